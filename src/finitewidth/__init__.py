@@ -1,0 +1,1 @@
+"""Finite-width neural networks: the tables and figures of five papers, regenerated."""

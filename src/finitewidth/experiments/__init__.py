@@ -1,0 +1,1 @@
+"""Experiments: pure functions of (settings, data, seed) to tidy tables, one folder per paper."""

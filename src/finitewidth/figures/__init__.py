@@ -1,0 +1,1 @@
+"""Figures: one renderer per figure; a renderer draws rows and computes nothing."""

@@ -1,0 +1,1 @@
+"""Measures: from tensors and tables to numbers."""

@@ -1,0 +1,1 @@
+"""Networks with separated gates: their description, weights and forward pass, stacked over replicas."""

@@ -1,0 +1,160 @@
+"""The only reader and writer of result files: tables, arrays and provenance, written atomically."""
+
+import contextlib
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from finitewidth.errors import ResultError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Give a temporary path beside ``path`` and rename it into place if the block succeeds.
+
+    A reader sees the old file or the whole new one, never a part; a failed block leaves nothing.
+
+    Raises:
+        ResultError: the folder is read-only or the disk full; the message names file and remedy.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # same suffix: numpy and matplotlib choose the format by it
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise ResultError(_explain(error, path)) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _explain(error: OSError, path: Path) -> str:
+    remedies = {
+        errno.ENOSPC: "the disk is full; free some space and start again, finished work is kept",
+        errno.EDQUOT: "your disk quota is used up; free some space and start again",
+        errno.EROFS: "the file system is read-only; choose another folder with --directory",
+        errno.EACCES: "no permission to write there; change the folder's owner or mode",
+    }
+    return f"cannot write {path}: {remedies.get(error.errno, error.strerror or str(error))}"
+
+
+def write_table(path: str | Path, rows: "pd.DataFrame") -> None:
+    """Write tidy rows as CSV; floats in the shortest form that reads back exactly."""
+    with atomic(path) as temporary:
+        rows.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write dictionaries of equal keys as CSV without importing pandas (jobs that only train).
+
+    Raises:
+        ResultError: a row has other keys than the first.
+    """
+    columns = list(rows[0])
+    lines = [",".join(columns)]
+    for row in rows:
+        if list(row) != columns:
+            raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
+        lines.append(",".join("" if row[c] is None else _cell(row[c]) for c in columns))
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _cell(value: Any) -> str:
+    text = repr(float(value)) if isinstance(value, float) else str(value)
+    text = "" if text == "nan" else text
+    return f'"{text}"' if "," in text else text
+
+
+def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
+    """Read a CSV and check that it has ``columns``.
+
+    Raises:
+        ResultError: the file is missing, empty, not CSV or lacks a column.
+    """
+    import pandas as pd
+
+    try:
+        rows = pd.read_csv(path)
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+    missing = [column for column in columns if column not in rows.columns]
+    if missing:
+        raise ResultError(
+            f"{path} lacks the columns {missing} (it has {list(rows.columns)}); delete it, run again"
+        )
+    return rows
+
+
+def write_arrays(path: str | Path, **arrays: np.ndarray) -> None:
+    """Write named arrays as an uncompressed ``.npz``; no pickles."""
+    with atomic(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
+    """Read all arrays of an ``.npz``; pickled objects are refused.
+
+    Raises:
+        ResultError: the file is missing, truncated or holds pickled objects.
+    """
+    import zipfile
+
+    try:
+        with np.load(path, allow_pickle=False) as pack:
+            return {name: pack[name] for name in pack.files}
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write JSON, indented, keys in the order given."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read JSON.
+
+    Raises:
+        ResultError: the file is missing or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except ValueError as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error

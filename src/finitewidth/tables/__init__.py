@@ -1,0 +1,1 @@
+"""Tables: one renderer per table; a renderer typesets rows and computes nothing."""

@@ -1,0 +1,1 @@
+"""Training of stacked replicas: runs, losses, optimisers, the loop and its checkpoints."""
