@@ -1,0 +1,157 @@
+"""Three datasets made from files of scikit-learn: nothing to download, the same at every call.
+
+Each base digit belongs to one split for good, in the derived sets too, and no pixel of the
+photographs is seen by both splits.
+"""
+
+import numpy as np
+
+from finitewidth.data.catalogue import SOURCES
+from finitewidth.data.store import Dataset
+from finitewidth.provenance import seed_for
+
+TEST_SHARE = 0.2
+VARIANTS = 2  # pictures per base digit on patches
+SIDE = 16  # of a picture on patches
+BLOCK = 32  # photographs are dealt out to the splits in blocks of this side
+
+
+def digits() -> Dataset:
+    """1,797 handwritten digits, (8, 8, 1), grey levels 0..16 stretched to 0..255.
+
+    Source: scikit-learn's copy of the UCI optical digits (Alpaydin & Kaynak 1998).
+    """
+    grey, labels = _base_digits()
+    return _assemble("digits", {s: (grey[i][..., None], labels[i]) for s, i in _split(labels)})
+
+
+def warped_digits() -> Dataset:
+    """1,797 digits (8, 8, 1), each rotated, scaled, sheared and shifted at random.
+
+    Source: as ``digits``; harder because position and slant no longer tell anything.
+    """
+    grey, labels = _base_digits()
+    parts = {}
+    for split, index in _split(labels):
+        generator = np.random.default_rng(seed_for("data", "warped_digits", split))
+        warped = np.stack([_warp(image, generator) for image in grey[index]])
+        parts[split] = (warped[..., None], labels[index])
+    return _assemble("warped_digits", parts)
+
+
+def digits_on_patches() -> Dataset:
+    """3,594 pictures (16, 16, 3): digits in a random colour over patches of photographs.
+
+    Two pictures per base digit. Source: as ``digits`` and the two sample photographs of
+    scikit-learn; the last bit of a pixel may differ with the version of the JPEG decoder.
+    """
+    grey, labels = _base_digits()
+    blocks = _photo_blocks()
+    parts = {}
+    for split, index in _split(labels):
+        generator = np.random.default_rng(seed_for("data", "digits_on_patches", split))
+        repeated = np.repeat(index, VARIANTS)
+        pictures = [_blend(grey[i], blocks[split], generator) for i in repeated]
+        parts[split] = (np.stack(pictures), labels[repeated])
+    return _assemble("digits_on_patches", parts)
+
+
+def split_indices(labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Indices of the base digits, "train" and "test", ascending: a fifth of each class is test."""
+    test = []
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        generator = np.random.default_rng(seed_for("data", "digits", "split", int(label)))
+        test.append(generator.permutation(members)[: round(TEST_SHARE * len(members))])
+    chosen = np.sort(np.concatenate(test))
+    return {"train": np.setdiff1d(np.arange(len(labels)), chosen), "test": chosen}
+
+
+def _split(labels: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    return list(split_indices(labels).items())
+
+
+def _base_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Images uint8 (1797, 8, 8) in 0..255 and labels int64 (1797,)."""
+    from sklearn.datasets import load_digits
+
+    pack = load_digits()
+    return np.round(pack.images * (255 / 16)).astype(np.uint8), pack.target.astype(np.int64)
+
+
+def _warp(image: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """One image uint8 (8, 8) under a random affine map about its centre."""
+    from scipy.ndimage import affine_transform
+
+    angle = np.deg2rad(generator.uniform(-20, 20))
+    scale = generator.uniform(0.8, 1.05, size=2)
+    shear = generator.uniform(-0.25, 0.25)
+    shift = generator.uniform(-0.75, 0.75, size=2)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    forward = turn @ np.array([[1, 0], [shear, 1]]) @ np.diag(scale)
+    matrix = np.linalg.inv(forward)
+    centre = (np.array(image.shape) - 1) / 2
+    offset = centre - matrix @ (centre + shift)
+    warped = affine_transform(image.astype(float), matrix, offset, order=1)
+    return np.round(np.clip(warped, 0, 255)).astype(np.uint8)
+
+
+def _photo_blocks() -> dict[str, np.ndarray]:
+    """Blocks float (n, 32, 32, 3) in 0..255 of both photographs at half size, by split."""
+    from sklearn.datasets import load_sample_images
+
+    blocks = []
+    for photo in load_sample_images().images:
+        rows, columns = (side // (2 * BLOCK) for side in photo.shape[:2])
+        crop = photo[: rows * 2 * BLOCK, : columns * 2 * BLOCK].astype(float)
+        # halved by averaging: full-size patches of 16 pixels are nearly uniform
+        halves = crop.reshape(rows * BLOCK, 2, columns * BLOCK, 2, 3).mean(axis=(1, 3))
+        tiles = halves.reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2)
+        blocks.append(tiles.reshape(-1, BLOCK, BLOCK, 3))
+    together = np.concatenate(blocks)
+    generator = np.random.default_rng(seed_for("data", "photo blocks", "split"))
+    order = generator.permutation(len(together))
+    tests = round(TEST_SHARE * len(together))
+    return {"train": together[order[tests:]], "test": together[order[:tests]]}
+
+
+def _blend(digit: np.ndarray, blocks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """One picture uint8 (16, 16, 3): ``digit`` over a random patch, lighter or darker than it."""
+    row, column = generator.integers(0, BLOCK - SIDE + 1, size=2)
+    patch = blocks[generator.integers(len(blocks))][row : row + SIDE, column : column + SIDE]
+    mean = patch.mean(axis=(0, 1))
+    patch = mean + generator.uniform(0.4, 1.0) * (patch - mean)
+    ink = (_upscale(digit) / 255)[..., None] * generator.uniform(0.45, 1.0)
+    picture = (1 - ink) * patch + ink * _colour(mean, generator)
+    return np.round(np.clip(picture, 0, 255)).astype(np.uint8)
+
+
+def _colour(background: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """A colour (3,) in 0..255 at some distance of the background in brightness, else random."""
+    while True:
+        colour = generator.uniform(0, 255, size=3)
+        if abs(colour.mean() - background.mean()) > 35:
+            return colour
+
+
+def _upscale(image: np.ndarray) -> np.ndarray:
+    """(8, 8) to (16, 16), bilinear with pixel centres aligned at the edges' halves."""
+    from scipy.ndimage import map_coordinates
+
+    axis = (np.arange(SIDE) + 0.5) / 2 - 0.5
+    grid = np.meshgrid(axis, axis, indexing="ij")
+    return map_coordinates(image.astype(float), grid, order=1, mode="nearest")
+
+
+def _assemble(name: str, parts: dict[str, tuple[np.ndarray, np.ndarray]]) -> Dataset:
+    source = SOURCES[name]
+    return Dataset(
+        name=name,
+        title=source.title,
+        train_images=parts["train"][0],
+        train_labels=parts["train"][1],
+        test_images=parts["test"][0],
+        test_labels=parts["test"][1],
+        class_names=tuple(str(digit) for digit in range(10)),
+        origin=source.origin,
+    )

@@ -1,0 +1,154 @@
+"""Which datasets there are, what each may stand in for, and how a figure names what it shows.
+
+A role (``mnist``) is what a paper asks for, a source (``digits``) what a run takes for it.
+Standard library only: the workflow reads this at every start.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from finitewidth.errors import ConfigError
+
+ROLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR-10"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One dataset: ``shape`` is (H, W, C); None where only the image folder itself can tell."""
+
+    name: str
+    title: str
+    stands_in_for: str | None
+    shape: tuple[int, int, int] | None
+    classes: int | None
+    origin: str
+
+
+_UCI = "UCI optical digits as shipped with scikit-learn (Alpaydin & Kaynak 1998)"
+
+SOURCES: dict[str, Source] = {
+    source.name: source
+    for source in (
+        Source("digits", "digits 8×8", "MNIST", (8, 8, 1), 10, _UCI),
+        Source(
+            "warped_digits",
+            "warped digits 8×8",
+            "FashionMNIST",
+            (8, 8, 1),
+            10,
+            f"{_UCI}, each rotated, scaled, sheared and shifted at random",
+        ),
+        Source(
+            "digits_on_patches",
+            "digits on photo patches 16×16",
+            "CIFAR-10",
+            (16, 16, 3),
+            10,
+            f"{_UCI}, in random colours over patches of scikit-learn's two sample photographs",
+        ),
+        Source(
+            "mnist",
+            "MNIST",
+            None,
+            (28, 28, 1),
+            10,
+            "LeCun, Cortes & Burges (1998), read with torchvision",
+        ),
+        Source(
+            "fashion_mnist",
+            "FashionMNIST",
+            None,
+            (28, 28, 1),
+            10,
+            "Xiao, Rasul & Vollgraf (2017), read with torchvision",
+        ),
+        Source(
+            "cifar10", "CIFAR-10", None, (32, 32, 3), 10, "Krizhevsky (2009), read with torchvision"
+        ),
+        Source(
+            "cifar10_jpeg",
+            "CIFAR-10 (JPEG re-encoded)",
+            "CIFAR-10",
+            (32, 32, 3),
+            10,
+            "Krizhevsky (2009), pictures re-encoded as JPEG: the same photographs, not bit-exact",
+        ),
+    )
+}
+IMAGE_FOLDERS = ("cifar10_jpeg",)
+
+
+def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Source:
+    """The source called ``name``; the keys of ``imagefolder`` (name -> tree) are sources too.
+
+    Raises:
+        ConfigError: no such source (the message suggests the nearest), or an image folder takes
+            the name of a dataset that is made or fetched another way.
+    """
+    trees = imagefolder or {}
+    for tree in trees:
+        _check_tree_name(tree)
+    if name in SOURCES:
+        return SOURCES[name]
+    if name in trees:
+        return Source(name, f"{name} (image folder)", None, None, None, f"image folder {name}")
+    raise ConfigError(unknown("dataset", name, [*SOURCES, *trees]))
+
+
+def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
+    """The source that ``data_config`` (the ``data:`` part of the settings) gives to ``role``.
+
+    Raises:
+        ConfigError: unknown role or source, or the settings give the role no source.
+    """
+    _check_role(role)
+    if role not in data_config:
+        raise ConfigError(f"data.{role} is missing; give it a dataset, one of {sorted(SOURCES)}")
+    return find_source(data_config[role], data_config.get("imagefolder"))
+
+
+def describe(
+    source_name: str, role: str | None = None, imagefolder: Mapping[str, str] | None = None
+) -> str:
+    """What the footer of a figure says: "MNIST", or "digits 8×8 (stand-in for MNIST)".
+
+    Without ``role`` the dataset is described for the role it was made for.
+
+    Raises:
+        ConfigError: unknown source or role.
+    """
+    source = find_source(source_name, imagefolder)
+    if role is not None:
+        _check_role(role)
+    wanted = source.stands_in_for if role is None else ROLES[role]
+    # "CIFAR-10 (JPEG re-encoded)" already says what it is and what it is not
+    if wanted is None or source.title == wanted or source.title.startswith(f"{wanted} ("):
+        return source.title
+    return f"{source.title} (stand-in for {wanted})"
+
+
+def unknown(what: str, name: object, known: list[str]) -> str:
+    """One sentence: there is no such name, the nearest one, and all there are."""
+    near = difflib.get_close_matches(str(name), known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"there is no {what} {name!r}{hint} (known: {', '.join(known)})"
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise ConfigError(unknown("dataset role", role, list(ROLES)))
+
+
+def _check_tree_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise ConfigError(
+            f"data.imagefolder: {name!r} becomes a file name; use letters, digits, '_' and '-'"
+        )
+    if name in SOURCES and name not in IMAGE_FOLDERS:
+        raise ConfigError(
+            f"data.imagefolder: {name!r} already names {SOURCES[name].title}; "
+            f"choose another name, a figure would otherwise claim to show {SOURCES[name].title}"
+        )

@@ -1,0 +1,206 @@
+"""MNIST, FashionMNIST and CIFAR-10 themselves: found or fetched with torchvision, then verified."""
+
+import gzip
+import hashlib
+import os
+import socket
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from finitewidth.data.catalogue import SOURCES, unknown
+from finitewidth.data.store import Dataset
+from finitewidth.data.torchvision_import import import_torchvision
+from finitewidth.errors import ConfigError, DataError
+
+VARIABLE = "FINITEWIDTH_DATA"
+DEFAULT_ROOT = Path("resources")  # below the folder of the run, if no place was named
+CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
+COUNTS = {"train": 60_000, "t10k": 10_000}
+SIDE = 28
+CIFAR_FOLDER = "cifar-10-batches-py"
+TIMEOUT = 60  # seconds; torchvision itself waits for ever
+# torchvision knows the checksums of the packed files only and does not look at unpacked ones
+MNIST_MD5 = {
+    "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
+    "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
+    "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
+    "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
+}
+
+
+def data_root(configured: str | None) -> Path | None:
+    """Where the originals lie: the setting ``data.root``, else FINITEWIDTH_DATA, else None."""
+    place = configured or os.environ.get(VARIABLE)
+    return Path(place).expanduser() if place else None
+
+
+def load_original(name: str, root: str | Path, download: bool) -> Dataset:
+    """Read ``mnist``, ``fashion_mnist`` or ``cifar10`` below ``root``; fetch it first if allowed.
+
+    MNIST (60,000 + 10,000 images (28, 28, 1)) and FashionMNIST lie in ``<Name>/raw``, CIFAR-10
+    (50,000 + 10,000 of (32, 32, 3)) in ``cifar-10-batches-py``, as torchvision lays them out.
+
+    Raises:
+        ConfigError: another name.
+        DataError: missing and not to be fetched, or altered; the message has file and remedy.
+    """
+    if name not in CLASSES:
+        raise ConfigError(unknown("original dataset", name, list(CLASSES)))
+    root = Path(root)
+    kind = getattr(import_torchvision(), CLASSES[name])
+    checksums = _checksums(name, kind)
+    missing = [file for file in checksums if not (root / file).is_file()]
+    if missing and not download:
+        raise DataError(_missing_text(name, root, missing, None))
+    if missing:
+        _fetch(name, kind, root, missing)
+    _verify(name, kind, root)
+    return _read_cifar(kind, root) if name == "cifar10" else _read_idx(name, kind, root)
+
+
+def _checksums(name: str, kind: Any) -> dict[str, str | None]:
+    """Path below the root -> md5; None where only the packed file's checksum is published."""
+    if name == "cifar10":
+        listed = [*kind.train_list, *kind.test_list, [kind.meta["filename"], kind.meta["md5"]]]
+        return {f"{CIFAR_FOLDER}/{file}": md5 for file, md5 in listed}
+    known = MNIST_MD5 if name == "mnist" else dict.fromkeys(MNIST_MD5)
+    return {f"{CLASSES[name]}/raw/{file}": md5 for file, md5 in known.items()}
+
+
+def _missing_text(name: str, root: Path, missing: list[str], failure: str | None) -> str:
+    rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    why = "fetching is off" if failure is None else f"fetching failed: {' '.join(failure.split())}"
+    allow = ", or let it be fetched (data.download: true)" if failure is None else ""
+    return (
+        f"{SOURCES[name].title} is missing: looked in {root} for {missing[0]}{rest} ({why}); "
+        f"set {VARIABLE} or data.root to a folder that has it{allow}, "
+        "or use the preset quick, which needs no downloads"
+    )
+
+
+def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
+    """Fetch beside the target and move file by file, so that no part is taken for the whole."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=root) as folder, _time_limit():
+            kind(folder, train=True, download=True)
+            _verify(name, kind, Path(folder))
+            for file in missing:
+                _move(Path(folder), root, file)
+    except Exception as error:  # a network fails in many ways, the remedies are the same
+        raise DataError(_missing_text(name, root, missing, str(error))) from error
+
+
+def _move(source: Path, target: Path, file: str) -> None:
+    for name in (f"{file}.gz", file):  # the packed file, if any, proves the unpacked one later
+        if (source / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(source / name, target / name)
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def _verify(name: str, kind: Any, root: Path) -> None:
+    packed = dict(kind.resources) if name == "fashion_mnist" else {}
+    for file, md5 in _checksums(name, kind).items():
+        path = root / file
+        content = _content(path)
+        if md5 is not None:
+            _compare(path, md5, content)
+            continue
+        _check_idx(path, content)
+        twin = path.with_name(f"{path.name}.gz")
+        if twin.is_file():
+            original = _content(twin)
+            _compare(twin, packed[twin.name], original)
+            _compare(path, _md5(gzip.decompress(original)), content)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be read ({error.strerror}); check its owner and mode"
+        ) from (error)
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+def _compare(path: Path, expected: str, content: bytes) -> None:
+    found = _md5(content)
+    if found != expected:
+        raise DataError(_altered_text(path, f"md5 expected {expected}, found {found}"))
+
+
+def _check_idx(path: Path, content: bytes) -> None:
+    """Header, length and range of labels of an IDX file against what the dataset has."""
+    count = COUNTS[path.name.split("-")[0]]
+    sides = (SIDE, SIDE) if "images" in path.name else ()
+    sizes = (count, *sides)
+    header = bytes([0, 0, 8, len(sizes)]) + b"".join(size.to_bytes(4, "big") for size in sizes)
+    length = len(header) + int(np.prod(sizes))
+    if len(content) != length:
+        raise DataError(_altered_text(path, f"expected {length} bytes, found {len(content)}"))
+    if not content.startswith(header):
+        raise DataError(_altered_text(path, f"the header is not that of {sizes} bytes in IDX"))
+    if not sides:
+        shares = np.bincount(np.frombuffer(content, np.uint8, offset=len(header)), minlength=10)
+        if shares.tolist() != [count // 10] * 10:
+            raise DataError(_altered_text(path, f"expected {count // 10} labels per class"))
+
+
+def _altered_text(path: Path, how: str) -> str:
+    return (
+        f"{path} is truncated or altered: {how}; "
+        "delete it and run again with data.download: true, or copy it anew"
+    )
+
+
+def _read_idx(name: str, kind: Any, root: Path) -> Dataset:
+    # not kind(root): that would prefer an old, unverified processed/*.pt over the raw files
+    idx = import_torchvision("torchvision.datasets.mnist")
+    raw = root / CLASSES[name] / "raw"
+    arrays = {}
+    for split, prefix in (("train", "train"), ("test", "t10k")):
+        images = idx.read_image_file(str(raw / f"{prefix}-images-idx3-ubyte")).numpy()
+        labels = idx.read_label_file(str(raw / f"{prefix}-labels-idx1-ubyte")).numpy()
+        arrays |= {f"{split}_images": images[..., None], f"{split}_labels": labels.astype(np.int64)}
+    classes = [str(digit) for digit in range(10)] if name == "mnist" else kind.classes
+    return _dataset(name, classes, arrays)
+
+
+def _read_cifar(kind: Any, root: Path) -> Dataset:
+    arrays: dict[str, np.ndarray] = {}
+    classes: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numpy dislikes how these files of 2009 were pickled
+        for split in ("train", "test"):
+            part = kind(str(root), train=split == "train")
+            arrays[f"{split}_images"] = np.ascontiguousarray(part.data)
+            arrays[f"{split}_labels"] = np.array(part.targets, np.int64)
+            classes = part.classes
+    return _dataset("cifar10", classes, arrays)
+
+
+def _dataset(name: str, classes: list[str], arrays: dict[str, np.ndarray]) -> Dataset:
+    source = SOURCES[name]
+    return Dataset(
+        name=name, title=source.title, class_names=tuple(classes), origin=source.origin, **arrays
+    )

@@ -1,0 +1,162 @@
+"""The one file format of a dataset: an ``.npz`` that carries the checksum of its own bytes.
+
+The SHA-256 of everything before it stands in the zip comment, the last bytes of the file, so any
+changed or missing byte is found before anything is parsed, and numpy alone can still read the file.
+"""
+
+import hashlib
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from finitewidth.errors import DataError
+from finitewidth.records import atomic
+
+FORMAT = 1
+_TAG = b"finitewidth sha256:"
+_HEX = 64
+_TAIL = len(_TAG) + _HEX
+_ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
+_TEXTS = ("name", "title", "origin")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Images uint8 in 0..255, shape (n, H, W, C); labels int64 (n,), indices into class_names."""
+
+    name: str
+    title: str
+    train_images: np.ndarray
+    train_labels: np.ndarray
+    test_images: np.ndarray
+    test_labels: np.ndarray
+    class_names: tuple[str, ...]
+    origin: str
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(H, W, C) of one image."""
+        return tuple(self.train_images.shape[1:])
+
+
+def write_dataset(path: str | Path, dataset: Dataset) -> None:
+    """Write ``dataset`` as uncompressed ``.npz``; equal datasets give equal bytes.
+
+    Raises:
+        DataError: the dataset contradicts itself (see ``problem_of``).
+        ResultError: the file cannot be written.
+    """
+    problem = problem_of(dataset)
+    if problem:
+        raise DataError(f"dataset {dataset.name!r} is not written to {path}: {problem}")
+    about = {"format": FORMAT, **{key: getattr(dataset, key) for key in _TEXTS}}
+    about["class_names"] = list(dataset.class_names)
+    text = json.dumps(about, ensure_ascii=False).encode()
+    arrays = {key: np.ascontiguousarray(getattr(dataset, key)) for key in _ARRAYS}
+    with atomic(path) as temporary:
+        np.savez(temporary, about=np.frombuffer(text, np.uint8), allow_pickle=False, **arrays)
+        _seal(temporary)
+
+
+def read_dataset(path: str | Path) -> Dataset:
+    """Read and verify a file of ``write_dataset``.
+
+    Raises:
+        DataError: the file is missing, unreadable, truncated, altered or malformed; the message
+            names the file, both checksums where there are two, and the remedy.
+    """
+    path = Path(path)
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise DataError(_message(path, f"cannot be opened ({error.strerror})")) from error
+    with stream:
+        problem = _seal_problem(stream)
+        if problem:
+            raise DataError(_message(path, problem))
+        stream.seek(0)
+        return _parse(path, stream)
+
+
+def problem_of(dataset: Dataset) -> str | None:
+    """What is wrong with types, shapes, lengths or the range of labels; None if nothing is."""
+    classes = len(dataset.class_names)
+    for split in ("train", "test"):
+        images, labels = getattr(dataset, f"{split}_images"), getattr(dataset, f"{split}_labels")
+        if images.dtype != np.uint8 or images.ndim != 4 or 0 in images.shape:
+            return f"{split}_images is {images.dtype} {images.shape}, not uint8 (n, H, W, C)"
+        if labels.dtype != np.int64 or labels.shape != (len(images),):
+            return f"{split}_labels is {labels.dtype} {labels.shape}, not int64 ({len(images)},)"
+        if labels.min() < 0 or labels.max() >= classes:
+            span = f"{labels.min()}..{labels.max()}"
+            return f"{split}_labels has labels {span} for {classes} classes"
+    if dataset.train_images.shape[1:] != dataset.test_images.shape[1:]:
+        shapes = dataset.train_images.shape[1:], dataset.test_images.shape[1:]
+        return f"training images are {shapes[0]}, test images {shapes[1]}"
+    texts = [getattr(dataset, key) for key in _TEXTS] + list(dataset.class_names)
+    if not all(isinstance(text, str) for text in texts) or len(set(dataset.class_names)) < classes:
+        return "names must be text and class names differ"
+    return None
+
+
+def _seal(path: Path) -> None:
+    # the comment's length belongs to the bytes that are hashed: first reserve the room, then fill
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = _TAG + b"0" * _HEX
+    with path.open("r+b") as stream:
+        digest = _digest(stream, path.stat().st_size - _TAIL)
+        stream.seek(-_HEX, os.SEEK_END)
+        stream.write(digest.encode())
+
+
+def _digest(stream: BinaryIO, length: int) -> str:
+    stream.seek(0)
+    digest = hashlib.sha256()
+    while length > 0:
+        block = stream.read(min(length, 1 << 20))
+        if not block:
+            break
+        digest.update(block)
+        length -= len(block)
+    return digest.hexdigest()
+
+
+def _seal_problem(stream: BinaryIO) -> str | None:
+    size = stream.seek(0, os.SEEK_END)
+    if size == 0:
+        return "is empty (0 bytes)"
+    stream.seek(max(0, size - _TAIL))
+    tail = stream.read()
+    if size < _TAIL or not tail.startswith(_TAG):
+        return f"is truncated or of another origin ({size} bytes, no checksum at its end)"
+    expected = tail[len(_TAG) :].decode("ascii", "replace")
+    found = _digest(stream, size - _TAIL)
+    if found != expected:
+        return f"is altered: expected sha256 {expected}, found {found}"
+    return None
+
+
+def _parse(path: Path, stream: BinaryIO) -> Dataset:
+    try:
+        with np.load(stream, allow_pickle=False) as pack:
+            arrays = {key: pack[key] for key in _ARRAYS}
+            about = json.loads(pack["about"].tobytes())
+        if about["format"] != FORMAT:
+            raise ValueError(f"format {about['format']}, this version reads format {FORMAT}")
+        texts = {key: about[key] for key in _TEXTS}
+        dataset = Dataset(class_names=tuple(about["class_names"]), **texts, **arrays)
+        problem = problem_of(dataset)
+    except Exception as error:  # the checksum is right: written by something else, all may be wrong
+        raise DataError(_message(path, f"is malformed ({error!r})")) from error
+    if problem:
+        raise DataError(_message(path, f"is malformed: {problem}"))
+    return dataset
+
+
+def _message(path: Path, problem: str) -> str:
+    return f"{path} {problem}; delete it and build it again: snakemake --cores 1 {path}"
