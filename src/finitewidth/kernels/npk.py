@@ -1,0 +1,178 @@
+"""The neural path kernel without listing paths: H = Sigma ⊙ Lambda (NPF Lemma 2.1).
+
+Lambda is a product over layers of shared active units (NPF Definition C.2), a number that leaves
+float64 for wide, deep networks; it is therefore kept as a logarithm until H is normalised.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from finitewidth.errors import ConfigError, FinitewidthError
+from finitewidth.kernels.gated_networks import check_gates, check_replicas
+
+
+class SingularKernelError(FinitewidthError):
+    """A kernel matrix cannot be normalised or inverted in float64."""
+
+
+class NuValue(NamedTuple):
+    """nu = yᵀ Ĥ⁻¹ y and how far it can be trusted.
+
+    Attributes:
+        nu: (...,) in float64.
+        condition_number: (...,) largest over smallest eigenvalue of what was inverted.
+        ridge: what was added to the diagonal of Ĥ.
+    """
+
+    nu: Tensor
+    condition_number: Tensor
+    ridge: float
+
+
+def log_overlap(gates: Sequence[Tensor]) -> Tensor:
+    """Logarithm of Lambda(s, s'), the of the product over layers of shared active units.
+
+    Args:
+        gates: for each hidden layer (..., S, width), 0 or 1, or soft and not negative.
+
+    Returns:
+        (..., S, S) in float64; -inf where two inputs share no active path.
+
+    Raises:
+        ConfigError: there are no gates, or they are negative, not finite or of unequal S.
+    """
+    return sum(torch.log(shared) for shared in _shared_units(gates))
+
+
+def overlap(gates: Sequence[Tensor]) -> Tensor:
+    """Lambda(s, s') = prod_l sum_i G_s(i,l) G_s'(i,l) (NPF Definition C.2), (..., S, S) in float64.
+
+    Exact for hard gates as long as the numbers stay below 2⁵³.
+
+    Raises:
+        ConfigError: ``gates`` are impossible, or Lambda overflows float64.
+    """
+    product = torch.ones((), dtype=torch.float64)
+    for shared in _shared_units(gates):
+        # a zero stays zero: infinity times zero would be nan
+        product = torch.where((product == 0) | (shared == 0), 0.0, product * shared)
+    if not torch.isfinite(product).all():
+        raise ConfigError(
+            "gates: the number of shared paths overflows float64; use log_overlap, or npk with "
+            "normalise='trace'"
+        )
+    return product
+
+
+def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] = "none") -> Tensor:
+    """Neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1), or Ĥ = H / trace(H) (section 6.2).
+
+    Args:
+        x: inputs (S, n0) or (R, S, n0).
+        gates: for each hidden layer (..., S, width).
+        normalise: ``none``, or ``trace``, which is finite where H itself overflows.
+
+    Returns:
+        (..., S, S) in float64.
+
+    Raises:
+        ConfigError: arguments are impossible, or H overflows float64 with ``none``.
+        SingularKernelError: the trace is zero, so that it cannot be normalised.
+    """
+    if normalise not in ("none", "trace"):
+        raise ConfigError(f"normalise: {normalise!r} must be 'none' or 'trace'")
+    gram = _input_gram(x, gates)
+    if normalise == "none":
+        return gram * overlap(gates)
+    # logs of layer sizes would add up to large numbers and lose digits; those of ratios do not
+    log_counts = sum(torch.log(_over_largest(shared)) for shared in _shared_units(gates))
+    # by Cauchy-Schwarz no entry of Lambda exceeds the largest on its diagonal
+    largest = log_counts.diagonal(dim1=-2, dim2=-1).amax(-1)[..., None, None]
+    kernel = gram * torch.exp(log_counts - largest.nan_to_num(neginf=0.0))
+    trace = _trace(kernel)
+    if not (trace > 0).all():
+        raise SingularKernelError(
+            "the trace of the neural path kernel is zero: no active path starts from a non-zero "
+            "input; the network is dead on these inputs"
+        )
+    return kernel / trace[..., None, None]
+
+
+def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
+    """Effort to fit labels with fixed gates: nu = yᵀ Ĥ⁻¹ y, Ĥ = H / trace(H) (NPF section 6.2).
+
+    Args:
+        y: labels (S,) or (..., S).
+        H: positive definite kernels (..., S, S).
+        ridge: added to the diagonal of Ĥ before it is inverted; none unless asked for.
+
+    Raises:
+        ConfigError: shapes do not fit, H is not symmetric or not finite, ridge is negative.
+        SingularKernelError: H is singular to float64's precision.
+    """
+    labels, kernels = y.double(), H.double()
+    _check_kernel(labels, kernels, ridge)
+    trace = _trace(kernels)
+    if not (trace > 0).all():
+        raise SingularKernelError(f"H has trace {float(trace.min()):g}; it must be positive")
+    size = kernels.shape[-1]
+    ridged = kernels / trace[..., None, None] + ridge * torch.eye(size).to(kernels)
+    eigenvalues = torch.linalg.eigvalsh(ridged)
+    smallest, largest = eigenvalues[..., 0], eigenvalues[..., -1]
+    factor, failed = torch.linalg.cholesky_ex(ridged)
+    singular = (smallest <= size * torch.finfo(torch.float64).eps * largest) | (failed > 0)
+    if singular.any():
+        raise SingularKernelError(_explain_singular(singular, smallest, largest, size))
+    solution = torch.cholesky_solve(labels[..., None], factor)[..., 0]
+    return NuValue((labels * solution).sum(-1), largest / smallest, ridge)
+
+
+def _shared_units(gates: Sequence[Tensor]) -> list[Tensor]:
+    """tau_l(s, s') = sum_i G_s(i,l) G_s'(i,l) of each layer (NPF Definition C.2)."""
+    check_gates(gates)
+    return [gate.double() @ gate.double().mT for gate in gates]
+
+
+def _over_largest(counts: Tensor) -> Tensor:
+    largest = counts.amax((-2, -1), keepdim=True)
+    return counts / torch.where(largest > 0, largest, 1.0)
+
+
+def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
+    check_gates(gates)
+    if x.dim() < 2 or x.shape[-2] != gates[0].shape[-2]:
+        raise ConfigError(
+            f"x: shape {tuple(x.shape)} must be (..., {gates[0].shape[-2]}, n0), one row per row "
+            "of the gates"
+        )
+    check_replicas("x", [x.shape[:-2], *(gate.shape[:-2] for gate in gates)])
+    return x.double() @ x.double().mT
+
+
+def _trace(kernels: Tensor) -> Tensor:
+    return kernels.diagonal(dim1=-2, dim2=-1).sum(-1)
+
+
+def _check_kernel(labels: Tensor, kernels: Tensor, ridge: float) -> None:
+    if kernels.dim() < 2 or kernels.shape[-1] != kernels.shape[-2] or not kernels.shape[-1]:
+        raise ConfigError(f"H: shape {tuple(kernels.shape)} must be (..., S, S)")
+    if labels.shape[-1:] != kernels.shape[-1:]:
+        raise ConfigError(f"y: shape {tuple(labels.shape)} must be (..., {kernels.shape[-1]})")
+    if not ridge >= 0:
+        raise ConfigError(f"ridge: {ridge} must not be negative")
+    if not torch.isfinite(kernels).all() or not torch.isfinite(labels).all():
+        raise ConfigError("H, y: an entry is not finite")
+    if (kernels - kernels.mT).abs().max() > 1e-8 * kernels.abs().max():
+        raise ConfigError("H: the matrix is not symmetric")
+
+
+def _explain_singular(singular: Tensor, smallest: Tensor, largest: Tensor, size: int) -> str:
+    worst = (smallest / largest).min()
+    which = f"{int(singular.sum())} of {singular.numel()} kernels" if singular.dim() else "H"
+    return (
+        f"{which} cannot be inverted: of {size} eigenvalues the smallest is {float(worst):.2g} "
+        "times the largest, below float64's precision; remove repeated or dead inputs, or set ridge"
+    )

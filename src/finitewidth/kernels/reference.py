@@ -1,0 +1,210 @@
+"""Tangent and path kernels as they are defined: Gram matrices of autograd gradients.
+
+Slow and memory-hungry on purpose: tests and benchmarks hold the closed forms against these. They
+take one network, without replica axes, and share no formula with the closed forms. All work is done
+in the dtype of ``weights``.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.func import grad, vmap
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels.paths import enumerate_paths, path_values
+
+Network = tuple[list[Tensor], list[Tensor]]
+
+
+def value_kernel_by_jacobian(
+    x: Tensor,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor] | None,
+    gates: Sequence[Tensor],
+    *,
+    with_biases: bool,
+    output: str = "logits_trace",
+    labels: Tensor | None = None,
+) -> Tensor:
+    """K^v (S, S) from gradients over the value weights; see ``gated_ntk.value_kernel``.
+
+    Raises:
+        ConfigError: ``output`` is unknown or ``labels`` missing.
+    """
+
+    def logits(theta: Network, sample: Tensor, *gates_of_sample: Tensor) -> Tensor:
+        return _gated(theta, sample, gates_of_sample)
+
+    theta = _with_biases(weights, biases)
+    return _kernel(logits, theta, (x, *gates), with_biases, output, labels, theta[0][-1].shape[-1])
+
+
+def feature_kernel_by_jacobian(
+    x: Tensor,
+    feature_weights: Sequence[Tensor],
+    feature_biases: Sequence[Tensor] | None,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor] | None,
+    *,
+    beta: float | None,
+    eps: float = 0.0,
+    hidden: str = "hard",
+    with_biases: bool,
+    output: str = "logits_trace",
+    labels: Tensor | None = None,
+) -> Tensor:
+    """K^f (S, S) from gradients over the feature weights; see ``gated_ntk.feature_kernel``.
+
+    Raises:
+        ConfigError: ``output`` is unknown or ``labels`` missing.
+    """
+    value = _with_biases(weights, biases)
+
+    def logits(theta: Network, sample: Tensor) -> Tensor:
+        gates, z = [], sample
+        for weight, bias in zip(*theta, strict=True):
+            q = z @ weight + bias
+            opened = (q > 0).to(q.dtype) if beta is None else (1 + eps) / (1 + torch.exp(-beta * q))
+            gates.append(opened)
+            z = torch.relu(q) if hidden == "hard" else q * opened
+        return _gated(value, sample, gates)
+
+    theta = _with_biases(feature_weights, feature_biases)
+    return _kernel(logits, theta, (x,), with_biases, output, labels, weights[-1].shape[-1])
+
+
+def relu_ntk_by_jacobian(
+    x: Tensor,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor] | None,
+    *,
+    with_biases: bool,
+    output: str = "logits_trace",
+    labels: Tensor | None = None,
+) -> Tensor:
+    """Neural tangent kernel (S, S) of a ReLU network from its gradients (NPF section 1.1).
+
+    Raises:
+        ConfigError: ``output`` is unknown or ``labels`` missing.
+    """
+
+    def logits(theta: Network, sample: Tensor) -> Tensor:
+        z = sample
+        for weight, bias in zip(theta[0][:-1], theta[1][:-1], strict=True):
+            z = torch.relu(z @ weight + bias)
+        return z @ theta[0][-1] + theta[1][-1]
+
+    theta = _with_biases(weights, biases)
+    return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
+
+
+def value_tangent_kernel(weights: Sequence[Tensor], output: int = 0) -> Tensor:
+    """V = (grad v)ᵀ (grad v), (P, P): gradients of all path values (NPF Definition 3.2).
+
+    Raises:
+        ConfigError: the network has too many paths to list.
+    """
+    sizes = [*(weight.shape[0] for weight in weights), weights[-1].shape[1]]
+    paths = enumerate_paths(sizes, output)
+    jacobians = torch.func.jacrev(lambda theta: path_values(theta, paths))(list(weights))
+    gradients = torch.cat([jacobian.flatten(1) for jacobian in jacobians], dim=1)
+    return gradients @ gradients.T
+
+
+def path_features_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
+    """Path features (S, P) as derivatives of the output by free path values (NPF equation 1).
+
+    Each path gets a parameter of its own, v of shape (n0, w_1, .., w_{L-1}); paths come in the
+    order of ``paths.enumerate_paths``. For networks small enough to hold v.
+    """
+
+    def from_path_values(v: Tensor, sample: Tensor, *gates_of_sample: Tensor) -> Tensor:
+        for gate in reversed(gates_of_sample):
+            v = v @ gate
+        return v @ sample
+
+    v = torch.zeros(x.shape[1], *(gate.shape[1] for gate in gates), dtype=x.dtype)
+    axes = (None, 0, *(0 for _ in gates))
+    return vmap(grad(from_path_values), in_dims=axes)(v, x, *gates).flatten(1)
+
+
+def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
+    """Neural path kernel (S, S) from derivatives of networks that carry shared paths only.
+
+    For each pair of inputs, all weights are 1 and a unit is open if it is open for both: the
+    derivative of the output with respect to input unit i counts the shared active paths from i
+    (NPF Definition 2.2 and its remark), for networks of any size.
+    """
+    ones = [torch.ones(*pair, dtype=x.dtype) for pair in _layer_shapes(x, gates)]
+
+    def shared_output(u: Tensor, *gates_of_both: Tensor) -> Tensor:
+        z = u
+        for weight, gate in zip(ones, gates_of_both, strict=True):
+            z = (z @ weight) * gate
+        return z.sum()
+
+    def row(sample: Tensor, *gates_of_sample: Tensor) -> Tensor:
+        shared = [mine * all_ for mine, all_ in zip(gates_of_sample, gates, strict=True)]
+        counts = vmap(grad(shared_output))(torch.zeros_like(x), *shared)
+        return (counts * sample * x).sum(1)
+
+    rows = [row(x[s], *(gate[s] for gate in gates)) for s in range(len(x))]
+    return torch.stack(rows)
+
+
+def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:
+    units = [x.shape[1], *(gate.shape[1] for gate in gates)]
+    return list(itertools.pairwise(units))
+
+
+def _gated(theta: Network, sample: Tensor, gates: Sequence[Tensor]) -> Tensor:
+    z = sample
+    for weight, bias, gate in zip(theta[0][:-1], theta[1][:-1], gates, strict=True):
+        z = (z @ weight + bias) * gate
+    return z @ theta[0][-1] + theta[1][-1]
+
+
+def _with_biases(weights: Sequence[Tensor], biases: Sequence[Tensor] | None) -> Network:
+    if biases is None:
+        biases = [torch.zeros(weight.shape[-1], dtype=weight.dtype) for weight in weights]
+    return list(weights), list(biases)
+
+
+def _kernel(
+    logits: Callable[..., Tensor],
+    theta: Network,
+    samples: tuple[Tensor, ...],
+    with_biases: bool,
+    output: str,
+    labels: Tensor | None,
+    classes: int,
+) -> Tensor:
+    """Gram matrix of per-sample gradients of the chosen scalar, summed over scalars for a trace."""
+    if output not in ("logits_trace", "true_class_logit", "softmax_sum"):
+        raise ConfigError(f"output: {output!r} is unknown")
+    if output == "true_class_logit" and labels is None:
+        raise ConfigError("labels: output 'true_class_logit' needs one label per input")
+    size = len(samples[0])
+    units = torch.eye(classes, dtype=samples[0].dtype)
+    chosen = [unit.expand(size, classes) for unit in units]
+    if output == "true_class_logit":
+        chosen = [units[labels]]
+    elif output == "softmax_sum":
+        chosen = chosen[:1]  # unused
+
+    def scalar(theta: Network, unit: Tensor, *sample: Tensor) -> Tensor:
+        answer = logits(theta, *sample)
+        if output == "softmax_sum":
+            return torch.softmax(answer, dim=-1).sum()
+        return answer @ unit
+
+    axes = (None, 0, *(0 for _ in samples))
+    kernel = torch.zeros(())
+    for unit in chosen:
+        weights, biases = vmap(grad(scalar), in_dims=axes)(theta, unit, *samples)
+        counted = weights + biases if with_biases else weights
+        gradients = torch.cat([gradient.flatten(1) for gradient in counted], dim=1)
+        kernel = kernel + gradients @ gradients.T
+    return kernel

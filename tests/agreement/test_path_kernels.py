@@ -1,0 +1,229 @@
+"""Path and gated tangent kernels: closed form, definition and autograd agree."""
+
+import itertools
+
+import pytest
+import torch
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels import gated_networks, gated_ntk, paths, reference
+from finitewidth.kernels.npk import npk
+
+SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 10)]
+SAMPLES = 6
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def random_network(sizes, seed, biased=True, replicas=()):
+    generator = torch.Generator().manual_seed(seed)
+    normal = {"generator": generator, "dtype": torch.float64}
+    pairs = list(itertools.pairwise(sizes))
+    weights = [torch.randn(*replicas, a, b, **normal) * (2 / a) ** 0.5 for a, b in pairs]
+    biases = [torch.randn(*replicas, b, **normal) for _, b in pairs] if biased else None
+    return weights, biases
+
+
+def inputs(sizes, replicas=(), seed=99):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*replicas, SAMPLES, sizes[0], generator=generator, dtype=torch.float64)
+
+
+def random_gates(sizes, soft, replicas=(), seed=5):
+    generator = torch.Generator().manual_seed(seed)
+    shapes = [(*replicas, SAMPLES, width) for width in sizes[1:-1]]
+    draws = [torch.rand(*shape, generator=generator, dtype=torch.float64) for shape in shapes]
+    return draws if soft else [(draw < 0.5).double() for draw in draws]
+
+
+def chosen_labels(sizes):
+    return torch.arange(SAMPLES) % sizes[-1]
+
+
+def agree(found, wanted, tolerance=1e-10):
+    assert found.dtype == torch.float64
+    torch.testing.assert_close(
+        found, wanted, rtol=tolerance, atol=tolerance * float(wanted.abs().max())
+    )
+
+
+OPTIONS = list(itertools.product((False, True), (False, True)))
+
+
+@pytest.mark.parametrize("output", ["logits_trace", "true_class_logit"])
+@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_value_kernel(sizes, biased, with_biases, output):
+    x, labels = inputs(sizes), chosen_labels(sizes)
+    network = random_network(sizes, 1, biased)
+    for soft in (False, True):
+        gates = random_gates(sizes, soft)
+        options = {"with_biases": with_biases, "output": output, "labels": labels}
+        found = gated_ntk.value_kernel(x, *network, gates, **options)
+        agree(found, reference.value_kernel_by_jacobian(x, *network, gates, **options))
+
+
+@pytest.mark.parametrize("output", ["logits_trace", "true_class_logit"])
+@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
+@pytest.mark.parametrize("sizes", SIZES[1:], ids=str)
+def test_feature_kernel(sizes, biased, with_biases, output):
+    x, labels = inputs(sizes), chosen_labels(sizes)
+    feature, value = random_network(sizes[:-1], 2, biased), random_network(sizes, 1, biased)
+    for hidden, (beta, eps) in itertools.product(("hard", "soft"), ((4.0, 0.1), (1.0, 0.0))):
+        options = {
+            "beta": beta, "eps": eps, "hidden": hidden,
+            "with_biases": with_biases, "output": output, "labels": labels,
+        }  # fmt: skip
+        found = gated_ntk.feature_kernel(x, *feature, *value, **options)
+        wanted = reference.feature_kernel_by_jacobian(x, *feature, *value, **options)
+        assert wanted.abs().max() > 0
+        agree(found, wanted)
+
+
+@pytest.mark.parametrize("hidden", ["hard", "soft"])
+def test_feature_kernel_of_hard_gates_is_zero_by_autograd_too(hidden):
+    sizes = SIZES[2]
+    feature, value = random_network(sizes[:-1], 2), random_network(sizes, 1)
+    options = {"beta": None, "hidden": hidden, "with_biases": True}
+    for kernel in (gated_ntk.feature_kernel, reference.feature_kernel_by_jacobian):
+        assert not kernel(inputs(sizes), *feature, *value, **options).any()
+
+
+@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_relu_ntk(sizes, biased, with_biases):
+    x, network = inputs(sizes), random_network(sizes, 3, biased)
+    options = {"with_biases": with_biases, "labels": chosen_labels(sizes)}
+    for output in ("logits_trace", "true_class_logit"):
+        found = gated_ntk.relu_ntk(x, *network, output=output, **options)
+        agree(found, reference.relu_ntk_by_jacobian(x, *network, output=output, **options))
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("sizes", SIZES[1:3], ids=str)
+def test_path_kernel(sizes, soft):
+    x, gates = inputs(sizes), random_gates(sizes, soft)
+    listed = paths.enumerate_paths(sizes)
+    features = reference.path_features_by_jacobian(x, gates)
+    agree(paths.path_features(x, gates, listed), features, 1e-13)
+    for wanted in (
+        paths.npk_by_definition(x, gates, listed),
+        features @ features.T,
+        reference.npk_by_jacobian(x, gates),
+    ):
+        agree(npk(x, gates), wanted, 1e-12)
+        agree(npk(x, gates, "trace"), wanted / wanted.trace(), 1e-12)
+
+
+@pytest.mark.parametrize("own_inputs", [False, True])
+def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
+    sizes, replicas = SIZES[2], (3,)
+    x = inputs(sizes, replicas if own_inputs else ())
+    feature = random_network(sizes[:-1], 2, replicas=replicas)
+    value = random_network(sizes, 1, replicas=replicas)
+    soft = {"beta": 4.0, "eps": 0.1}
+    gates = gated_networks.feature_gates(x, *feature, **soft)
+    hard = gated_networks.relu_gates(*value, x)
+    found = [
+        gated_ntk.value_kernel(x, *value, gates, with_biases=True),
+        gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
+        gated_ntk.relu_ntk(x, *value, with_biases=False),
+        npk(x, gates),
+        npk(x, hard, "trace"),
+    ]
+    for r in range(3):
+        x_r = x[r] if own_inputs else x
+        f, v = ([[t[r] for t in part] for part in network] for network in (feature, value))
+        gates_r = gated_networks.feature_gates(x_r, *f, **soft)
+        alone = [
+            reference.value_kernel_by_jacobian(x_r, *v, gates_r, with_biases=True),
+            reference.feature_kernel_by_jacobian(x_r, *f, *v, **soft, with_biases=True),
+            reference.relu_ntk_by_jacobian(x_r, *v, with_biases=False),
+            npk(x_r, gates_r),
+            npk(x_r, gated_networks.relu_gates(*v, x_r), "trace"),
+        ]
+        for stacked, single in zip(found, alone, strict=True):
+            agree(stacked[r], single)
+
+
+def test_own_gates_make_the_value_kernel_of_gates_from_outside():
+    sizes = SIZES[3]
+    x, (weights, biases) = inputs(sizes), random_network(sizes, 4)
+    gates = gated_networks.relu_gates(weights, biases, x)
+    same = gated_networks.feature_gates(x, weights[:-1], biases[:-1], beta=None)
+    assert all(map(torch.equal, gates, same))
+    found = gated_ntk.value_kernel(x, weights, biases, gates, with_biases=True)
+    assert torch.equal(found, gated_ntk.relu_ntk(x, weights, biases, with_biases=True))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_sum_of_softmax_outputs_has_no_gradient(dtype):
+    sizes = SIZES[3]
+    x, feature, value = inputs(sizes), random_network(sizes[:-1], 2), random_network(sizes, 1)
+    soft = {"beta": 4.0, "eps": 0.1, "with_biases": False, "dtype": dtype}
+    kernels = {
+        output: gated_ntk.feature_kernel(x, *feature, *value, **soft, output=output)
+        for output in ("logits_trace", "softmax_sum")
+    }
+    assert kernels["softmax_sum"].dtype == dtype
+    noise = kernels["softmax_sum"].abs().max() / kernels["logits_trace"].abs().max()
+    assert noise < 100 * torch.finfo(dtype).eps ** 2
+
+
+def call(kernel, **changes):
+    sizes = (3, 4, 2)
+    weights, biases = random_network(sizes, 1)
+    arguments = {
+        "x": inputs(sizes), "weights": weights, "biases": biases, "with_biases": True,
+        "output": "logits_trace",
+    }  # fmt: skip
+    if kernel is gated_ntk.value_kernel:
+        arguments["gates"] = random_gates(sizes, soft=True)
+    if kernel is gated_ntk.feature_kernel:
+        V, c = random_network(sizes[:-1], 2)
+        arguments |= {"feature_weights": V, "feature_biases": c, "beta": 4.0}
+    return kernel(**(arguments | changes))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "changes", "argument"),
+    [
+        (gated_ntk.relu_ntk, {"x": torch.ones(3)}, "x"),
+        (gated_ntk.relu_ntk, {"weights": []}, "weights"),
+        (gated_ntk.relu_ntk, {"weights": [torch.ones(3, 4), torch.ones(5, 2)]}, r"weights\[1\]"),
+        (gated_ntk.relu_ntk, {"biases": [torch.ones(4)]}, "biases"),
+        (gated_ntk.relu_ntk, {"biases": [torch.ones(4), torch.ones(3)]}, r"biases\[1\]"),
+        (gated_ntk.relu_ntk, {"weights": [torch.ones(2, 3, 4), torch.ones(3, 4, 2)]}, "replica"),
+        (gated_ntk.relu_ntk, {"output": "softmax"}, "output"),
+        (gated_ntk.relu_ntk, {"output": "true_class_logit"}, "labels"),
+        (
+            gated_ntk.relu_ntk,
+            {"output": "true_class_logit", "labels": torch.arange(SAMPLES)},
+            "labels.*between 0 and 1",
+        ),
+        (
+            gated_ntk.relu_ntk,
+            {"output": "true_class_logit", "labels": torch.zeros(2, dtype=torch.long)},
+            "labels",
+        ),
+        (gated_ntk.value_kernel, {"gates": []}, "gates"),
+        (gated_ntk.value_kernel, {"gates": [torch.ones(SAMPLES, 5)]}, "gates"),
+        (gated_ntk.value_kernel, {"gates": [torch.ones(SAMPLES + 1, 4)]}, "gates"),
+        (gated_ntk.feature_kernel, {"hidden": "leaky"}, "hidden"),
+        (gated_ntk.feature_kernel, {"feature_weights": [torch.ones(2, 4)]}, "feature weights"),
+        (
+            gated_ntk.feature_kernel,
+            {"feature_weights": [torch.ones(3, 5)], "feature_biases": None},
+            "feature weights",
+        ),
+    ],
+)
+def test_impossible_arguments_are_named(kernel, changes, argument):
+    with pytest.raises(ConfigError, match=argument):
+        call(kernel, **changes)
