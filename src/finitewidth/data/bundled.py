@@ -127,7 +127,7 @@ def _blend(digit: np.ndarray, blocks: np.ndarray, generator: np.random.Generator
 
 
 def _colour(background: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """A colour (3,) in 0..255 at some distance of the background in brightness, else random."""
+    """A random colour (3,) in 0..255 that is clearly lighter or darker than ``background``."""
     while True:
         colour = generator.uniform(0, 255, size=3)
         if abs(colour.mean() - background.mean()) > 35:
@@ -135,7 +135,7 @@ def _colour(background: np.ndarray, generator: np.random.Generator) -> np.ndarra
 
 
 def _upscale(image: np.ndarray) -> np.ndarray:
-    """(8, 8) to (16, 16), bilinear with pixel centres aligned at the edges' halves."""
+    """(8, 8) to (16, 16), bilinear, the middle of the picture stays in the middle."""
     from scipy.ndimage import map_coordinates
 
     axis = (np.arange(SIDE) + 0.5) / 2 - 0.5

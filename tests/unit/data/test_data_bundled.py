@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+
+from finitewidth.data import bundled
+from finitewidth.data.build import BUNDLED
+from finitewidth.data.catalogue import SOURCES
+from finitewidth.data.store import problem_of, write_dataset
+
+
+@pytest.fixture(scope="module", params=list(BUNDLED))
+def made(request):
+    return BUNDLED[request.param]()
+
+
+def test_agrees_with_the_catalogue(made):
+    source = SOURCES[made.name]
+    assert problem_of(made) is None
+    assert (made.shape, len(made.class_names)) == (source.shape, source.classes)
+    assert (made.title, made.origin) == (source.title, source.origin)
+
+
+def test_same_bytes_every_time(made, tmp_path):
+    for name, dataset in (("a", made), ("b", BUNDLED[made.name]())):
+        write_dataset(tmp_path / name, dataset)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_fifth_of_each_class_is_for_testing(made):
+    variants = bundled.VARIANTS if made.name == "digits_on_patches" else 1
+    assert len(made.train_labels) + len(made.test_labels) == 1797 * variants
+    train, test = np.bincount(made.train_labels), np.bincount(made.test_labels)
+    np.testing.assert_allclose(test / (train + test), 0.2, atol=0.005)
+
+
+def test_images_use_the_range_and_are_not_constant(made):
+    for images in (made.train_images, made.test_images):
+        assert images.min() == 0
+        assert images.max() >= 250
+        assert images.reshape(len(images), -1).std(axis=1).min() > 3
+
+
+def test_no_test_image_is_a_training_image(made):
+    train = {image.tobytes() for image in made.train_images}
+    assert not train & {image.tobytes() for image in made.test_images}
+
+
+def test_base_digits_belong_to_one_split_in_all_three_sets():
+    grey, labels = bundled._base_digits()
+    parts = bundled.split_indices(labels)
+    assert sorted([*parts["train"], *parts["test"]]) == list(range(len(labels)))
+    for dataset, repeats in (
+        (bundled.digits(), 1),
+        (bundled.warped_digits(), 1),
+        (bundled.digits_on_patches(), bundled.VARIANTS),
+    ):
+        for split, index in parts.items():
+            expected = np.repeat(labels[index], repeats)
+            np.testing.assert_array_equal(getattr(dataset, f"{split}_labels"), expected)
+    np.testing.assert_array_equal(bundled.digits().test_images[..., 0], grey[parts["test"]])
+
+
+@pytest.mark.parametrize("name", ["warped_digits", "digits_on_patches"])
+def test_derived_sets_draw_base_digits_of_their_own_split_only(name, monkeypatch):
+    """Blacken the training digits: no test picture may change, and the other way round."""
+    before = BUNDLED[name]()
+    grey, labels = bundled._base_digits()
+    parts = bundled.split_indices(labels)
+    for split, other in (("train", "test"), ("test", "train")):
+        changed = grey.copy()
+        changed[parts[split]] = 0
+        monkeypatch.setattr(bundled, "_base_digits", lambda pixels=changed: (pixels, labels))
+        after = BUNDLED[name]()
+        for part, same in ((other, True), (split, False)):
+            images = getattr(before, f"{part}_images"), getattr(after, f"{part}_images")
+            assert np.array_equal(*images) is same
+
+
+def test_photograph_blocks_are_in_one_split_only():
+    blocks = bundled._photo_blocks()
+    train = {block.tobytes() for block in blocks["train"]}
+    test = {block.tobytes() for block in blocks["test"]}
+    # as many different blocks as there are: none is dealt out twice
+    assert len(train) + len(test) == len(blocks["train"]) + len(blocks["test"]) == 2 * 6 * 10
+    assert not train & test
+
+
+def test_patches_stay_inside_their_block(monkeypatch):
+    """Blocks of one colour each: a picture without a digit shows one colour only."""
+    generator = np.random.default_rng(1)
+    colours = np.arange(40, 200, 20, dtype=float)[:, None, None, None]
+    blocks = np.broadcast_to(colours, (8, bundled.BLOCK, bundled.BLOCK, 3))
+    for _ in range(30):
+        picture = bundled._blend(np.zeros((8, 8), np.uint8), blocks, generator)
+        assert len(np.unique(picture)) == 1
+
+
+def test_upscaling_keeps_mean_and_symmetry():
+    image = np.random.default_rng(0).uniform(0, 255, (8, 8))
+    large = bundled._upscale(image)
+    assert large.shape == (16, 16)
+    np.testing.assert_allclose(large.mean(), image.mean(), rtol=0.02)
+    np.testing.assert_allclose(bundled._upscale(image[::-1]), large[::-1])
+    np.testing.assert_allclose(bundled._upscale(image.T), large.T)
+
+
+def test_harder_than_digits_but_learnable():
+    """Ridge regression on pixels: the order of difficulty that the figures rely on."""
+    accuracy = {name: ridge_accuracy(make()) for name, make in BUNDLED.items()}
+    assert accuracy["digits"] > 0.9
+    assert 0.5 < accuracy["warped_digits"] < 0.8
+    assert 0.2 < accuracy["digits_on_patches"] < 0.55
+
+
+def ridge_accuracy(dataset):
+    train, test = (
+        images.reshape(len(images), -1) / 255.0 - 0.5
+        for images in (dataset.train_images, dataset.test_images)
+    )
+    train, test = (np.hstack([x, np.ones((len(x), 1))]) for x in (train, test))
+    gram = train.T @ train + 30 * np.eye(train.shape[1])
+    weights = np.linalg.solve(gram, train.T @ np.eye(10)[dataset.train_labels])
+    return np.mean((test @ weights).argmax(axis=1) == dataset.test_labels)

@@ -1,0 +1,84 @@
+import subprocess
+import sys
+
+import pytest
+
+from finitewidth.data.catalogue import ROLES, SOURCES, describe, find_source, source_for
+from finitewidth.errors import ConfigError
+
+CONFIG = {
+    "root": None,
+    "download": True,
+    "mnist": "digits",
+    "fashion_mnist": "warped_digits",
+    "cifar10": "flowers",
+    "imagefolder": {"cifar10_jpeg": "cifar10", "flowers": "some/flowers"},
+}
+
+
+def test_every_stand_in_names_what_it_stands_in_for():
+    for source in SOURCES.values():
+        assert source.stands_in_for is None or source.stands_in_for in ROLES.values()
+        assert source.title in ROLES.values() or source.stands_in_for
+
+
+@pytest.mark.parametrize(
+    ("source", "role", "text"),
+    [
+        ("digits", "mnist", "digits 8×8 (stand-in for MNIST)"),
+        ("digits", None, "digits 8×8 (stand-in for MNIST)"),
+        ("digits", "fashion_mnist", "digits 8×8 (stand-in for FashionMNIST)"),
+        ("mnist", "mnist", "MNIST"),
+        ("mnist", None, "MNIST"),
+        ("mnist", "cifar10", "MNIST (stand-in for CIFAR-10)"),
+        ("cifar10", "cifar10", "CIFAR-10"),
+        ("cifar10_jpeg", "cifar10", "CIFAR-10 (JPEG re-encoded)"),
+        ("cifar10_jpeg", None, "CIFAR-10 (JPEG re-encoded)"),
+        ("flowers", "cifar10", "flowers (image folder) (stand-in for CIFAR-10)"),
+    ],
+)
+def test_footer_text(source, role, text):
+    assert describe(source, role, CONFIG["imagefolder"]) == text
+
+
+def test_roles_lead_to_sources():
+    assert source_for("mnist", CONFIG) is SOURCES["digits"]
+    assert source_for("cifar10", CONFIG).title == "flowers (image folder)"
+
+
+def test_misspelt_names_get_a_suggestion():
+    with pytest.raises(ConfigError, match="did you mean 'warped_digits'"):
+        find_source("warped_digit")
+    with pytest.raises(ConfigError, match="did you mean 'flowers'"):
+        find_source("flower", CONFIG["imagefolder"])
+    with pytest.raises(ConfigError, match="did you mean 'mnist'"):
+        source_for("mnst", CONFIG)
+    with pytest.raises(ConfigError, match="dataset role"):
+        describe("digits", "imagenet")
+    with pytest.raises(ConfigError, match=r"data\.mnist is missing"):
+        source_for("mnist", {})
+
+
+def test_an_image_folder_cannot_pose_as_an_original():
+    with pytest.raises(ConfigError, match="already names MNIST"):
+        find_source("mnist", {"mnist": "my/tree"})
+    with pytest.raises(ConfigError, match="file name"):
+        find_source("digits", {"../up": "tree"})
+
+
+def test_catalogue_needs_the_standard_library_only():
+    code = (
+        "import sys, finitewidth.data.catalogue\n"
+        "heavy = {'numpy', 'torch', 'torchvision', 'sklearn', 'scipy', 'PIL', 'pandas'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_reading_and_selecting_need_numpy_only():
+    code = (
+        "import sys, finitewidth.data.store, finitewidth.data.select, finitewidth.data.build\n"
+        "heavy = {'torch', 'torchvision', 'sklearn', 'scipy', 'PIL', 'pandas'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,169 @@
+import re
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from data_samples import make_dataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from finitewidth.data import store
+from finitewidth.data.store import read_dataset, write_dataset
+from finitewidth.errors import DataError, ResultError
+
+
+def assert_equal(one, other):
+    for field in fields(one):
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(left, np.ndarray):
+            assert left.dtype == right.dtype
+            np.testing.assert_array_equal(left, right)
+        else:
+            assert left == right
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A file that gets damaged over and over, and its bytes."""
+    path = tmp_path_factory.mktemp("store") / "tiny.npz"
+    write_dataset(path, make_dataset())
+    return path, path.read_bytes()
+
+
+def reading(path, content):
+    path.write_bytes(content)
+    return read_dataset(path)
+
+
+def test_round_trip(tmp_path, tiny):
+    write_dataset(tmp_path / "new" / "tiny.npz", tiny)
+    assert_equal(read_dataset(tmp_path / "new" / "tiny.npz"), tiny)
+
+
+def test_numpy_alone_can_read_it(whole, tiny):
+    path, content = whole
+    path.write_bytes(content)
+    with np.load(path, allow_pickle=False) as pack:
+        np.testing.assert_array_equal(pack["test_images"], tiny.test_images)
+
+
+def test_equal_datasets_give_equal_bytes(tmp_path, tiny):
+    turned = replace(tiny, train_images=np.asfortranarray(tiny.train_images))
+    for name, dataset in (("a", tiny), ("b", turned)):
+        write_dataset(tmp_path / f"{name}.npz", dataset)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_other_content_gives_other_bytes(tmp_path, tiny, whole):
+    write_dataset(tmp_path / "other.npz", replace(tiny, origin="elsewhere"))
+    assert (tmp_path / "other.npz").read_bytes() != whole[1]
+
+
+def test_every_single_changed_byte_is_found(whole):
+    path, content = whole
+    generator = np.random.default_rng(0)
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= int(generator.integers(1, 256))
+        with pytest.raises(DataError, match=r"altered|truncated"):
+            reading(path, damaged)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_every_truncation_is_found(whole, data):
+    path, content = whole
+    length = data.draw(st.integers(0, len(content) - 1))
+    with pytest.raises(DataError, match=re.escape(str(path))):
+        reading(path, content[:length])
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_any_replaced_stretch_is_found_or_harmless(whole, data):
+    path, content = whole
+    start = data.draw(st.integers(0, len(content)))
+    stop = data.draw(st.integers(start, len(content)))
+    damaged = content[:start] + data.draw(st.binary(max_size=100)) + content[stop:]
+    if damaged == content:
+        assert_equal(reading(path, damaged), make_dataset())
+    else:
+        with pytest.raises(DataError):
+            reading(path, damaged)
+
+
+def test_message_has_file_both_checksums_and_remedy(whole):
+    path, content = whole
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 1
+    with pytest.raises(DataError) as caught:
+        reading(path, damaged)
+    message = str(caught.value)
+    assert str(path) in message
+    assert len(re.findall(r"\b[0-9a-f]{64}\b", message)) == 2
+    assert f"delete it and build it again: snakemake --cores 1 {path}" in message
+
+
+def test_missing_empty_and_foreign_files(tmp_path):
+    with pytest.raises(DataError, match="No such file"):
+        read_dataset(tmp_path / "none.npz")
+    with pytest.raises(DataError, match="Is a directory"):
+        read_dataset(tmp_path)
+    (tmp_path / "empty.npz").touch()
+    with pytest.raises(DataError, match="empty"):
+        read_dataset(tmp_path / "empty.npz")
+    np.savez(tmp_path / "foreign.npz", train_images=np.zeros(3))
+    with pytest.raises(DataError, match="no checksum"):
+        read_dataset(tmp_path / "foreign.npz")
+
+
+def test_pickles_are_refused_even_with_a_right_checksum(tmp_path):
+    path = tmp_path / "pickled.npz"
+    np.savez(path, **{key: np.array([{}], object) for key in (*store._ARRAYS, "about")})
+    store._seal(path)
+    with pytest.raises(DataError, match="malformed"):
+        read_dataset(path)
+
+
+def test_other_formats_are_refused(tmp_path, tiny, monkeypatch):
+    monkeypatch.setattr(store, "FORMAT", 2)
+    write_dataset(tmp_path / "newer.npz", tiny)
+    monkeypatch.undo()
+    with pytest.raises(DataError, match="format 2"):
+        read_dataset(tmp_path / "newer.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda d: {"train_images": d.train_images.astype(np.float32)}, "train_images is float32"),
+        (lambda d: {"test_images": d.test_images[..., 0]}, "test_images is uint8"),
+        (lambda d: {"test_images": d.test_images[:0]}, "test_images is uint8"),
+        (lambda d: {"train_labels": d.train_labels.astype(np.int32)}, "train_labels is int32"),
+        (lambda d: {"train_labels": d.train_labels[:-1]}, "train_labels is int64"),
+        (lambda d: {"train_labels": d.train_labels - 1}, "labels -1..1 for 3 classes"),
+        (lambda d: {"test_labels": d.test_labels + 1}, "labels 1..3 for 3 classes"),
+        (lambda d: {"test_images": d.test_images[:, :1]}, r"test images \("),
+        (lambda d: {"class_names": ("a", "b", "b")}, "class names differ"),
+        (lambda d: {"origin": None}, "names must be text"),
+    ],
+)
+def test_contradictions_are_neither_written_nor_read(
+    tmp_path, tiny, monkeypatch, change, complaint
+):
+    wrong = replace(tiny, **change(tiny))
+    path = tmp_path / "wrong.npz"
+    with pytest.raises(DataError, match=complaint):
+        write_dataset(path, wrong)
+    assert not path.exists()
+    monkeypatch.setattr(store, "problem_of", lambda dataset: None)
+    write_dataset(path, wrong)
+    monkeypatch.undo()
+    with pytest.raises(DataError, match=complaint):
+        read_dataset(path)
+
+
+def test_a_folder_that_cannot_be_made_is_a_readable_error(tmp_path, tiny):
+    (tmp_path / "file").touch()
+    with pytest.raises(ResultError, match="cannot write"):
+        write_dataset(tmp_path / "file" / "tiny.npz", tiny)
