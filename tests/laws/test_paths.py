@@ -160,8 +160,8 @@ def test_wide_deep_networks_do_not_overflow():
     assert logs[2, 2] == -math.inf
     kernel = npk(x, gates, normalise="trace")
     # in units of 2000¹⁹⁹: H = [[6, 2.5, 0], [2.5, 3, 0], [0, 0, 0]]
-    wanted = torch.tensor([[2 / 3, 5 / 18, 0], [5 / 18, 1 / 3, 0], [0, 0, 0]]).double()
-    torch.testing.assert_close(kernel, wanted, rtol=1e-11, atol=1e-11)
+    wanted = torch.tensor([[12, 5, 0], [5, 6, 0], [0, 0, 0]]).double() / 18
+    torch.testing.assert_close(kernel, wanted, rtol=1e-13, atol=0)
     with pytest.raises(ConfigError, match="overflows float64"):
         npk(x, gates)
 
