@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import pytest
 import torch
@@ -166,6 +167,25 @@ def test_wide_deep_networks_do_not_overflow():
         npk(x, gates)
 
 
+def test_no_digits_are_lost_at_great_depth():
+    generator = torch.Generator().manual_seed(0)
+    gates = [(torch.rand(4, 2000, generator=generator) < 0.5).double() for _ in range(199)]
+    x = torch.randint(1, 9, (4, 5), generator=generator).double()
+    shared = [(gate @ gate.T).long().tolist() for gate in gates]
+    gram = (x @ x.T).long().tolist()
+    exact = [[gram[s][t] * math.prod(n[s][t] for n in shared) for t in range(4)] for s in range(4)]
+    trace = sum(exact[s][s] for s in range(4))
+    wanted = torch.tensor(
+        [[float(Fraction(entry, trace)) for entry in row] for row in exact], dtype=torch.float64
+    )
+    torch.testing.assert_close(npk(x, gates, "trace"), wanted, rtol=3e-13, atol=0)
+
+
+def test_a_dead_last_layer_leaves_no_path_after_any_number():
+    gates = [torch.ones(2, 2000) for _ in range(199)] + [torch.zeros(2, 3)]
+    assert not overlap(gates).any()
+
+
 def test_random_gates_are_normalised_by_two_over_the_width():  # N08
     generator = torch.Generator().manual_seed(8)
     for layers in (1, 3, 5):
@@ -193,6 +213,8 @@ def test_a_singular_kernel_is_refused_and_a_ridge_helps():
     kernel[1] = torch.eye(3)
     with pytest.raises(SingularKernelError, match="1 of 2 kernels cannot be inverted"):
         nu(torch.ones(3), kernel)
+    with pytest.raises(SingularKernelError, match="H cannot be inverted"):
+        nu(torch.ones(2), torch.diag(torch.tensor([1.0, 1e-16])))
     with pytest.raises(SingularKernelError, match="trace 0"):
         nu(torch.ones(3), torch.zeros(3, 3))
     answer = nu(torch.ones(3), torch.ones(3, 3), ridge=0.5)

@@ -89,9 +89,9 @@ def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] 
         return gram * overlap(gates)
     # logs of layer sizes would add up to large numbers and lose digits; those of ratios do not
     log_counts = sum(torch.log(_over_largest(shared)) for shared in _shared_units(gates))
-    # by Cauchy-Schwarz no entry of Lambda exceeds the largest on its diagonal
+    # by Cauchy-Schwarz no entry of Lambda exceeds the largest on its diagonal; all -inf gives nan
     largest = log_counts.diagonal(dim1=-2, dim2=-1).amax(-1)[..., None, None]
-    kernel = gram * torch.exp(log_counts - largest.nan_to_num(neginf=0.0))
+    kernel = gram * torch.exp(log_counts - largest)
     trace = _trace(kernel)
     if not (trace > 0).all():
         raise SingularKernelError(
