@@ -69,7 +69,9 @@ def imports_of(tree: ast.AST, module: str) -> set[str]:
             found.add(base)
             found.update(f"{base}.{alias.name}" for alias in node.names)
     inside = {name for name in found if name.split(".")[0] == PACKAGE}
-    parents = {name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)}
+    parents = {
+        name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)
+    }
     return {name for name in inside | parents if source_of(name)}
 
 
@@ -77,8 +79,12 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
     """The tree without docstrings: wording is not behaviour. Changes and returns ``tree``."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
-            body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and (
+            body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
             and isinstance(body[0].value.value, str)
         ):
             node.body = body[1:] or [ast.Pass()]

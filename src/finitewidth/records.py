@@ -31,7 +31,9 @@ def atomic(path: str | Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # same suffix: numpy and matplotlib choose the format by it
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+        )
         os.close(handle)
         temporary = Path(name)
         yield temporary
@@ -82,6 +84,26 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
             raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
         lines.append(",".join("" if row[c] is None else _cell(row[c]) for c in columns))
     write_text(path, "\n".join(lines) + "\n")
+
+
+def read_rows(path: str | Path) -> list[dict[str, str]]:
+    """Read a CSV as dictionaries of text without importing pandas.
+
+    Raises:
+        ResultError: the file is missing, empty or ends within a row.
+    """
+    import csv
+
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream, strict=True))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+    if not rows or any(None in row or None in row.values() for row in rows):
+        raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
+    return rows
 
 
 def _cell(value: Any) -> str:

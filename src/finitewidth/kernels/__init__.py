@@ -1,1 +1,1 @@
-"""Kernels of finite networks: path kernels and tangent kernels, each fast form beside its definition."""
+"""Kernels of finite networks: path and tangent kernels, each fast form beside its definition."""

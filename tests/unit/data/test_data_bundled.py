@@ -94,13 +94,16 @@ def test_patches_stay_inside_their_block(monkeypatch):
         assert len(np.unique(picture)) == 1
 
 
-def test_upscaling_keeps_mean_and_symmetry():
-    image = np.random.default_rng(0).uniform(0, 255, (8, 8))
-    large = bundled._upscale(image)
-    assert large.shape == (16, 16)
-    np.testing.assert_allclose(large.mean(), image.mean(), rtol=0.02)
-    np.testing.assert_allclose(bundled._upscale(image[::-1]), large[::-1])
-    np.testing.assert_allclose(bundled._upscale(image.T), large.T)
+def test_a_digit_on_a_patch_keeps_its_shape_and_stays_near_the_centre():
+    dark = [np.zeros((bundled.BLOCK, bundled.BLOCK, 3))]
+    digit = np.full((8, 8), 255, np.uint8)
+    corners = set()
+    for seed in range(200):
+        picture = bundled._blend(digit, dark, np.random.default_rng(seed))
+        rows, columns = np.nonzero(picture.any(axis=2))
+        assert (np.ptp(rows), np.ptp(columns), len(rows)) == (7, 7, 64)
+        corners.add((int(rows.min()), int(columns.min())))
+    assert corners == {(r, c) for r in range(2, 7) for c in range(2, 7)}
 
 
 def test_harder_than_digits_but_learnable():

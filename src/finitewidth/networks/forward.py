@@ -1,0 +1,90 @@
+"""The forward pass of stacked networks with separated gates."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812  (torch's own habit)
+from torch import Tensor
+
+from finitewidth.networks.architecture import Layer
+from finitewidth.networks.regimes import Gating
+from finitewidth.networks.weights import Weights
+
+
+def forward(
+    layers: Sequence[Layer], gating: Gating, value: Weights, feature: Weights | None, x: Tensor
+) -> Tensor:
+    """Outputs of R stacked networks, each on its own inputs.
+
+    The value network computes q(l) = W(l) z(l-1) + b(l), z(l) = q(l)·G(l) and a linear output
+    (NPF Table 1 for own gates, section 3 for separated ones). Gates G come from ``gating``.
+
+    Args:
+        layers: the layers of both networks; a feature network does without the last.
+        gating: where gates come from and how hard they are.
+        value: weights of the value network.
+        feature: weights of the feature network; None unless ``gating.source`` is ``feature``.
+        x: (R, batch, inputs) or (R, batch, channels, height, width).
+
+    Returns:
+        (R, batch, outputs): logits, or the value of a scalar network.
+    """
+    z_value = z_feature = x
+    for number, layer in enumerate(layers[:-1]):
+        q = preactivation(layer, number, value, z_value)
+        if gating.source == "feature":
+            q_feature = preactivation(layer, number, feature, z_feature)
+            gates = gate(q_feature, gating)
+            z_feature = hidden_feature(q_feature, gates, gating)
+            z_value = q * gates
+        elif gating.source == "own":
+            z_value = torch.relu(q) if gating.beta is None else q * gate(q, gating)
+        else:
+            z_value = q
+    return preactivation(layers[-1], len(layers) - 1, value, z_value)
+
+
+def gate(q: Tensor, gating: Gating) -> Tensor:
+    """Hard gates 1{q > 0}, through which no gradient flows, or soft ones (1+eps)·sigmoid(beta q)."""
+    if gating.beta is None:
+        return (q > 0).to(q.dtype)
+    return (1 + gating.eps) * torch.sigmoid(gating.beta * q)
+
+
+def hidden_feature(q: Tensor, gates: Tensor, gating: Gating) -> Tensor:
+    """Hidden output of a feature network: ReLU (NPF), or its own soft gates times q (DGN Table 2)."""
+    return torch.relu(q) if gating.feature_hidden == "hard" else q * gates
+
+
+def preactivation(layer: Layer, number: int, weights: Weights, z: Tensor) -> Tensor:
+    """q of one layer for R stacked networks, reducing images to vectors first where it is due."""
+    weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
+    if layer.reduce and z.dim() > 3:
+        z = z.flatten(2) if layer.reduce == "flatten" else z.mean(dim=(3, 4))
+    if layer.kind == "dense":
+        return torch.bmm(z, weight) if bias is None else torch.baddbmm(bias[:, None], z, weight)
+    return _convolution(layer, weight, bias, z)
+
+
+def _convolution(layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor) -> Tensor:
+    left, right, top, bottom = layer.pad
+    if (left, top) != (right, bottom):
+        z, left, top = F.pad(z, layer.pad), 0, 0
+    if z.is_cuda:
+        return _grouped(layer, weight, bias, z, (top, left))
+    # one replica after the other: on a CPU as fast as groups, and bit for bit what it is alone
+    biases = [None] * len(z) if bias is None else bias
+    return torch.stack(
+        [F.conv2d(z[r], weight[r], biases[r], layer.stride, (top, left)) for r in range(len(z))]
+    )
+
+
+def _grouped(
+    layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor, padding: tuple[int, int]
+) -> Tensor:
+    """All replicas in one grouped convolution: one launch instead of R."""
+    replicas = len(z)
+    joined = z.transpose(0, 1).flatten(1, 2)
+    bias = None if bias is None else bias.flatten()
+    q = F.conv2d(joined, weight.flatten(0, 1), bias, layer.stride, padding, groups=replicas)
+    return q.unflatten(1, (replicas, layer.fan_out)).transpose(0, 1)

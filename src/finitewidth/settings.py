@@ -1,0 +1,165 @@
+"""Settings: preset over papers over defaults, checked before anything runs. Imports no torch."""
+
+import copy
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from finitewidth.errors import ConfigError
+
+PRESETS = ("smoke", "quick", "laptop", "paper")
+
+
+# what decides where and how a run happens, not what it computes
+RUNTIME_KEYS = ("device", "checkpoint_seconds")
+RUNTIME_DATA_KEYS = ("root", "download")
+
+
+def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
+    """Path of the chosen preset's file below the folder ``config``.
+
+    Raises:
+        ConfigError: there is no such preset.
+    """
+    preset = config.get("preset")
+    if preset not in PRESETS:
+        raise ConfigError(
+            f"preset: {preset!r} is unknown{_hint(preset, PRESETS)}; {_one_of(PRESETS)}"
+        )
+    return str(Path(folder) / "preset" / f"{preset}.yaml")
+
+
+def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
+    """The settings of a preset with nothing overridden."""
+    return {**_defaults(folder, preset), "preset": preset}
+
+
+def _defaults(folder: str | Path, preset: str) -> dict[str, Any]:
+    folder = Path(folder)
+    parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
+    result: dict[str, Any] = {}
+    for part in (*parts, folder / "preset" / f"{preset}.yaml"):
+        result = merged(result, _read(part))
+    return result
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``base`` with the values of ``over``, key by key at every depth; neither is changed."""
+    result = copy.deepcopy(dict(base))
+    for key, value in over.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+        result[key] = merged(result[key], value) if both else copy.deepcopy(value)
+    return result
+
+
+def scientific(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that results depend on: without device, paths and the like."""
+    kept = {key: value for key, value in config.items() if key not in RUNTIME_KEYS}
+    data = {k: v for k, v in config.get("data", {}).items() if k not in RUNTIME_DATA_KEYS}
+    return _plain({**kept, "data": data})
+
+
+def preset_label(config: Mapping[str, Any], folder: str | Path) -> str:
+    """The preset as footers name it; "modified" if the command line overrides what it computes."""
+    preset = config["preset"]
+    same = scientific(config) == scientific(preset_only(preset, folder))
+    return preset if same else f"{preset}, modified"
+
+
+def check(config: Mapping[str, Any], schema_path: str | Path) -> None:
+    """Refuse settings that the schema does not allow.
+
+    Raises:
+        ConfigError: one line per mistake, each naming the key, its value and what is allowed.
+    """
+    schema = _read(Path(schema_path))
+    validator = jsonschema.Draft202012Validator(schema)
+    mistakes = [line for error in validator.iter_errors(_plain(config)) for line in _lines(error)]
+    if mistakes:
+        raise ConfigError("the configuration is refused:\n  " + "\n  ".join(sorted(set(mistakes))))
+    _check_across(config)
+
+
+def _plain(value: Any) -> Any:
+    """The same value in JSON's own types (Snakemake hands over ordered dictionaries)."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"the configuration holds a value that JSON cannot say: {error}"
+        ) from error
+
+
+def _lines(error: jsonschema.ValidationError) -> Iterator[str]:
+    """One mistake in words."""
+    key = ".".join(str(part) for part in error.absolute_path) or "configuration"
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        for name in set(error.instance) - set(known):
+            where = name if key == "configuration" else f"{key}.{name}"
+            yield f"{where}: unknown key{_hint(name, known)}; known are {', '.join(known)}"
+    elif error.validator == "required":
+        missing = set(error.validator_value) - set(error.instance)
+        yield f"{key}: {', '.join(sorted(missing))} is missing"
+    elif error.validator in ("anyOf", "oneOf") and "description" in error.schema:
+        yield f"{key}: {error.instance!r} is refused; allowed: {error.schema['description']}"
+    else:
+        yield f"{key}: {error.instance!r} is refused; {_allowed(error)}"
+
+
+def _allowed(error: jsonschema.ValidationError) -> str:
+    value = error.validator_value
+    words = {
+        "minimum": f"it must be at least {value}",
+        "exclusiveMinimum": f"it must be greater than {value}",
+        "maximum": f"it must be at most {value}",
+        "enum": _one_of(value) if error.validator == "enum" else "",
+        "type": f"it must be of type {value}" + _number_hint(error),
+        "minItems": f"it needs at least {value} entries",
+        "maxItems": f"it may have at most {value} entries",
+        "uniqueItems": "its entries must differ",
+        "pattern": f"it must match {value}",
+    }
+    return words.get(error.validator, error.message)
+
+
+def _number_hint(error: jsonschema.ValidationError) -> str:
+    wanted = error.validator_value
+    if isinstance(error.instance, str) and wanted in ("number", "integer"):
+        return " (in YAML write 0.001, not 1e-3, which is text)"
+    return ""
+
+
+def _one_of(values: Any) -> str:
+    return "it must be one of " + ", ".join(str(value) for value in values)
+
+
+def _hint(word: Any, known: Any) -> str:
+    close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _check_across(config: Mapping[str, Any]) -> None:
+    """What no schema can say: values that contradict each other."""
+    npf = config["npf"]
+    networks = npf["table2"]["networks"]
+    named = {f"npf.table2.rows.{k}.network": r["network"] for k, r in npf["table2"]["rows"].items()}
+    for key, network in {**named, "npf.stages.network": npf["stages"]["network"]}.items():
+        if network not in networks:
+            raise ConfigError(f"{key}: {network!r} is unknown{_hint(network, networks)}; "
+                              + _one_of(networks))  # fmt: skip
+    for name in ("nu", "kvf"):
+        if npf[name]["every"] > npf[name]["epochs"]:
+            raise ConfigError(
+                f"npf.{name}.every: {npf[name]['every']} is refused; it must be at most "
+                f"npf.{name}.epochs, {npf[name]['epochs']}"
+            )

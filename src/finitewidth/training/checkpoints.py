@@ -1,0 +1,58 @@
+"""Checkpoints: where a killed training goes on. Two are kept, each replaced atomically."""
+
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from finitewidth.records import atomic
+
+
+class CheckpointStore:
+    """The checkpoints of one training, in a folder named by the fingerprint of what it computes.
+
+    The fingerprint covers settings, code and data, so a checkpoint of other settings or other code
+    lies in another folder and is never met. The folder is no output of a rule: Snakemake deletes
+    those of a failed job.
+    """
+
+    KEPT = 2
+
+    def __init__(self, folder: str | Path, fingerprint: str):
+        self.folder = Path(folder) / fingerprint
+
+    def save(self, number: int, state: dict[str, Any]) -> None:
+        """Keep ``state`` (tensors and plain values) under a growing number; drop all but two."""
+        with atomic(self._path(number)) as temporary:
+            torch.save(state, temporary)
+        for path in self._paths()[: -self.KEPT]:
+            path.unlink(missing_ok=True)
+
+    def latest(self) -> tuple[dict[str, Any] | None, list[str]]:
+        """The newest state that can be read, or None, and a complaint for each that cannot.
+
+        Pickles are not trusted: a file that is more than tensors and plain values counts as damaged.
+        """
+        complaints = []
+        for path in reversed(self._paths()):
+            try:
+                return torch.load(path, map_location="cpu", weights_only=True), complaints
+            except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, zipfile.BadZipFile,
+                    ValueError, KeyError) as error:  # fmt: skip
+                reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+                complaints.append(f"checkpoint {path} is damaged and left out ({reason})")
+        return None, complaints
+
+    def clear(self) -> None:
+        """Remove all checkpoints of this training, once its results are written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:012d}.pt"
+
+    def _paths(self) -> list[Path]:
+        # leading dot: what an interrupted write left behind
+        return sorted(p for p in self.folder.glob("*.pt") if not p.name.startswith("."))

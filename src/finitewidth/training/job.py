@@ -1,0 +1,129 @@
+"""A training as one job: read a dataset, train a stack, write history, weights and provenance."""
+
+import ctypes
+import hashlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from finitewidth import records
+from finitewidth.data.select import binary, channels_first, scaled, stratified_subset
+from finitewidth.data.store import Dataset, read_dataset
+from finitewidth.errors import ConfigError
+from finitewidth.progress import LOG
+from finitewidth.provenance import environment, fingerprint
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.loop import train
+from finitewidth.training.run import TrainingRun
+from finitewidth.training.stack import Images, Trained
+
+
+def run_training(
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    settings: Mapping[str, Any],
+    code: str,
+    runtime: Mapping[str, Any],
+) -> None:
+    """Train what ``settings`` describe and write what comes of it.
+
+    Args:
+        inputs: ``data``, a dataset's ``.npz``; optionally ``history`` and ``weights`` of an earlier
+            training.
+        outputs: ``history`` (CSV), ``weights`` (``.npz``) and ``provenance`` (JSON).
+        settings: a `TrainingRun` as a mapping.
+        code: digest of the code that trains.
+        runtime: ``threads``, ``device``, ``checkpoints`` (folder), ``checkpoint_seconds``.
+    """
+    started = time.monotonic()
+    device = prepare_torch(runtime["threads"], runtime["device"])
+    run = TrainingRun.from_mapping(settings)
+    identity = fingerprint(
+        {"run": settings, "code": code, "inputs": [_file_digest(path) for path in inputs.values()]}
+    )
+    checkpoints = CheckpointStore(runtime["checkpoints"], identity)
+    images = load_images(read_dataset(inputs["data"]), run, device)
+    LOG.info("%s on %s: %d training images", run.row, device, len(images.train_x))
+    earlier = None
+    if "weights" in inputs:
+        history = records.read_rows(inputs["history"])
+        earlier = Trained(history, records.read_arrays(inputs["weights"]))
+    trained = train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
+    records.write_arrays(outputs["weights"], **trained.weights)
+    stamp = {
+        "settings": settings,
+        "code": code,
+        "fingerprint": identity,
+        "device": device,
+        "threads": runtime["threads"],
+        "wall_seconds": round(time.monotonic() - started, 2),
+        **environment(),
+    }
+    records.write_json(outputs["provenance"], stamp)
+    records.write_rows(outputs["history"], trained.history)
+    checkpoints.clear()
+
+
+def prepare_torch(threads: int, device: str = "cpu") -> str:
+    """Fix what numbers depend on, before the first tensor; returns the device to compute on.
+
+    Raises:
+        ConfigError: a GPU is asked for and there is none.
+    """
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    _keep_freed_memory()
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device: cuda is set but torch finds no GPU; use device: cpu or auto")
+    return device
+
+
+def _keep_freed_memory() -> None:
+    """Let glibc keep freed blocks of up to 32 MB instead of returning them to the system.
+
+    A stacked step allocates a few megabytes per tensor; without this each is mapped afresh and its
+    pages faulted in, which costs more than the arithmetic (benchmarks/stacked_training.py).
+    """
+    mmap_threshold, trim_threshold = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
+    try:
+        libc = ctypes.CDLL(None)
+        libc.mallopt(mmap_threshold, 32 << 20)
+        libc.mallopt(trim_threshold, 512 << 20)
+    except (OSError, AttributeError):
+        pass  # another C library: slower, nothing else
+
+
+def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
+    """The part of a dataset a run sees, as tensors: pixels in [0, 1], flat unless convolved."""
+    subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
+    if run.data.classes is not None:
+        subset = binary(subset, *run.data.classes)
+
+    def tensor(images: np.ndarray) -> torch.Tensor:
+        pixels = channels_first(scaled(images))
+        pixels = pixels if run.architecture.channels else pixels.reshape(len(pixels), -1)
+        return torch.from_numpy(pixels).to(device)
+
+    def targets(labels: np.ndarray) -> torch.Tensor:
+        kind = torch.float32 if run.data.classes is not None else torch.int64
+        return torch.from_numpy(labels).to(device, kind)
+
+    return Images(
+        train_x=tensor(subset.train_images),
+        train_y=targets(subset.train_labels),
+        test_x=tensor(subset.test_images),
+        test_y=targets(subset.test_labels),
+        outputs=1 if run.data.classes is not None else len(dataset.class_names),
+    )
+
+
+def _file_digest(path: str | Path) -> str:
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,259 @@
+"""The training loop: stacked replicas, tidy history, exact resumption."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.networks.architecture import layers_of
+from finitewidth.networks.weights import generator
+from finitewidth.progress import LOG, Progress
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.losses import batch_losses, correct
+from finitewidth.training.optimisers import StackedOptimiser
+from finitewidth.training.run import TrainingRun
+from finitewidth.training.stack import Images, Stack, Trained, build_stack
+
+EVALUATION_BATCH = 500
+
+
+@dataclass
+class State:
+    """Where a training stands, beside its weights: all that a checkpoint adds to them.
+
+    Attributes:
+        epoch, step: finished epochs, and finished steps of the next one.
+        sums: (R, 2) loss and number of right outputs summed over the images of this epoch so far.
+        history: a row per finished epoch and replica.
+        best: per criterion, each replica's best score (R,) and weights then.
+        kept: weights kept so far, by label.
+    """
+
+    epoch: int
+    step: int
+    sums: Tensor
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, dict[str, Any]] = field(default_factory=dict)
+    kept: dict[str, dict[str, Tensor]] = field(default_factory=dict)
+
+
+def train(
+    run: TrainingRun,
+    images: Images,
+    earlier: Trained | None = None,
+    checkpoints: CheckpointStore | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> Trained:
+    """Train all replicas of a run, going on from the newest checkpoint if there is one.
+
+    The order in which a replica sees the images is a function of its name and the epoch, its
+    weights start from its name: its result does not depend on the other replicas of the stack.
+
+    Args:
+        run: the description.
+        images: what to train and test on; their device is where training happens.
+        earlier: the training whose kept weights ``pretrained`` feature networks start from.
+        checkpoints: where to keep checkpoints; None for none.
+        checkpoint_seconds: time between two of them.
+    """
+    layers = layers_of(run.architecture, images.shape, images.outputs)
+    stack = build_stack(run, layers, earlier, str(images.train_x.device))
+    training = _Training(run, images, stack, checkpoints, checkpoint_seconds)
+    training.resume()
+    training.finish()
+    history = training.state.history
+    arrays = {
+        f"{label}/{name}": tensor.cpu().numpy()
+        for label, weights in training.state.kept.items()
+        for name, tensor in weights.items()
+    }
+    return Trained(history, arrays)
+
+
+class _Training:
+    """One training under way."""
+
+    def __init__(
+        self,
+        run: TrainingRun,
+        images: Images,
+        stack: Stack,
+        checkpoints: CheckpointStore | None,
+        seconds: float,
+    ):
+        self.run, self.images, self.stack = run, images, stack
+        self.trained = stack.trained()
+        step_sizes = [replica.step_size for replica in run.replicas]
+        self.optimiser = StackedOptimiser(run.optimiser, self.trained, step_sizes)
+        self.checkpoints, self.seconds = checkpoints, seconds
+        self.saved_at = time.monotonic()
+        self.steps_per_epoch = -(-len(images.train_x) // run.batch_size)
+        self.state = State(epoch=0, step=0, sums=self._no_sums())
+
+    def _no_sums(self) -> Tensor:
+        return torch.zeros(len(self.run.replicas), 2, device=self.images.train_x.device)
+
+    def finish(self) -> None:
+        """Train to the last epoch."""
+        done = self.state.epoch * self.steps_per_epoch + self.state.step
+        progress = Progress(self.run.epochs * self.steps_per_epoch, self._title(), done)
+        if done == 0:
+            self._keep_snapshots()
+        while self.state.epoch < self.run.epochs:
+            self._epoch(progress)
+        progress.close()
+        self._keep_last()
+
+    def _title(self) -> str:
+        regimes = dict.fromkeys(replica.regime for replica in self.run.replicas)
+        return f"{'+'.join(regimes)}, {len(self.run.replicas)} replicas"
+
+    def _epoch(self, progress: Progress) -> None:
+        state = self.state
+        order = self._order(state.epoch + 1)
+        for step in range(state.step, self.steps_per_epoch):
+            batch = order[:, step * self.run.batch_size : (step + 1) * self.run.batch_size]
+            self._step(batch)
+            state.step = step + 1
+            progress.advance()
+            if time.monotonic() - self.saved_at > self.seconds:
+                self.save()
+        state.epoch, state.step = state.epoch + 1, 0
+        self._record()
+        state.sums = self._no_sums()
+        self._keep_snapshots()
+
+    def _order(self, epoch: int) -> Tensor:
+        """(R, n): the order of the training images in an epoch, each replica's own."""
+        count = len(self.images.train_x)
+        orders = [
+            torch.randperm(count, generator=generator(replica.name, "order", epoch))
+            for replica in self.run.replicas
+        ]
+        return torch.stack(orders).to(self.images.train_x.device)
+
+    def _step(self, batch: Tensor) -> None:
+        """One step of every replica on its own batch, (R, b) indices of images."""
+        x = self.images.train_x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
+        targets = self.images.train_y[batch]
+        outputs = self.stack.outputs(x)
+        losses = batch_losses(self.run.loss, outputs, targets)
+        # a sum over replicas: each loss reaches its own replica's weights only
+        gradients = torch.autograd.grad(losses.sum(), self.trained)
+        self.optimiser.step(gradients)
+        with torch.no_grad():
+            self.state.sums[:, 0] += losses * batch.shape[1]
+            self.state.sums[:, 1] += correct(self.run.loss, outputs, targets).sum(dim=1)
+
+    @torch.no_grad()
+    def _scores(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Test loss (R,), and accuracies (R,) on the test images at even and at odd positions.
+
+        Two halves, so that the epoch can be chosen on one and scored on the other.
+        """
+        x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
+        losses, right = [], []
+        for part in torch.arange(len(x), device=x.device).split(EVALUATION_BATCH):
+            outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape))
+            targets = y[part].expand(replicas, -1)
+            losses.append(batch_losses(self.run.loss, outputs, targets) * len(part))
+            right.append(correct(self.run.loss, outputs, targets))
+        right = torch.cat(right, dim=1).double()
+        loss = torch.stack(losses).sum(dim=0) / len(x)
+        return loss, right[:, 0::2].mean(dim=1), right[:, 1::2].mean(dim=1)
+
+    def _record(self) -> None:
+        """Add this epoch's rows to the history and see whether a replica is at its best."""
+        state, count, tested = self.state, len(self.images.train_x), len(self.images.test_x)
+        loss, first, second = self._scores()
+        weight = (tested + 1) // 2 / tested
+        accuracy = first * weight + second * (1 - weight)
+        train_loss, train_accuracy = (state.sums / count).T.tolist()
+        for number, replica in enumerate(self.run.replicas):
+            state.history.append(
+                {
+                    "row": self.run.row,
+                    "regime": replica.regime,
+                    "stage": replica.stage,
+                    "seed": replica.seed,
+                    "step_size": replica.step_size,
+                    "epoch": state.epoch,
+                    "train_loss": train_loss[number],
+                    "train_accuracy": train_accuracy[number],
+                    "test_loss": loss[number].item(),
+                    "test_accuracy": accuracy[number].item(),
+                    "test_accuracy_first": first[number].item(),
+                    "test_accuracy_second": second[number].item(),
+                    "diverged": int(not np.isfinite(train_loss[number])),
+                }
+            )
+        wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
+        for criterion, score in (("best_test", accuracy), ("best_validation", first)):
+            if criterion in wanted:
+                self._keep_best(criterion, score)
+
+    def _keep_best(self, criterion: str, score: Tensor) -> None:
+        """Keep the weights of the replicas that are better than ever; the earlier epoch on a tie."""
+        weights = self.stack.weights()
+        best = self.state.best.setdefault(
+            criterion, {"score": torch.full_like(score, -1.0), "weights": weights}
+        )
+        better = score > best["score"]
+        best["score"] = torch.where(better, score, best["score"])
+        for name, tensor in weights.items():
+            best["weights"][name][better] = tensor[better]
+
+    def _keep_snapshots(self) -> None:
+        state = self.state
+        if state.epoch in self.run.snapshots:
+            state.kept[f"epoch{state.epoch}"] = self.stack.weights()
+        if state.epoch in self.run.best_so_far:
+            best = state.best["best_test"]["weights"]
+            state.kept[f"best_so_far{state.epoch}"] = {k: v.clone() for k, v in best.items()}
+
+    def _keep_last(self) -> None:
+        for label in self.run.keep:
+            weights = self.stack.weights() if label == "last" else self.state.best[label]["weights"]
+            self.state.kept[label] = weights
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        self.saved_at = time.monotonic()
+        if self.checkpoints is None:
+            return
+        state = {
+            "trained": [tensor.detach() for tensor in self.trained],
+            "optimiser": self.optimiser.state(),
+            **vars(self.state),
+        }
+        number = self.state.epoch * self.steps_per_epoch + self.state.step
+        self.checkpoints.save(number, state)
+        LOG.info("checkpoint after epoch %d, step %d", self.state.epoch, self.state.step)
+
+    def resume(self) -> None:
+        """Go on from the newest checkpoint that can be read, if there is one."""
+        saved, complaints = self.checkpoints.latest() if self.checkpoints else (None, [])
+        for complaint in complaints:
+            LOG.warning("%s", complaint)
+        if saved is None:
+            return
+        device = self.images.train_x.device
+        saved = _moved(saved, device)
+        with torch.no_grad():
+            for tensor, value in zip(self.trained, saved.pop("trained"), strict=True):
+                tensor.copy_(value)
+        self.optimiser.restore(saved.pop("optimiser"))
+        self.state = State(**saved)
+        LOG.info("continuing after epoch %d, step %d", self.state.epoch, self.state.step)
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """The same nested value with its tensors on ``device``."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {key: _moved(entry, device) for key, entry in value.items()}
+    return [_moved(entry, device) for entry in value] if isinstance(value, list) else value

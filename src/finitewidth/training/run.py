@@ -1,0 +1,136 @@
+"""What a training is: two equal descriptions give the same weights. Imports no torch."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from finitewidth.errors import ConfigError
+from finitewidth.networks.architecture import Architecture
+from finitewidth.networks.regimes import Regime, regime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replica:
+    """One network of a stack.
+
+    Attributes:
+        name: names its random streams (initial weights, order of the data); replicas that share a
+            name share them, whatever else differs and whichever stack they train in.
+        regime: see `finitewidth.networks.regimes.regime`.
+        seed: the number of the run, as rows show it.
+        step_size: of the optimiser.
+        pretrained: label of the weights, kept by an earlier training, that a feature network
+            starts from (those of the same seed); None unless the regime asks for it.
+        stage: as rows show it; None where there are no stages.
+    """
+
+    name: str
+    regime: str
+    seed: int
+    step_size: float
+    pretrained: str | None = None
+    stage: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataChoice:
+    """Which part of a dataset a training sees, and as what.
+
+    Attributes:
+        classes: two classes for ±1 targets (the first becomes -1), or None for all.
+        train: images kept for training, drawn stratified; None for all.
+        test: likewise for testing.
+    """
+
+    classes: tuple[int, int] | None = None
+    train: int | None = None
+    test: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRun:
+    """One stack of replicas trained together, fully described.
+
+    Attributes:
+        row: the row of a table or the panel the training belongs to, as history shows it.
+        replicas: at least one; their regimes must stack (equal gating, equal part that learns).
+        architecture: of value and feature network.
+        data: which images, as which targets.
+        loss: ``cross_entropy`` of logits or ``squared`` error (mean over the batch).
+        optimiser: ``sgd``, ``adam`` or ``rmsprop``, with a constant step.
+        batch_size: images a step sees; the last batch of an epoch may be smaller.
+        epochs: passes over the training images.
+        snapshots: epochs at whose end all weights are kept (0: before the first step).
+        keep: further weights to keep at the end: ``best_test``, ``best_validation`` (best on the
+            first half of the test images), ``last``.
+        best_so_far: epochs at whose end each replica's best weights on the test set so far are kept.
+        beta, eps: of soft gates.
+    """
+
+    row: str
+    replicas: tuple[Replica, ...]
+    architecture: Architecture
+    data: DataChoice = field(default_factory=DataChoice)
+    loss: str = "cross_entropy"
+    optimiser: str = "sgd"
+    batch_size: int = 32
+    epochs: int = 1
+    snapshots: tuple[int, ...] = ()
+    keep: tuple[str, ...] = ()
+    best_so_far: tuple[int, ...] = ()
+    beta: float | None = None
+    eps: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no training can mean.
+
+        Raises:
+            ConfigError: no replicas, regimes that do not stack, a missing or needless ``pretrained``.
+        """
+        if not self.replicas:
+            raise ConfigError("a training needs at least one replica")
+        first = self.regime_of(self.replicas[0])
+        for replica in self.replicas:
+            this = self.regime_of(replica)
+            if not this.stacks_with(first):
+                raise ConfigError(
+                    f"{replica.regime} and {self.replicas[0].regime} cannot train in one stack: "
+                    "their gates or what they learn differ"
+                )
+            if (this.feature_start == "pretrained") != (replica.pretrained is not None):
+                raise ConfigError(
+                    f"replica {replica.name} ({replica.regime}): `pretrained` is "
+                    f"{replica.pretrained!r}, but the feature network starts {this.feature_start}"
+                )
+
+    def regime_of(self, replica: Replica) -> Regime:
+        """The regime of a replica, with this run's soft gates."""
+        return regime(replica.regime, self.beta, self.eps)
+
+    @property
+    def regime(self) -> Regime:
+        """Gating and learning part that all replicas share."""
+        return self.regime_of(self.replicas[0])
+
+    @classmethod
+    def from_mapping(cls, settings: Mapping[str, Any]) -> "TrainingRun":
+        """Read what `to_mapping` wrote."""
+        values = dict(settings)
+        values["replicas"] = tuple(Replica(**replica) for replica in values["replicas"])
+        values["architecture"] = Architecture(**_tuples(values["architecture"]))
+        values["data"] = DataChoice(**_tuples(values["data"]))
+        return cls(**_tuples(values))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Plain JSON types: what a rule carries as a parameter and provenance records."""
+        return _lists(asdict(self))
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+
+
+def _lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lists(entry) for key, entry in value.items()}
+    return [_lists(entry) for entry in value] if isinstance(value, list | tuple) else value

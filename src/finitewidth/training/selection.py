@@ -1,0 +1,51 @@
+"""Which epoch, which step size: the choices that accuracies decide. Imports no torch."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+from typing import Any
+
+from finitewidth.errors import ConfigError
+
+
+def best_by_replica(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, float, int], float]:
+    """Best test accuracy over epochs of each (regime, step size, seed)."""
+    best: dict[tuple[str, float, int], float] = defaultdict(float)
+    for row in rows:
+        key = (str(row["regime"]), float(row["step_size"]), int(row["seed"]))
+        best[key] = max(best[key], float(row["test_accuracy"]))
+    return dict(best)
+
+
+def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """The step size of each regime with the best mean, over seeds, of best test accuracies.
+
+    As the papers choose ("best of 0.1, 0.01, 0.001"); the larger step on a tie. With one step size
+    there is nothing to choose.
+    """
+    scores: dict[str, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (regime, step_size, _), accuracy in best_by_replica(rows).items():
+        scores[regime][step_size].append(accuracy)
+    return {
+        regime: max(by_step, key=lambda step: (fmean(by_step[step]), step))
+        for regime, by_step in scores.items()
+    }
+
+
+def replica_number(rows: list[Mapping[str, Any]], seed: int) -> int:
+    """Place in its stack of the replica of ``seed`` with the chosen step size.
+
+    Args:
+        rows: history of a stack of one regime, in the order written.
+        seed: wanted.
+
+    Raises:
+        ConfigError: the stack has no replica of that seed.
+    """
+    chosen = chosen_step_sizes(rows)
+    first = [row for row in rows if int(row["epoch"]) == int(rows[0]["epoch"])]
+    for number, row in enumerate(first):
+        step_size = chosen[str(row["regime"])]
+        if int(row["seed"]) == seed and float(row["step_size"]) == step_size:
+            return number
+    raise ConfigError(f"the earlier training has no run of seed {seed}")

@@ -1,0 +1,155 @@
+"""A stack: the weights of all replicas of a run, and the images they train on, as tensors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.errors import ConfigError
+from finitewidth.networks.architecture import Layer
+from finitewidth.networks.forward import forward
+from finitewidth.networks.regimes import Gating
+from finitewidth.networks.weights import Weights, generator, initial_weights, stacked
+from finitewidth.training.run import Replica, TrainingRun
+from finitewidth.training.selection import replica_number
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images and targets on the device that trains.
+
+    Attributes:
+        train_x, test_x: (n, inputs) for fully connected, (n, C, H, W) for convolutional networks.
+        train_y, test_y: (n,) classes (int64) or ±1 (float32).
+        outputs: of a network for these targets: the number of classes, or 1.
+    """
+
+    train_x: Tensor
+    train_y: Tensor
+    test_x: Tensor
+    test_y: Tensor
+    outputs: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(H, W, C) as `layers_of` wants it; a flat input counts as (1, 1, inputs)."""
+        size = tuple(self.train_x.shape[1:])
+        return (1, 1, *size) if len(size) == 1 else (size[1], size[2], size[0])
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training leaves: a history, and weights as ``<label>/value/0.weight`` → (R, …)."""
+
+    history: list[dict[str, Any]]
+    weights: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The networks of all replicas: value weights, feature weights or None, and which learn."""
+
+    layers: tuple[Layer, ...]
+    gating: Gating
+    value: Weights
+    feature: Weights | None
+    learns: frozenset[str]
+
+    def trained(self) -> list[Tensor]:
+        """The tensors that training changes, in a fixed order."""
+        return [
+            tensor
+            for part, weights in (("value", self.value), ("feature", self.feature))
+            if part in self.learns
+            for tensor in weights.values()
+        ]
+
+    def outputs(self, x: Tensor) -> Tensor:
+        """(R, batch, outputs) for x of (R, batch, …)."""
+        return forward(self.layers, self.gating, self.value, self.feature, x)
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy of all weights: ``value/0.weight`` … and ``feature/0.weight`` … ."""
+        parts = {"value": self.value, "feature": self.feature or {}}
+        return {
+            f"{part}/{name}": tensor.detach().clone()
+            for part, weights in parts.items()
+            for name, tensor in weights.items()
+        }
+
+
+def build_stack(
+    run: TrainingRun,
+    layers: Sequence[Layer],
+    earlier: Trained | None,
+    device: str,
+) -> Stack:
+    """Draw the initial weights of every replica from its own named streams.
+
+    Args:
+        run: the description.
+        layers: of its architecture.
+        earlier: a finished training; needed if a feature network starts ``pretrained``.
+        device: where the stack lives.
+
+    Raises:
+        ConfigError: weights of an earlier training are asked for and not there.
+    """
+    values, features = [], []
+    for replica in run.replicas:
+        stream = generator(replica.name, "value weights")
+        values.append(initial_weights(layers, run.architecture.init, stream))
+        features.append(_feature_start(run, replica, layers, values[-1], earlier))
+    regime = run.regime
+    stack = Stack(
+        tuple(layers),
+        regime.gating,
+        _on(device, stacked(values)),
+        None if features[0] is None else _on(device, stacked(features)),
+        regime.learns,
+    )
+    for tensor in stack.trained():
+        tensor.requires_grad_()
+    return stack
+
+
+def _on(device: str, weights: Weights) -> Weights:
+    return {name: tensor.to(device) for name, tensor in weights.items()}
+
+
+def _feature_start(
+    run: TrainingRun,
+    replica: Replica,
+    layers: Sequence[Layer],
+    value: Weights,
+    earlier: Trained | None,
+) -> Weights | None:
+    """First weights of one feature network; it has no output layer."""
+    start, hidden = run.regime_of(replica).feature_start, layers[:-1]
+    if start is None:
+        return None
+    if start == "independent":
+        stream = generator(replica.name, "feature weights")
+        return initial_weights(hidden, run.architecture.init, stream)
+    names = [name for name in value if int(name.split(".")[0]) < len(hidden)]
+    if start == "value":
+        return {name: value[name].clone() for name in names}
+    return _kept(earlier, replica, names)
+
+
+def _kept(earlier: Trained | None, replica: Replica, names: Sequence[str]) -> Weights:
+    """Weights that the earlier training kept for the same seed and its best step size."""
+    keys = {name: f"{replica.pretrained}/value/{name}" for name in names}
+    if earlier is None or not set(keys.values()) <= set(earlier.weights):
+        kept = sorted({key.split("/")[0] for key in earlier.weights} if earlier else ())
+        raise ConfigError(
+            f"replica {replica.name} starts from weights {replica.pretrained!r}, but the earlier "
+            f"training kept {kept or 'nothing'}"
+        )
+    number = replica_number(earlier.history, replica.seed)
+    return {
+        name: torch.from_numpy(earlier.weights[key][number].copy()) for name, key in keys.items()
+    }
