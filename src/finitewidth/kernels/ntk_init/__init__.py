@@ -1,0 +1,1 @@
+"""The tangent kernel of fully connected networks at initialisation: drawn exactly, or computed."""

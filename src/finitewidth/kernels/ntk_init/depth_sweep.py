@@ -1,0 +1,196 @@
+"""ReLU kernels at many depths and weight variances from one pass of random numbers.
+
+Without biases the layers of constant width are exchangeable and the kernel is built from the output
+down by a linear recursion, so one pass of L layers holds a network of each depth; and activations
+and errors are homogeneous in the weights, so one pass at sigma_w2 = 2 holds every sigma_w2.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init import scalar_chain, streams
+from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
+from finitewidth.kernels.ntk_init.draws import NtkDraws
+from finitewidth.kernels.ntk_init.initialisation import (
+    Initialisation,
+    checked_count,
+    checked_number,
+    refuse,
+)
+from finitewidth.provenance import seed_for
+
+BLOCK = scalar_chain.BLOCK
+Cell = tuple[int, float]
+
+
+@dataclass
+class _Pass:
+    """State after some hidden layers, at sigma_w2 = 2, from the output down.
+
+    Attributes:
+        kernel: T = sum_j w_j D_j |x^(j-1)|^2 / |x^(l-1)|^2.
+        error: D = |delta^l|^2; ``ratio``: R = f^2 / |x^(l-1)|^2.
+        biases: per variance, sum_j (a/g)^(L-j) D_j g^(1-l): Theta_b - 1 divided by its growth.
+    """
+
+    kernel: np.ndarray
+    error: np.ndarray
+    ratio: np.ndarray
+    biases: np.ndarray
+
+
+def sample_depths(
+    init: Initialisation,
+    depths: Sequence[int],
+    draws: int,
+    seed: int,
+    *,
+    sigma_w2: Sequence[float] | None = None,
+    input_norm2: float = 1.0,
+    independent: bool = False,
+    progress: streams.Progress | None = None,
+) -> Iterator[dict[Cell, NtkDraws]]:
+    """Blocks of draws for each depth and weight variance; the caller sums or stores them.
+
+    Args:
+        init: the deepest network; depth d is made of its first d - 1 hidden layers.
+        depths: 1..init.depth.
+        draws: how many, >= 1; fewer draws are a prefix of more.
+        seed: of `finitewidth.provenance.seed_for`.
+        sigma_w2: variances; default that of ``init``. Several need sigma_b2 = 0.
+        input_norm2: |x|^2 > 0.
+        independent: a stream of its own for every cell instead of shared random numbers.
+        progress: called with (draws done, draws wanted) after each block.
+
+    Yields:
+        {(depth, sigma_w2): draws of at most 2,048 networks}. Cells share random numbers (each is
+        exact in law, differences between them are less noisy) unless ``independent``.
+
+    Cost: O(max depth x variances) per draw where sigma_b2 = 0 and hidden widths are equal, else
+    O(sum of depths).
+
+    Raises:
+        ConfigError: a depth or variance out of range; several variances with biases.
+    """
+    depths = [checked_count("depths", depth) for depth in depths]
+    if not depths or max(depths) > init.depth:
+        raise refuse("depths", depths, f"one or more of 1..{init.depth} (the depth of init)")
+    variances = [init.sigma_w2] if sigma_w2 is None else list(sigma_w2)
+    variances = [checked_number("sigma_w2", value, above=0) for value in variances]
+    norm2 = scalar_chain.checked_scalar(init, input_norm2)
+    plan = streams.Plan(checked_count("draws", draws), BLOCK, 1)
+    cells = [(depth, value) for depth in depths for value in variances]
+    for blocks in plan.groups():
+        if independent:
+            block = _independent_cells(init, cells, norm2, seed, blocks.start)
+        elif init.sigma_b2 == 0 and len(set(init.widths[1:])) <= 1:
+            rng = streams.generator(seed, blocks.start)
+            block = _one_pass(rng, init, set(depths), variances, norm2)
+        else:
+            block = _shared_forward(init, depths, variances, norm2, seed, blocks.start)
+        kept = plan.kept(blocks)
+        yield {cell: block[cell].first(kept) for cell in cells}
+        if progress is not None:
+            progress(blocks.start * BLOCK + kept, draws)
+
+
+def _independent_cells(
+    init: Initialisation, cells: Sequence[Cell], norm2: float, seed: int, number: int
+) -> dict[Cell, NtkDraws]:
+    block = {}
+    for depth, variance in cells:
+        one = replace(init.cut(depth), sigma_w2=variance)
+        rng = streams.generator(seed_for("cell", seed, depth, repr(variance)), number)
+        forward = scalar_chain.Forward(rng, one, norm2, BLOCK)
+        block[depth, variance] = scalar_chain.backward(rng, one, forward, depth)
+    return block
+
+
+def _shared_forward(
+    init: Initialisation,
+    depths: Sequence[int],
+    variances: Sequence[float],
+    norm2: float,
+    seed: int,
+    number: int,
+) -> dict[Cell, NtkDraws]:
+    block = {}
+    for variance in variances:
+        one = replace(init, sigma_w2=variance)
+        forward = scalar_chain.Forward(streams.generator(seed, number), one, norm2, BLOCK)
+        for depth in depths:
+            rng = streams.generator(seed_for("errors", seed, depth), number)
+            block[depth, variance] = scalar_chain.backward(rng, one, forward, depth)
+    return block
+
+
+def _one_pass(
+    rng: np.random.Generator,
+    init: Initialisation,
+    depths: set[int],
+    variances: Sequence[float],
+    norm2: float,
+) -> dict[Cell, NtkDraws]:
+    a = np.array(variances)[:, None] / 2
+    growth = np.maximum(a, 1.0)
+    ntk = init.parametrisation == "ntk"
+    first, width = init.widths[0], init.widths[-1]
+    normal = rng.standard_normal(BLOCK)
+    block = {}
+    if 1 in depths:
+        top = np.full(BLOCK, 2 / first if ntk else 1.0)
+        state = _Pass(top, np.ones(BLOCK), 2 / first * normal**2, np.zeros((len(a), BLOCK)))
+        block |= _cells(init, 1, state, normal, variances, norm2)
+    weight = 2 / width if ntk else 1.0
+    state = _Pass(
+        np.full(BLOCK, weight), np.ones(BLOCK), 2 / width * normal**2, np.zeros((len(a), BLOCK))
+    )
+    for depth in range(2, max(depths) + 1):
+        half_on = half_units_on(rng, width, BLOCK)
+        grown = 4 * half_chi_square(rng, half_on)
+        shrink = 4 / width * half_chi_square(rng, half_on - 0.5)
+        alive = (half_on > 0).astype(float)
+        error = shrink * state.error + alive * state.ratio
+        biases = alive * state.biases / growth + (a / growth) ** (depth - 1) * error
+        if depth in depths:  # the layer read as the first one: its fan-in is n_0
+            bottom = _Pass(
+                grown / first * state.kernel + (2 / first if ntk else 1.0) * error,
+                error,
+                grown / first * state.ratio,
+                biases,
+            )
+            block |= _cells(init, depth, bottom, normal, variances, norm2)
+        state = _Pass(
+            grown / width * state.kernel + weight * error,
+            error,
+            grown / width * state.ratio,
+            biases,
+        )
+    return block
+
+
+def _cells(
+    init: Initialisation,
+    depth: int,
+    state: _Pass,
+    normal: np.ndarray,
+    variances: Sequence[float],
+    norm2: float,
+) -> dict[Cell, NtkDraws]:
+    block = {}
+    for place, variance in enumerate(variances):
+        a = variance / 2
+        log_growth = (depth - 1) * float(np.log(max(a, 1.0)))
+        rest = min(a, 1.0) ** (depth - 1)  # a^(L-1) without the growth that is kept apart
+        own = a if init.parametrisation == "ntk" else 1.0
+        bias_gain = 1.0 if init.parametrisation == "standard" else 0.0
+        block[depth, variance] = NtkDraws(
+            norm2 * rest * own * state.kernel,
+            bias_gain * (np.exp(-log_growth) + state.biases[place]),
+            np.sign(normal) * np.sqrt(norm2 * rest * a * state.ratio),
+            log_growth,
+            depth,
+        )
+    return block

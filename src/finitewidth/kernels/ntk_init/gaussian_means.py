@@ -1,0 +1,86 @@
+"""Means of products of activations, and of their slopes, over Gaussian pairs."""
+
+import numpy as np
+import torch
+
+from finitewidth.kernels.ntk_init.activations import Activation, TensorMap
+
+REACH = 9.0  # standard deviations; beyond it the normal law has 1e-18
+WIDEST, NARROWEST = 0.1, 0.01
+
+
+def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), q (S, S); both (S, S)."""
+    if activation.name == "relu":
+        return _relu(q)
+    if activation.name == "erf":
+        return _erf(q)
+    return _quadrature(activation, q)
+
+
+def _relu(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``trust`` E.1 (with a^2 for a): the arc-cosine kernels of order 1 and 0."""
+    deviations = np.sqrt(np.diagonal(q))
+    scale = np.outer(deviations, deviations)
+    c = np.clip(q / scale, -1.0, 1.0)
+    np.fill_diagonal(c, 1.0)
+    angle = np.pi / 2 + np.arcsin(c)
+    return scale / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle), angle / (2 * np.pi)
+
+
+def _erf(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``trust`` E.2 in variances and covariances."""
+    one = 1 + 2 * np.diagonal(q)
+    scale = np.outer(one, one)
+    products = 2 / np.pi * np.arcsin(2 * q / np.sqrt(scale))
+    return products, 4 / np.pi / np.sqrt(scale - 4 * q * q)
+
+
+def _nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
+    """Trapezoidal nodes and weights for means over N(0, 1) of functions of sqrt(q) z.
+
+    The rule converges as exp(-2 pi d / h) where d is the distance of the nearest pole; for tanh it
+    is pi / (2 sqrt q), and h is chosen for e^-36.
+    """
+    step = float(np.clip(0.27 / np.sqrt(max(q, 1e-12)), NARROWEST, WIDEST))
+    z = np.arange(-REACH, REACH + step / 2, step)
+    weights = np.exp(-z * z / 2)
+    return z, weights / weights.sum()
+
+
+def _on(function: TensorMap, values: np.ndarray) -> np.ndarray:
+    return function(torch.from_numpy(np.ascontiguousarray(values))).numpy()
+
+
+def mean_squares(activation: Activation, q: float) -> tuple[float, float]:
+    """E phi(u)^2 and E phi'(u)^2 for u ~ N(0, q), q >= 0."""
+    if activation.name in ("relu", "erf"):
+        if q == 0:
+            return 0.0, 0.5 if activation.name == "relu" else 4 / np.pi
+        products, slopes = mean_products(activation, np.array([[float(q)]]))
+        return float(products[0, 0]), float(slopes[0, 0])
+    z, weights = _nodes(q)
+    u = np.sqrt(q) * z
+    value, slope = _on(activation.value, u), _on(activation.slope, u)
+    return float(weights @ (value * value)), float(weights @ (slope * slope))
+
+
+def _quadrature(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    products, slopes = np.empty_like(q), np.empty_like(q)
+    z, weights = _nodes(float(np.diagonal(q).max()))
+    deviations = np.sqrt(np.diagonal(q))
+    for s in range(len(q)):
+        u = deviations[s] * z
+        value, slope = weights * _on(activation.value, u), weights * _on(activation.slope, u)
+        for r in range(s, len(q)):
+            c = float(np.clip(q[s, r] / (deviations[s] * deviations[r]), -1.0, 1.0))
+            if r == s or c == 1.0:
+                other = deviations[r] * z
+                products[s, r] = value @ _on(activation.value, other)
+                slopes[s, r] = slope @ _on(activation.slope, other)
+            else:
+                other = deviations[r] * (c * z[:, None] + np.sqrt(1 - c * c) * z)
+                products[s, r] = value @ _on(activation.value, other) @ weights
+                slopes[s, r] = slope @ _on(activation.slope, other) @ weights
+            products[r, s], slopes[r, s] = products[s, r], slopes[s, r]
+    return products, slopes

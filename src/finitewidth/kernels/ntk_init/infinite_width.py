@@ -1,0 +1,156 @@
+"""Covariances, errors and the tangent kernel of infinitely wide networks (mean field).
+
+``trust``, section 2 and appendix E, with these corrections: fan-in variances, so no ratio of
+widths in the error recursion (8, 9); q^1 = sigma_w2 |x|^2 / n_0 + sigma_b2 as the input layer is
+linear; for erf, variances and not standard deviations in the arcsine and the square root (E.2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
+from finitewidth.kernels.ntk_init.draws import LOG_MAX
+from finitewidth.kernels.ntk_init.gaussian_means import mean_products
+from finitewidth.kernels.ntk_init.growth import growth_of
+from finitewidth.kernels.ntk_init.initialisation import (
+    Initialisation,
+    checked_inputs,
+    refuse,
+)
+
+
+@dataclass(frozen=True)
+class MeanField:
+    """Deterministic limits of one network on S inputs, l = 1..L in places 0..L-1.
+
+    Attributes:
+        init: the network; its widths weigh the layers' parts of the kernel.
+        log_signal: (L,): logarithm of the factor taken out of q^l and qhat^(l-1).
+        scaled_q: (L, S, S): q^l_sr = E h^l_s h^l_r, the NNGP kernel of layer l's outputs.
+        scaled_qhat: (L, S, S): E x^(l-1)_s x^(l-1)_r per unit; layer 1: <x_s, x_r> / n_0.
+        log_p, sign_p: (L, S, S): p^l_sr = E <delta^l_s, delta^l_r>, 1 in the output layer.
+    """
+
+    init: Initialisation
+    log_signal: np.ndarray
+    scaled_q: np.ndarray
+    scaled_qhat: np.ndarray
+    log_p: np.ndarray
+    sign_p: np.ndarray
+
+    @property
+    def nngp(self) -> np.ndarray:
+        """(S, S): covariance of the outputs, q^L. ConfigError where it exceeds float64."""
+        return _grown("nngp", self.scaled_q[-1], float(self.log_signal[-1]), self.init.depth)
+
+    def kernel_parts(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Theta_W and Theta_b, (S, S), divided by exp of the third result.
+
+        Theta_W = sum_l gain_l n_(l-1) qhat^(l-1) p^l, Theta_b = bias gain sum_l p^l: the leading
+        order in the widths; see `Initialisation` for the gains.
+        """
+        weights = self.log_p + self.log_signal[:, None, None]
+        top = max(float(weights.max()), float(self.log_p.max()), 0.0)
+        sizes = self.init.weight_gains * np.asarray(self.init.widths)
+        signals = self.scaled_qhat * self.sign_p * np.exp(weights - top)
+        theta_b = self.init.bias_gain * (self.sign_p * np.exp(self.log_p - top)).sum(axis=0)
+        return np.einsum("l,lsr->sr", sizes, signals), theta_b, top
+
+    @property
+    def ntk(self) -> np.ndarray:
+        """(S, S): Theta = Theta_W + Theta_b. ConfigError where it exceeds float64."""
+        theta_w, theta_b, top = self.kernel_parts()
+        return _grown("ntk", theta_w + theta_b, top, self.init.depth)
+
+    @property
+    def log_kappa(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sign and log |kappa|, (S, S): kappa_sr = sum_l qhat^(l-1)_sr p^l_sr.
+
+        kappa_1 stands on the diagonal, kappa_2 beside it (``trust``, Lemma 5.2, for equal widths
+        and without the factor alpha_(l-1) / alpha, which is 1 then).
+        """
+        weights = self.log_p + self.log_signal[:, None, None]
+        top = weights.max(axis=0)
+        kappa = (self.scaled_qhat * self.sign_p * np.exp(weights - top)).sum(axis=0)
+        with np.errstate(divide="ignore"):
+            return np.sign(kappa), np.log(np.abs(kappa)) + top
+
+    @property
+    def kappa(self) -> np.ndarray:
+        """(S, S): kappa_1 and kappa_2 as in `log_kappa`. ConfigError where they exceed float64."""
+        sign, log = self.log_kappa
+        return sign * _grown("kappa", np.ones_like(log), log, self.init.depth)
+
+
+def _grown(name: str, scaled: np.ndarray, log_growth: Any, depth: int) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        largest = float(np.max(np.log(np.abs(scaled)) + log_growth))
+    if largest > LOG_MAX:
+        raise refuse(
+            name,
+            f"exp({largest:.6g}) at depth {depth}",
+            "within float64",
+            "use log_kappa, kernel_parts or scaled_q, which keep growth as a logarithm",
+        )
+    return scaled * np.exp(log_growth)
+
+
+def infinite_width(
+    init: Initialisation, inputs: Any, *, activation: "str | Activation | TensorMap"
+) -> MeanField:
+    """The mean-field recursions of a network on ``inputs`` (S, n_0).
+
+    Closed forms for "relu" and "erf", quadrature for "tanh" and callables (smooth ones: to about
+    1e-12 for tanh, less where there are kinks).
+
+    Cost: O(L S^2), for quadrature times some 40,000 evaluations per pair and layer.
+
+    Raises:
+        ConfigError: an argument out of range.
+    """
+    array = checked_inputs(inputs, init.widths[0])
+    return infinite_width_of_gram(init, array @ array.T / init.widths[0], activation=activation)
+
+
+def infinite_width_of_gram(
+    init: Initialisation, gram: Any, *, activation: "str | Activation | TensorMap"
+) -> MeanField:
+    """As `infinite_width` from <x_s, x_r> / n_0, (S, S), symmetric, of positive diagonal.
+
+    Raises:
+        ConfigError: not such a matrix, or the activation is unknown.
+    """
+    activation, qhat = activation_of(activation), np.asarray(gram, dtype=np.float64)
+    if qhat.ndim != 2 or qhat.shape[0] != qhat.shape[1] or not np.allclose(qhat, qhat.T):
+        raise refuse("gram", f"an array of shape {qhat.shape}", "a symmetric matrix (S, S)")
+    if not (np.diagonal(qhat) > 0).all():
+        raise refuse("gram", "a matrix with a zero on its diagonal", "of positive diagonal")
+    growth = growth_of(init, activation.name == "relu")
+    q_all, qhat_all, slopes = [], [], []
+    for layer in range(1, init.depth + 1):
+        # qhat^(l-1) and q^l are both divided by g^(l-1), x^l's covariance then once more by g
+        q = init.sigma_w2 * qhat + growth.bias_variance(layer - 1)
+        q_all.append(q)
+        qhat_all.append(qhat)
+        if layer < init.depth:
+            products, slope = mean_products(activation, q)
+            qhat = products / growth.layer
+            slopes.append(slope)
+    log_p, sign_p = _errors(init, slopes, qhat.shape)
+    log_signal = np.arange(init.depth) * float(np.log(growth.layer))
+    return MeanField(init, log_signal, np.array(q_all), np.array(qhat_all), log_p, sign_p)
+
+
+def _errors(
+    init: Initialisation, slopes: Sequence[np.ndarray], shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """p^l = sigma_w2 E phi' phi' p^(l+1), p^L = 1, as logarithms and signs."""
+    logs, signs = [np.zeros(shape)], [np.ones(shape)]
+    for slope in reversed(slopes):
+        with np.errstate(divide="ignore"):
+            logs.append(logs[-1] + np.log(init.sigma_w2 * np.abs(slope)))
+        signs.append(signs[-1] * np.sign(slope))
+    return np.array(logs[::-1]), np.array(signs[::-1])

@@ -1,0 +1,166 @@
+"""The law of a random fully connected network, described; and checks of arguments."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from finitewidth.errors import ConfigError
+
+PARAMETRISATIONS = ("standard", "ntk")
+
+
+def refuse(name: str, value: Any, allowed: str, remedy: str = "") -> ConfigError:
+    """The error for a bad argument: its name, its value, what is allowed and perhaps a remedy."""
+    return ConfigError(f"{name} = {value!r}: must be {allowed}" + (f"; {remedy}" if remedy else ""))
+
+
+def checked_count(name: str, value: Any, least: int = 1) -> int:
+    """``value`` as an integer of at least ``least``.
+
+    Raises:
+        ConfigError: it is no integer, or smaller.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise refuse(name, value, f"an integer of at least {least}")
+    return int(value)
+
+
+def checked_number(name: str, value: Any, *, above: float | None = None) -> float:
+    """``value`` as a finite float, at least 0, or more than ``above`` where that is given.
+
+    Raises:
+        ConfigError: it is no number, not finite or out of range.
+    """
+    allowed = "a finite number of at least 0" if above is None else f"a finite number above {above}"
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise refuse(name, value, allowed)
+    if value < 0 or (above is not None and value <= above):
+        raise refuse(name, value, allowed)
+    return float(value)
+
+
+def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """``value`` if it is one of ``choices``.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if value not in choices:
+        raise refuse(name, value, f"one of {', '.join(choices)}")
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Initialisation:
+    """The law of a fully connected network at initialisation (``beyond``, equations 3 and 6).
+
+    h^l = W^l x^(l-1) + b^l for l = 1..L, x^l = phi(h^l) for l < L, f = h^L, with independent
+    W^l_ij ~ N(0, sigma_w2 / n_(l-1)) and b^l_i ~ N(0, sigma_b2).
+
+    Attributes:
+        widths: (n_0, ..., n_(L-1)): input dimension, then the L - 1 hidden widths; each >= 1.
+        sigma_w2: weight variance times fan-in, > 0.
+        sigma_b2: bias variance, >= 0. Biases count as parameters also where it is 0.
+        outputs: output dimension n_L >= 1.
+        parametrisation: "standard": W and b are the parameters; "ntk": standard normals are, and
+            W = sqrt(sigma_w2 / n) w, b = sigma_b b'; the same network, other gradients.
+
+    Raises:
+        ConfigError: a value is out of its range.
+    """
+
+    widths: tuple[int, ...]
+    sigma_w2: float
+    sigma_b2: float = 0.0
+    outputs: int = 1
+    parametrisation: str = "standard"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.widths, str) or not isinstance(self.widths, Sequence | np.ndarray):
+            raise refuse("widths", self.widths, "a sequence (n_0, n_1, ..., n_(L-1))")
+        if len(self.widths) == 0:
+            raise refuse("widths", self.widths, "at least (n_0,)", "depth is the number of widths")
+        widths = tuple(checked_count(f"widths[{i}]", n) for i, n in enumerate(self.widths))
+        object.__setattr__(self, "widths", widths)
+        object.__setattr__(self, "sigma_w2", checked_number("sigma_w2", self.sigma_w2, above=0))
+        object.__setattr__(self, "sigma_b2", checked_number("sigma_b2", self.sigma_b2))
+        object.__setattr__(self, "outputs", checked_count("outputs", self.outputs))
+        checked_choice("parametrisation", self.parametrisation, PARAMETRISATIONS)
+
+    @property
+    def depth(self) -> int:
+        """L, the number of weight layers, output layer included."""
+        return len(self.widths)
+
+    @property
+    def layer_widths(self) -> tuple[int, ...]:
+        """(n_0, ..., n_L): as ``widths`` with the output dimension at the end."""
+        return (*self.widths, self.outputs)
+
+    @property
+    def weight_gains(self) -> np.ndarray:
+        """(L,): factor of layer l's weight gradients: 1, or sigma_w2 / n_(l-1) for "ntk"."""
+        if self.parametrisation == "standard":
+            return np.ones(self.depth)
+        return self.sigma_w2 / np.asarray(self.widths, dtype=float)
+
+    @property
+    def bias_gain(self) -> float:
+        """Factor of the bias gradients: 1, or sigma_b2 for "ntk"."""
+        return 1.0 if self.parametrisation == "standard" else self.sigma_b2
+
+    @property
+    def hidden_width(self) -> int | None:
+        """The common width of the hidden layers; None where they differ or there are none."""
+        hidden = set(self.widths[1:])
+        return hidden.pop() if len(hidden) == 1 else None
+
+    def cut(self, depth: int) -> "Initialisation":
+        """The network of the first ``depth`` - 1 hidden layers with a fresh output layer."""
+        return replace(self, widths=self.widths[:depth])
+
+
+def constant_width(
+    depth: int, width: int, *, sigma_w2: float, input_width: int | None = None, **others: Any
+) -> Initialisation:
+    """A network of ``depth`` weight layers and hidden layers of ``width`` units.
+
+    ``input_width`` is n_0 = alpha_0 M (default: ``width``); ``others`` as for `Initialisation`.
+
+    Raises:
+        ConfigError: a value is out of its range.
+    """
+    depth, width = checked_count("depth", depth), checked_count("width", width)
+    first = width if input_width is None else checked_count("input_width", input_width)
+    return Initialisation(widths=(first,) + (width,) * (depth - 1), sigma_w2=sigma_w2, **others)
+
+
+def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:
+    """``inputs`` as float64 (S, n_0), finite, no input of norm zero.
+
+    Raises:
+        ConfigError: another shape, a value not finite, or an input of norm zero.
+    """
+    array = np.asarray(inputs, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != input_width or not len(array):
+        raise refuse(
+            "inputs",
+            f"an array of shape {array.shape}",
+            f"of shape (S, {input_width}), S >= 1",
+            "one row per input; the second size is widths[0]",
+        )
+    if not np.isfinite(array).all():
+        raise refuse("inputs", "an array with nan or inf", "finite")
+    norms = np.linalg.norm(array, axis=1)
+    if (norms == 0).any():
+        raise refuse(
+            f"inputs[{int(np.argmin(norms))}]",
+            "a vector of norm 0",
+            "of positive norm",
+            "drop it: without biases its kernel is that of a network switched off",
+        )
+    return array

@@ -1,0 +1,68 @@
+"""Off-diagonal over diagonal mean kernel elements, ReLU: Theorem 3.3 of ``beyond``."""
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
+from finitewidth.kernels.ntk_init.initialisation import (
+    Initialisation,
+    checked_count,
+    checked_number,
+    refuse,
+)
+
+RATIO_BOUNDS = (0.25, 1.0)  # equation 16, of the limit L, M -> infinity
+DISPERSION_FACTOR = 16.0  # equation 17: off-diagonal dispersion <= 16 times the diagonal one
+
+
+def checked_cosine(cosine: float) -> float:
+    """A cosine in [-1, 1]. ConfigError otherwise."""
+    if not -1 <= cosine <= 1:
+        raise refuse("cosine", cosine, "between -1 and 1")
+    return float(cosine)
+
+
+def correlation_map(cosine: float) -> float:
+    """Cosine of the activations of a wide ReLU layer from that of its inputs."""
+    c = checked_cosine(cosine)
+    return float((np.sqrt(1 - c * c) + c * (np.pi / 2 + np.arcsin(c))) / np.pi)
+
+
+def slope_map(cosine: float) -> float:
+    """2 E[phi' phi']: how much of the errors' alignment a wide ReLU layer keeps; in [0, 1]."""
+    return float((np.pi / 2 + np.arcsin(checked_cosine(cosine))) / np.pi)
+
+
+def printed_mean_ratio(depth: int, sigma_w2: float, cosine: float) -> float:
+    """Equation 18: sum_l a^(L-l) prod_{k=l}^{L-1} g(rho_(k-1)) / sum_l a^(L-l), in [0, 1].
+
+    Infinite width and the biases' part only; a lower estimate only where Theta_W is negligible.
+    Cost: O(L).
+
+    Raises:
+        ConfigError: an argument out of range.
+    """
+    depth = checked_count("depth", depth)
+    a = checked_number("sigma_w2", sigma_w2, above=0) / 2
+    rho, slopes = checked_cosine(cosine), []
+    for _ in range(depth - 1):
+        slopes.append(slope_map(rho))
+        rho = min(1.0, correlation_map(rho))
+    weights = np.arange(depth) * np.log(a)  # of layers L, L-1, ..., 1
+    products = np.concatenate([[1.0], np.cumprod(slopes[::-1])])
+    sizes = np.exp(weights - weights.max())
+    return float((sizes * products).sum() / sizes.sum())
+
+
+def infinite_width_mean_ratio(init: Initialisation, cosine: float) -> float:
+    """E Theta(x, x~) / E Theta(x, x) at leading order in the widths, both parts, |x| = |x~| = 1.
+
+    What equation 18 becomes when Theta_W is kept. Cost: O(L).
+
+    Raises:
+        ConfigError: an argument out of range.
+    """
+    c = checked_cosine(cosine)
+    gram = np.array([[1.0, c], [c, 1.0]]) / init.widths[0]
+    theta_w, theta_b, _ = infinite_width_of_gram(init, gram, activation="relu").kernel_parts()
+    theta = theta_w + theta_b
+    return float(theta[0, 1] / theta[0, 0])

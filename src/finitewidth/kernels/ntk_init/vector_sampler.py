@@ -1,0 +1,121 @@
+"""The tangent kernel at one input for any activation, drawn in O(sum of widths).
+
+A weight matrix acts on one activation vector forward and on one error vector backward. Forward,
+W^l x needs n_l normals. Backward, (W^l)^T delta along x is known from them, and across x it is a
+fresh Gaussian vector: n_(l-1) normals. No matrix is formed; docs/theory.md derives it.
+"""
+
+import torch
+
+from finitewidth.kernels.ntk_init import streams
+from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
+from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
+from finitewidth.kernels.ntk_init.growth import Growth, growth_of
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
+
+
+def sample_vectors(
+    init: Initialisation,
+    draws: int,
+    seed: int,
+    *,
+    activation: "str | Activation | TensorMap",
+    input_norm2: float = 1.0,
+    device: str | torch.device = "cpu",
+    memory_bytes: int = streams.DEFAULT_MEMORY,
+    progress: streams.Progress | None = None,
+) -> NtkDraws:
+    """Independent draws of Theta(x, x), exact in law, for any activation.
+
+    Args:
+        init: the network; one output.
+        draws: how many, >= 1; fewer draws are a prefix of more.
+        seed: of `finitewidth.provenance.seed_for`.
+        activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
+        input_norm2: |x|^2 > 0; the law depends on x through it only.
+        device: "cpu" or a CUDA device; the law is the same, the numbers are not.
+        memory_bytes: budget, results included; does not change the numbers.
+        progress: called with (draws done, draws wanted).
+
+    Cost: two normals per unit (three with biases) and one evaluation of phi and phi'; memory 24
+    bytes per unit and draw held at once.
+
+    Raises:
+        ConfigError: an argument out of range, a budget below one block, or an overflow.
+    """
+    norm2 = checked_scalar(init, input_norm2)
+    activation, device = activation_of(activation), streams.checked_device(device)
+    units = sum(init.widths)
+    plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, memory_bytes, 24)
+    parts = []
+    for blocks in plan.groups():
+        normals = streams.Normals(seed, blocks, plan.block, device)
+        parts.append(_draw(init, normals, activation, norm2).first(plan.kept(blocks)))
+        if progress is not None:
+            progress(blocks.start * plan.block + len(parts[-1]), plan.draws)
+    return checked_finite(joined(parts))
+
+
+def _draw(
+    init: Initialisation, normals: streams.Normals, activation: Activation, norm2: float
+) -> NtkDraws:
+    growth = growth_of(init, activation.name == "relu")
+    fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]
+    layers, norms = _forward(init, normals, activation, norm2, growth, fan_in)
+    return _backward(init, normals, layers, norms, growth, fan_in)
+
+
+def _forward(
+    init: Initialisation,
+    normals: streams.Normals,
+    activation: Activation,
+    norm2: float,
+    growth: Growth,
+    fan_in: list[float],
+) -> tuple[list[tuple[torch.Tensor, ...]], list[torch.Tensor]]:
+    """Per hidden layer (W x / |x|, phi'(h), x), and the squared norms of x^0..x^(L-1)."""
+    norms = [normals().fill_(norm2)]
+    layers = []
+    for layer, width in enumerate(init.widths[1:], start=1):
+        along = normals(width) * fan_in[layer - 1] ** 0.5
+        h = norms[-1].sqrt()[:, None] * along
+        if init.sigma_b2 > 0:
+            h += normals(width) * growth.bias_variance(layer) ** 0.5
+        x = activation.value(h)
+        layers.append((along, activation.slope(h), x))
+        norms.append((x * x).sum(dim=1))
+    return layers, norms
+
+
+def _backward(
+    init: Initialisation,
+    normals: streams.Normals,
+    layers: list[tuple[torch.Tensor, ...]],
+    norms: list[torch.Tensor],
+    growth: Growth,
+    fan_in: list[float],
+) -> NtkDraws:
+    gains, depth = init.weight_gains, init.depth
+    # the output layer's row: W x / |x| and delta = 1, as vectors of one unit; fan_in holds one 1/g
+    # too many for it, which the output's own factor gives back
+    along = normals(1) * (fan_in[-1] * growth.layer) ** 0.5
+    output = norms[-1].sqrt() * along[:, 0]
+    output += normals() * growth.bias_variance(depth - 1) ** 0.5
+    along = along / growth.layer**0.5
+    delta, error = torch.ones_like(along), torch.ones_like(output)
+    theta_w = gains[-1] * norms[-1]
+    theta_b = growth.of_theta_b(depth) * error
+    for layer in range(depth - 1, 0, -1):
+        below, slope, x = layers[layer - 1]
+        known = norms[layer].sqrt() * (along * delta).sum(dim=1)
+        z = normals(init.widths[layer]) * (fan_in[layer] * error).sqrt()[:, None]
+        missing = known - (z * x).sum(dim=1)
+        z += torch.where(norms[layer] > 0, missing / norms[layer], 0.0)[:, None] * x
+        delta = slope * z
+        error = (delta * delta).sum(dim=1)
+        theta_w += gains[layer - 1] * error * norms[layer - 1]
+        theta_b += growth.of_theta_b(layer) * error
+        along = below
+    parts = (growth.of_theta_w * theta_w, init.bias_gain * theta_b, growth.of_output * output)
+    return NtkDraws(*(part.cpu().numpy() for part in parts), growth.log_growth, depth)

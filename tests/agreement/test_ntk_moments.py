@@ -1,0 +1,161 @@
+"""Closed forms against dynamic programming, samplers and brute force; printed forms beside."""
+
+import itertools
+
+import numpy as np
+import pytest
+from ntk_two_sample import assert_mean
+
+from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.draws import joined
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
+from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
+
+WIDTHS = [(5, 4, 8, 6, 5), (3, 1, 2, 1), (2,), (4, 1), (1, 1, 1), (30,) * 12, (7, *[20] * 40)]
+
+
+@pytest.mark.parametrize("widths", WIDTHS, ids=str)
+@pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.7])
+@pytest.mark.parametrize("parametrisation", ["standard", "ntk"])
+def test_closed_forms_are_the_recursion_dead_layers_included(widths, sigma_w2, parametrisation):
+    init = Initialisation(widths=widths, sigma_w2=sigma_w2, parametrisation=parametrisation)
+    closed = log_moments(init, input_norm2=1.7)
+    recursion = log_kernel_moments(init, 2, input_norm2=1.7)
+    keys = {(1, 0): "w", (0, 1): "b", (2, 0): "w2", (0, 2): "b2", (1, 1): "wb"}
+    for powers, name in keys.items():
+        assert getattr(closed, name) == pytest.approx(recursion[powers], abs=1e-11), name
+    assert closed.second == pytest.approx(log_theta_moment(init, 2, input_norm2=1.7), abs=1e-11)
+
+
+@pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.3])
+def test_recursion_is_the_mean_of_powers_up_to_order_four(sigma_w2):
+    init = constant_width(8, 60, sigma_w2=sigma_w2, input_width=20)
+    theta = sample_scalar_chain(init, 200_000, 21).scaled_theta
+    log_growth = sample_scalar_chain(init, 1, 21).log_growth
+    for order in (1, 2, 3, 4):
+        exact = np.exp(log_theta_moment(init, order) - order * log_growth)
+        assert_mean(theta**order, exact)
+
+
+def test_moments_of_networks_drawn_in_full_are_the_exact_ones_and_not_the_printed_ones():
+    init = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)
+    x = np.eye(1, 5)
+    draws = sample_by_brute_force(init, x, 400_000, 22, activation="relu")
+    w, b = draws.theta_w[:, 0, 0], draws.theta_b[:, 0, 0]
+    exact, printed = log_moments(init), printed_log_moments(init)
+    for sample, name in ((w * b, "wb"), (b * b, "b2"), (w, "w"), (b, "b")):
+        assert_mean(sample, np.exp(getattr(exact, name)))
+    with pytest.raises(AssertionError):
+        assert_mean(w * b, np.exp(printed.wb))
+
+
+def test_correlation_lemma_fails_between_layers():
+    """E prod N_delta N_x over s layers: (2 (1-1/n)^s + (1+5/n)^s) / 3, printed (1+1/n)^s."""
+    n, s, count = 8, 2, 400_000
+    init = constant_width(s + 1, n, sigma_w2=2.0)
+    x = np.eye(1, n)
+    rng = np.random.default_rng(23)
+    weights = [rng.standard_normal((count, n, n)) * (2 / n) ** 0.5 for _ in range(s)]
+    last = rng.standard_normal((count, n)) * (2 / n) ** 0.5
+    layers, slopes = [np.tile(x, (count, 1))], []
+    for weight in weights:
+        h = np.einsum("nij,nj->ni", weight, layers[-1])
+        slopes.append(h > 0)
+        layers.append(np.maximum(h, 0))
+    delta = slopes[-1] * last
+    for weight, slope in zip(reversed(weights[1:]), reversed(slopes[:-1]), strict=True):
+        delta = slope * np.einsum("nij,ni->nj", weight, delta)
+    product = (delta**2).sum(axis=1) * (layers[-1] ** 2).sum(axis=1)
+    assert init.depth == s + 1
+    assert_mean(product, (2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
+    with pytest.raises(AssertionError):
+        assert_mean(product, (1 + 1 / n) ** s)
+
+
+@pytest.mark.parametrize(
+    ("phase", "sigma_w2", "corrected", "printed"),
+    [("critical", 2.0, 30.5, 23.2), ("chaotic", 2.2, 77.0, 56.0)],
+)
+def test_exact_dispersion_tends_to_the_corrected_limit_and_not_to_the_printed_one(
+    phase, sigma_w2, corrected, printed
+):
+    limit = dispersion_limit(1.0, phase)
+    wrong = dispersion_limit(1.0, phase, form="printed")
+    assert (limit, wrong) == (pytest.approx(corrected, abs=0.05), pytest.approx(printed, abs=0.05))
+    gaps = []
+    for width in (500, 1000, 2000, 4000):
+        exact = log_moments(constant_width(width, width, sigma_w2=sigma_w2)).dispersion
+        gaps.append(abs(exact - limit))
+    assert all(0.4 < fine / coarse < 0.6 for coarse, fine in itertools.pairwise(gaps))
+    assert gaps[-1] < 0.01 * limit
+    assert abs(exact - wrong) > 0.2 * limit
+
+
+def test_ordered_dispersion_tends_to_one():
+    excess = [
+        log_moments(constant_width(width, width, sigma_w2=1.5)).dispersion - 1
+        for width in (100, 200, 400, 800)
+    ]
+    assert all(0.4 < fine / coarse < 0.6 for coarse, fine in itertools.pairwise(excess))
+
+
+@pytest.mark.parametrize("alpha_0", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("lam", [0.1, 0.5, 1.5])
+def test_limits_at_the_edge_of_chaos_for_other_input_widths(alpha_0, lam):
+    width = 4000
+    init = constant_width(int(lam * width), width, sigma_w2=2.0, input_width=int(alpha_0 * width))
+    exact = log_moments(init).dispersion
+    assert exact == pytest.approx(dispersion_limit(lam, "critical", alpha_0=alpha_0), rel=0.01)
+
+
+@pytest.mark.parametrize("lam", [0.3, 1.0, 2.0])
+def test_limits_in_elementary_terms(lam):
+    e5, corrected, printed = np.exp(5 * lam), limit_parts(lam), limit_parts(lam, form="printed")
+    w2 = e5 * (1 / 3 + 2 / (9 * lam) - (1 - np.exp(-6 * lam)) / (27 * lam**2))
+    wb = (e5 * (11 / 225 + lam / 15) + np.exp(-lam) / 9 - lam / 5 - 4 / 25) / lam**2
+    b2 = 2 * (e5 - 1) / (25 * lam**2) - 2 / (5 * lam)
+    assert corrected.w2 == pytest.approx(w2)
+    assert corrected.wb == pytest.approx(wb)
+    assert corrected.b2 == printed.b2 == pytest.approx(b2)
+    eq8 = e5 / (2 * lam) * (1 - (1 - np.exp(-4 * lam)) / (4 * lam))
+    assert printed.w2 == pytest.approx(eq8)
+    for alpha in (0.2, 1.0, 3.0):
+        eq9 = (
+            e5 * (1 / (2 * lam) + (2 * alpha**2 - 8 * alpha) / (25 * lam**2))
+            + (np.exp(lam) - e5) * (1 - 4 * alpha) / (8 * lam**2)
+            + 2 * alpha / (5 * lam) * ((4 - alpha) / (5 * lam) - 1 - alpha)
+        ) / (1 + alpha) ** 2
+        assert dispersion_limit(lam, "critical", alpha_0=alpha, form="printed") == pytest.approx(
+            eq9
+        )
+
+
+@pytest.mark.parametrize(("sigma_b2", "widths"), [(0.0, (7, *[20] * 9)), (0.0, (7, 9, 20, 6, 12))])
+@pytest.mark.parametrize("independent", [False, True])
+def test_each_depth_and_variance_of_a_sweep_has_its_own_networks_moments(
+    sigma_b2, widths, independent
+):
+    init = Initialisation(widths=widths, sigma_w2=2.0, sigma_b2=sigma_b2)
+    cells, variances = {}, [1.5, 2.0, 2.5]
+    depths = [1, 2, init.depth]
+    blocks = sample_depths(
+        init, depths, 40_000, 24, sigma_w2=variances, input_norm2=1.7, independent=independent
+    )
+    for block in blocks:
+        for cell, draws in block.items():
+            cells.setdefault(cell, []).append(draws)
+    assert set(cells) == {(d, v) for d in depths for v in variances}
+    for (depth, variance), parts in cells.items():
+        draws = joined(parts)
+        one = Initialisation(widths=widths[:depth], sigma_w2=variance)
+        exact = log_moments(one, input_norm2=1.7)
+        assert_mean(draws.theta_w, np.exp(exact.w))
+        assert_mean(draws.theta_b, np.exp(exact.b))
+        assert_mean(draws.theta_w * draws.theta_b, np.exp(exact.wb))
+        output2 = 1.7 * variance / widths[0] * (variance / 2) ** (depth - 1)
+        assert_mean(draws.output**2, output2)
