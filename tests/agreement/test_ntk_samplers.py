@@ -12,8 +12,8 @@ from finitewidth.kernels.ntk_init.given_network import (
 )
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.normals import Normals
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-from finitewidth.kernels.ntk_init.streams import Normals
 from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 
 DRAWS = 8000

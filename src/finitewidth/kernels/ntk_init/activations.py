@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import torch
+from math import pi
+from typing import TYPE_CHECKING
 
 from finitewidth.kernels.ntk_init.initialisation import refuse
 
-TensorMap = Callable[[torch.Tensor], torch.Tensor]
+if TYPE_CHECKING:  # closed forms need no tensors; importing torch costs more than most of them
+    import torch
+
+TensorMap = Callable[["torch.Tensor"], "torch.Tensor"]
 
 
 @dataclass(frozen=True)
@@ -22,18 +25,14 @@ class Activation:
     slope: TensorMap
 
 
-def _erf_slope(h: torch.Tensor) -> torch.Tensor:
-    return torch.exp(-h * h).mul_(2 / torch.pi**0.5)
+def _tanh_slope(h: "torch.Tensor") -> "torch.Tensor":
+    t = h.tanh()
+    return t.mul_(t).neg_().add_(1)
 
 
-def _tanh_slope(h: torch.Tensor) -> torch.Tensor:
-    t = torch.tanh(h)
-    return 1 - t * t
-
-
-RELU = Activation("relu", torch.relu, lambda h: (h > 0).to(h.dtype))
-ERF = Activation("erf", torch.erf, _erf_slope)
-TANH = Activation("tanh", torch.tanh, _tanh_slope)
+RELU = Activation("relu", lambda h: h.relu(), lambda h: (h > 0).to(h.dtype))
+ERF = Activation("erf", lambda h: h.erf(), lambda h: h.square().neg_().exp_().mul_(2 / pi**0.5))
+TANH = Activation("tanh", lambda h: h.tanh(), _tanh_slope)
 NAMED = {activation.name: activation for activation in (RELU, ERF, TANH)}
 
 
@@ -43,7 +42,9 @@ def slope_by_autograd(function: TensorMap) -> TensorMap:
     It stores each derivative; relu'(0) = 0 as in torch.
     """
 
-    def slope(h: torch.Tensor) -> torch.Tensor:
+    def slope(h: "torch.Tensor") -> "torch.Tensor":
+        import torch
+
         with torch.enable_grad():
             leaf = h.detach().requires_grad_(True)
             (gradient,) = torch.autograd.grad(function(leaf).sum(), leaf)

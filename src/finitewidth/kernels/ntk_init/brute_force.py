@@ -16,10 +16,11 @@ from finitewidth.kernels.ntk_init.initialisation import (
     checked_choice,
     checked_inputs,
 )
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 
 
 def drawn_network(
-    init: Initialisation, normals: streams.Normals
+    init: Initialisation, normals: Normals
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """Weights (draws, n_l, n_(l-1)) and biases (draws, n_l) of random networks."""
     weights, biases = [], []
@@ -65,7 +66,7 @@ def sample_by_brute_force(
         ConfigError: an argument out of range, a budget below one block, or an overflow.
     """
     checked_choice("method", method, ("products", "autograd"))
-    activation, device = activation_of(activation), streams.checked_device(device)
+    activation, device = activation_of(activation), checked_device(device)
     array = checked_inputs(inputs, init.widths[0])
     errors = len(array) * init.outputs
     sizes = zip(init.widths, init.layer_widths[1:], strict=True)
@@ -75,7 +76,7 @@ def sample_by_brute_force(
     plan = streams.planned(draws, streams.block_size(numbers), work, memory_bytes, result)
     x, parts = torch.as_tensor(array, device=device), []
     for blocks in plan.groups():
-        normals = streams.Normals(seed, blocks, plan.block, device)
+        normals = Normals(seed, blocks, plan.block, device)
         drawn = _kernels(init, normals, x, activation, method)
         parts.append(drawn.first(plan.kept(blocks)))
         if progress is not None:
@@ -85,7 +86,7 @@ def sample_by_brute_force(
 
 def _kernels(
     init: Initialisation,
-    normals: streams.Normals,
+    normals: Normals,
     x: torch.Tensor,
     activation: Activation,
     method: str,

@@ -59,7 +59,7 @@ def sample_depths(
         depths: 1..init.depth.
         draws: how many, >= 1; fewer draws are a prefix of more.
         seed: of `finitewidth.provenance.seed_for`.
-        sigma_w2: variances; default that of ``init``. Several need sigma_b2 = 0.
+        sigma_w2: variances; default that of ``init``.
         input_norm2: |x|^2 > 0.
         independent: a stream of its own for every cell instead of shared random numbers.
         progress: called with (draws done, draws wanted) after each block.
@@ -69,10 +69,10 @@ def sample_depths(
         exact in law, differences between them are less noisy) unless ``independent``.
 
     Cost: O(max depth x variances) per draw where sigma_b2 = 0 and hidden widths are equal, else
-    O(sum of depths).
+    O(sum of depths x variances) with one forward pass per variance.
 
     Raises:
-        ConfigError: a depth or variance out of range; several variances with biases.
+        ConfigError: an argument out of range.
     """
     depths = [checked_count("depths", depth) for depth in depths]
     if not depths or max(depths) > init.depth:

@@ -1,7 +1,6 @@
 """Means of products of activations, and of their slopes, over Gaussian pairs."""
 
 import numpy as np
-import torch
 
 from finitewidth.kernels.ntk_init.activations import Activation, TensorMap
 
@@ -49,6 +48,8 @@ def _nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _on(function: TensorMap, values: np.ndarray) -> np.ndarray:
+    import torch
+
     return function(torch.from_numpy(np.ascontiguousarray(values))).numpy()
 
 

@@ -33,7 +33,7 @@ def checked_layers(weights: Tensors, biases: Tensors, inputs: torch.Tensor) -> N
 def network_output(
     weights: Tensors, biases: Tensors, inputs: torch.Tensor, activation: TensorMap
 ) -> torch.Tensor:
-    """The outputs (..., S, C) of networks on inputs (..., S, n_0); arguments as `tangent_kernel`."""
+    """Outputs (..., S, C) of networks on inputs (..., S, n_0); arguments as `tangent_kernel`."""
     x = inputs
     for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         h = x @ weight.mT + bias[..., None, :]

@@ -16,6 +16,7 @@ from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, acti
 from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
 from finitewidth.kernels.ntk_init.growth import Growth, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def sample_kernels(
     Raises:
         ConfigError: an argument out of range, a budget below one block, or an overflow.
     """
-    activation, device = activation_of(activation), streams.checked_device(device)
+    activation, device = activation_of(activation), checked_device(device)
     array = checked_inputs(inputs, init.widths[0])
     count, errors = len(array), len(array) * init.outputs
     units = sum(init.layer_widths)
@@ -74,7 +75,7 @@ def sample_kernels(
     x = torch.as_tensor(array, device=device)
     parts = []
     for blocks in plan.groups():
-        normals = streams.Normals(seed, blocks, plan.block, device)
+        normals = Normals(seed, blocks, plan.block, device)
         parts.append(_draw(init, normals, activation, x).first(plan.kept(blocks)))
         if progress is not None:
             progress(blocks.start * plan.block + len(parts[-1]), plan.draws)
@@ -82,7 +83,7 @@ def sample_kernels(
 
 
 def _draw(
-    init: Initialisation, normals: streams.Normals, activation: Activation, inputs: torch.Tensor
+    init: Initialisation, normals: Normals, activation: Activation, inputs: torch.Tensor
 ) -> NtkDraws:
     growth = growth_of(init, activation.name == "relu")
     layers, output = _forward(init, normals, activation, inputs, growth)
@@ -93,7 +94,7 @@ def _draw(
 
 def _forward(
     init: Initialisation,
-    normals: streams.Normals,
+    normals: Normals,
     activation: Activation,
     inputs: torch.Tensor,
     growth: Growth,
@@ -119,7 +120,7 @@ def _forward(
 
 
 def _backward(
-    init: Initialisation, normals: streams.Normals, layers: list[_Layer], growth: Growth
+    init: Initialisation, normals: Normals, layers: list[_Layer], growth: Growth
 ) -> tuple[torch.Tensor, torch.Tensor]:
     draws, count = normals.draws, layers[-1].gram.shape[-1]
     ones = torch.ones(init.outputs, init.outputs, dtype=torch.float64, device=layers[0].gram.device)
@@ -143,7 +144,7 @@ def _backward(
 
 def _errors_below(
     init: Initialisation,
-    normals: streams.Normals,
+    normals: Normals,
     drawn: _Layer,
     delta: torch.Tensor,
     layer: int,

@@ -55,7 +55,7 @@ def log_kernel_moments(
 
 
 def log_theta_moment(init: Initialisation, order: int, *, input_norm2: float = 1.0) -> float:
-    """Logarithm of E[Theta^order] for Theta = Theta_W + Theta_b; arguments as `log_kernel_moments`."""
+    """Logarithm of E[(Theta_W + Theta_b)^order]; arguments as `log_kernel_moments`."""
     parts = log_kernel_moments(init, order, input_norm2=input_norm2)
     terms = [np.log(comb(order, i)) + parts[i, order - i] for i in range(order + 1)]
     return float(np.logaddexp.reduce(terms))

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from finitewidth.errors import ConfigError
-from finitewidth.kernels.ntk_init.initialisation import checked_count, refuse
+from finitewidth.kernels.ntk_init.initialisation import checked_count
 
 Progress = Callable[[int, int], None]
 DEFAULT_MEMORY = 2**30
@@ -75,51 +74,3 @@ def planned(
             "results); raise the budget, ask for fewer draws or take the results block by block"
         )
     return Plan(draws, block, max(1, free // (block * bytes_per_draw)))
-
-
-class Normals:
-    """Standard normal numbers for a group of blocks, each block from its own stream.
-
-    On a CPU the numbers are numpy's (faster there), on another device torch's: the laws are the
-    same, the numbers are not.
-    """
-
-    def __init__(self, seed: int, blocks: range, block: int, device: torch.device):
-        self._block, self._device = block, device
-        self.draws = len(blocks) * block
-        if device.type == "cpu":
-            self._streams = [generator(seed, number) for number in blocks]
-        else:
-            self._streams = []
-            for number in blocks:
-                state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(
-                    1, np.uint64
-                )
-                stream = torch.Generator(device)
-                self._streams.append(stream.manual_seed(int(state[0] >> 1)))
-
-    def __call__(self, *shape: int) -> torch.Tensor:
-        """Independent standard normals, float64, of shape (draws, ``*shape``)."""
-        out = torch.empty((self.draws, *shape), dtype=torch.float64, device=self._device)
-        view = out.numpy() if self._device.type == "cpu" else None
-        for place, stream in enumerate(self._streams):
-            part = slice(place * self._block, (place + 1) * self._block)
-            if view is None:
-                out[part].normal_(generator=stream)
-            else:
-                stream.standard_normal(out=view[part])
-        return out
-
-
-def checked_device(device: str | torch.device) -> torch.device:
-    """The torch device.
-
-    Raises:
-        ConfigError: unknown, or not on this machine.
-    """
-    try:
-        found = torch.device(device)
-        torch.empty(1, dtype=torch.float64, device=found)
-    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
-        raise refuse("device", str(device), "a torch device of this machine", str(error)) from error
-    return found

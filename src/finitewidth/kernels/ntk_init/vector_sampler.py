@@ -12,6 +12,7 @@ from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, acti
 from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
 from finitewidth.kernels.ntk_init.growth import Growth, growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 
@@ -45,21 +46,19 @@ def sample_vectors(
         ConfigError: an argument out of range, a budget below one block, or an overflow.
     """
     norm2 = checked_scalar(init, input_norm2)
-    activation, device = activation_of(activation), streams.checked_device(device)
+    activation, device = activation_of(activation), checked_device(device)
     units = sum(init.widths)
     plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, memory_bytes, 24)
     parts = []
     for blocks in plan.groups():
-        normals = streams.Normals(seed, blocks, plan.block, device)
+        normals = Normals(seed, blocks, plan.block, device)
         parts.append(_draw(init, normals, activation, norm2).first(plan.kept(blocks)))
         if progress is not None:
             progress(blocks.start * plan.block + len(parts[-1]), plan.draws)
     return checked_finite(joined(parts))
 
 
-def _draw(
-    init: Initialisation, normals: streams.Normals, activation: Activation, norm2: float
-) -> NtkDraws:
+def _draw(init: Initialisation, normals: Normals, activation: Activation, norm2: float) -> NtkDraws:
     growth = growth_of(init, activation.name == "relu")
     fan_in = [init.sigma_w2 / width / growth.layer for width in init.widths]
     layers, norms = _forward(init, normals, activation, norm2, growth, fan_in)
@@ -68,7 +67,7 @@ def _draw(
 
 def _forward(
     init: Initialisation,
-    normals: streams.Normals,
+    normals: Normals,
     activation: Activation,
     norm2: float,
     growth: Growth,
@@ -90,7 +89,7 @@ def _forward(
 
 def _backward(
     init: Initialisation,
-    normals: streams.Normals,
+    normals: Normals,
     layers: list[tuple[torch.Tensor, ...]],
     norms: list[torch.Tensor],
     growth: Growth,
