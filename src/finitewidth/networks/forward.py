@@ -72,11 +72,11 @@ def _convolution(layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor) -
         z, left, top = F.pad(z, layer.pad), 0, 0
     if z.is_cuda:
         return _grouped(layer, weight, bias, z, (top, left))
-    # one replica after the other: on a CPU as fast as groups, and bit for bit what it is alone
-    biases = [None] * len(z) if bias is None else bias
-    return torch.stack(
-        [F.conv2d(z[r], weight[r], biases[r], layer.stride, (top, left)) for r in range(len(z))]
-    )
+    # one replica after the other: on a CPU as fast as groups, and bit for bit what it is alone;
+    # unbind, as the gradient of z[r] would be a tensor of all replicas, R of them to add up
+    biases = [None] * len(z) if bias is None else bias.unbind()
+    replicas = zip(z.unbind(), weight.unbind(), biases, strict=True)
+    return torch.stack([F.conv2d(*one, layer.stride, (top, left)) for one in replicas])
 
 
 def _grouped(
