@@ -14,6 +14,7 @@ from scipy.linalg import expm
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
 
 PHASES = ("ordered", "critical", "chaotic")
+LARGEST_LAMBDA = 100.0
 
 
 def relu_phase(sigma_w2: float) -> str:
@@ -61,6 +62,8 @@ def limit_parts(lam: float, *, form: str = "corrected") -> LimitParts:
         ConfigError: lambda negative, form unknown.
     """
     lam = checked_number("lam", lam)
+    if lam > LARGEST_LAMBDA:
+        raise refuse("lam", lam, f"at most {LARGEST_LAMBDA}", "e^(5 lam) leaves float64 beyond it")
     checked_choice("form", form, ("corrected", "printed"))
     b2 = 2 * divided_difference(0, 0, 5 * lam)
     if form == "printed":
@@ -91,9 +94,6 @@ def dispersion_limit(
     if phase == "ordered":
         return 1.0
     if phase == "chaotic":
-        value = parts.w2
-    else:
-        value = (parts.w2 + 2 * alpha_0 * parts.wb + alpha_0**2 * parts.b2) / (1 + alpha_0) ** 2
-    if not np.isfinite(value):
-        raise refuse("lam", lam, "small enough for e^(5 lam) to fit float64 (about 140)")
-    return value
+        return parts.w2
+    both = parts.w2 + 2 * alpha_0 * parts.wb + alpha_0**2 * parts.b2
+    return both / (1 + alpha_0) ** 2

@@ -1,0 +1,94 @@
+"""Numbers depend on the seed, not on the memory budget; fewer draws are a prefix of more."""
+
+import numpy as np
+import pytest
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels.ntk_init import streams
+from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.scalar_chain import (
+    BLOCK,
+    sample_scalar_chain,
+    scalar_chain_blocks,
+)
+from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
+
+INIT = Initialisation(widths=(6, 50, 70, 40), sigma_w2=2.0, sigma_b2=0.1)
+X = np.eye(2, 6)
+
+
+def scalar(draws, seed, **options):
+    return sample_scalar_chain(INIT, draws, seed, **options)
+
+
+def vector(draws, seed, **options):
+    return sample_vectors(INIT, draws, seed, activation="tanh", **options)
+
+
+def matrix(draws, seed, **options):
+    return sample_kernels(INIT, X, draws, seed, activation="relu", **options)
+
+
+def brute(draws, seed, **options):
+    return sample_by_brute_force(INIT, X, draws, seed, activation="erf", **options)
+
+
+SAMPLERS = [scalar, vector, matrix, brute]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Blocks of a few draws, so that a short run has many."""
+    monkeypatch.setattr(streams, "NORMALS_PER_BLOCK", 20_000)
+
+
+def smallest_budget(sampler, draws):
+    with pytest.raises(ConfigError, match="memory_bytes = 10: must be at least") as refusal:
+        sampler(draws, 1, memory_bytes=10)
+    return int(str(refusal.value).split("at least ")[1].split()[0])
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_memory_budget_does_not_change_the_numbers(sampler):
+    least = smallest_budget(sampler, 230)
+    ample, tight = sampler(230, 5), sampler(230, 5, memory_bytes=least)
+    for part in ("theta_w", "theta_b", "output"):
+        np.testing.assert_allclose(getattr(ample, part), getattr(tight, part), rtol=1e-12)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_fewer_draws_are_a_prefix_and_seeds_matter(sampler):
+    many, few = sampler(230, 5), sampler(41, 5)
+    np.testing.assert_allclose(many.theta[:41], few.theta, rtol=1e-12)
+    assert not np.allclose(sampler(41, 6).theta, few.theta)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_progress_counts_up_to_all_draws(sampler):
+    calls = []
+    sampler(230, 5, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (230, 230)
+    assert calls == sorted(calls)
+
+
+def test_streamed_blocks_are_the_kept_ones():
+    draws = 2 * BLOCK + 7
+    streamed = [block.theta for block in scalar_chain_blocks(INIT, draws, 9)]
+    assert [len(block) for block in streamed] == [BLOCK, BLOCK, 7]
+    np.testing.assert_array_equal(np.concatenate(streamed), scalar(draws, 9).theta)
+
+
+def test_cells_of_a_sweep_share_numbers_only_if_not_independent():
+    init = Initialisation(widths=(6, 30, 30, 30), sigma_w2=2.0)
+    options = {"sigma_w2": [1.0, 2.0], "draws": 50, "seed": 3}
+
+    def correlation(independent):
+        (block,) = sample_depths(init, [3, 4], independent=independent, **options)
+        logs = [np.log(block[cell].theta_w) for cell in ((3, 1.0), (3, 2.0), (4, 2.0))]
+        return np.corrcoef(logs)[0, 1:]
+
+    assert (correlation(False) > 0.5).all()
+    assert (np.abs(correlation(True)) < 0.5).all()

@@ -1,0 +1,101 @@
+"""Bad arguments are refused with their name, their value and what is allowed."""
+
+import numpy as np
+import pytest
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
+from finitewidth.kernels.ntk_init.infinite_width import infinite_width, infinite_width_of_gram
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.limits import dispersion_limit
+from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.off_diagonal import printed_mean_ratio
+from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
+from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
+
+INIT = Initialisation(widths=(3, 4, 5), sigma_w2=2.0)
+BIASED = Initialisation(widths=(3, 4, 5), sigma_w2=2.0, sigma_b2=0.5)
+TWO_OUTPUTS = Initialisation(widths=(3, 4, 5), sigma_w2=2.0, outputs=2)
+X = np.eye(2, 3)
+
+CASES = {
+    "depth = 0: must be an integer of at least 1": lambda: constant_width(0, 5, sigma_w2=2.0),
+    "widths = ()": lambda: Initialisation(widths=(), sigma_w2=2.0),
+    "widths[1] = 0": lambda: Initialisation(widths=(3, 0), sigma_w2=2.0),
+    "widths[0] = 2.5": lambda: Initialisation(widths=(2.5, 3), sigma_w2=2.0),
+    "sigma_w2 = -1.0": lambda: Initialisation(widths=(3,), sigma_w2=-1.0),
+    "sigma_w2 = nan": lambda: Initialisation(widths=(3,), sigma_w2=float("nan")),
+    "sigma_b2 = -0.1": lambda: Initialisation(widths=(3,), sigma_w2=1.0, sigma_b2=-0.1),
+    "parametrisation = 'mup'": lambda: Initialisation(
+        widths=(3,), sigma_w2=1.0, parametrisation="mup"
+    ),
+    "activation = 'sine'": lambda: sample_vectors(INIT, 5, 1, activation="sine"),
+    "activation = 3": lambda: sample_kernels(INIT, X, 5, 1, activation=3),
+    "of shape (S, 3)": lambda: sample_kernels(INIT, np.eye(2), 5, 1, activation="relu"),
+    "inputs[1] = 'a vector of norm 0'": lambda: sample_kernels(
+        INIT, [[1, 0, 0], [0, 0, 0]], 5, 1, activation="relu"
+    ),
+    "must be finite": lambda: infinite_width(INIT, [[1, np.nan, 0]], activation="relu"),
+    "input_norm2 = 0": lambda: sample_scalar_chain(INIT, 5, 1, input_norm2=0),
+    "draws = 0": lambda: sample_scalar_chain(INIT, 0, 1),
+    "outputs = 2: must be 1 here": lambda: sample_scalar_chain(TWO_OUTPUTS, 5, 1),
+    "memory_bytes = 100": lambda: sample_vectors(INIT, 5, 1, activation="relu", memory_bytes=100),
+    "device = 'abacus'": lambda: sample_vectors(INIT, 5, 1, activation="relu", device="abacus"),
+    "method = 'magic'": lambda: sample_by_brute_force(
+        INIT, X, 5, 1, activation="relu", method="magic"
+    ),
+    "depths = [4]": lambda: next(sample_depths(INIT, [4], 5, 1)),
+    "sigma_b2 = 0.5: must be 0 here": lambda: log_moments(BIASED),
+    "order = 0": lambda: log_kernel_moments(INIT, 0),
+    "theta = 'an array of shape (1,)'": lambda: dispersion([1.0]),
+    "nan or inf": lambda: dispersion([1.0, np.inf, 2.0]),
+    "resamples = 1": lambda: dispersion([1.0, 3.0, 2.0], resamples=1),
+    "estimator = 'best'": lambda: dispersion([1.0, 3.0, 2.0], estimator="best"),
+    "numerator": lambda: mean_ratio([1.0, 2.0], [1.0, 2.0, 3.0]),
+    "lam = -1": lambda: dispersion_limit(-1, "chaotic"),
+    "phase = 'liquid'": lambda: dispersion_limit(1, "liquid"),
+    "alpha_0 = 0": lambda: dispersion_limit(1, "critical", alpha_0=0),
+    "lam = 1000": lambda: dispersion_limit(1000, "chaotic"),
+    "cosine = 1.5": lambda: printed_mean_ratio(5, 1.0, 1.5),
+    "sigma_b2 = -2": lambda: border("tanh", -2),
+    "gram": lambda: infinite_width_of_gram(INIT, [[1, 0.5], [0.2, 1]], activation="erf"),
+}
+
+
+@pytest.mark.parametrize("words", CASES, ids=str)
+def test_bad_argument_is_named_with_its_value_and_what_is_allowed(words):
+    with pytest.raises(ConfigError) as refusal:
+        CASES[words]()
+    assert words in str(refusal.value)
+    assert "must be" in str(refusal.value)
+
+
+def test_overflow_is_reported_with_its_depth_and_the_way_out():
+    draws = sample_scalar_chain(constant_width(2000, 100, sigma_w2=3.0), 5, 1)
+    assert np.isfinite(draws.scaled_theta).all()
+    with pytest.raises(ConfigError, match=r"depth 2000 .* scaled_theta"):
+        _ = draws.theta
+    with pytest.raises(ConfigError, match=r"depth 2000.*log_kappa"):
+        _ = infinite_width_of_gram(
+            constant_width(2000, 100, sigma_w2=6.0, sigma_b2=1.0), [[1.0]], activation="erf"
+        ).ntk
+
+
+@pytest.mark.parametrize("sampler", ["vectors", "kernels"])
+def test_overflow_of_other_activations_is_never_silent(sampler):
+    init = constant_width(200, 2, sigma_w2=2.0)
+
+    def steep(h):
+        return 10 * h + h.tanh()
+
+    samplers = {
+        "vectors": lambda: sample_vectors(init, 3, 1, activation=steep),
+        "kernels": lambda: sample_kernels(init, np.eye(2), 3, 1, activation=steep),
+    }
+    with pytest.raises(ConfigError, match="overflows float64 at depth 200"):
+        samplers[sampler]()

@@ -1,0 +1,224 @@
+"""Properties of the tangent kernel at initialisation, of its moments and of their limits."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
+from finitewidth.kernels.ntk_init.estimators import second_moment_with_known_mean as known_mean
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts, relu_phase
+from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.off_diagonal import (
+    DISPERSION_FACTOR,
+    RATIO_BOUNDS,
+    infinite_width_mean_ratio,
+    printed_mean_ratio,
+)
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
+from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
+
+QUICK = settings(max_examples=30, deadline=None, derandomize=True)
+WIDTHS = st.lists(st.integers(1, 40), min_size=1, max_size=8).map(tuple)
+VARIANCES = st.floats(0.3, 4.0)
+
+
+@QUICK
+@given(WIDTHS, VARIANCES, st.floats(0.01, 100.0))
+def test_without_biases_the_kernel_is_homogeneous_in_the_input(widths, sigma_w2, norm2):
+    init = Initialisation(widths=widths, sigma_w2=sigma_w2)
+    unit = sample_scalar_chain(init, 20, 1)
+    scaled = sample_scalar_chain(init, 20, 1, input_norm2=norm2)
+    np.testing.assert_allclose(scaled.theta_w, norm2 * unit.theta_w, rtol=1e-10)
+    np.testing.assert_allclose(scaled.theta_b, unit.theta_b, rtol=1e-10)
+    np.testing.assert_allclose(scaled.output, norm2**0.5 * unit.output, rtol=1e-10)
+
+
+@QUICK
+@given(st.integers(1, 12), VARIANCES)
+def test_one_pass_is_homogeneous_in_the_weights(depth, sigma_w2):
+    """Theta_W and f^2 at sigma_w2 are a^(L-1) and a^L times those at 2, with the same numbers."""
+    init, a = constant_width(12, 30, sigma_w2=2.0, input_width=7), sigma_w2 / 2
+    (block,) = sample_depths(init, [depth], 20, 3, sigma_w2=[2.0, sigma_w2])
+    one, other = block[depth, 2.0], block[depth, sigma_w2]
+    np.testing.assert_allclose(other.theta_w, a ** (depth - 1) * one.theta_w, rtol=1e-9)
+    np.testing.assert_allclose(other.output**2, a**depth * one.output**2, rtol=1e-9)
+
+
+@QUICK
+@given(WIDTHS, VARIANCES)
+def test_moments_obey_their_inequalities(widths, sigma_w2):
+    init = Initialisation(widths=widths, sigma_w2=sigma_w2)
+    exact = log_moments(init)
+    logs = [0.0] + [log_theta_moment(init, order) for order in (1, 2, 3, 4)]
+    assert all(np.diff(logs, 2) >= -1e-9), "log E Theta^k is convex in k"
+    assert exact.w2 >= 2 * exact.w - 1e-12
+    assert exact.wb <= (exact.w2 + exact.b2) / 2 + 1e-12
+    assert exact.dispersion >= 1 - 1e-12
+
+
+def test_chaotic_depth_2000_gives_numbers():
+    for sigma_w2 in (1.0, 2.0, 3.0):
+        init = constant_width(2000, 100, sigma_w2=sigma_w2)
+        exact = log_moments(init)
+        assert np.isfinite([exact.w, exact.b, exact.w2, exact.b2, exact.wb, exact.second]).all()
+        assert exact.second == pytest.approx(log_theta_moment(init, 2), abs=1e-8)
+        draws = sample_scalar_chain(init, 10, 1)
+        assert np.isfinite(draws.scaled_theta).all()
+        vectors = sample_vectors(init, 2, 1, activation="relu")
+        assert np.isfinite(vectors.scaled_theta).all()
+
+
+def test_ordered_depth_2000_sums_its_biases():
+    draws = sample_scalar_chain(constant_width(2000, 500, sigma_w2=1.0), 400, 2)
+    assert draws.theta.mean() == pytest.approx(2.0, rel=0.01)  # 1 / (1 - a)
+    vectors = sample_vectors(constant_width(2000, 100, sigma_w2=1.0), 20, 2, activation="relu")
+    assert vectors.theta.mean() == pytest.approx(2.0, rel=0.1)
+
+
+@pytest.mark.parametrize("widths", [(3, 1, 2, 1), (2, 2, 2, 2, 2)])
+def test_dead_layers_are_as_frequent_as_they_must_be(widths):
+    """f = 0 without biases exactly where some hidden layer has no unit on."""
+    alive = np.prod([1 - 0.5**n for n in widths[1:]])
+    init = Initialisation(widths=widths, sigma_w2=2.0)
+    for draws in (
+        sample_scalar_chain(init, 20_000, 4),
+        sample_vectors(init, 20_000, 4, activation="relu"),
+    ):
+        share = (draws.output != 0).mean()
+        assert abs(share - alive) < 4.5 * (alive * (1 - alive) / 20_000) ** 0.5
+        assert (draws.theta_w[draws.output == 0] == 0).all()
+        assert (draws.theta_b >= 1).all()
+        assert np.isfinite(draws.theta).all()
+
+
+@pytest.mark.parametrize(
+    ("activation", "outputs", "sigma_b2"), [("relu", 1, 0.0), ("tanh", 2, 0.5)]
+)
+def test_kernels_are_symmetric_and_positive_semidefinite(activation, outputs, sigma_b2):
+    init = constant_width(6, 5, sigma_w2=2.0, sigma_b2=sigma_b2, outputs=outputs, input_width=3)
+    x = np.random.default_rng(3).standard_normal((7, 3))
+    draws = sample_kernels(init, x, 100, 5, activation=activation)
+    for theta in (draws.theta_w, draws.theta_b):
+        np.testing.assert_allclose(theta, np.swapaxes(theta, 1, 2), rtol=1e-12, atol=1e-14)
+        spectrum = np.linalg.eigvalsh(theta)
+        assert (spectrum[:, 0] >= -1e-12 * spectrum[:, -1]).all()
+
+
+@given(st.floats(0.05, 3.0), st.floats(0.05, 5.0))
+@QUICK
+def test_limits_are_ordered(lam, alpha_0):
+    chaotic = dispersion_limit(lam, "chaotic")
+    critical = dispersion_limit(lam, "critical", alpha_0=alpha_0)
+    assert 1 == dispersion_limit(lam, "ordered") < critical < chaotic
+    assert critical > dispersion_limit(lam, "critical", alpha_0=alpha_0, form="printed")
+    assert chaotic > dispersion_limit(lam, "chaotic", form="printed")
+    assert dispersion_limit(1.1 * lam, "critical", alpha_0=alpha_0) > critical
+
+
+def test_limits_start_at_one_and_forget_the_input_when_it_is_small():
+    for form in ("corrected", "printed"):
+        assert dispersion_limit(1e-7, "chaotic", form=form) == pytest.approx(1, abs=1e-5)
+        assert dispersion_limit(0.0, "critical", form=form) == 1.0
+        small = dispersion_limit(0.7, "critical", alpha_0=1e-9, form=form)
+        assert small == pytest.approx(dispersion_limit(0.7, "chaotic", form=form), rel=1e-6)
+    for lam in (0.01, 0.5):
+        assert limit_parts(lam).w2 > limit_parts(lam, form="printed").w2
+
+
+def test_dispersion_grows_with_the_weight_variance_and_falls_with_the_width():
+    for width in (50, 200):
+        grid = [
+            log_moments(constant_width(25, width, sigma_w2=s)).dispersion
+            for s in np.linspace(0.5, 3.0, 26)
+        ]
+        assert all(np.diff(grid) > 0)
+    for sigma_w2 in (1.5, 2.0, 2.5):
+        by_width = [
+            log_moments(constant_width(25, width, sigma_w2=sigma_w2)).dispersion
+            for width in (25, 50, 100, 200)
+        ]
+        assert all(np.diff(by_width) < 0)
+    assert [relu_phase(s) for s in (1.9, 2.0, 2.1)] == ["ordered", "critical", "chaotic"]
+
+
+def test_widening_networks_have_the_lower_dispersion_in_the_ordered_phase_only():
+    """``beyond`` B.2 says so without the restriction."""
+
+    def dispersions(sigma_w2, depth=150, low=100, high=500):
+        up = [low + -(-place * (high - low) // depth) for place in range(depth)]
+        shapes = up, [(low + high) // 2] * depth, [high + low - n for n in up]
+        return [
+            log_moments(Initialisation(widths=tuple(shape), sigma_w2=sigma_w2)).dispersion
+            for shape in shapes
+        ]
+
+    ordered, critical = dispersions(1.8), dispersions(2.0)
+    assert ordered == sorted(ordered)
+    assert critical[0] == max(critical)
+
+
+@pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.2])
+@pytest.mark.parametrize("cosine", [0.1, 0.9])
+def test_bounds_of_theorem_3_3_hold_at_finite_width(sigma_w2, cosine):
+    init = constant_width(12, 50, sigma_w2=sigma_w2)
+    x = np.zeros((2, 50))
+    x[0, 0], x[1, 0], x[1, 1] = 1.0, cosine, (1 - cosine**2) ** 0.5
+    theta = sample_kernels(init, x, 4000, 6, activation="relu").theta
+    ratio = mean_ratio(theta[:, 0, 1], theta[:, 0, 0], resamples=200)
+    low, high = RATIO_BOUNDS
+    assert low < ratio.value - 4 * ratio.standard_error
+    assert ratio.value + 4 * ratio.standard_error < high
+    assert naive(theta[:, 0, 1]) < DISPERSION_FACTOR * log_moments(init).dispersion
+
+
+def test_infinitely_wide_mean_ratio_tends_to_its_limits():
+    deep = [
+        infinite_width_mean_ratio(constant_width(5000, 10, sigma_w2=s), 0.1)
+        for s in (1.5, 2.0, 2.5)
+    ]
+    assert deep[0] == pytest.approx(1, abs=3e-3)
+    assert deep[1] == pytest.approx(0.25, abs=2e-3)
+    assert deep[2] == pytest.approx(0.25, abs=2e-3)
+    ratios = [printed_mean_ratio(depth, 1.0, 0.5) for depth in (10, 20, 50, 100)]
+    assert all(left < right < 1 for left, right in itertools.pairwise(ratios))
+
+
+def test_no_estimator_is_unbiased_and_the_printed_one_least():
+    """Five draws of a network whose dispersion is 1.2228, 4,000 times over."""
+    init = constant_width(10, 100, sigma_w2=2.0)
+    exact = log_moments(init).dispersion
+    samples = sample_scalar_chain(init, 20_000, 8).theta.reshape(-1, 5)
+    biases = {name: rule(samples).mean() - exact for name, rule in ESTIMATORS.items()}
+    assert exact == pytest.approx(1.2228, abs=1e-4)
+    assert biases["naive"] < biases["bias_corrected"] < 0 < 0.2 < biases["leave_one_out"]
+    assert biases["printed_leave_one_out"] > 1
+    assert abs(biases["bias_corrected"]) < abs(biases["leave_one_out"]) / 3
+
+
+def test_most_estimates_of_a_heavy_tail_lie_below_the_truth():
+    """Edge of chaos, L / M = 1: a 500-draw estimate sees 26.4 in one experiment out of eight."""
+    init = constant_width(100, 100, sigma_w2=2.0)
+    samples = sample_scalar_chain(init, 200_000, 9).theta.reshape(-1, 500)
+    estimates = ESTIMATORS["leave_one_out"](samples)
+    assert 0.8 < (estimates < log_moments(init).dispersion).mean() < 0.93
+    assert np.median(estimates) < 15
+
+
+def test_bootstrap_error_is_the_spread_over_experiments():
+    init = constant_width(10, 100, sigma_w2=2.0)
+    theta = sample_scalar_chain(init, 400 * 500, 10).theta.reshape(400, 500)
+    spread = naive(theta).std()
+    estimate = dispersion(theta[0], estimator="naive", resamples=400)
+    assert estimate.standard_error == pytest.approx(spread, rel=0.5)
+    assert estimate.low < estimate.value < estimate.high
+    assert dispersion(1e-150 * theta[0]).value == pytest.approx(estimate.value)
+    exact = log_moments(init)
+    value, error = known_mean(theta.ravel(), np.exp(exact.mean))
+    assert abs(value - exact.dispersion) < 4.5 * error
