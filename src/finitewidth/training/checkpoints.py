@@ -1,10 +1,10 @@
 """Checkpoints: where a killed training goes on. Two are kept, each replaced atomically."""
 
-import pickle
+import hashlib
+import os
 import shutil
-import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 
@@ -28,20 +28,23 @@ class CheckpointStore:
         """Keep ``state`` (tensors and plain values) under a growing number; drop all but two."""
         with atomic(self._path(number)) as temporary:
             torch.save(state, temporary)
+            with temporary.open("r+b") as stream:
+                stream.write(_digest(stream, temporary.stat().st_size))
         for path in self._paths()[: -self.KEPT]:
             path.unlink(missing_ok=True)
 
     def latest(self) -> tuple[dict[str, Any] | None, list[str]]:
         """The newest state that can be read, or None, and a complaint for each that cannot.
 
-        Pickles are not trusted: a file that is more than tensors and plain values counts as damaged.
+        Torch does not notice a changed number; the digest at the end of the file does. Nor are
+        pickles trusted: a file that is more than tensors and plain values counts as damaged.
         """
         complaints = []
         for path in reversed(self._paths()):
             try:
+                _verify(path)
                 return torch.load(path, map_location="cpu", weights_only=True), complaints
-            except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, zipfile.BadZipFile,
-                    ValueError, KeyError) as error:  # fmt: skip
+            except Exception as error:  # what a damaged pickle raises is anyone's guess
                 reason = str(error).splitlines()[0] if str(error) else type(error).__name__
                 complaints.append(f"checkpoint {path} is damaged and left out ({reason})")
         return None, complaints
@@ -56,3 +59,20 @@ class CheckpointStore:
     def _paths(self) -> list[Path]:
         # leading dot: what an interrupted write left behind
         return sorted(p for p in self.folder.glob("*.pt") if not p.name.startswith("."))
+
+
+def _digest(stream: BinaryIO, length: int) -> bytes:
+    """SHA-256 of the first ``length`` bytes; leaves the stream behind them."""
+    stream.seek(0)
+    digest = hashlib.sha256()
+    while length > 0 and (block := stream.read(min(length, 1 << 20))):
+        digest.update(block)
+        length -= len(block)
+    return digest.digest()
+
+
+def _verify(path: Path) -> None:
+    with path.open("rb") as stream:
+        length = stream.seek(0, os.SEEK_END) - hashlib.sha256().digest_size
+        if length < 0 or _digest(stream, length) != stream.read():
+            raise ValueError("its checksum is wrong")
