@@ -149,8 +149,8 @@ class _Training:
             self.state.sums[:, 1] += correct(self.run.loss, outputs, targets).sum(dim=1)
 
     @torch.no_grad()
-    def _scores(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Test loss (R,), and accuracies (R,) on the test images at even and at odd positions.
+    def _scores(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Test loss (R,), and accuracies (R,) on all test images, the even and the odd ones.
 
         Two halves, so that the epoch can be chosen on one and scored on the other.
         """
@@ -163,14 +163,13 @@ class _Training:
             right.append(correct(self.run.loss, outputs, targets))
         right = torch.cat(right, dim=1).double()
         loss = torch.stack(losses).sum(dim=0) / len(x)
-        return loss, right[:, 0::2].mean(dim=1), right[:, 1::2].mean(dim=1)
+        # all from one sum, not from the halves: equal counts must give equal numbers, or ties break
+        return loss, *(part.mean(dim=1) for part in (right, right[:, 0::2], right[:, 1::2]))
 
     def _record(self) -> None:
         """Add this epoch's rows to the history and see whether a replica is at its best."""
-        state, count, tested = self.state, len(self.images.train_x), len(self.images.test_x)
-        loss, first, second = self._scores()
-        weight = (tested + 1) // 2 / tested
-        accuracy = first * weight + second * (1 - weight)
+        state, count = self.state, len(self.images.train_x)
+        loss, accuracy, first, second = self._scores()
         train_loss, train_accuracy = (state.sums / count).T.tolist()
         for number, replica in enumerate(self.run.replicas):
             state.history.append(
