@@ -95,6 +95,7 @@ def read_rows(path: str | Path) -> list[dict[str, str]]:
     import csv
 
     try:
+        _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, strict=True))
     except FileNotFoundError as error:
@@ -109,19 +110,31 @@ def read_rows(path: str | Path) -> list[dict[str, str]]:
 def _cell(value: Any) -> str:
     text = repr(float(value)) if isinstance(value, float) else str(value)
     text = "" if text == "nan" else text
-    return f'"{text}"' if "," in text else text
+    if any(sign in text for sign in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _refuse_cut_line(path: str | Path) -> None:
+    """A last number without its end would read as another number."""
+    with Path(path).open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - 1))
+        if stream.read() != b"\n":
+            raise ResultError(f"{path} is damaged (its last line is cut short); "
+                              "delete it and run again")  # fmt: skip
 
 
 def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
     """Read a CSV and check that it has ``columns``.
 
     Raises:
-        ResultError: the file is missing, empty, not CSV or lacks a column.
+        ResultError: the file is missing, empty, cut short, not CSV or lacks a column.
     """
     import pandas as pd
 
     try:
-        rows = pd.read_csv(path)
+        _refuse_cut_line(path)
+        rows = pd.read_csv(path, float_precision="round_trip")
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -146,6 +159,7 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     Raises:
         ResultError: the file is missing, truncated or holds pickled objects.
     """
+    import struct
     import zipfile
 
     try:
@@ -153,7 +167,8 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
             return {name: pack[name] for name in pack.files}
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, RuntimeError, TypeError, KeyError, struct.error,
+            zipfile.BadZipFile) as error:  # fmt: skip
         raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
 
 
