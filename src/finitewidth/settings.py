@@ -75,6 +75,15 @@ def preset_label(config: Mapping[str, Any], folder: str | Path) -> str:
     return preset if same else f"{preset}, modified"
 
 
+# JSON Schema takes 2.0 for an integer; a width or a count of runs must be one
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
 def check(config: Mapping[str, Any], schema_path: str | Path) -> None:
     """Refuse settings that the schema does not allow.
 
@@ -82,7 +91,7 @@ def check(config: Mapping[str, Any], schema_path: str | Path) -> None:
         ConfigError: one line per mistake, each naming the key, its value and what is allowed.
     """
     schema = _read(Path(schema_path))
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = _Validator(schema)
     mistakes = [line for error in validator.iter_errors(_plain(config)) for line in _lines(error)]
     if mistakes:
         raise ConfigError("the configuration is refused:\n  " + "\n  ".join(sorted(set(mistakes))))
