@@ -134,7 +134,7 @@ def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
 
     try:
         _refuse_cut_line(path)
-        rows = pd.read_csv(path, float_precision="round_trip")
+        rows = pd.read_csv(path)
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -142,7 +142,7 @@ def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
     missing = [column for column in columns if column not in rows.columns]
     if missing:
         raise ResultError(
-            f"{path} lacks the columns {missing} (it has {list(rows.columns)}); delete it, run again"
+            f"{path} lacks the columns {missing} (it has {list(rows.columns)}); delete it, rerun"
         )
     return rows
 
@@ -163,8 +163,11 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     import zipfile
 
     try:
-        with np.load(path, allow_pickle=False) as pack:
-            return {name: pack[name] for name in pack.files}
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
+            arrays = {name: pack[name] for name in pack.files}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("not all of it is arrays")
+        return arrays
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
     except (OSError, ValueError, EOFError, RuntimeError, TypeError, KeyError, struct.error,
