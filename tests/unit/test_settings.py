@@ -1,0 +1,237 @@
+"""Presets pass the schema; every mistake is refused with its key, its value and what is allowed."""
+
+import copy
+from collections import OrderedDict
+from functools import reduce
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from finitewidth.errors import ConfigError
+from finitewidth.settings import (
+    PRESETS,
+    check,
+    merged,
+    preset_file,
+    preset_label,
+    preset_only,
+    scientific,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = ROOT / "config"
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+
+
+def as_the_workflow_merges(preset, override=None):
+    """The file all share, a file per paper, the preset's file, and the command line last."""
+    parts = [CONFIG / "config.yaml", *sorted((CONFIG / "papers").glob("*.yaml"))]
+    parts.append(Path(preset_file({"preset": preset}, CONFIG)))
+    read = [yaml.safe_load(part.read_text(encoding="utf-8")) or {} for part in parts]
+    return reduce(merged, [*read, {"preset": preset}, override or {}], {})
+
+
+def nested(key, value):
+    """{"a": {"b": value}} for "a.b"."""
+    return reduce(lambda inner, name: {name: inner}, reversed(key.split(".")), value)
+
+
+def refusal(key, value, preset="quick"):
+    with pytest.raises(ConfigError) as caught:
+        check(as_the_workflow_merges(preset, nested(key, value)), SCHEMA)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_pass(preset):
+    config = as_the_workflow_merges(preset)
+    check(config, SCHEMA)
+    assert preset_only(preset, CONFIG) == config
+    assert preset_label(config, CONFIG) == preset
+
+
+def test_ordered_dictionaries_pass():
+    """Snakemake hands these over."""
+
+    def ordered(value):
+        if isinstance(value, dict):
+            return OrderedDict((key, ordered(entry)) for key, entry in value.items())
+        return value
+
+    check(ordered(as_the_workflow_merges("quick")), SCHEMA)
+
+
+def test_the_preset_paper_changes_nothing():
+    assert yaml.safe_load((CONFIG / "preset" / "paper.yaml").read_text()) == {}
+    papers = [yaml.safe_load(path.read_text()) for path in (CONFIG / "papers").glob("*.yaml")]
+    for paper in papers:
+        for name, facts in paper.items():
+            assert preset_only("paper", CONFIG)[name] == facts
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("npf.nu.network.width", 0, ["0 is refused", "at least 1"]),
+        ("npf.kvf.gate.beta", -1, ["-1 is refused", "greater than 0"]),
+        ("npf.table2.gate.eps", 11, ["11 is refused", "at most 10"]),
+        ("npf.nu.step_size", "1e-3", ["'1e-3'", "type number", "write 0.001, not 1e-3"]),
+        ("npf.nu.epochs", "1e3", ["'1e3'", "type integer", "not 1e-3, which is text"]),
+        ("npf.nu.epochs", 2.0, ["2.0 is refused", "type integer"]),
+        ("npf.nu.runs", True, ["True is refused", "type integer"]),
+        ("npf.nu.optimiser", "adamw", ["'adamw'", "one of sgd, adam, rmsprop"]),
+        ("npf.nu.train", 0, ["0 is refused", "at least 1, or null for all"]),
+        ("npf.nu.classes", [4], ["[4] is refused", "at least 2 entries"]),
+        ("npf.nu.classes", [4, 7, 9], ["[4, 7, 9] is refused", "at most 2 entries"]),
+        ("npf.nu.classes", [4, 4], ["[4, 4] is refused", "must differ"]),
+        ("npf.nu.network", {"kind": "convolutional"}, ["kind", "'convolutional'"]),
+        ("npf.table2.networks.gconv.channels", [], ["[] is refused", "at least 1 entries"]),
+        ("npf.table2.networks.vconv.init", "signed", ["'signed'", "glorot_uniform, he_uniform"]),
+        ("npf.table2.ddof", 2, ["2 is refused", "one of 0, 1"]),
+        ("data.mnist", "My Data", ["'My Data'", "must match ^[a-z]"]),
+        ("data.root", "", ["'' "]),
+        ("device", "gpu", ["'gpu'", "one of cpu, cuda, auto"]),
+        ("checkpoint_seconds", 0, ["0 is refused", "greater than 0"]),
+        ("npf.nu", None, ["None is refused", "type object"]),
+        ("preset", "laptopp", ["'laptopp'", "one of smoke, quick, laptop, paper"]),
+        ("npf.nu.every", 51, ["51 is refused", "at most npf.nu.epochs, 50"]),
+        ("npf.kvf.every", 41, ["41 is refused", "at most npf.kvf.epochs, 40"]),
+        ("npf.stages.network", "gcon", ["'gcon'", "did you mean gconv?", "fc, vconv, gconv"]),
+        ("npf.table2.rows.fc_sgd.network", "vcon", ["'vcon'", "did you mean vconv?"]),
+    ],
+)
+def test_refusals_name_key_value_and_what_is_allowed(key, value, words):
+    message = refusal(key, value)
+    assert key in message
+    for word in words:
+        assert word in message
+    assert message.count("\n") <= 1 + len(words)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("npf.nu.step_sise", "did you mean step_size?"),
+        ("npf.table2.rows.fc_sgd.epoch", "did you mean epochs?"),
+        ("npf.table2.networks.gconv.chanels", "did you mean channels?"),
+        ("devise", "did you mean device?"),
+        ("npf.tabel2", "did you mean table2?"),
+        ("npf.kvf.zzz", "known are network, dataset"),
+    ],
+)
+def test_unknown_keys_are_refused_with_a_suggestion(key, hint):
+    message = refusal(key, 1)
+    assert f"{key}: unknown key" in message
+    assert hint in message
+
+
+def test_all_mistakes_are_named_at_once():
+    config = as_the_workflow_merges("quick", {"npf": {"nu": {"runs": 0}, "kvf": {"runs": 0}}})
+    with pytest.raises(ConfigError, match=r"npf\.kvf\.runs: 0 .*\n.*npf\.nu\.runs: 0 "):
+        check(config, SCHEMA)
+
+
+def test_missing_keys_are_named():
+    config = as_the_workflow_merges("quick")
+    del config["npf"]["nu"]["runs"], config["npf"]["nu"]["every"]
+    with pytest.raises(ConfigError, match=r"npf\.nu: every, runs is missing"):
+        check(config, SCHEMA)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, object()])
+def test_values_that_json_cannot_say_are_refused(value):
+    with pytest.raises(ConfigError, match="JSON"):
+        check(as_the_workflow_merges("quick", nested("npf.nu.step_size", value)), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("preset", "hint"), [("laptpo", "did you mean laptop?"), (None, "must be one of"), ([], "[]")]
+)
+def test_unknown_presets(preset, hint):
+    with pytest.raises(ConfigError) as caught:
+        preset_file({"preset": preset}, CONFIG)
+    assert str(caught.value).startswith(f"preset: {preset!r} is unknown")
+    assert hint in str(caught.value)
+    assert "smoke, quick, laptop, paper" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "label"),
+    [
+        ("npf.nu.runs", 3, "quick, modified"),
+        ("npf.nu.runs", 5, "quick"),
+        ("data.cifar10", "cifar10", "quick, modified"),
+        ("data.imagefolder.more", "folder", "quick, modified"),
+        ("data.root", "elsewhere", "quick"),
+        ("data.download", False, "quick"),
+        ("device", "auto", "quick"),
+        ("checkpoint_seconds", 7, "quick"),
+    ],
+)
+def test_label_tells_what_changes_results(key, value, label):
+    config = as_the_workflow_merges("quick", nested(key, value))
+    check(config, SCHEMA)
+    assert preset_label(config, CONFIG) == label
+    same = scientific(config) == scientific(as_the_workflow_merges("quick"))
+    assert same == (label == "quick")
+
+
+LEAVES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 9) | st.floats(-1, 2) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=3,
+)  # fmt: skip
+TREES = st.dictionaries(st.sampled_from("abc"), st.recursive(
+    LEAVES, lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3), max_leaves=5
+))  # fmt: skip
+
+
+@given(TREES, TREES)
+def test_merging_changes_neither_side_and_the_later_wins(base, over):
+    before = copy.deepcopy((base, over))
+    result = merged(base, over)
+    assert (base, over) == before
+    assert set(result) == set(base) | set(over)
+    for key, value in over.items():
+        if not isinstance(value, dict):
+            assert result[key] == value
+        elif isinstance(base.get(key), dict):
+            assert result[key] == merged(base[key], value)
+    assert merged(result, over) == result
+    assert merged(base, {}) == base
+
+
+def leaves(value, path=()):
+    """Paths of all values that are no mappings."""
+    if not isinstance(value, dict):
+        return [path]
+    return [leaf for key, entry in value.items() for leaf in leaves(entry, (*path, key))]
+
+
+QUICK = as_the_workflow_merges("quick")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    path=st.sampled_from(leaves(QUICK)),
+    value=LEAVES | st.floats() | st.integers() | st.just("1e-3") | st.sampled_from([10**7, 0.5]),
+)
+def test_any_change_of_a_leaf_passes_or_is_refused_by_name(path, value):
+    config = with_leaf(path, value)
+    try:
+        check(config, SCHEMA)
+    except ConfigError as error:
+        refused = str(error)
+    else:
+        return
+    # a number of epochs below `every` is named by the latter; what JSON cannot say has no name
+    assert path[-1] in refused or "JSON" in refused
+
+
+def with_leaf(path, value):
+    config = copy.deepcopy(QUICK)
+    reduce(lambda inner, key: inner[key], path[:-1], config)[path[-1]] = value
+    return config
