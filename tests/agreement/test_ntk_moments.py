@@ -159,3 +159,17 @@ def test_each_depth_and_variance_of_a_sweep_has_its_own_networks_moments(
         assert_mean(draws.theta_w * draws.theta_b, np.exp(exact.wb))
         output2 = 1.7 * variance / widths[0] * (variance / 2) ** (depth - 1)
         assert_mean(draws.output**2, output2)
+
+
+def test_mean_over_a_pair_of_units_in_the_proof_of_lemma_a4():
+    """E[V^2 1(U_i > 0) 1(U_j > 0) U_j^2], i != j: the cross term is (2 / pi) b_i b_j a^2."""
+    rng, a, b_i, b_j = np.random.default_rng(25), 0.7, 0.6, 0.5
+    count = 1_000_000
+    w_i, w_j, rest, e_i, e_j = rng.standard_normal((5, count))
+    v = b_i * w_i + b_j * w_j + (1 - b_i**2 - b_j**2) ** 0.5 * rest
+    u_i, u_j = (a * w + (1 - a * a) ** 0.5 * e for w, e in ((w_i, e_i), (w_j, e_j)))
+    sample = v**2 * (u_i > 0) * (u_j > 0) * u_j**2
+    common = 0.25 + b_j**2 * a**2 / 2
+    assert_mean(sample, common + 2 / np.pi * b_i * b_j * a**2)
+    with pytest.raises(AssertionError):
+        assert_mean(sample, common + 8 * b_i * b_j * a**2 * (1 + 2 * a**2 - a**4))

@@ -1,0 +1,134 @@
+"""Every number in the tables of docs/theory.md, recomputed."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
+from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
+
+THEORY = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
+SIGMAS = 4.5
+
+
+def table(name):
+    """Rows of the Markdown table after ``<!-- table: name -->``, as {heading: text}."""
+    text = THEORY.read_text(encoding="utf-8")
+    found = re.search(rf"<!-- table: {name} -->\n\n((?:\|.*\n)+)", text)
+    assert found, f"docs/theory.md has no table {name}"
+    lines = [
+        [cell.strip() for cell in line.strip("|\n ").split("|")]
+        for line in found.group(1).splitlines()
+    ]
+    return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+
+
+def first_cells(row):
+    """A short name for a test."""
+    return "-".join(list(row.values())[:3])
+
+
+def assert_printed(text, value):
+    """``text`` is ``value`` rounded to the digits it shows."""
+    number = float(text.replace(",", "").rstrip("%"))
+    digits = len(text.rstrip("%").partition(".")[2])
+    assert abs(number - value) <= 0.51 * 10.0**-digits, f"printed {text}, computed {value:.6g}"
+
+
+def assert_estimate(text, sample):
+    """``text``, "mean ± error", and the sample estimate the same mean."""
+    mean, error = (float(part) for part in text.split("±"))
+    own = sample.std() / len(sample) ** 0.5
+    assert abs(sample.mean() - mean) < SIGMAS * np.hypot(own, error)
+
+
+def layer_products(width, layers, count, seed):
+    """|delta^1|^2 |x^s|^2 of networks drawn in full, s = ``layers``; 1 on average if free."""
+    rng, scale = np.random.default_rng(seed), (2 / width) ** 0.5
+    x = np.zeros((count, width))
+    x[:, 0] = 1.0
+    weights, slopes = [], []
+    for _ in range(layers):
+        weights.append(scale * rng.standard_normal((count, width, width)))
+        h = np.matmul(weights[-1], x[:, :, None])[:, :, 0]
+        slopes.append(h > 0)
+        x = np.maximum(h, 0)
+    delta = slopes[-1] * (scale * rng.standard_normal((count, width)))
+    for weight, slope in zip(weights[:0:-1], slopes[-2::-1], strict=True):
+        delta = slope * np.matmul(delta[:, None, :], weight)[:, 0]
+    return (delta**2).sum(axis=1) * (x**2).sum(axis=1)
+
+
+@pytest.mark.parametrize("row", table("products"), ids=first_cells)
+def test_products_over_layers(row):
+    n, s = int(row["n"]), int(row["s"])
+    assert_printed(row["exact"], (2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
+    assert_printed(row["printed"], (1 + 1 / n) ** s)
+    sample = np.concatenate([layer_products(n, s, 50_000, seed) for seed in range(4)])
+    assert_estimate(row["networks drawn in full"], sample)
+    if s > 1:
+        with pytest.raises(AssertionError):
+            assert_estimate(row["printed"] + " ± 0", sample)
+
+
+def test_moments_at_small_widths():
+    init = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)
+    draws = sample_by_brute_force(init, np.eye(1, 5), 300_000, 41, activation="relu")
+    w, b = draws.theta_w[:, 0, 0], draws.theta_b[:, 0, 0]
+    samples = {"w2": w * w, "wb": w * b, "b2": b * b, "second": (w + b) ** 2}
+    exact, printed = log_moments(init), printed_log_moments(init)
+    for row, (name, sample) in zip(table("small"), samples.items(), strict=True):
+        assert_printed(row["exact"], np.exp(getattr(exact, name)))
+        assert_printed(row["printed, as proved"], np.exp(getattr(printed, name)))
+        assert_estimate(row["networks drawn in full"], sample)
+
+
+@pytest.mark.parametrize("row", table("limits"), ids=first_cells)
+def test_exact_ratio_and_its_limits(row):
+    sigma_w2, lam = float(row["sigma_w2"]), float(row["lambda"])
+    phase = relu_phase(sigma_w2)
+    assert row["phase"] == phase
+    for width in (100, 500, 2000):
+        init = constant_width(round(lam * width), width, sigma_w2=sigma_w2)
+        assert_printed(row[f"M = {width}"], log_moments(init).dispersion)
+    assert_printed(row["corrected limit"], dispersion_limit(lam, phase))
+    assert_printed(row["printed limit"], dispersion_limit(lam, phase, form="printed"))
+
+
+@pytest.mark.parametrize("row", table("theorem32"), ids=first_cells)
+def test_relative_errors_of_the_printed_finite_moments(row):
+    sigma_w2, width = float(row["sigma_w2"]), int(row["M"])
+    for depth in (20, 50, 100, 250):
+        init = constant_width(depth, width, sigma_w2=sigma_w2)
+        exact, printed = log_moments(init), printed_log_moments(init)
+        errors = [printed.w2 - exact.w2, printed.wb - exact.wb, printed.second - exact.second]
+        for text, error in zip(row[f"L = {depth}"].split(" / "), errors, strict=True):
+            assert_printed(text, 100 * np.expm1(error))
+
+
+@pytest.mark.parametrize("row", table("draws"), ids=first_cells)
+def test_draws_needed_for_one_per_cent(row):
+    depth = int(row["L"])
+    init = constant_width(depth, 100, sigma_w2=2.0)
+    squared = np.exp(log_theta_moment(init, 4) - 2 * log_theta_moment(init, 2)) - 1
+    assert_printed(row["relative s.e. from 500 draws"], (squared / 500) ** 0.5)
+    assert float(row["draws for 1 %"]) == pytest.approx(squared * 1e4, rel=0.06)
+
+
+def test_estimators_at_five_draws():
+    init = constant_width(10, 100, sigma_w2=2.0)
+    samples = sample_scalar_chain(init, 50_000, 42).theta.reshape(-1, 5)
+    for row in table("estimators"):
+        if row["estimator"] == "exact":
+            assert_printed(row["mean over experiments"], log_moments(init).dispersion)
+        else:
+            estimates = ESTIMATORS[row["estimator"]](samples)
+            assert_estimate(row["mean over experiments"], estimates)
