@@ -98,9 +98,8 @@ def _module_digest(module: str) -> tuple[str, frozenset[str]]:
     return hashlib.sha256(ast.dump(without_docstrings(tree)).encode()).hexdigest(), imports
 
 
-@cache
-def code_digest(module: str) -> str:
-    """Digest (16 hex digits) of a module and of every package module it reaches.
+def code_digest(*modules: str) -> str:
+    """Digest (16 hex digits) of modules and of every package module that they reach.
 
     Snakemake compares a rule's script file, not what the script imports; a rule therefore carries
     this digest as a parameter. Comments, formatting and docstrings do not count.
@@ -108,20 +107,18 @@ def code_digest(module: str) -> str:
     Raises:
         ModuleNotFoundError: the package has no such module.
     """
-    if source_of(module) is None:
-        raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
-    reached: dict[str, str] = {}
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached[name], imports = _module_digest(name)
-            waiting += imports
-    return fingerprint(reached)
+    reached = set().union(*(modules_reached(module) for module in modules))
+    return fingerprint({name: _module_digest(name)[0] for name in reached})
 
 
 def modules_reached(module: str) -> set[str]:
-    """Names of all package modules that ``module`` imports, directly or not, itself included."""
+    """Names of all package modules that ``module`` imports, directly or not, itself included.
+
+    Raises:
+        ModuleNotFoundError: the package has no such module.
+    """
+    if source_of(module) is None:
+        raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
     reached: set[str] = set()
     waiting = [module]
     while waiting:

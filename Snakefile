@@ -1,0 +1,32 @@
+# Every numbered table and figure of five papers on finite-width networks.
+#
+#   snakemake --cores 8                          all artifacts, preset quick
+#   snakemake --cores 8 npf_fig3                 one artifact; npf: one paper
+#   snakemake --cores 8 --config preset=laptop   another preset
+#
+# An artifact's id (config/artifacts.tsv) is the name of its rule in workflow/rules/<paper>.smk.
+# The rule names its renderer and, by its inputs, its experiments.
+from snakemake.utils import min_version
+
+from finitewidth.settings import preset_file
+
+min_version("9.25")
+
+
+configfile: "config/config.yaml"
+configfile: "config/papers/npf.yaml"
+configfile: preset_file(config, "config")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/training.smk"
+include: "workflow/rules/artifacts.smk"
+include: "workflow/rules/npf.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        plan.targets(),
+    localrule: True

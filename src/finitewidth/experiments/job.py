@@ -1,0 +1,69 @@
+"""An experiment as one job: read what a rule names, measure, write tables and provenance."""
+
+import sys
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from finitewidth import records
+from finitewidth.provenance import environment
+
+
+def run_experiment(
+    module: str,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, str],
+    settings: Mapping[str, Any],
+    code: str,
+    threads: int,
+) -> None:
+    """Call ``module.measure(inputs, settings)`` and write the tables it returns.
+
+    Args:
+        module: of the package, with a function ``measure`` of read inputs and settings to a table
+            per name.
+        inputs: name → file or files. Tables are read (several are joined), a ``data`` file is a
+            dataset, other ``.npz`` are arrays by name.
+        outputs: name of a table → CSV, and ``provenance`` → JSON.
+        settings: what the experiment depends on beside its inputs.
+        code: digest of the code that measures.
+        threads: for torch, where the experiment uses it.
+    """
+    started = time.monotonic()
+    measure = import_module(module).measure
+    if "torch" in sys.modules:
+        from finitewidth.numerics import prepare_torch
+
+        prepare_torch(threads)
+    tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, settings)
+    stamp = {
+        "module": module,
+        "settings": settings,
+        "inputs": {name: _as_list(paths) for name, paths in inputs.items()},
+        "code": code,
+        "threads": threads,
+        "wall_seconds": round(time.monotonic() - started, 2),
+        **environment(),
+    }
+    records.write_json(outputs["provenance"], stamp)
+    for name, path in outputs.items():
+        if name != "provenance":
+            records.write_table(path, tables[name])
+
+
+def _as_list(paths: Any) -> list[str]:
+    return [paths] if isinstance(paths, str) else [str(path) for path in paths]
+
+
+def _read(name: str, paths: Any) -> Any:
+    files = _as_list(paths)
+    if files[0].endswith(".csv"):
+        import pandas as pd
+
+        return pd.concat([records.read_table(file) for file in files], ignore_index=True)
+    if name == "data":
+        from finitewidth.data.store import read_dataset
+
+        return read_dataset(files[0])
+    return records.read_arrays(files[0])

@@ -1,0 +1,82 @@
+"""E-NPF-KVF: sizes of K^v and K^f while DLNPF networks learn (npf Figure 3, right)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+import torch
+
+from finitewidth.data.select import first_per_class, scaled
+from finitewidth.experiments.npf.snapshots import epochs_kept, network_at
+from finitewidth.kernels.gated_networks import feature_gates
+from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
+from finitewidth.measures.accuracy import mean_and_spread
+
+SERIES = {
+    "trace_kv": "trace of K^v",
+    "trace_kf": "trace of K^f",
+    "frobenius_kv": "Frobenius norm of K^v",
+    "frobenius_kf": "Frobenius norm of K^f",
+}
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Trace and Frobenius norm of both kernels at every kept epoch of every run.
+
+    Args:
+        inputs: ``data``, the dataset; ``weights``, kept along a training.
+        settings: ``per_class``, ``gate``, ``with_biases``, ``output`` (see
+            `finitewidth.kernels.gated_ntk.value_kernel`), ``ddof``.
+
+    Returns:
+        ``runs``: epoch, seed and the four sizes. ``curves``: rows (panel, series, x, y, spread,
+        runs).
+    """
+    data = inputs["data"]
+    classes = list(range(len(data.class_names)))
+    index = first_per_class(data.train_labels, classes, settings["per_class"])
+    x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
+    labels = torch.from_numpy(data.train_labels[index])
+    rows = [
+        row
+        for epoch in epochs_kept(inputs["weights"])
+        for row in _sizes(inputs["weights"], epoch, x, labels, settings)
+    ]
+    runs = pd.DataFrame(rows)
+    curves = []
+    for column, series in SERIES.items():
+        for epoch, group in runs.groupby("epoch"):
+            mean, spread = mean_and_spread(group[column], settings["ddof"])
+            curves.append(
+                {"panel": "kvf", "series": series, "x": epoch, "y": mean, "spread": spread,
+                 "runs": len(group)}
+            )  # fmt: skip
+    return {"runs": runs, "curves": pd.DataFrame(curves)}
+
+
+def _sizes(
+    arrays: Mapping[str, Any],
+    epoch: int,
+    x: torch.Tensor,
+    labels: torch.Tensor,
+    settings: Mapping[str, Any],
+) -> Iterator[dict[str, Any]]:
+    value, feature = network_at(arrays, epoch, "value"), network_at(arrays, epoch, "feature")
+    gate = settings["gate"]
+    common = {
+        "with_biases": settings["with_biases"],
+        "output": settings["output"],
+        "labels": labels if settings["output"] == "true_class_logit" else None,
+    }
+    gates = feature_gates(x, *feature, **gate)
+    kv = value_kernel(x, *value, gates, **common)
+    kf = feature_kernel(x, *feature, *value, **gate, **common)
+    for seed in range(len(kv)):
+        yield {
+            "epoch": epoch,
+            "seed": seed,
+            "trace_kv": float(kv[seed].trace()),
+            "trace_kf": float(kf[seed].trace()),
+            "frobenius_kv": float(kv[seed].norm()),
+            "frobenius_kf": float(kf[seed].norm()),
+        }

@@ -1,0 +1,79 @@
+"""E-NPF-T2: five gate regimes, six rows of network and optimiser (npf Table 2, npf0 Table 2)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+from finitewidth.measures.compare import difference_in_standard_errors, standard_error
+from finitewidth.training.selection import chosen_step_sizes
+
+SELECTIONS = ("best_test", "cross_fitted", "last")
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Accuracies of all runs, and their means beside what each version of the paper prints.
+
+    Args:
+        inputs: ``histories``, the history of all trainings; ``reported_npf``, ``reported_npf0``:
+            the printed numbers, percent.
+        settings: ``select``, ``ddof``.
+
+    Returns:
+        ``runs``: a row per run, accuracies as fractions. ``rows``: a row per paper, row and regime,
+        percent: ``<selection>_mean`` and ``_spread`` for all three selections, ``reported_mean``
+        and ``_spread``, ``difference`` (of the ``select`` one) and ``difference_se``, in combined
+        standard errors. A diverged run counts in ``diverged`` and nowhere else; with a search over
+        step sizes the chosen one counts.
+    """
+    runs = scores_by_replica(inputs["histories"])
+    runs["chosen"] = 0
+    for _, history in inputs["histories"].groupby("row", sort=False):
+        for regime, step_size in chosen_step_sizes(history.to_dict("records")).items():
+            same = (runs["row"] == history["row"].iloc[0]) & (runs["regime"] == regime)
+            runs.loc[same & (runs["step_size"] == step_size), "chosen"] = 1
+    rows = []
+    for paper in ("npf", "npf0"):
+        reported = inputs[f"reported_{paper}"]
+        reported = reported[reported["artifact"] == f"{paper}_table2"]
+        for printed in reported.to_dict("records"):
+            mine = runs[
+                (runs["row"] == printed["row"])
+                & (runs["regime"] == printed["column"])
+                & (runs["chosen"] == 1)
+            ]
+            rows.append(_row(paper, printed, mine, settings))
+    return {"runs": runs.drop(columns="stage"), "rows": pd.DataFrame(rows)}
+
+
+def _row(
+    paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    ddof, select = settings["ddof"], settings["select"]
+    sound = runs[runs["diverged"] == 0]
+    row = {
+        "paper": paper,
+        "row": printed["row"],
+        "regime": printed["column"],
+        "step_size": runs["step_size"].iloc[0],
+        "runs": len(sound),
+        "diverged": int(runs["diverged"].sum()),
+        "select": select,
+    }
+    for selection in SELECTIONS:
+        mean, spread = mean_and_spread(100 * sound[selection], ddof)
+        row |= {f"{selection}_mean": mean, f"{selection}_spread": spread}
+    theirs, their_spread = float(printed["value"]), float(printed["spread"])
+    return row | {
+        "reported_mean": theirs,
+        "reported_spread": their_spread,
+        "reported_runs": int(printed["runs"]),
+        "difference": row[f"{select}_mean"] - theirs,
+        "difference_se": difference_in_standard_errors(
+            row[f"{select}_mean"],
+            standard_error(row[f"{select}_spread"], len(sound), ddof),
+            theirs,
+            standard_error(their_spread, int(printed["runs"]), ddof=0),
+        ),
+    }

@@ -1,0 +1,171 @@
+"""The trainings that npf's artifacts need, as settings describe them. Imports no torch."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from finitewidth.networks.architecture import Architecture
+from finitewidth.training.run import DataChoice, Replica, TrainingRun
+
+FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTraining:
+    """A training the workflow knows by name.
+
+    Attributes:
+        name: of the training, also of its folder.
+        run: what is trained.
+        dataset: the papers' dataset whose part a source plays: ``mnist``, ``cifar10`` … .
+        earlier: name of the training whose weights it starts from, or None.
+    """
+
+    name: str
+    run: TrainingRun
+    dataset: str
+    earlier: str | None = None
+
+
+def trainings(npf: Mapping[str, Any]) -> dict[str, PlannedTraining]:
+    """All trainings of the settings' section ``npf``, by name."""
+    planned = [
+        *_table2(npf["table2"]),
+        *_stages(npf["stages"], npf["table2"]["networks"]),
+        _nu(npf["nu"]),
+        _kvf(npf["kvf"]),
+    ]
+    return {training.name: training for training in planned}
+
+
+def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """E-NPF-T2. For each row three stacks: ReLU, DLNPF, and all whose gates are frozen.
+
+    The ReLU runs have random streams of their own, since FLNPF takes their gates and must start
+    from weights that know nothing of them; the other regimes share streams run by run.
+    """
+    for row, settings in table2["rows"].items():
+        common = {
+            "row": row,
+            "architecture": Architecture.from_mapping(table2["networks"][settings["network"]]),
+            "data": DataChoice(
+                train=settings.get("train", table2["train"]),
+                test=settings.get("test", table2["test"]),
+            ),
+            "optimiser": settings["optimiser"],
+            "batch_size": table2["batch_size"],
+            "epochs": settings["epochs"],
+        }
+        search = table2["sgd_search"] and settings["optimiser"] == "sgd"
+        steps = table2["sgd_step_sizes"] if search else [settings["step_size"]]
+        checkpoint = table2["flnpf_checkpoint"]
+
+        def replicas(
+            *regimes: str, prefix: str, steps: list[float] = steps, checkpoint: str = checkpoint
+        ) -> tuple[Replica, ...]:
+            return tuple(
+                Replica(
+                    name=f"{prefix}/run{seed}",
+                    regime=regime,
+                    seed=seed,
+                    step_size=step,
+                    pretrained=checkpoint if regime == "flnpf" else None,
+                )
+                for step in steps
+                for regime in regimes
+                for seed in range(table2["runs"])
+            )
+
+        name, dataset = f"npf/table2/{row}", settings["dataset"]
+        relu = TrainingRun(
+            replicas=replicas("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **common
+        )
+        yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
+        dlnpf = TrainingRun(replicas=replicas("dlnpf", prefix=name), **table2["gate"], **common)
+        yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
+        frozen = TrainingRun(replicas=replicas(*FROZEN, prefix=name), **common)
+        yield PlannedTraining(
+            name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu"
+        )
+
+
+def _stages(
+    stages: Mapping[str, Any], networks: Mapping[str, Any]
+) -> tuple[PlannedTraining, PlannedTraining]:
+    """E-NPF-STAGE. ReLU, kept at every stage; then FLNPF at all stages and FRNPF, one stack."""
+    common = {
+        "row": "stages",
+        "architecture": Architecture.from_mapping(networks[stages["network"]]),
+        "data": DataChoice(train=stages["train"], test=stages["test"]),
+        "optimiser": stages["optimiser"],
+        "batch_size": stages["batch_size"],
+    }
+    step, seeds = stages["step_size"], range(stages["runs"])
+    kept_at = tuple(stages["stage_epochs"] * stage for stage in range(1, stages["stages"] + 1))
+    relu = TrainingRun(
+        replicas=tuple(
+            Replica(name=f"npf/stages/relu/run{seed}", regime="relu", seed=seed, step_size=step)
+            for seed in seeds
+        ),
+        epochs=kept_at[-1],
+        **{"snapshots" if stages["checkpoint"] == "epoch" else "best_so_far": kept_at},
+        **common,
+    )
+    frozen = TrainingRun(
+        replicas=tuple(
+            Replica(
+                name=f"npf/stages/run{seed}",
+                regime="flnpf" if stage else "frnpf_ii",
+                seed=seed,
+                step_size=step,
+                stage=stage,
+                pretrained=f"{stages['checkpoint']}{kept_at[stage - 1]}" if stage else None,
+            )
+            for stage in range(stages["stages"] + 1)
+            for seed in seeds
+        ),
+        epochs=stages["epochs"],
+        **common,
+    )
+    dataset = stages["dataset"]
+    return (
+        PlannedTraining(name="stages-relu", run=relu, dataset=dataset),
+        PlannedTraining(name="stages-frozen", run=frozen, dataset=dataset, earlier="stages-relu"),
+    )
+
+
+def _nu(nu: Mapping[str, Any]) -> PlannedTraining:
+    """E-NPF-NU. ReLU networks telling two digits apart, kept every few epochs."""
+    run = _kept_along("nu", "relu", nu, loss="squared", data=DataChoice(
+        classes=tuple(nu["classes"]), train=nu["train"], test=nu["test"]))  # fmt: skip
+    return PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
+
+
+def _kvf(kvf: Mapping[str, Any]) -> PlannedTraining:
+    """E-NPF-KVF. DLNPF networks, kept every few epochs."""
+    run = _kept_along(
+        "kvf", "dlnpf", kvf, data=DataChoice(train=kvf["train"], test=kvf["test"]), **kvf["gate"]
+    )
+    return PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
+
+
+def _kept_along(row: str, regime: str, settings: Mapping[str, Any], **rest: Any) -> TrainingRun:
+    """Runs of one regime whose weights are kept before training and every ``every`` epochs."""
+    return TrainingRun(
+        row=row,
+        replicas=tuple(
+            Replica(
+                name=f"npf/{row}/run{seed}",
+                regime=regime,
+                seed=seed,
+                step_size=settings["step_size"],
+            )
+            for seed in range(settings["runs"])
+        ),
+        architecture=Architecture.from_mapping(settings["network"]),
+        optimiser=settings["optimiser"],
+        batch_size=settings["batch_size"],
+        epochs=settings["epochs"],
+        snapshots=tuple(range(0, settings["epochs"] + 1, settings["every"])),
+        **rest,
+    )

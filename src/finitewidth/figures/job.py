@@ -1,0 +1,45 @@
+"""A figure as one job: read tables, select rows, draw, write pictures and the rows drawn."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from finitewidth import records
+
+# what would make equal pictures differ: the time and the version they were drawn with
+METADATA = {
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+
+def render_figure(
+    module: str,
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    settings: Mapping[str, Any],
+    footer: str,
+) -> None:
+    """Draw what ``module.select`` takes of the inputs, with ``module.draw(rows, settings)``.
+
+    The drawing sees only the rows that go into the CSV beside it.
+
+    Args:
+        module: of the package.
+        inputs: name → CSV.
+        outputs: ``pdf``, ``png``, ``svg`` and ``csv``.
+        settings: of the drawing, nothing scientific.
+        footer: one line below the figure.
+    """
+    from finitewidth.figures import style
+
+    style.apply()
+    renderer = import_module(module)
+    rows = renderer.select({name: records.read_table(path) for name, path in inputs.items()})
+    figure = renderer.draw(rows, settings)
+    style.add_footer(figure, footer)
+    for kind, metadata in METADATA.items():
+        with records.atomic(outputs[kind]) as temporary:
+            figure.savefig(temporary, format=kind, metadata=metadata)
+    records.write_table(outputs["csv"], rows)

@@ -1,0 +1,80 @@
+"""npf Figure 3 and npf0 Figure 3: accuracy by stage, nu over time, sizes of the kernels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from finitewidth.figures.style import COLOURS, panels
+
+COLUMNS = ("panel", "series", "x", "y", "spread", "runs")
+REFERENCES = {"ReLU": (1, "--"), "CNTK on CIFAR-10, as printed": (2, "-."), "FRNPF": (3, ":")}
+SIZES = {
+    "trace of K^v": (0, "-", "trace of $K^v$"),
+    "trace of K^f": (1, "-", "trace of $K^f$"),
+    "Frobenius norm of K^v": (0, "--", r"$\Vert K^v\Vert_F$"),
+    "Frobenius norm of K^f": (1, "--", r"$\Vert K^f\Vert_F$"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows to draw, of the tables ``stages``, ``nu`` and ``kvf``."""
+    return pd.concat([tables[name][list(COLUMNS)] for name in ("stages", "nu", "kvf")])
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Three panels; ``settings["unit"]`` of the first: ``percent`` (npf) or ``fraction`` (npf0)."""
+    figure, (left, middle, right) = panels(
+        3,
+        [
+            "Gates learnt for ever longer",
+            r"$\nu_t$ while ReLU learns",
+            "Kernels while DLNPF learns",
+        ],
+    )
+    _stages(left, rows[rows["panel"] == "stages"], settings["unit"])
+    _nu(middle, rows[rows["panel"] == "nu"])
+    _sizes(right, rows[rows["panel"] == "kvf"])
+    return figure
+
+
+def _stages(axis: Axes, rows: pd.DataFrame, unit: str) -> None:
+    curve = rows[rows["series"] == "FLNPF"]
+    axis.errorbar(
+        curve["x"],
+        curve["y"],
+        curve["spread"],
+        color=COLOURS[0],
+        marker="o",
+        capsize=2,
+        label="FLNPF",
+    )
+    for series, (colour, line) in REFERENCES.items():
+        height = rows[rows["series"] == series]["y"].iloc[0]
+        axis.axhline(height, color=COLOURS[colour], linestyle=line, linewidth=1, label=series)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if unit == "percent":
+        axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
+    axis.set(xlabel="stage", ylabel="test accuracy (%)" if unit == "percent" else "test accuracy")
+    axis.legend(loc="best")
+
+
+def _nu(axis: Axes, rows: pd.DataFrame) -> None:
+    axis.errorbar(rows["x"], rows["y"], rows["spread"], color=COLOURS[0], marker="o", capsize=2)
+    axis.set(xlabel="epoch", ylabel=r"$\nu_t = y^\top \hat{H}_t^{-1} y$")
+
+
+def _sizes(axis: Axes, rows: pd.DataFrame) -> None:
+    for series, (colour, line, label) in SIZES.items():
+        curve = rows[rows["series"] == series]
+        axis.errorbar(
+            curve["x"], curve["y"], curve["spread"],
+            color=COLOURS[colour], linestyle=line, marker="o", capsize=2, label=label,
+        )  # fmt: skip
+    if rows["y"].min() > 0:  # softmax_sum: all are 0 and have no logarithm
+        axis.set_yscale("log")
+    axis.set(xlabel="epoch", ylabel="size")
+    axis.legend(loc="best")

@@ -1,0 +1,105 @@
+"""What the workflow asks of the package: which files, settings and footers a configuration means.
+
+Imports no torch: Snakemake reads this at every start.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from finitewidth import index, settings
+from finitewidth.data.catalogue import describe, find_source
+from finitewidth.experiments.npf import trainings as npf_trainings
+from finitewidth.experiments.npf.trainings import PlannedTraining
+
+FIGURE_FORMATS = ("pdf", "png", "svg", "csv")
+TABLE_FORMATS = ("csv", "md", "tex")
+
+
+class Plan:
+    """A checked configuration, and the files and parameters it means.
+
+    Attributes:
+        config: the settings.
+        results: the folder of this preset's results.
+        artifacts: the index of all artifacts.
+    """
+
+    def __init__(self, config: Mapping[str, Any], root: str | Path):
+        """Check ``config``; ``root`` is the folder of the Snakefile.
+
+        Raises:
+            ConfigError: a setting is unknown, impossible or contradicts another.
+        """
+        self.folder = Path(root) / "config"
+        settings.check(config, Path(root) / "workflow/schemas/config.schema.yaml")
+        self.config = config
+        self.results = f"results/{config['preset']}"
+        self.artifacts = index.read_index(self.folder / "artifacts.tsv")
+        self._trainings: dict[str, dict[str, PlannedTraining]] = {
+            "npf": npf_trainings.trainings(config["npf"])
+        }
+        self._label = settings.preset_label(config, self.folder)
+
+    def targets(self, paper: str | None = None) -> list[str]:
+        """The files of all finished artifacts, of one paper or of all."""
+        return [
+            f"{self.results}/{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
+            for artifact in index.done(self.artifacts, paper)
+            for suffix in (FIGURE_FORMATS if artifact.kind == "figure" else TABLE_FORMATS)
+        ]
+
+    def dataset(self, role: str) -> str:
+        """The file of the source that plays the part of a paper's dataset."""
+        source = find_source(self.config["data"][role], self.config["data"]["imagefolder"])
+        return f"results/data/{source.name}.npz"
+
+    def tree(self, wildcards: Any) -> str | None:
+        """The folder of images a source is read from, or None; what rule ``dataset`` depends on."""
+        return self.config["data"]["imagefolder"].get(wildcards.source)
+
+    def training_inputs(self, wildcards: Any) -> dict[str, str]:
+        """The files rule ``train`` reads for the training its wildcards name."""
+        training = self._training(wildcards)
+        inputs = {"data": self.dataset(training.dataset)}
+        if training.earlier:
+            folder = f"{self.results}/{wildcards.paper}/training/{training.earlier}"
+            inputs |= {"history": f"{folder}/history.csv", "weights": f"{folder}/weights.npz"}
+        return inputs
+
+    def training_settings(self, wildcards: Any) -> dict[str, Any]:
+        """The `TrainingRun` that rule ``train`` carries out, as plain values."""
+        return self._training(wildcards).run.to_mapping()
+
+    def training_names(self, paper: str) -> list[str]:
+        """The names of a paper's trainings, for the wildcard of rule ``train``."""
+        return list(self._trainings[paper])
+
+    def _training(self, wildcards: Any) -> PlannedTraining:
+        return self._trainings[wildcards.paper][wildcards.training]
+
+    def histories(self, paper: str, rows: Sequence[str]) -> list[str]:
+        """The histories of a paper's trainings that belong to ``rows``, in the order planned."""
+        return [
+            f"{self.results}/{paper}/training/{name}/history.csv"
+            for name, training in self._trainings[paper].items()
+            if training.run.row in rows
+        ]
+
+    def titles(self, *roles: str) -> dict[str, str]:
+        """What is shown in the place of each of the papers' datasets, stand-ins named as such."""
+        trees = self.config["data"]["imagefolder"]
+        return {role: describe(self.config["data"][role], role, trees) for role in roles}
+
+    def footer(self, paper: str, sections: Sequence[str], *roles: str) -> str:
+        """The line below a figure or table: preset, data, runs, and whether sizes are the paper's."""
+        facts = [self.config[paper][section] for section in sections]
+        runs = "/".join(str(count) for count in dict.fromkeys(fact["runs"] for fact in facts))
+        original = settings.preset_only("paper", self.folder)[paper]
+        reduced = any(self.config[paper][s] != original[s] for s in sections)
+        parts = [f"preset {self._label}", *self.titles(*roles).values(), f"{runs} runs"]
+        return " · ".join(parts + ["stand-in for the paper's sizes"] * reduced)
+
+    def gpus(self) -> int:
+        """How many GPUs a training asks a scheduler for."""
+        return int(self.config["device"] != "cpu")

@@ -1,0 +1,19 @@
+# Bundled, fetched or found: every dataset becomes one verified .npz, shared by all presets.
+
+
+rule dataset:
+    output:
+        data=ensure("results/data/{source}.npz", non_empty=True),
+    log:
+        "results/data/logs/{source}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        tree=plan.tree,
+        code=code_digest("finitewidth.data.build"),
+    script:
+        "../scripts/dataset.py"

@@ -1,0 +1,183 @@
+# Neural path features and the neural path kernel: npf, and its earlier version npf0.
+
+
+use rule experiment as npf_regimes with:
+    input:
+        histories=plan.histories("npf", list(config["npf"]["table2"]["rows"])),
+        reported_npf="config/reported/npf.csv",
+        reported_npf0="config/reported/npf0.csv",
+    output:
+        runs=f"{results}/npf/experiments/regimes_runs.csv",
+        rows=ensure(f"{results}/npf/experiments/regimes.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/regimes_provenance.json",
+    log:
+        f"{results}/logs/npf/regimes.log",
+    params:
+        module="finitewidth.experiments.npf.table2",
+        settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
+        code=code_digest(
+            "finitewidth.experiments.npf.table2", "finitewidth.experiments.job"
+        ),
+
+
+use rule experiment as npf_stages with:
+    input:
+        frozen=f"{results}/npf/training/stages-frozen/history.csv",
+        table2=rules.npf_regimes.output.rows,
+        reported_npf="config/reported/npf.csv",
+    output:
+        runs=f"{results}/npf/experiments/stages_runs.csv",
+        curves=ensure(f"{results}/npf/experiments/stages.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/stages_provenance.json",
+    log:
+        f"{results}/logs/npf/stages.log",
+    params:
+        module="finitewidth.experiments.npf.stages",
+        settings={
+            **{key: config["npf"]["stages"][key] for key in ("network", "optimiser")},
+            **{key: config["npf"]["table2"][key] for key in ("select", "ddof")},
+        },
+        code=code_digest(
+            "finitewidth.experiments.npf.stages", "finitewidth.experiments.job"
+        ),
+
+
+use rule experiment as npf_nu with:
+    input:
+        data=plan.dataset(config["npf"]["nu"]["dataset"]),
+        weights=f"{results}/npf/training/nu/weights.npz",
+    output:
+        runs=f"{results}/npf/experiments/nu_runs.csv",
+        curves=ensure(f"{results}/npf/experiments/nu.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/nu_provenance.json",
+    log:
+        f"{results}/logs/npf/nu.log",
+    params:
+        module="finitewidth.experiments.npf.nu",
+        settings={
+            **{key: config["npf"]["nu"][key] for key in ("classes", "per_class")},
+            "ddof": config["npf"]["table2"]["ddof"],
+        },
+        code=code_digest(
+            "finitewidth.experiments.npf.nu", "finitewidth.experiments.job"
+        ),
+
+
+use rule experiment as npf_kvf with:
+    input:
+        data=plan.dataset(config["npf"]["kvf"]["dataset"]),
+        weights=f"{results}/npf/training/kvf/weights.npz",
+    output:
+        runs=f"{results}/npf/experiments/kvf_runs.csv",
+        curves=ensure(f"{results}/npf/experiments/kvf.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/kvf_provenance.json",
+    log:
+        f"{results}/logs/npf/kvf.log",
+    params:
+        module="finitewidth.experiments.npf.kvf",
+        settings={
+            **{
+                key: config["npf"]["kvf"][key]
+                for key in ("per_class", "gate", "with_biases", "output")
+            },
+            "ddof": config["npf"]["table2"]["ddof"],
+        },
+        code=code_digest(
+            "finitewidth.experiments.npf.kvf", "finitewidth.experiments.job"
+        ),
+
+
+use rule table as npf_table2 with:
+    input:
+        rows=rules.npf_regimes.output.rows,
+    output:
+        csv=f"{results}/npf/tables/npf_table2.csv",
+        md=report(
+            f"{results}/npf/tables/npf_table2.md",
+            caption="../report/npf_table2.rst",
+            category="npf",
+            labels={"artifact": "Table 2"},
+        ),
+        tex=f"{results}/npf/tables/npf_table2.tex",
+    log:
+        f"{results}/logs/npf/npf_table2.log",
+    params:
+        module="finitewidth.tables.npf.table2",
+        settings={"paper": "npf", "datasets": plan.titles("mnist", "cifar10")},
+        footer=plan.footer("npf", ["table2"], "mnist", "cifar10"),
+        code=code_digest("finitewidth.tables.npf.table2", "finitewidth.tables.job"),
+
+
+use rule figure as npf_fig3 with:
+    input:
+        stages=rules.npf_stages.output.curves,
+        nu=rules.npf_nu.output.curves,
+        kvf=rules.npf_kvf.output.curves,
+    output:
+        pdf=f"{results}/npf/figures/npf_fig3.pdf",
+        png=report(
+            f"{results}/npf/figures/npf_fig3.png",
+            caption="../report/npf_fig3.rst",
+            category="npf",
+            labels={"artifact": "Figure 3"},
+        ),
+        svg=f"{results}/npf/figures/npf_fig3.svg",
+        csv=f"{results}/npf/figures/npf_fig3.csv",
+    log:
+        f"{results}/logs/npf/npf_fig3.log",
+    params:
+        module="finitewidth.figures.npf.fig3",
+        settings={"unit": "percent"},
+        footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
+        code=code_digest("finitewidth.figures.npf.fig3", "finitewidth.figures.job"),
+
+
+use rule npf_table2 as npf0_table2 with:
+    output:
+        csv=f"{results}/npf0/tables/npf0_table2.csv",
+        md=report(
+            f"{results}/npf0/tables/npf0_table2.md",
+            caption="../report/npf0_table2.rst",
+            category="npf0",
+            labels={"artifact": "Table 2"},
+        ),
+        tex=f"{results}/npf0/tables/npf0_table2.tex",
+    log:
+        f"{results}/logs/npf0/npf0_table2.log",
+    params:
+        module="finitewidth.tables.npf.table2",
+        settings={"paper": "npf0", "datasets": plan.titles("mnist", "cifar10")},
+        footer=plan.footer("npf", ["table2"], "mnist", "cifar10"),
+        code=code_digest("finitewidth.tables.npf.table2", "finitewidth.tables.job"),
+
+
+use rule npf_fig3 as npf0_fig3 with:
+    output:
+        pdf=f"{results}/npf0/figures/npf0_fig3.pdf",
+        png=report(
+            f"{results}/npf0/figures/npf0_fig3.png",
+            caption="../report/npf0_fig3.rst",
+            category="npf0",
+            labels={"artifact": "Figure 3"},
+        ),
+        svg=f"{results}/npf0/figures/npf0_fig3.svg",
+        csv=f"{results}/npf0/figures/npf0_fig3.csv",
+    log:
+        f"{results}/logs/npf0/npf0_fig3.log",
+    params:
+        module="finitewidth.figures.npf.fig3",
+        settings={"unit": "fraction"},
+        footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
+        code=code_digest("finitewidth.figures.npf.fig3", "finitewidth.figures.job"),
+
+
+rule npf:
+    input:
+        plan.targets("npf"),
+    localrule: True
+
+
+rule npf0:
+    input:
+        plan.targets("npf0"),
+    localrule: True

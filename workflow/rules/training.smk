@@ -1,0 +1,31 @@
+# Stacked trainings. One thread each: the numbers do not depend on --cores, and two trainings side
+# by side use two cores better than one training does.
+
+
+rule train:
+    input:
+        unpack(plan.training_inputs),
+    output:
+        history=ensure(
+            f"{results}/{{paper}}/training/{{training}}/history.csv", non_empty=True
+        ),
+        weights=ensure(
+            f"{results}/{{paper}}/training/{{training}}/weights.npz", non_empty=True
+        ),
+        provenance=f"{results}/{{paper}}/training/{{training}}/provenance.json",
+    log:
+        f"{results}/logs/{{paper}}/training/{{training}}.log",
+    benchmark:
+        f"{results}/benchmarks/{{paper}}/training/{{training}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime=1440,
+        gpu=plan.gpus(),
+    params:
+        run=plan.training_settings,
+        code=code_digest("finitewidth.training.job"),
+    script:
+        "../scripts/train.py"

@@ -1,0 +1,10 @@
+"""Rule -> dataset: make, read or fetch a source and write it as one verified file."""
+
+from finitewidth.data.build import build_dataset
+from finitewidth.data.store import write_dataset
+from finitewidth.progress import logged_to
+
+with logged_to(snakemake.log[0]):
+    write_dataset(
+        snakemake.output.data, build_dataset(snakemake.wildcards.source, snakemake.config["data"])
+    )

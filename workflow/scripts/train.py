@@ -1,0 +1,19 @@
+"""Rule -> training: train a stack and write history, weights and provenance."""
+
+from finitewidth.progress import logged_to
+from finitewidth.training.job import run_training
+
+with logged_to(snakemake.log[0]):
+    run_training(
+        inputs=dict(snakemake.input.items()),
+        outputs=dict(snakemake.output.items()),
+        settings=snakemake.params.run,
+        code=snakemake.params.code,
+        runtime={
+            "threads": snakemake.threads,
+            "device": snakemake.config["device"],
+            # no output of the rule: Snakemake would delete them with a failed job
+            "checkpoints": f"results/{snakemake.config['preset']}/.checkpoints",
+            "checkpoint_seconds": snakemake.config["checkpoint_seconds"],
+        },
+    )
