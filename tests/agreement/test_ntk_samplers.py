@@ -6,6 +6,8 @@ import torch
 from ntk_two_sample import assert_same_law, assert_same_mean, p_values
 
 from finitewidth.kernels.ntk_init.brute_force import drawn_network, sample_by_brute_force
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.draws import joined
 from finitewidth.kernels.ntk_init.given_network import (
     tangent_kernel,
     tangent_kernel_by_definition,
@@ -178,3 +180,25 @@ def test_brute_force_by_products_is_brute_force_by_autograd():
         for method in ("products", "autograd")
     ]
     np.testing.assert_allclose(ways[0].theta, ways[1].theta, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "init",
+    [
+        network((5, 6, 6, 6), 2.0, 0.4),
+        network((5, 3, 8, 4), 1.5, 0.4),
+        network((5, 6, 6, 6), 2.4, parametrisation="ntk"),
+        network((5, 2, 2, 2), 1.4),
+    ],
+    ids=range(4),
+)
+@pytest.mark.parametrize("independent", [False, True])
+def test_each_depth_of_a_sweep_is_its_own_network_drawn_in_full(init, independent):
+    depths = [1, 2, 4]
+    blocks = list(
+        sample_depths(init, depths, DRAWS, 12, input_norm2=NORM2, independent=independent)
+    )
+    for depth in depths:
+        fast = joined([block[depth, init.sigma_w2] for block in blocks])
+        slow = brute(init.cut(depth), "relu")
+        assert_same_law(single_input_statistics(fast, slow))

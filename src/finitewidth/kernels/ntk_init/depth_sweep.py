@@ -74,11 +74,7 @@ def sample_depths(
     Raises:
         ConfigError: an argument out of range.
     """
-    depths = [checked_count("depths", depth) for depth in depths]
-    if not depths or max(depths) > init.depth:
-        raise refuse("depths", depths, f"one or more of 1..{init.depth} (the depth of init)")
-    variances = [init.sigma_w2] if sigma_w2 is None else list(sigma_w2)
-    variances = [checked_number("sigma_w2", value, above=0) for value in variances]
+    depths, variances = _checked_grid(init, depths, sigma_w2)
     norm2 = scalar_chain.checked_scalar(init, input_norm2)
     plan = streams.Plan(checked_count("draws", draws), BLOCK, 1)
     cells = [(depth, value) for depth in depths for value in variances]
@@ -94,6 +90,18 @@ def sample_depths(
         yield {cell: block[cell].first(kept) for cell in cells}
         if progress is not None:
             progress(blocks.start * BLOCK + kept, draws)
+
+
+def _checked_grid(
+    init: Initialisation, depths: Sequence[int], sigma_w2: Sequence[float] | None
+) -> tuple[list[int], list[float]]:
+    found = [checked_count("depths", depth) for depth in depths]
+    if not found or max(found) > init.depth:
+        raise refuse("depths", found, f"one or more of 1..{init.depth} (the depth of init)")
+    variances = [init.sigma_w2] if sigma_w2 is None else list(sigma_w2)
+    if not variances:
+        raise refuse("sigma_w2", variances, "at least one weight variance")
+    return found, [checked_number("sigma_w2", value, above=0) for value in variances]
 
 
 def _independent_cells(

@@ -72,18 +72,11 @@ def tangent_kernel(
         ConfigError: shapes do not fit or the activation is unknown.
     """
     checked_layers(weights, biases, inputs)
-    activation = activation_of(activation)
-    x, activations, slopes = inputs, [inputs], []
-    for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
-        h = x @ weight.mT + bias[..., None, :]
-        if layer < len(weights):
-            slopes.append(activation.slope(h))
-            x = activation.value(h)
-            activations.append(x)
-    count, outputs = h.shape[-2:]
+    activations, slopes, output = _forward(weights, biases, inputs, activation_of(activation))
+    count, outputs = output.shape[-2:]
     # rows s C + k of delta^L: the unit vector k
-    delta = torch.eye(outputs, dtype=h.dtype, device=h.device).tile(count, 1)
-    ones = torch.ones(outputs, outputs, dtype=h.dtype, device=h.device)
+    delta = torch.eye(outputs, dtype=output.dtype, device=output.device).tile(count, 1)
+    ones = torch.ones(outputs, outputs, dtype=output.dtype, device=output.device)
     gains = [1.0] * len(weights) if weight_gains is None else weight_gains
     theta_w, theta_b = 0.0, 0.0
     for layer in range(len(weights), 0, -1):
@@ -94,7 +87,19 @@ def tangent_kernel(
         if layer > 1:
             slope = slopes[layer - 2].repeat_interleave(outputs, dim=-2)
             delta = slope * (delta @ weights[layer - 1])
-    return theta_w, theta_b.expand_as(theta_w), h
+    return theta_w, theta_b.expand_as(theta_w), output
+
+
+def _forward(
+    weights: Tensors, biases: Tensors, inputs: torch.Tensor, activation: Activation
+) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
+    """x^0..x^(L-1), phi'(h^1)..phi'(h^(L-1)) and f, each (..., S, units)."""
+    activations, slopes = [inputs], []
+    for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+        h = activations[-1] @ weight.mT + bias[..., None, :]
+        slopes.append(activation.slope(h))
+        activations.append(activation.value(h))
+    return activations, slopes, activations[-1] @ weights[-1].mT + biases[-1][..., None, :]
 
 
 def _kron(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

@@ -77,13 +77,13 @@ def _forward(
     norms = [normals().fill_(norm2)]
     layers = []
     for layer, width in enumerate(init.widths[1:], start=1):
-        along = normals(width) * fan_in[layer - 1] ** 0.5
+        along = normals(width).mul_(fan_in[layer - 1] ** 0.5)
         h = norms[-1].sqrt()[:, None] * along
         if init.sigma_b2 > 0:
-            h += normals(width) * growth.bias_variance(layer) ** 0.5
+            h.add_(normals(width), alpha=growth.bias_variance(layer) ** 0.5)
         x = activation.value(h)
         layers.append((along, activation.slope(h), x))
-        norms.append((x * x).sum(dim=1))
+        norms.append(torch.linalg.vecdot(x, x))
     return layers, norms
 
 
@@ -107,12 +107,13 @@ def _backward(
     theta_b = growth.of_theta_b(depth) * error
     for layer in range(depth - 1, 0, -1):
         below, slope, x = layers[layer - 1]
-        known = norms[layer].sqrt() * (along * delta).sum(dim=1)
-        z = normals(init.widths[layer]) * (fan_in[layer] * error).sqrt()[:, None]
-        missing = known - (z * x).sum(dim=1)
-        z += torch.where(norms[layer] > 0, missing / norms[layer], 0.0)[:, None] * x
-        delta = slope * z
-        error = (delta * delta).sum(dim=1)
+        known = norms[layer].sqrt() * torch.linalg.vecdot(along, delta)
+        z = normals(init.widths[layer]).mul_((fan_in[layer] * error).sqrt()[:, None])
+        missing = known - torch.linalg.vecdot(z, x)
+        # a dead layer has no direction to correct, and its slopes are 0
+        z.addcmul_(torch.where(norms[layer] > 0, missing / norms[layer], 0.0)[:, None], x)
+        delta = z.mul_(slope)
+        error = torch.linalg.vecdot(delta, delta)
         theta_w += gains[layer - 1] * error * norms[layer - 1]
         theta_b += growth.of_theta_b(layer) * error
         along = below
