@@ -1,0 +1,296 @@
+"""Replicas trained together end with the numbers they end with in any other stack, or alone.
+
+Bit for bit where every matrix of a replica starts on a cache line: widths, and images of a batch
+times outputs, that are multiples of 16, as in the papers' networks and datasets. Elsewhere to
+rounding: the matrix products of MKL depend on where in a cache line a matrix starts.
+"""
+
+import copy
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from finitewidth.networks.architecture import Architecture, layers_of
+from finitewidth.networks.weights import generator
+from finitewidth.training.loop import train
+from finitewidth.training.losses import batch_losses, correct
+from finitewidth.training.optimisers import KERAS_EPSILON, KERAS_RHO, StackedOptimiser
+from finitewidth.training.run import Replica, TrainingRun
+from finitewidth.training.stack import Images, build_stack
+
+ALIGNED = {
+    "fc": Architecture(dense=(32, 16, 48)),
+    "vconv": Architecture(channels=(16, 16), dense=(16,)),
+    "gconv": Architecture(channels=(16, 16), dense=(16,), global_average_pooling=True),
+    "strided": Architecture(channels=(16, 16), dense=(16,), stride=2, bias=False),
+}
+ODD = {
+    "fc": Architecture(dense=(11, 16, 7)),
+    "vconv": Architecture(channels=(3, 4), dense=(9,)),
+    "gconv": Architecture(channels=(3, 4), dense=(9,), global_average_pooling=True),
+    "strided": Architecture(channels=(3, 4), dense=(9,), stride=2, bias=False),
+}
+OPTIMISERS = {"sgd": 0.1, "adam": 0.01, "rmsprop": 0.003}
+REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "linear", "soft_relu")
+SOFT = {"beta": 4.0, "eps": 0.1}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def images(architecture, count=72, tested=16, size=16):
+    stream = torch.Generator().manual_seed(3)
+    shape = (3, 6, 5) if architecture.channels else (size,)
+    return Images(
+        train_x=torch.rand(count, *shape, generator=stream),
+        train_y=torch.randint(0, 10, (count,), generator=stream),
+        test_x=torch.rand(tested, *shape, generator=stream),
+        test_y=torch.randint(0, 10, (tested,), generator=stream),
+        outputs=10,
+    )
+
+
+def described(architecture, optimiser, replicas, **changes):
+    common = {"row": "row", "epochs": 3, "keep": ("best_test", "last"), "batch_size": 32, **SOFT}
+    return TrainingRun(
+        replicas=tuple(replicas),
+        architecture=architecture,
+        optimiser=optimiser,
+        **{**common, **changes},
+    )
+
+
+def replicas_of(regime, optimiser, seeds, unequal=True):
+    """Step sizes alternate, so that neighbours form groups of one, or all are equal."""
+    step_size = OPTIMISERS[optimiser]
+    return [
+        Replica(
+            name=f"run {seed}",
+            regime=regime,
+            seed=seed,
+            step_size=step_size * (0.5 if unequal and seed % 2 else 1),
+        )
+        for seed in seeds
+    ]
+
+
+def trained(architecture, optimiser, replicas, **changes):
+    return train(described(architecture, optimiser, replicas, **changes), images(architecture))
+
+
+def assert_same(together, places, other):
+    """Replicas at ``places`` of one stack are those of another, in its order."""
+    assert list(together.weights) == list(other.weights)
+    for name, weights in other.weights.items():
+        np.testing.assert_array_equal(together.weights[name][places], weights, err_msg=name)
+    for number, place in enumerate(places):
+        assert rows_of(together, place) == rows_of(other, number)
+
+
+def rows_of(result, place):
+    count = len({(row["seed"], row["step_size"]) for row in result.history})
+    return result.history[place::count]
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("kind", ALIGNED)
+def test_a_replica_is_bit_for_bit_the_same_in_every_stack(kind, optimiser, regime):
+    """Alone, in any number, any order, beside equal and unequal step sizes."""
+    together = trained(ALIGNED[kind], optimiser, replicas_of(regime, optimiser, range(4)))
+    for places in ([1], [3, 0, 2]):
+        other = trained(ALIGNED[kind], optimiser, replicas_of(regime, optimiser, places))
+        assert_same(together, places, other)
+
+
+@pytest.mark.parametrize("regime", ["relu", "dlnpf"])
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("kind", ODD)
+def test_at_odd_sizes_it_is_the_same_to_rounding(kind, optimiser, regime):
+    """9 steps of float32: products differ by 1e-7, Adam and RMSprop divide by small roots."""
+    data = images(ODD[kind], count=75, tested=21, size=13)
+
+    def result(seeds):
+        replicas = replicas_of(regime, optimiser, seeds)
+        return train(described(ODD[kind], optimiser, replicas, keep=("last",)), data)
+
+    together = result(range(3))
+    for places in ([0], [2, 1]):
+        other = result(places)
+        for name, weights in other.weights.items():
+            np.testing.assert_allclose(
+                together.weights[name][places], weights, rtol=1e-4, atol=2e-5, err_msg=name
+            )
+        for number, place in enumerate(places):
+            pairs = zip(rows_of(together, place), rows_of(other, number), strict=True)
+            for one, two in pairs:
+                assert one["train_loss"] == pytest.approx(two["train_loss"], rel=1e-5)
+                assert one["test_loss"] == pytest.approx(two["test_loss"], rel=1e-5)
+
+
+def test_replicas_of_one_name_start_alike_and_see_the_same_order():
+    pair = [Replica(name="one", regime="relu", seed=s, step_size=0.1) for s in (0, 1)]
+    weights = trained(ALIGNED["fc"], "sgd", pair).weights
+    for tensor in weights.values():
+        np.testing.assert_array_equal(tensor[0], tensor[1])
+
+
+def test_the_stack_of_two_regimes_is_that_of_each():
+    mixed = [
+        Replica(name=f"run {seed}", regime=regime, seed=seed, step_size=0.1)
+        for seed in range(2)
+        for regime in ("frnpf_ii", "frnpf_di")
+    ]
+    together = trained(ALIGNED["fc"], "sgd", mixed)
+    for first, regime in enumerate(("frnpf_ii", "frnpf_di")):
+        other = trained(ALIGNED["fc"], "sgd", replicas_of(regime, "sgd", range(2), unequal=False))
+        for name, weights in other.weights.items():
+            np.testing.assert_array_equal(together.weights[name][first::2], weights)
+
+
+def random_tensors(shapes, seed, replicas):
+    stream = torch.Generator().manual_seed(seed)
+    return [torch.randn(replicas, *shape, generator=stream) for shape in shapes]
+
+
+def plain_optimiser(kind, weights, step_size):
+    if kind == "sgd":
+        return torch.optim.SGD(weights, lr=step_size)
+    if kind == "adam":
+        return torch.optim.Adam(weights, lr=step_size, eps=1e-7)
+    return torch.optim.RMSprop(weights, lr=step_size, alpha=0.9, eps=1e-7)
+
+
+@pytest.mark.parametrize("step_sizes", [[0.1] * 3, [0.1, 0.01, 0.1], [0.1, 0.1, 0.01]])
+@pytest.mark.parametrize("kind", OPTIMISERS)
+def test_stacked_steps_are_those_of_torch_on_each_network(kind, step_sizes):
+    shapes = [(4, 16), (16,), (16, 3), (3,), (2, 3, 3, 3)]
+    stack = random_tensors(shapes, 0, 3)
+    alone = [[tensor[r].clone().requires_grad_() for tensor in stack] for r in range(3)]
+    optimiser = StackedOptimiser(kind, stack, step_sizes)
+    plain = [
+        plain_optimiser(kind, weights, size)
+        for weights, size in zip(alone, step_sizes, strict=True)
+    ]
+    for step in range(20):
+        gradients = random_tensors(shapes, 1 + step, 3)
+        optimiser.step(gradients)
+        for r in range(3):
+            for weight, gradient in zip(alone[r], gradients, strict=True):
+                weight.grad = gradient[r]
+            plain[r].step()
+    for number, tensor in enumerate(stack):
+        for r in range(3):
+            torch.testing.assert_close(tensor[r], alone[r][number].detach(), rtol=1e-6, atol=1e-6)
+
+
+def test_an_sgd_step_by_hand():
+    weight, gradient = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, -1.0], [0.5, 0]])
+    StackedOptimiser("sgd", [weight], [0.5, 0.25]).step([gradient])
+    assert weight.tolist() == [[0.5, 2.5], [2.875, 4.0]]
+
+
+def test_constants_are_those_of_keras():
+    """Small gradients show epsilon; the decay shows in the second step."""
+    assert (KERAS_EPSILON, KERAS_RHO) == (1e-7, 0.9)
+    g, eps = 1e-7, 1e-7
+    weight = torch.zeros(1, 1, dtype=torch.float64)
+    adam = StackedOptimiser("adam", [weight], [0.01])
+    adam.step([torch.full((1, 1), g, dtype=torch.float64)])
+    first = -0.01 * g / (g + eps)
+    assert weight.item() == pytest.approx(first, rel=1e-9)
+    adam.step([torch.full((1, 1), 3 * g, dtype=torch.float64)])
+    mean = (0.9 * 0.1 * g + 0.1 * 3 * g) / (1 - 0.9**2)
+    square = (0.999 * 0.001 * g**2 + 0.001 * 9 * g**2) / (1 - 0.999**2)
+    assert weight.item() == pytest.approx(first - 0.01 * mean / (square**0.5 + eps), rel=1e-9)
+
+    weight = torch.zeros(1, 1, dtype=torch.float64)
+    rmsprop = StackedOptimiser("rmsprop", [weight], [0.01])
+    rmsprop.step([torch.full((1, 1), g, dtype=torch.float64)])
+    first = -0.01 * g / ((0.1 * g**2) ** 0.5 + eps)
+    assert weight.item() == pytest.approx(first, rel=1e-9)
+    rmsprop.step([torch.full((1, 1), 2 * g, dtype=torch.float64)])
+    square = 0.9 * 0.1 * g**2 + 0.1 * 4 * g**2
+    assert weight.item() == pytest.approx(first - 0.01 * 2 * g / (square**0.5 + eps), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", OPTIMISERS)
+def test_an_optimiser_goes_on_from_its_state(kind):
+    shapes = [(4, 16), (3,)]
+    one, sizes = random_tensors(shapes, 0, 3), [0.1, 0.1, 0.01]
+    optimiser = StackedOptimiser(kind, one, sizes)
+    for step in range(3):
+        optimiser.step(random_tensors(shapes, 1 + step, 3))
+    other = [tensor.clone() for tensor in one]
+    restored = StackedOptimiser(kind, other, sizes)
+    restored.restore(copy.deepcopy(optimiser.state()))
+    for step in range(3, 6):
+        optimiser.step(random_tensors(shapes, 1 + step, 3))
+        restored.step(random_tensors(shapes, 1 + step, 3))
+    for a, b in zip(one, other, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_one_epoch_is_that_of_a_plain_torch_loop():
+    """Same weights, same order of the images; 3 steps of SGD, the last batch smaller."""
+    architecture, count = ODD["fc"], 75
+    data = images(architecture, count=count, tested=21, size=13)
+    run = described(
+        architecture, "sgd", replicas_of("relu", "sgd", range(2)), epochs=1, keep=("last",)
+    )
+    stack = build_stack(run, layers_of(architecture, data.shape, 10), None, "cpu")
+    result = train(run, data)
+    sizes = [13, 11, 16, 7, 10]
+    for r, replica in enumerate(run.replicas):
+        linear = [nn.Linear(a, b) for a, b in itertools.pairwise(sizes)]
+        for number, module in enumerate(linear):
+            module.weight.data = stack.value[f"{number}.weight"][r].detach().T.contiguous()
+            module.bias.data = stack.value[f"{number}.bias"][r].detach().clone()
+        parts = [part for module in linear for part in (module, nn.ReLU())][:-1]
+        network = nn.Sequential(*parts)
+        optimiser = torch.optim.SGD(network.parameters(), lr=replica.step_size)
+        total = right = 0
+        for batch in order_of(replica, count).split(32):
+            outputs = network(data.train_x[batch])
+            loss = nn.functional.cross_entropy(outputs, data.train_y[batch])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            total += loss.item() * len(batch)
+            right += (outputs.argmax(1) == data.train_y[batch]).sum().item()
+        row = rows_of(result, r)[0]
+        assert row["train_loss"] == pytest.approx(total / count, rel=1e-6)
+        assert row["train_accuracy"] == pytest.approx(right / count, abs=1e-7)
+        tested = (network(data.test_x).argmax(1) == data.test_y).double()
+        assert row["test_accuracy"] == tested.mean().item()
+        assert row["test_accuracy_first"] == tested[0::2].mean().item()
+        assert row["test_accuracy_second"] == tested[1::2].mean().item()
+        for number, module in enumerate(linear):
+            found = torch.from_numpy(result.weights[f"last/value/{number}.weight"][r])
+            torch.testing.assert_close(found, module.weight.detach().T, rtol=1e-5, atol=1e-6)
+
+
+def order_of(replica, count):
+    return torch.randperm(count, generator=generator(replica.name, "order", 1))
+
+
+def test_losses_and_scores_per_replica():
+    outputs = torch.tensor([[[2.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [3.0, 1.0]]])
+    classes = torch.tensor([[0, 0], [1, 1]])
+    found = batch_losses("cross_entropy", outputs, classes)
+    for r in range(2):
+        wanted = nn.functional.cross_entropy(outputs[r], classes[r])
+        torch.testing.assert_close(found[r], wanted)
+    assert correct("cross_entropy", outputs, classes).tolist() == [[True, False], [False, False]]
+    signs = torch.tensor([[1.0, -1.0], [1.0, 1.0]])
+    values = outputs[..., :1]
+    assert batch_losses("squared", values, signs).tolist() == [1.0, 2.5]
+    assert correct("squared", values, signs).tolist() == [[True, False], [False, True]]

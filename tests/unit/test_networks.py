@@ -1,0 +1,355 @@
+"""Layers, parameter counts, initial weights and forward passes are those of the plain networks."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+
+from finitewidth.errors import ConfigError
+from finitewidth.networks.architecture import (
+    Architecture,
+    layers_of,
+    parameter_count,
+    weight_shape,
+)
+from finitewidth.networks.forward import forward, gate, hidden_feature
+from finitewidth.networks.regimes import Gating, regime
+from finitewidth.networks.weights import as_lists, generator, initial_weights, stacked
+
+CIFAR = (32, 32, 3)
+PAPER = {
+    "kind": "convolutional",
+    "channels": [64, 64, 128, 128],
+    "padding": "same",
+    "stride": 1,
+    "global_average_pooling": False,
+    "dense": [256, 256],
+    "bias": True,
+    "init": "glorot_uniform",
+}
+FC = Architecture(dense=(7, 6, 5))
+VCONV = Architecture(channels=(4, 5), dense=(6,))
+GCONV = Architecture(channels=(4, 5), dense=(6,), global_average_pooling=True)
+STRIDED = Architecture(channels=(4, 5), dense=(6,), stride=2)
+VALID = Architecture(channels=(4, 5), dense=(6,), padding="valid")
+ALL = {"fc": FC, "vconv": VCONV, "gconv": GCONV, "strided": STRIDED, "valid": VALID}
+SMALL = (8, 6, 3)
+REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "linear", "soft_relu")
+
+
+def convolutional(**changes):
+    return Architecture.from_mapping({**PAPER, **changes})
+
+
+def small_layers(architecture, bias=True):
+    architecture = Architecture(**{**vars(architecture), "bias": bias})
+    return layers_of(architecture, SMALL if architecture.channels else (1, 1, 9), 4)
+
+
+def random_weights(layers, seed, init="glorot_uniform"):
+    """Weights with biases that are not 0."""
+    stream = torch.Generator().manual_seed(seed)
+    weights = initial_weights(layers, init, stream)
+    for name in weights:
+        if name.endswith(".bias"):
+            weights[name] = torch.randn(weights[name].shape, generator=stream) / 3
+    return weights
+
+
+def images(layers, replicas=1, batch=5, seed=1):
+    shape = (3, *SMALL[:2]) if layers[0].kind == "conv" else (9,)
+    return torch.randn(replicas, batch, *shape, generator=torch.Generator().manual_seed(seed))
+
+
+class PlainNetwork(nn.Module):
+    """One network as anyone would write it in torch, with or without a feature network beside it.
+
+    Padding is left to torch's own ``padding`` argument or to explicit zeros, as Keras counts them.
+    """
+
+    def __init__(self, architecture, layers, value, feature, gating):
+        super().__init__()
+        self.gating, self.architecture = gating, architecture
+        self.value = nn.ModuleList(self._layer(la, i, value) for i, la in enumerate(layers))
+        hidden = enumerate(layers[:-1])
+        self.feature = feature and nn.ModuleList(self._layer(la, i, feature) for i, la in hidden)
+
+    def _layer(self, layer, number, weights):
+        weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
+        if layer.kind == "dense":
+            module, weight = nn.Linear(layer.fan_in, layer.fan_out, bias=bias is not None), weight.T
+        else:
+            module = nn.Conv2d(layer.fan_in, layer.fan_out, 3, layer.stride, bias=bias is not None)
+        with torch.no_grad():
+            module.weight.copy_(weight)
+            if bias is not None:
+                module.bias.copy_(bias)
+        return module
+
+    def _prepared(self, module, z):
+        """What goes into a layer: padded as Keras does, or made a vector of."""
+        if isinstance(module, nn.Conv2d):
+            if self.architecture.padding == "valid":
+                return z
+            zeros = []
+            for size in (z.shape[3], z.shape[2]):
+                total = max((-(-size // module.stride[0]) - 1) * module.stride[0] + 3 - size, 0)
+                zeros += [total // 2, total - total // 2]
+            return nn.functional.pad(z, zeros)
+        if z.dim() == 4:
+            average = self.architecture.global_average_pooling
+            return z.mean((2, 3)) if average else torch.flatten(z, 1)
+        return z
+
+    def forward(self, x):
+        beta, eps, z, u = self.gating.beta, self.gating.eps, x, x
+        for number, layer in enumerate(self.value[:-1]):
+            q = layer(self._prepared(layer, z))
+            if self.gating.source == "open":
+                z = q
+                continue
+            if self.gating.source == "feature":
+                own = self.feature[number]
+                p = own(self._prepared(own, u))
+                u = torch.relu(p)
+            else:
+                p = q
+            z = q * ((p > 0).float() if beta is None else (1 + eps) / (1 + torch.exp(-beta * p)))
+        return self.value[-1](self._prepared(self.value[-1], z))
+
+
+@pytest.mark.parametrize(
+    ("pooling", "million"), [(False, 33.88), (True, 0.362)], ids=["vconv", "gconv"]
+)
+def test_parameter_counts_of_the_papers_networks(pooling, million):
+    layers = layers_of(convolutional(global_average_pooling=pooling), CIFAR, 10)
+    count = parameter_count(layers)
+    assert count / 1e6 == pytest.approx(million, abs=0.005 if million > 1 else 0.0005)
+    weights = initial_weights(layers, "glorot_uniform", torch.Generator())
+    assert sum(tensor.numel() for tensor in weights.values()) == count
+
+
+def test_with_stride_3_both_convolutional_networks_are_the_same_size():
+    both = [
+        layers_of(convolutional(stride=3, global_average_pooling=pooling), CIFAR, 10)
+        for pooling in (False, True)
+    ]
+    shapes = [[weight_shape(layer) for layer in layers] for layers in both]
+    assert shapes[0] == shapes[1]
+    assert parameter_count(both[0]) == parameter_count(both[1])
+    assert parameter_count(both[0]) / 1e6 == pytest.approx(0.362, abs=0.0005)
+
+
+def test_no_room_for_a_convolution_is_refused():
+    with pytest.raises(ConfigError, match=r"convolution 4 has no input left \(1 of 3 positions\)"):
+        layers_of(convolutional(stride=3, padding="valid"), CIFAR, 10)
+
+
+def test_fully_connected_layers():
+    settings = {
+        "kind": "fully_connected",
+        "hidden": 5,
+        "width": 128,
+        "bias": True,
+        "init": "signed",
+    }
+    architecture = Architecture.from_mapping(settings)
+    layers = layers_of(architecture, (28, 28, 1), 10)
+    sizes = [784, *[128] * 5, 10]
+    assert [weight_shape(layer) for layer in layers] == list(pairwise(sizes))
+    assert parameter_count(layers) == sum((a + 1) * b for a, b in pairwise(sizes))
+    assert layers_of(architecture, (1, 1, 784), 10) == layers
+    assert architecture.init == "signed"
+    bare = layers_of(Architecture(dense=(3,), bias=False), (1, 1, 2), 1)
+    assert parameter_count(bare) == 2 * 3 + 3
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+@pytest.mark.parametrize("side", [3, 4, 7, 8, 16])
+def test_same_padding_keeps_as_many_positions_as_keras(stride, side):
+    layers = layers_of(Architecture(channels=(2,), stride=stride), (side, side + 1, 3), 1)
+    assert layers[1].fan_in == 2 * math.ceil(side / stride) * math.ceil((side + 1) / stride)
+    left, right, top, bottom = layers[0].pad
+    assert 0 <= right - left <= 1  # the odd zero goes to the right and below
+    assert 0 <= bottom - top <= 1
+    if stride == 1:
+        assert layers[0].pad == (1, 1, 1, 1)
+
+
+def test_strided_padding_against_known_positions():
+    """As Keras: 4 positions, stride 2, one zero, at the end; 5 positions, one at each end."""
+    assert layers_of(Architecture(channels=(1,), stride=2), (4, 5, 1), 1)[0].pad == (1, 1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("init", "variance"),
+    [
+        ("glorot_uniform", lambda fan_in, fan_out: 2 / (fan_in + fan_out)),
+        ("he_uniform", lambda fan_in, fan_out: 2 / fan_in),
+    ],
+)
+def test_uniform_weights_have_their_limit_and_variance(init, variance):
+    layers = layers_of(Architecture(channels=(48, 64), dense=(128,)), (8, 8, 3), 10)
+    weights = initial_weights(layers, init, torch.Generator().manual_seed(0))
+    for number, layer in enumerate(layers):
+        weight = weights[f"{number}.weight"]
+        window = 9 if layer.kind == "conv" else 1
+        wanted = variance(window * layer.fan_in, window * layer.fan_out)
+        assert weight.shape == weight_shape(layer)
+        assert weight.dtype == torch.float32
+        # largest of n uniform numbers; the variance of their squares is 4/5 of its square
+        count, limit = weight.numel(), math.sqrt(3 * wanted)
+        assert limit * (1 - 10 / count) < weight.abs().max() <= limit * (1 + 1e-6)
+        assert weight.var() == pytest.approx(wanted, rel=5 * math.sqrt(0.8 / count))
+        assert abs(weight.mean()) < 5 * math.sqrt(wanted / count)
+        assert not weights[f"{number}.bias"].any()
+
+
+def test_signed_weights_take_two_values():
+    layers = layers_of(Architecture(dense=(50, 40), bias=False), (1, 1, 200), 3)
+    weights = initial_weights(layers, "signed", torch.Generator().manual_seed(0))
+    sigma = torch.tensor(math.sqrt(2 / 50))
+    assert list(weights) == ["0.weight", "1.weight", "2.weight"]
+    for weight in weights.values():
+        assert torch.equal(weight.abs(), sigma.expand(weight.shape))
+        share = float((weight > 0).float().mean())
+        assert abs(share - 0.5) < 5 * 0.5 / math.sqrt(weight.numel())
+
+
+def test_streams_depend_on_their_names_alone():
+    def draws(*words):
+        return initial_weights(small_layers(FC), "he_uniform", generator(*words))["0.weight"]
+
+    assert torch.equal(draws("a", 1), draws("a", 1))
+    assert not torch.equal(draws("a", 1), draws("a", 2))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("name", REGIMES)
+@pytest.mark.parametrize("kind", ALL)
+def test_forward_and_gradients_agree_with_a_plain_module(kind, name, bias):
+    layers = small_layers(ALL[kind], bias)
+    this = regime(name, beta=4.0, eps=0.1)
+    value = random_weights(layers, 2)
+    feature = random_weights(layers[:-1], 3) if this.gating.source == "feature" else None
+    x, both = images(layers), [stacked([value]), feature and stacked([feature])]
+    plain = PlainNetwork(ALL[kind], layers, value, feature, this.gating)
+    for weights in both:
+        for tensor in (weights or {}).values():
+            tensor.requires_grad_()
+    found, wanted = forward(layers, this.gating, *both, x)[0], plain(x[0])
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
+    found.square().sum().backward()
+    wanted.square().sum().backward()
+    parts = [(both[0], plain.value)] + ([(both[1], plain.feature)] if feature else [])
+    for weights, modules in parts:
+        for key, tensor in weights.items():
+            number, which = key.split(".")
+            gradient = getattr(modules[int(number)], which).grad
+            if gradient is None:
+                assert tensor.grad is None
+            else:
+                turned = gradient.T if tensor.dim() == 3 and which == "weight" else gradient
+                torch.testing.assert_close(tensor.grad[0], turned, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("name", REGIMES)
+def test_stacked_networks_compute_what_each_computes_alone(kind, name):
+    layers, this = small_layers(ALL[kind]), regime(name, beta=4.0, eps=0.1)
+    values = [random_weights(layers, seed) for seed in range(4)]
+    features = [random_weights(layers[:-1], 10 + seed) for seed in range(4)]
+    x = images(layers, replicas=4)
+    together = forward(layers, this.gating, stacked(values), stacked(features), x)
+    assert together.shape == (4, 5, 4)
+    for r in range(4):  # to rounding; where bit for bit: tests/agreement/test_stacked_training.py
+        alone = stacked(values[r : r + 1]), stacked(features[r : r + 1])
+        found = forward(layers, this.gating, *alone, x[r : r + 1])
+        torch.testing.assert_close(found, together[r : r + 1], rtol=1e-5, atol=1e-6)
+
+
+def test_gates():
+    q = torch.tensor([-2.0, -0.0, 0.0, 1e-30, 3.0])
+    assert gate(q, Gating(source="own")).tolist() == [0, 0, 0, 1, 1]
+    soft = gate(q, Gating(source="own", beta=4.0, eps=0.1))
+    torch.testing.assert_close(soft, 1.1 / (1 + torch.exp(-4 * q)))
+    steep = gate(torch.tensor([-1.0, 1.0]), Gating(source="own", beta=1e4, eps=0.0))
+    assert steep.tolist() == [0, 1]
+
+
+def test_hidden_units_of_the_feature_network():
+    q = torch.tensor([-1.0, 2.0])
+    hard, soft = (Gating(source="feature", beta=3.0, feature_hidden=h) for h in ("hard", "soft"))
+    assert hidden_feature(q, gate(q, hard), hard).tolist() == [0, 2]
+    torch.testing.assert_close(hidden_feature(q, gate(q, soft), soft), q * torch.sigmoid(3 * q))
+
+
+def test_soft_hidden_units_feed_the_next_gates():
+    layers = small_layers(FC)
+    gating = Gating(source="feature", beta=4.0, eps=0.1, feature_hidden="soft")
+    value, feature = random_weights(layers, 0), random_weights(layers[:-1], 1)
+    x = images(layers)
+    z = u = x[0]
+    for i in range(3):
+        p = u @ feature[f"{i}.weight"] + feature[f"{i}.bias"]
+        gates = 1.1 * torch.sigmoid(4 * p)
+        z, u = (z @ value[f"{i}.weight"] + value[f"{i}.bias"]) * gates, p * gates
+    wanted = z @ value["3.weight"] + value["3.bias"]
+    found = forward(layers, gating, stacked([value]), stacked([feature]), x)[0]
+    torch.testing.assert_close(found, wanted)
+
+
+def test_hard_gates_pass_no_gradient_to_the_features_and_soft_ones_do():
+    layers = small_layers(FC)
+    for beta, passes in ((None, False), (4.0, True)):
+        value, feature = stacked([random_weights(layers, 0)]), stacked([random_weights(layers, 1)])
+        for tensor in (*value.values(), *feature.values()):
+            tensor.requires_grad_()
+        outputs = forward(
+            layers, Gating(source="feature", beta=beta), value, feature, images(layers)
+        )
+        hidden = [feature[name] for name in feature if not name.startswith("3.")]
+        found = torch.autograd.grad(outputs.sum(), hidden, allow_unused=True)
+        assert all((gradient is not None) == passes for gradient in found)
+
+
+def test_gated_network_equals_relu_where_both_hold_the_same_weights():
+    """FRNPF (DI) starts as the ReLU network; gates are its own."""
+    for architecture in ALL.values():
+        layers = small_layers(architecture)
+        value = stacked([random_weights(layers, 5)])
+        x = images(layers)
+        relu = forward(layers, regime("relu").gating, value, None, x)
+        torch.testing.assert_close(
+            forward(layers, regime("frnpf_di").gating, value, value, x), relu
+        )
+
+
+def test_steep_soft_relu_approaches_relu_and_linear_is_linear():
+    layers = small_layers(FC, bias=False)
+    value, x = stacked([random_weights(layers, 5)]), images(layers)
+    relu = forward(layers, regime("relu").gating, value, None, x)
+    steep = forward(layers, regime("soft_relu", beta=1e6).gating, value, None, x)
+    torch.testing.assert_close(steep, relu, rtol=1e-4, atol=1e-5)
+    linear = regime("linear").gating
+    outputs = forward(layers, linear, value, None, x)
+    torch.testing.assert_close(forward(layers, linear, value, None, -2 * x), -2 * outputs)
+
+
+def test_regimes():
+    assert not regime("relu").stacks_with(regime("frnpf_ii"))
+    assert regime("frnpf_ii").stacks_with(regime("flnpf"))
+    assert not regime("dlnpf", 4.0).stacks_with(regime("dlnpf", 8.0))
+    assert regime("dlnpf", 4.0).learns == {"value", "feature"}
+    with pytest.raises(ConfigError, match="'rleu' is unknown; it must be one of relu, "):
+        regime("rleu")
+
+
+def test_weights_as_lists():
+    layers = small_layers(FC)
+    weights, biases = as_lists(random_weights(layers, 0))
+    assert [tuple(w.shape) for w in weights] == [weight_shape(layer) for layer in layers]
+    assert len(biases) == 4
+    assert as_lists(random_weights(small_layers(FC, bias=False), 0))[1] is None
