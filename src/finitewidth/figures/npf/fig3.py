@@ -57,7 +57,7 @@ def _stages(axis: Axes, rows: pd.DataFrame, unit: str) -> None:
         axis.axhline(height, color=COLOURS[colour], linestyle=line, linewidth=1, label=series)
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     if unit == "percent":
-        axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
+        axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
     axis.set(xlabel="stage", ylabel="test accuracy (%)" if unit == "percent" else "test accuracy")
     axis.legend(loc="best")
 

@@ -1,0 +1,37 @@
+# make            set up .venv and regenerate everything (preset quick, bundled data)
+# make test       set up .venv and run all tests
+# make PRESET=laptop    another preset      make CORES=8    more cores
+# make lint       formatting and style      make clean      remove results (datasets stay)
+
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+PRESET ?= quick
+BIN := .venv/bin
+SNAKEMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
+
+.PHONY: all setup test lint clean
+
+all: setup
+	$(SNAKEMAKE) --config preset=$(PRESET)
+	@$(BIN)/python -m finitewidth list --preset $(PRESET)
+
+setup: .venv/installed
+
+# one file says what is installed; a change of it, or of the metadata, installs anew
+.venv/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || \
+	  { echo "finitewidth needs Python 3.11 or newer; say which: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+test: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+lint: setup
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check .
+
+clean:
+	rm -rf results/smoke results/quick results/laptop results/paper

@@ -1,0 +1,52 @@
+"""``python -m finitewidth list``: what there is, what is done, and where the results lie."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from finitewidth import index
+from finitewidth.errors import FinitewidthError
+from finitewidth.plan import FIGURE_FORMATS, TABLE_FORMATS
+from finitewidth.settings import PRESETS
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="finitewidth", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("list", help="all artifacts, and the files of those made")
+    listing.add_argument("--preset", choices=PRESETS, default="quick")
+    listing.add_argument("--planned", action="store_true", help="also those still to come")
+    options = parser.parse_args(arguments)
+    try:
+        print("\n".join(listed(options.preset, options.planned)))
+    except FinitewidthError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def listed(preset: str, planned: bool) -> list[str]:
+    """A line per artifact: id, title, and the path of what a reader opens first, if it is there."""
+    lines = []
+    for artifact in index.read_index("config/artifacts.tsv"):
+        if artifact.status == "done":
+            path = first_file(preset, artifact)
+            found = str(path) if path.is_file() else "not made yet"
+        elif planned:
+            found = "planned"
+        else:
+            continue
+        lines.append(f"{artifact.artifact:<14} {found:<50} {artifact.title}")
+    return lines
+
+
+def first_file(preset: str, artifact: index.Artifact) -> Path:
+    """The PDF of a figure, the Markdown of a table."""
+    suffix = FIGURE_FORMATS[0] if artifact.kind == "figure" else TABLE_FORMATS[1]
+    folder = Path("results") / preset / artifact.paper / f"{artifact.kind}s"
+    return folder / f"{artifact.artifact}.{suffix}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

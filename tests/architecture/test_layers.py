@@ -1,0 +1,97 @@
+"""Data flows one way: a module imports only from its own layer and those before it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from finitewidth.provenance import SOURCE_ROOT, imports_of
+
+LAYERS = [
+    ("errors", "progress", "provenance"),
+    ("index", "numerics", "records", "settings"),
+    "data",
+    "networks",
+    ("training", "kernels"),
+    "measures",
+    "experiments",
+    ("figures", "tables"),
+    "claims",
+    "report",
+    "plan",
+    "__main__",
+]
+RANK = {
+    name: rank
+    for rank, layer in enumerate(LAYERS)
+    for name in ((layer,) if isinstance(layer, str) else layer)
+}
+FILES = sorted((SOURCE_ROOT / "finitewidth").rglob("*.py"))
+
+
+def module_name(file: Path) -> str:
+    parts = file.relative_to(SOURCE_ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def layer_of(module: str) -> str | None:
+    """The second word of ``finitewidth.data.store``; None for the package itself."""
+    words = module.split(".")
+    return words[1] if len(words) > 1 else None
+
+
+def imported_layers(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {layer_of(name) for name in imports_of(tree, module_name(file))} - {None}
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_a_module_imports_nothing_from_a_later_layer(file):
+    layer = layer_of(module_name(file))
+    if layer is None:
+        assert not imported_layers(file)
+        return
+    assert layer in RANK, f"{layer} is in no layer; give it a place in LAYERS"
+    allowed = {name for name, rank in RANK.items() if rank < RANK[layer]} | {layer}
+    assert imported_layers(file) <= allowed
+
+
+def test_the_guard_sees_an_import_from_a_later_layer(tmp_path):
+    file = SOURCE_ROOT / "finitewidth" / "data" / "store.py"
+    tree = ast.parse("def f():\n    from finitewidth.training import loop\n")
+    assert "finitewidth.training.loop" in imports_of(tree, module_name(file))
+
+
+@pytest.mark.parametrize(
+    "file", [f for f in FILES if layer_of(module_name(f)) in ("figures", "tables")], ids=module_name
+)
+def test_renderers_import_no_torch(file):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import)
+             for alias in node.names}  # fmt: skip
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not {name for name in names if name and name.split(".")[0] == "torch"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_files_and_functions_stay_short(file):
+    text = file.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 500
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            length = node.end_lineno - node.lineno + 1
+            documented = ast.get_docstring(node, clean=False)
+            length -= len(documented.splitlines()) if documented else 0
+            assert length <= 50, f"{node.name} has {length} lines"
+
+
+def test_every_public_function_has_a_docstring():
+    bare = [
+        f"{module_name(file)}.{node.name}"
+        for file in FILES
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not ast.get_docstring(node)
+    ]
+    assert bare == []

@@ -1,0 +1,134 @@
+"""A checkout of its own for tests that run Snakemake, and one finished smoke run."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = (
+    "Snakefile",
+    "workflow",
+    "config",
+    "profiles",
+    "src",
+    "environment.yml",
+    "requirements.lock",
+)
+
+
+class Checkout:
+    """A copy of the project in which tests may change code, run, kill and compare."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        path.mkdir(parents=True)
+        for part in PARTS:
+            source = ROOT / part
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+                shutil.copytree(source, path / part, ignore=ignored)
+            else:
+                shutil.copy2(source, path / part)
+
+    def command(self, *arguments: str, preset: str = "smoke", cores: int = 2) -> list[str]:
+        """Snakemake on this checkout; ``key=value`` arguments become settings."""
+        values = [a for a in arguments if re.match(r"^[a-z0-9_]+=", a)]
+        others = [a for a in arguments if a not in values]
+        config = ["--config", f"preset={preset}", *values] if preset else []
+        program = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
+        return [*program, *others, *config]
+
+    def environment(self) -> dict[str, str]:
+        # the copy's package, not the installed one
+        return os.environ | {"PYTHONPATH": str(self.path / "src")}
+
+    def start(self, *arguments: str, **options) -> subprocess.Popen:
+        """Start Snakemake in a process group of its own."""
+        return subprocess.Popen(
+            self.command(*arguments, **options),
+            cwd=self.path,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, **options) -> subprocess.CompletedProcess:
+        """Run Snakemake to its end; output and errors together in ``stdout``."""
+        return subprocess.run(
+            self.command(*arguments, **options),
+            cwd=self.path,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
+    def planned(self, *arguments: str, **options) -> dict[str, int]:
+        """How many jobs of each rule a dry run announces; empty: nothing to be done."""
+        answer = self.run("--dry-run", *arguments, **options)
+        assert answer.returncode == 0, answer.stdout
+        table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", answer.stdout, re.M | re.S)
+        if table is None:
+            assert "Nothing to be done" in answer.stdout, answer.stdout
+            return {}
+        rows = [line.split() for line in table.group(1).splitlines() if line.strip()]
+        return {rule: int(count) for rule, count in rows}
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace a text that must be there."""
+        path = self.path / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def tables(self, preset: str = "smoke") -> dict[str, bytes]:
+        """The bytes of every CSV, Markdown and LaTeX file of a preset's results."""
+        folder = self.path / "results" / preset
+        return {
+            str(file.relative_to(folder)): file.read_bytes()
+            for file in sorted(folder.rglob("*"))
+            if file.suffix in (".csv", ".md", ".tex")
+        }
+
+
+def kill(process: subprocess.Popen) -> None:
+    """SIGKILL Snakemake and all its jobs, and wait until they are gone."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def make_checkout(tmp_path_factory):
+    """A function that makes a fresh checkout."""
+    return lambda name: Checkout(tmp_path_factory.mktemp("checkouts") / name)
+
+
+@pytest.fixture(scope="session")
+def smoke(make_checkout):
+    """A checkout with the whole DAG run at preset smoke. Leave it as you find it."""
+    checkout = make_checkout("smoke")
+    finished = checkout.run()
+    assert finished.returncode == 0, finished.stdout
+    return checkout
+
+
+@pytest.fixture
+def restore(smoke):
+    """The finished checkout; what a test edits of its code is put back afterwards."""
+    before = {file: file.read_bytes() for file in (smoke.path / "src").rglob("*.py")}
+    yield smoke
+    for file, content in before.items():
+        if file.read_bytes() != content:
+            file.write_bytes(content)

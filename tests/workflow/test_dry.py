@@ -1,0 +1,65 @@
+"""Every preset dry-runs; bad settings are refused before any job."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("dry")]
+
+
+@pytest.fixture(scope="module")
+def fresh(make_checkout):
+    """A checkout in which nothing was ever run."""
+    return make_checkout("fresh")
+
+
+@pytest.mark.parametrize("preset", ["smoke", "quick", "laptop", "paper"])
+def test_every_preset_dry_runs_completely(fresh, preset):
+    jobs = fresh.planned(preset=preset)
+    assert jobs["train"] == 22
+    assert {"npf_table2", "npf_fig3", "npf0_table2", "npf0_fig3"} <= set(jobs)
+
+
+def test_a_step_size_search_trains_all_step_sizes_in_one_job(fresh):
+    assert fresh.planned("npf={table2: {sgd_search: true}}")["train"] == 22
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["npf={table2: {networks: {fc: {width: 0}}}}"],
+         ["npf.table2.networks.fc.width", "0", "at least 1"]),
+        (["npf={table2: {gate: {beta: -1}}}"], ["npf.table2.gate.beta", "-1", "greater than 0"]),
+        (["npf={nu: {step_size: 1e-3}}"], ["npf.nu.step_size", "'1e-3'", "0.001, not 1e-3"]),
+        (["npf={nu: {wdith: 3}}"], ["npf.nu.wdith", "unknown key"]),
+        (["npf={stages: {chekpoint: epoch}}"], ["did you mean checkpoint?"]),
+        (["devise=cuda"], ["devise", "did you mean device?"]),
+        (["preset=qiuck"], ["preset", "'qiuck'", "did you mean quick?"]),
+        (["data={mnist: dgits}"], ["dgits", "did you mean 'digits'?"]),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused_before_any_job(fresh, settings, words):
+    answer = fresh.run("--dry-run", *settings, preset=None)
+    assert answer.returncode != 0
+    assert "Traceback" not in answer.stdout
+    for word in words:
+        assert word in answer.stdout
+    assert not (fresh.path / "results").exists()
+
+
+def test_lint_finds_nothing(fresh):
+    answer = fresh.run("--lint")
+    assert answer.returncode == 0, answer.stdout
+
+
+@pytest.mark.parametrize("tool", [["snakefmt", "--check", "."], ["ruff", "check", "."],
+                                  ["ruff", "format", "--check", "."]])  # fmt: skip
+def test_formatting_and_style(tool):
+    program = Path(sys.executable).parent / tool[0]
+    answer = subprocess.run(
+        [program, *tool[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr

@@ -1,0 +1,129 @@
+"""The whole DAG once at preset smoke, and what must rerun after a change."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from finitewidth.index import done, read_index
+
+ROOT = Path(__file__).parents[2]
+DONE = done(read_index(ROOT / "config/artifacts.tsv"))
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+
+def test_every_artifact_is_made_in_every_format(smoke):
+    for artifact in DONE:
+        folder = smoke.path / "results/smoke" / artifact.paper / f"{artifact.kind}s"
+        suffixes = {file.suffix for file in folder.glob(f"{artifact.artifact}.*")}
+        wanted = {".pdf", ".png", ".svg", ".csv"} if artifact.kind == "figure" else {
+            ".csv", ".md", ".tex"}  # fmt: skip
+        assert suffixes == wanted
+
+
+def test_no_file_in_results_that_no_rule_makes(smoke):
+    answer = smoke.run("--list-untracked")
+    orphans = re.findall(r"results/\S+", answer.stdout)
+    assert not [o for o in orphans if "/logs/" not in o and "/benchmarks/" not in o], answer.stdout
+
+
+def test_an_orphan_is_found(smoke):
+    orphan = smoke.path / "results/smoke/npf/figures/npf_fig99.pdf"
+    orphan.write_text("left behind by a rule that is gone")
+    try:
+        assert "npf_fig99.pdf" in smoke.run("--list-untracked").stdout
+    finally:
+        orphan.unlink()
+
+
+def test_every_table_and_figure_says_what_stands_in(smoke):
+    for artifact in DONE:
+        suffix = "svg" if artifact.kind == "figure" else "md"
+        folder = smoke.path / "results/smoke" / artifact.paper / f"{artifact.kind}s"
+        text = (folder / f"{artifact.artifact}.{suffix}").read_text(encoding="utf-8")
+        for words in ("preset smoke", "stand-in for MNIST", "stand-in for the paper's sizes"):
+            assert words in text
+
+
+def test_every_experiment_and_training_leaves_its_provenance(smoke):
+    stamps = list((smoke.path / "results/smoke").rglob("*provenance.json"))
+    assert len(stamps) == 4 + 22
+    for stamp in stamps:
+        value = json.loads(stamp.read_text(encoding="utf-8"))
+        assert {"settings", "code", "versions", "machine", "git", "wall_seconds"} <= set(value)
+        assert value["versions"]["numpy"]
+    training = json.loads(
+        (smoke.path / "results/smoke/npf/training/nu/provenance.json").read_text()
+    )
+    assert [replica["seed"] for replica in training["settings"]["replicas"]] == [0, 1]
+
+
+def test_logs_hold_plain_lines(smoke):
+    log = (smoke.path / "results/smoke/logs/npf/training/kvf.log").read_text(encoding="utf-8")
+    assert "dlnpf, 2 replicas: 40 of 40" in log
+    assert "\r" not in log
+
+
+def test_a_second_run_has_nothing_to_do_whatever_the_cores(smoke):
+    assert smoke.planned() == {}
+    assert smoke.planned(cores=1) == {}
+    assert "Nothing to be done" in smoke.run().stdout
+
+
+def test_restyling_a_figure_redraws_that_figure_only(restore):
+    restore.edit("src/finitewidth/figures/npf/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
+    assert restore.planned() == {"npf_fig3": 1, "npf0_fig3": 1, "all": 1}
+
+
+def test_a_change_in_training_code_retrains_what_uses_it_and_nothing_else(restore):
+    restore.edit("src/finitewidth/training/losses.py", "argmax(dim=-1)", "argmax(dim=2)")
+    jobs = restore.planned()
+    assert jobs["train"] == 22
+    assert "dataset" not in jobs
+
+
+def test_a_change_in_a_kernel_measures_anew_and_retrains_nothing(restore):
+    restore.edit("src/finitewidth/kernels/npk.py", "import torch", "import torch\n\nONE = 1\n")
+    jobs = restore.planned()
+    assert "train" not in jobs
+    assert jobs["npf_nu"] == 1
+    assert "npf_regimes" not in jobs
+
+
+def test_a_reworded_docstring_reruns_nothing(restore):
+    for file in ("training/loop.py", "kernels/npk.py", "figures/npf/fig3.py", "data/bundled.py"):
+        path = restore.path / "src/finitewidth" / file
+        text = path.read_text(encoding="utf-8")
+        path.write_text('"""Other words.' + text[3:] + "\n# a comment\n", encoding="utf-8")
+    assert restore.planned() == {}
+
+
+def test_asking_for_one_deleted_figure_runs_one_job(smoke):
+    figure = smoke.path / "results/smoke/npf/figures/npf_fig3.pdf"
+    before = figure.read_bytes()
+    figure.unlink()
+    assert smoke.planned("npf_fig3") == {"npf_fig3": 1}
+    assert smoke.run("npf_fig3").returncode == 0
+    assert figure.read_bytes() == before
+
+
+def test_a_target_per_artifact_and_per_paper(smoke):
+    for target in [artifact.artifact for artifact in DONE] + ["npf", "npf0"]:
+        assert smoke.planned(target) == {}
+
+
+def test_one_core_and_another_folder_give_the_same_bytes(smoke, make_checkout):
+    other = make_checkout("one core")
+    part = ["npf_nu", "npf_kvf"]
+    assert other.run(*part, cores=1).returncode == 0
+    ours, theirs = smoke.tables(), other.tables()
+    shared = [name for name in theirs if "benchmarks" not in name]
+    assert len(shared) >= 6
+    assert all(ours[name] == theirs[name] for name in shared)
+
+
+def test_changing_a_setting_reruns_what_depends_on_it(smoke):
+    jobs = smoke.planned("npf={nu: {per_class: 11}}")
+    assert jobs == {"npf_nu": 1, "npf_fig3": 1, "npf0_fig3": 1, "all": 1}
+    assert smoke.planned("checkpoint_seconds=5", "device=auto") == {}
