@@ -1,1 +1,1 @@
-"""Networks with separated gates: their description, weights and forward pass, stacked over replicas."""
+"""Networks with separated gates: description, weights and forward pass, stacked over replicas."""

@@ -45,19 +45,19 @@ def forward(
 
 
 def gate(q: Tensor, gating: Gating) -> Tensor:
-    """Hard gates 1{q > 0}, through which no gradient flows, or soft ones (1+eps)·sigmoid(beta q)."""
+    """Hard gates 1{q > 0}, which pass no gradient, or soft ones (1+eps)·sigmoid(beta q)."""
     if gating.beta is None:
         return (q > 0).to(q.dtype)
     return (1 + gating.eps) * torch.sigmoid(gating.beta * q)
 
 
 def hidden_feature(q: Tensor, gates: Tensor, gating: Gating) -> Tensor:
-    """Hidden output of a feature network: ReLU (NPF), or its own soft gates times q (DGN Table 2)."""
+    """Hidden output of a feature network: ReLU (NPF), or soft gates times q (DGN Table 2)."""
     return torch.relu(q) if gating.feature_hidden == "hard" else q * gates
 
 
 def preactivation(layer: Layer, number: int, weights: Weights, z: Tensor) -> Tensor:
-    """q of one layer for R stacked networks, reducing images to vectors first where it is due."""
+    """Compute q of one layer for R stacked networks, images made vectors first if due."""
     weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
     if layer.reduce and z.dim() > 3:
         z = z.flatten(2) if layer.reduce == "flatten" else z.mean(dim=(3, 4))

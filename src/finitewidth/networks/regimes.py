@@ -59,7 +59,9 @@ def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
     value, both = frozenset({"value"}), frozenset({"value", "feature"})
     known = {
         "relu": Regime(gating=own, feature_start=None, learns=value, title="ReLU"),
-        "frnpf_ii": Regime(gating=hard, feature_start="independent", learns=value, title="FRNPF (II)"),
+        "frnpf_ii": Regime(
+            gating=hard, feature_start="independent", learns=value, title="FRNPF (II)"
+        ),
         "frnpf_di": Regime(gating=hard, feature_start="value", learns=value, title="FRNPF (DI)"),
         "dlnpf": Regime(gating=soft, feature_start="independent", learns=both, title="DLNPF"),
         "flnpf": Regime(gating=hard, feature_start="pretrained", learns=value, title="FLNPF"),

@@ -65,7 +65,7 @@ def stacked(networks: Sequence[Weights]) -> Weights:
 
 
 def as_lists(weights: Weights) -> tuple[list[Tensor], list[Tensor] | None]:
-    """Weights and biases as lists by layer, the form `finitewidth.kernels` takes; None: no biases."""
+    """Weights and biases as lists by layer, as `finitewidth.kernels` takes them; or None."""
     count = sum(name.endswith(".weight") for name in weights)
     biases = [weights[f"{i}.bias"] for i in range(count) if f"{i}.bias" in weights]
     return [weights[f"{i}.weight"] for i in range(count)], biases or None

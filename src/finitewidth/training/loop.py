@@ -50,7 +50,8 @@ def train(
     """Train all replicas of a run, going on from the newest checkpoint if there is one.
 
     The order in which a replica sees the images is a function of its name and the epoch, its
-    weights start from its name: its result does not depend on the other replicas of the stack.
+    weights start from its name: its result does not depend on the other replicas of the
+    stack, but for rounding (tests/agreement/test_stacked_training.py says where bit for bit).
 
     Args:
         run: the description.
@@ -195,7 +196,7 @@ class _Training:
                 self._keep_best(criterion, score)
 
     def _keep_best(self, criterion: str, score: Tensor) -> None:
-        """Keep the weights of the replicas that are better than ever; the earlier epoch on a tie."""
+        """Keep the weights of replicas that are better than ever; on a tie the earlier epoch's."""
         weights = self.stack.weights()
         best = self.state.best.setdefault(
             criterion, {"score": torch.full_like(score, -1.0), "weights": weights}

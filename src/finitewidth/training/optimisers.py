@@ -20,7 +20,7 @@ class StackedOptimiser:
     """
 
     def __init__(self, kind: str, weights: Sequence[Tensor], step_sizes: Sequence[float]):
-        """Take ``weights`` (R, …) each and one step size per replica; ``kind``: sgd, adam, rmsprop."""
+        """Take ``weights`` (R, …), a step size per replica; ``kind``: sgd, adam or rmsprop."""
         self._parts = [part for part, _ in _runs(step_sizes)]
         groups = [
             {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}

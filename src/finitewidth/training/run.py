@@ -63,7 +63,8 @@ class TrainingRun:
         snapshots: epochs at whose end all weights are kept (0: before the first step).
         keep: further weights to keep at the end: ``best_test``, ``best_validation`` (best on the
             first half of the test images), ``last``.
-        best_so_far: epochs at whose end each replica's best weights on the test set so far are kept.
+        best_so_far: epochs at whose end each replica's weights best on the test set so far are
+            kept.
         beta, eps: of soft gates.
     """
 
@@ -85,7 +86,7 @@ class TrainingRun:
         """Refuse what no training can mean.
 
         Raises:
-            ConfigError: no replicas, regimes that do not stack, a missing or needless ``pretrained``.
+            ConfigError: no replicas, regimes that do not stack, ``pretrained`` missing or needless.
         """
         if not self.replicas:
             raise ConfigError("a training needs at least one replica")
