@@ -39,7 +39,8 @@ class Plan:
         self._trainings: dict[str, dict[str, PlannedTraining]] = {
             "npf": npf_trainings.trainings(config["npf"])
         }
-        self._label = settings.preset_label(config, self.folder)
+        self._preset = settings.preset_only(config["preset"], self.folder)
+        self._paper = settings.preset_only("paper", self.folder)
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all finished artifacts, of one paper or of all."""
@@ -92,13 +93,28 @@ class Plan:
         return {role: describe(self.config["data"][role], role, trees) for role in roles}
 
     def footer(self, paper: str, sections: Sequence[str], *roles: str) -> str:
-        """The line below a figure or table: preset, data, runs, and whether sizes are the paper's."""
-        facts = [self.config[paper][section] for section in sections]
-        runs = "/".join(str(count) for count in dict.fromkeys(fact["runs"] for fact in facts))
-        original = settings.preset_only("paper", self.folder)[paper]
-        reduced = any(self.config[paper][s] != original[s] for s in sections)
-        parts = [f"preset {self._label}", *self.titles(*roles).values(), f"{runs} runs"]
-        return " · ".join(parts + ["stand-in for the paper's sizes"] * reduced)
+        """The line below a figure or table: preset, data, runs, and what stands in for what.
+
+        A preset is called modified if the command line changes one of the ``sections`` shown or
+        the source of one of the datasets.
+        """
+        facts = self._facts(self.config, paper, sections, roles)
+        preset = self.config["preset"]
+        modified = facts != self._facts(self._preset, paper, sections, roles)
+        runs = "/".join(str(self.config[paper][section]["runs"]) for section in sections)
+        parts = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
+        parts.append(f"{runs} runs ({'/'.join(sections)})" if len(sections) > 1 else f"{runs} runs")
+        if facts[:-1] != self._facts(self._paper, paper, sections, roles)[:-1]:
+            parts.append("stand-in for the paper's sizes")
+        return " · ".join(parts)
+
+    @staticmethod
+    def _facts(
+        config: Mapping[str, Any], paper: str, sections: Sequence[str], roles: Sequence[str]
+    ) -> list[Any]:
+        """The settings of the sections, and last the sources of the datasets."""
+        sources = {role: config["data"][role] for role in roles}
+        return [config[paper][section] for section in sections] + [sources]
 
     def gpus(self) -> int:
         """How many GPUs a training asks a scheduler for."""

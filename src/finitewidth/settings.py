@@ -15,11 +15,6 @@ from finitewidth.errors import ConfigError
 PRESETS = ("smoke", "quick", "laptop", "paper")
 
 
-# what decides where and how a run happens, not what it computes
-RUNTIME_KEYS = ("device", "checkpoint_seconds")
-RUNTIME_DATA_KEYS = ("root", "download")
-
-
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
     """Path of the chosen preset's file below the folder ``config``.
 
@@ -61,18 +56,28 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def scientific(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that results depend on: without device, paths and the like."""
-    kept = {key: value for key, value in config.items() if key not in RUNTIME_KEYS}
-    data = {k: v for k, v in config.get("data", {}).items() if k not in RUNTIME_DATA_KEYS}
-    return _plain({**kept, "data": data})
+def typed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with every text that YAML reads as a number, truth value or null read so.
+
+    Snakemake hands over the inside of ``--config 'npf={nu: {runs: 2}}'`` as text throughout. Paths
+    and names, all under ``data``, stay text unless they are truth values or null.
+    """
+    return {key: _typed(value, key == "data") for key, value in config.items()}
 
 
-def preset_label(config: Mapping[str, Any], folder: str | Path) -> str:
-    """The preset as footers name it; "modified" if the command line overrides what it computes."""
-    preset = config["preset"]
-    same = scientific(config) == scientific(preset_only(preset, folder))
-    return preset if same else f"{preset}, modified"
+def _typed(value: Any, names: bool) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _typed(entry, names) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_typed(entry, names) for entry in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        meant = yaml.safe_load(value)
+    except yaml.YAMLError:
+        return value
+    kinds = (bool, type(None)) if names else (bool, type(None), int, float)
+    return meant if isinstance(meant, kinds) else value
 
 
 # JSON Schema takes 2.0 for an integer; a width or a count of runs must be one
@@ -132,7 +137,7 @@ def _allowed(error: jsonschema.ValidationError) -> str:
         "exclusiveMinimum": f"it must be greater than {value}",
         "maximum": f"it must be at most {value}",
         "enum": _one_of(value) if error.validator == "enum" else "",
-        "type": f"it must be of type {value}" + _number_hint(error),
+        "type": f"it must be of type {value}" + _type_hint(error),
         "minItems": f"it needs at least {value} entries",
         "maxItems": f"it may have at most {value} entries",
         "uniqueItems": "its entries must differ",
@@ -141,7 +146,7 @@ def _allowed(error: jsonschema.ValidationError) -> str:
     return words.get(error.validator, error.message)
 
 
-def _number_hint(error: jsonschema.ValidationError) -> str:
+def _type_hint(error: jsonschema.ValidationError) -> str:
     wanted = error.validator_value
     if isinstance(error.instance, str) and wanted in ("number", "integer"):
         return " (in YAML write 0.001, not 1e-3, which is text)"

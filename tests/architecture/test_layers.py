@@ -8,7 +8,7 @@ import pytest
 from finitewidth.provenance import SOURCE_ROOT, imports_of
 
 LAYERS = [
-    ("errors", "progress", "provenance"),
+    ("errors", "locks", "progress", "provenance"),
     ("index", "numerics", "records", "settings"),
     "data",
     "networks",

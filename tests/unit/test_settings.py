@@ -16,9 +16,8 @@ from finitewidth.settings import (
     check,
     merged,
     preset_file,
-    preset_label,
     preset_only,
-    scientific,
+    typed,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +49,6 @@ def test_presets_pass(preset):
     config = as_the_workflow_merges(preset)
     check(config, SCHEMA)
     assert preset_only(preset, CONFIG) == config
-    assert preset_label(config, CONFIG) == preset
 
 
 def test_ordered_dictionaries_pass():
@@ -159,24 +157,20 @@ def test_unknown_presets(preset, hint):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "label"),
-    [
-        ("npf.nu.runs", 3, "quick, modified"),
-        ("npf.nu.runs", 5, "quick"),
-        ("data.cifar10", "cifar10", "quick, modified"),
-        ("data.imagefolder.more", "folder", "quick, modified"),
-        ("data.root", "elsewhere", "quick"),
-        ("data.download", False, "quick"),
-        ("device", "auto", "quick"),
-        ("checkpoint_seconds", 7, "quick"),
-    ],
+    ("text", "value"),
+    [("11", 11), ("0.5", 0.5), ("true", True), ("null", None), ("1e-3", "1e-3"), ("adam", "adam")],
 )
-def test_label_tells_what_changes_results(key, value, label):
-    config = as_the_workflow_merges("quick", nested(key, value))
-    check(config, SCHEMA)
-    assert preset_label(config, CONFIG) == label
-    same = scientific(config) == scientific(as_the_workflow_merges("quick"))
-    assert same == (label == "quick")
+def test_texts_of_the_command_line_are_read_as_yaml_reads_them(text, value):
+    read = typed({"npf": {"nu": {"runs": text, "classes": [text]}}, "data": {"root": text}})
+    assert read["npf"]["nu"] == {"runs": value, "classes": [value]}
+    assert read["data"]["root"] == (
+        text if isinstance(value, int | float) and value != 1 else value
+    )
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) | st.booleans()))
+def test_what_is_typed_already_stays(config):
+    assert typed(config) == config
 
 
 LEAVES = st.recursive(

@@ -41,9 +41,9 @@ class Checkout:
         """Snakemake on this checkout; ``key=value`` arguments become settings."""
         values = [a for a in arguments if re.match(r"^[a-z0-9_]+=", a)]
         others = [a for a in arguments if a not in values]
-        config = ["--config", f"preset={preset}", *values] if preset else []
+        values = [f"preset={preset}", *values] if preset else values
         program = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
-        return [*program, *others, *config]
+        return [*program, *others, "--config", *values]
 
     def environment(self) -> dict[str, str]:
         # the copy's package, not the installed one

@@ -33,7 +33,8 @@ def test_a_step_size_search_trains_all_step_sizes_in_one_job(fresh):
         (["npf={table2: {networks: {fc: {width: 0}}}}"],
          ["npf.table2.networks.fc.width", "0", "at least 1"]),
         (["npf={table2: {gate: {beta: -1}}}"], ["npf.table2.gate.beta", "-1", "greater than 0"]),
-        (["npf={nu: {step_size: 1e-3}}"], ["npf.nu.step_size", "'1e-3'", "0.001, not 1e-3"]),
+        (["npf={nu: {step_size: small}}"], ["npf.nu.step_size", "'small'", "type number"]),
+        (["npf={table2: {sgd_search: maybe}}"], ["npf.table2.sgd_search", "'maybe'", "boolean"]),
         (["npf={nu: {wdith: 3}}"], ["npf.nu.wdith", "unknown key"]),
         (["npf={stages: {chekpoint: epoch}}"], ["did you mean checkpoint?"]),
         (["devise=cuda"], ["devise", "did you mean device?"]),
@@ -48,6 +49,14 @@ def test_bad_settings_are_refused_before_any_job(fresh, settings, words):
     for word in words:
         assert word in answer.stdout
     assert not (fresh.path / "results").exists()
+
+
+def test_a_number_that_yaml_reads_as_text_is_refused_with_the_cure(fresh, tmp_path):
+    (tmp_path / "mine.yaml").write_text("npf: {nu: {step_size: 1e-3}}")
+    answer = fresh.run("--dry-run", "--configfile", str(tmp_path / "mine.yaml"))
+    assert answer.returncode != 0
+    assert "npf.nu.step_size: '1e-3' is refused" in answer.stdout
+    assert "write 0.001, not 1e-3" in answer.stdout
 
 
 def test_lint_finds_nothing(fresh):

@@ -32,7 +32,6 @@ def test_a_run_killed_again_and_again_ends_in_the_same_bytes(make_checkout, undi
     process = checkout.start(TARGET, LONG, fast)  # and while Snakemake is still starting
     time.sleep(0.5)
     kill(process)
-    checkout.run("--unlock")
     finished = checkout.run(TARGET, LONG, fast)
     assert finished.returncode == 0, finished.stdout
     assert "continuing after epoch" in log.read_text()

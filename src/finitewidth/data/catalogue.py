@@ -47,7 +47,7 @@ SOURCES: dict[str, Source] = {
             "CIFAR-10",
             (16, 16, 3),
             10,
-            f"{_UCI}, in light colours over darkened patches of scikit-learn's two sample photographs",
+            f"{_UCI}, in light colours over dark patches of scikit-learn's two sample photographs",
         ),
         Source(
             "mnist",

@@ -14,6 +14,6 @@ def standard_error(spread: float, runs: int, ddof: int) -> float:
 def difference_in_standard_errors(
     ours: float, our_error: float, theirs: float, their_error: float
 ) -> float:
-    """(ours - theirs) / sqrt(our_error² + their_error²); NaN where both errors are 0 or one is NaN."""
+    """(ours - theirs) / sqrt(our_error² + their_error²); NaN if both errors are 0 or one is NaN."""
     combined = sqrt(our_error**2 + their_error**2)
     return (ours - theirs) / combined if combined > 0 else nan

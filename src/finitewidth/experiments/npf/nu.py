@@ -14,7 +14,7 @@ from finitewidth.measures.accuracy import mean_and_spread
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """nu of the trace-normalised neural path kernel at every kept epoch of every run.
+    """Value of nu, from the trace-normalised path kernel, at every kept epoch of every run.
 
     Args:
         inputs: ``data``, the dataset; ``weights``, kept along a training.

@@ -35,7 +35,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Five lines per network and optimiser: three ways to choose the epoch, the paper, the difference.
+    """Five lines per network and optimiser: three choices of the epoch, the paper, the difference.
 
     ``settings``: ``paper``; ``datasets``, what is shown for each of the paper's.
     """

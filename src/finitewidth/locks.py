@@ -1,0 +1,33 @@
+"""Locks that a killed run left behind: found by a lock that dies with its process."""
+
+import fcntl
+from pathlib import Path
+from typing import IO
+
+
+def release_stale_locks(folder: str | Path) -> IO[str]:
+    """Remove Snakemake's locks below ``folder`` if no run in it is alive; returns a lock to hold.
+
+    Snakemake's own locks are files, which outlive a SIGKILL and then stop the next start. Beside
+    them every run holds a share of a kernel lock for as long as it lives. Whoever can have that
+    lock alone knows that all other runs are dead. Runs that are alive keep their locks, and
+    Snakemake goes on to refuse a second run of the same files.
+
+    Args:
+        folder: ``.snakemake`` of the working directory.
+
+    Returns:
+        An open file; the share ends when it is closed or the process ends.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    share = (folder / "finitewidth.lock").open("w")
+    try:
+        fcntl.flock(share, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        pass  # another run is alive
+    else:
+        for lock in (folder / "locks").glob("*"):
+            lock.unlink(missing_ok=True)
+    fcntl.flock(share, fcntl.LOCK_SH)
+    return share

@@ -1,0 +1,67 @@
+"""Footers name what stands in for what; files and jobs follow from settings."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from finitewidth.plan import Plan
+from finitewidth.settings import merged, preset_only
+
+ROOT = Path(__file__).parents[2]
+
+
+def plan(preset="quick", **over):
+    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
+
+
+def test_footer_of_a_preset():
+    text = plan().footer("npf", ["table2"], "mnist")
+    assert text.startswith("preset quick · digits 8×8 (stand-in for MNIST) · ")
+    assert text.endswith("stand-in for the paper's sizes")
+
+
+def test_footer_at_the_papers_own_settings_names_no_stand_in():
+    assert plan("paper").footer("npf", ["table2"], "mnist", "cifar10") == (
+        "preset paper · MNIST · CIFAR-10 · 5 runs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("over", "modified"),
+    [
+        ({"npf": {"nu": {"runs": 2}}}, True),
+        ({"npf": {"kvf": {"runs": 2}}}, False),
+        ({"data": {"mnist": "warped_digits"}}, True),
+        ({"data": {"cifar10": "cifar10"}}, False),
+        ({"device": "auto", "checkpoint_seconds": 3}, False),
+    ],
+)
+def test_footer_says_modified_if_what_it_shows_is(over, modified):
+    assert ("quick, modified" in plan(**over).footer("npf", ["nu"], "mnist")) == modified
+
+
+def test_a_stand_in_at_the_papers_sizes_is_still_named():
+    text = plan("paper", data={"mnist": "digits"}).footer("npf", ["nu"], "mnist")
+    assert "digits 8×8 (stand-in for MNIST)" in text
+
+
+def test_inputs_of_a_training_that_starts_from_another():
+    wildcards = SimpleNamespace(paper="npf", training="fc_sgd-frozen")
+    assert plan().training_inputs(wildcards) == {
+        "data": "results/data/digits.npz",
+        "history": "results/quick/npf/training/fc_sgd-relu/history.csv",
+        "weights": "results/quick/npf/training/fc_sgd-relu/weights.npz",
+    }
+    assert len(plan().training_settings(wildcards)["replicas"]) == 9
+
+
+def test_image_folders_take_any_part():
+    mine = plan(data={"cifar10": "mine", "imagefolder": {"mine": "folder/of/mine"}})
+    assert mine.dataset("cifar10") == "results/data/mine.npz"
+    assert mine.tree(SimpleNamespace(source="mine")) == "folder/of/mine"
+    assert mine.titles("cifar10") == {"cifar10": "mine (image folder) (stand-in for CIFAR-10)"}
+
+
+def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
+    assert (plan().gpus(), plan(device="auto").gpus(), plan(device="cuda").gpus()) == (0, 1, 1)
