@@ -8,6 +8,8 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from finitewidth.errors import FinitewidthError
+
 LOG = logging.getLogger("finitewidth")
 
 
@@ -23,10 +25,14 @@ def logged_to(path: str | Path) -> Iterator[None]:
     logging.getLogger("py.warnings").addHandler(handler)
     try:
         yield
+    except FinitewidthError as error:
+        LOG.error("%s", error)  # says all there is to say
+        raise
     except Exception:
         LOG.error("%s", traceback.format_exc())
         raise
     finally:
+        logging.captureWarnings(False)
         logging.getLogger("py.warnings").removeHandler(handler)
         LOG.removeHandler(handler)
         handler.close()

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def atomic(path: str | Path) -> Iterator[Path]:
     """Give a temporary path beside ``path`` and rename it into place if the block succeeds.
 
-    A reader sees the old file or the whole new one, never a part; a failed block leaves nothing.
+    A reader sees the old file or the whole new one, never a part; a failed block leaves nothing,
+    and what a killed one left goes with the next write of the same file.
 
     Raises:
         ResultError: the folder is read-only or the disk full; the message names file and remedy.
@@ -30,6 +32,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path)
         # same suffix: numpy and matplotlib choose the format by it
         handle, name = tempfile.mkstemp(
             prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
@@ -47,6 +50,14 @@ def atomic(path: str | Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Delete temporary files of earlier writes of ``path`` that were killed."""
+    temporary = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
+    for file in path.parent.glob(".*"):
+        if temporary.fullmatch(file.name):
+            file.unlink(missing_ok=True)
 
 
 def _umask() -> int:

@@ -8,7 +8,8 @@ import pytest
 from finitewidth.provenance import SOURCE_ROOT, imports_of
 
 LAYERS = [
-    ("errors", "locks", "progress", "provenance"),
+    "errors",
+    ("locks", "progress", "provenance"),
     ("index", "numerics", "records", "settings"),
     "data",
     "networks",

@@ -52,6 +52,14 @@ def test_second_hop_an_experiment_rule_names_its_module_and_digests_it(name):
         assert f'code_digest("{module.group(1)}"' in body.replace("\n", "").replace("  ", "")
 
 
+@pytest.mark.parametrize("name", [n for n, body in RULES.items() if "output:" in body])
+def test_every_rule_has_log_benchmark_threads_and_resources(name):
+    body = RULES[name]
+    heir = "params:" in body and "script:" not in body  # of a base rule, which has the latter two
+    for word in ("log:", "benchmark:", *(() if heir else ("threads:", "mem_mb=", "runtime="))):
+        assert word in body, f"rule {name} has no {word}"
+
+
 def test_reported_numbers_belong_to_artifacts_and_done_tables_have_them():
     for paper in PAPERS:
         reported = read_reported(ROOT / "config/reported", paper, INDEX)

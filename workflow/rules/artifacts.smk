@@ -5,6 +5,8 @@
 rule experiment:
     log:
         f"{results}/logs/experiment.log",
+    benchmark:
+        f"{results}/benchmarks/experiment.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -18,6 +20,8 @@ rule experiment:
 rule figure:
     log:
         f"{results}/logs/figure.log",
+    benchmark:
+        f"{results}/benchmarks/figure.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -31,6 +35,8 @@ rule figure:
 rule table:
     log:
         f"{results}/logs/table.log",
+    benchmark:
+        f"{results}/benchmarks/table.tsv"
     conda:
         "../../environment.yml"
     threads: 1

@@ -6,6 +6,8 @@ rule dataset:
         data=ensure("results/data/{source}.npz", non_empty=True),
     log:
         "results/data/logs/{source}.log",
+    benchmark:
+        "results/data/benchmarks/{source}.tsv"
     conda:
         "../../environment.yml"
     threads: 1

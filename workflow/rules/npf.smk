@@ -12,6 +12,8 @@ use rule experiment as npf_regimes with:
         provenance=f"{results}/npf/experiments/regimes_provenance.json",
     log:
         f"{results}/logs/npf/regimes.log",
+    benchmark:
+        f"{results}/benchmarks/npf/regimes.tsv"
     params:
         module="finitewidth.experiments.npf.table2",
         settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
@@ -31,6 +33,8 @@ use rule experiment as npf_stages with:
         provenance=f"{results}/npf/experiments/stages_provenance.json",
     log:
         f"{results}/logs/npf/stages.log",
+    benchmark:
+        f"{results}/benchmarks/npf/stages.tsv"
     params:
         module="finitewidth.experiments.npf.stages",
         settings={
@@ -52,6 +56,8 @@ use rule experiment as npf_nu with:
         provenance=f"{results}/npf/experiments/nu_provenance.json",
     log:
         f"{results}/logs/npf/nu.log",
+    benchmark:
+        f"{results}/benchmarks/npf/nu.tsv"
     params:
         module="finitewidth.experiments.npf.nu",
         settings={
@@ -73,6 +79,8 @@ use rule experiment as npf_kvf with:
         provenance=f"{results}/npf/experiments/kvf_provenance.json",
     log:
         f"{results}/logs/npf/kvf.log",
+    benchmark:
+        f"{results}/benchmarks/npf/kvf.tsv"
     params:
         module="finitewidth.experiments.npf.kvf",
         settings={
@@ -101,6 +109,8 @@ use rule table as npf_table2 with:
         tex=f"{results}/npf/tables/npf_table2.tex",
     log:
         f"{results}/logs/npf/npf_table2.log",
+    benchmark:
+        f"{results}/benchmarks/npf/npf_table2.tsv"
     params:
         module="finitewidth.tables.npf.table2",
         settings={"paper": "npf", "datasets": plan.titles("mnist", "cifar10")},
@@ -125,6 +135,8 @@ use rule figure as npf_fig3 with:
         csv=f"{results}/npf/figures/npf_fig3.csv",
     log:
         f"{results}/logs/npf/npf_fig3.log",
+    benchmark:
+        f"{results}/benchmarks/npf/npf_fig3.tsv"
     params:
         module="finitewidth.figures.npf.fig3",
         settings={"unit": "percent"},
@@ -144,6 +156,8 @@ use rule npf_table2 as npf0_table2 with:
         tex=f"{results}/npf0/tables/npf0_table2.tex",
     log:
         f"{results}/logs/npf0/npf0_table2.log",
+    benchmark:
+        f"{results}/benchmarks/npf0/npf0_table2.tsv"
     params:
         module="finitewidth.tables.npf.table2",
         settings={"paper": "npf0", "datasets": plan.titles("mnist", "cifar10")},
@@ -164,6 +178,8 @@ use rule npf_fig3 as npf0_fig3 with:
         csv=f"{results}/npf0/figures/npf0_fig3.csv",
     log:
         f"{results}/logs/npf0/npf0_fig3.log",
+    benchmark:
+        f"{results}/benchmarks/npf0/npf0_fig3.tsv"
     params:
         module="finitewidth.figures.npf.fig3",
         settings={"unit": "fraction"},

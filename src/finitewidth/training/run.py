@@ -8,6 +8,8 @@ from finitewidth.errors import ConfigError
 from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.regimes import Regime, regime
 
+KEPT = ("best_test", "best_validation", "last")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Replica:
@@ -86,10 +88,18 @@ class TrainingRun:
         """Refuse what no training can mean.
 
         Raises:
-            ConfigError: no replicas, regimes that do not stack, ``pretrained`` missing or needless.
+            ConfigError: no replicas, regimes that do not stack, ``pretrained`` missing or needless,
+                weights to keep that there will not be.
         """
         if not self.replicas:
             raise ConfigError("a training needs at least one replica")
+        if unknown := set(self.keep) - set(KEPT):
+            raise ConfigError(f"keep: {sorted(unknown)} is refused; allowed are {', '.join(KEPT)}")
+        for name, first in (("snapshots", 0), ("best_so_far", 1)):
+            if wrong := [e for e in getattr(self, name) if not first <= e <= self.epochs]:
+                raise ConfigError(
+                    f"{name}: epochs {wrong} are refused; allowed are {first} to {self.epochs}"
+                )
         first = self.regime_of(self.replicas[0])
         for replica in self.replicas:
             this = self.regime_of(replica)
