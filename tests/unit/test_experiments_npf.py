@@ -1,0 +1,209 @@
+"""Experiments of npf on inputs small enough to compute by hand or by definition."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from finitewidth.data.bundled import digits
+from finitewidth.experiments.npf import kvf, nu, stages, table2
+from finitewidth.experiments.npf.snapshots import epochs_kept, network_at
+from finitewidth.experiments.npf.trainings import trainings
+from finitewidth.kernels import reference
+from finitewidth.kernels.gated_networks import feature_gates, relu_gates
+from finitewidth.settings import merged, preset_only
+
+ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
+REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
+
+
+def history(accuracy=0.5, regime="relu", row="fc_sgd", **over):
+    values = {
+        "row": row, "regime": regime, "stage": None, "seed": 0, "step_size": 0.1, "epoch": 1,
+        "train_accuracy": 1.0, "test_accuracy": accuracy, "test_accuracy_first": accuracy,
+        "test_accuracy_second": accuracy, "diverged": 0,
+    }  # fmt: skip
+    return values | over
+
+
+def printed(paper):
+    return pd.DataFrame(
+        {
+            "artifact": f"{paper}_table2",
+            "row": [row for row in ROWS for _ in REGIMES],
+            "column": REGIMES * len(ROWS),
+            "value": 60.0,
+            "spread": 2.0,
+            "runs": 5,
+        }
+    )
+
+
+def measured(rows, **settings):
+    inputs = {"histories": pd.DataFrame(rows), "reported_npf": printed("npf"),
+              "reported_npf0": printed("npf0")}  # fmt: skip
+    return table2.measure(inputs, {"select": "best_test", "ddof": 0, **settings})
+
+
+def everywhere(**over):
+    return [
+        history(0.5 + 0.1 * seed, regime, row, seed=seed, **over)
+        for row in ROWS
+        for regime in REGIMES
+        for seed in range(2)
+    ]
+
+
+def test_table2_compares_with_both_versions():
+    rows = measured(everywhere())["rows"]
+    assert rows.groupby("paper").size().to_dict() == {"npf": 30, "npf0": 30}
+    cell = rows.iloc[0]
+    assert (cell["best_test_mean"], cell["best_test_spread"]) == (
+        pytest.approx(55),
+        pytest.approx(5),
+    )
+    # 5/sqrt(2-1) and 2/sqrt(5-1): combined sqrt(26)
+    assert cell["difference"] == pytest.approx(-5)
+    assert cell["difference_se"] == pytest.approx(-5 / np.sqrt(26))
+
+
+def test_table2_counts_a_diverged_run_and_leaves_it_out():
+    rows = everywhere()
+    rows[0] |= {"diverged": 1}
+    cell = measured(rows)["rows"].iloc[0]
+    assert (cell["runs"], cell["diverged"], cell["best_test_mean"]) == (1, 1, pytest.approx(60))
+
+
+def test_table2_takes_the_step_size_with_the_best_mean():
+    tables = measured(everywhere(step_size=0.1) + everywhere(step_size=0.01))
+    assert set(tables["rows"]["step_size"]) == {0.1}  # equal means: the larger step
+    better = [row | {"test_accuracy": row["test_accuracy"] + 0.2} for row in everywhere()]
+    tables = measured(everywhere() + [row | {"step_size": 0.01} for row in better])
+    assert set(tables["rows"]["step_size"]) == {0.01}
+    assert tables["runs"]["chosen"].sum() == 60
+
+
+def test_stages_average_runs_and_draw_references():
+    frozen = [
+        history(0.4 + 0.1 * stage + 0.02 * seed, "flnpf" if stage else "frnpf_ii", "stages",
+                seed=seed, stage=stage)
+        for stage in range(3) for seed in range(2)
+    ]  # fmt: skip
+    reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
+    inputs = {"frozen": pd.DataFrame(frozen), "table2": measured(everywhere())["rows"],
+              "reported_npf": reported}  # fmt: skip
+    settings = {"network": "gconv", "optimiser": "adam", "ddof": 0, "select": "best_test"}
+    curves = stages.measure(inputs, settings)["curves"].set_index("series")
+    assert curves.loc["FLNPF", "y"].tolist() == pytest.approx([0.41, 0.51, 0.61])
+    assert curves.loc["FLNPF", "spread"].tolist() == pytest.approx([0.01] * 3)
+    assert curves.loc["FRNPF", "y"] == pytest.approx(0.41)
+    assert curves.loc["ReLU", "y"] == pytest.approx(0.55)
+    assert curves.loc["CNTK on CIFAR-10, as printed", "y"] == pytest.approx(0.7743)
+
+
+def kept(parts, replicas=2, width=6, depth=2, bias=False, outputs=1):
+    """Random weights as a training keeps them, at epochs 0 and 3."""
+    rng = np.random.default_rng(1)
+    sizes = [64] + [width] * depth + [outputs]
+    arrays = {}
+    for epoch in (0, 3):
+        for part in parts:
+            for layer in range(depth + (part == "value")):
+                shape = (replicas, sizes[layer], sizes[layer + 1])
+                name = f"epoch{epoch}/{part}/{layer}"
+                arrays[f"{name}.weight"] = rng.normal(0, 0.4, shape).astype(np.float32)
+                if bias:
+                    arrays[f"{name}.bias"] = rng.normal(0, 0.1, shape[::2]).astype(np.float32)
+    return arrays
+
+
+def test_nu_is_that_of_the_kernel_by_definition():
+    data, arrays = digits(), kept(["value"], width=12)
+    tables = nu.measure(
+        {"data": data, "weights": arrays}, {"classes": [4, 7], "per_class": 3, "ddof": 0}
+    )
+    runs = tables["runs"]
+    assert runs[["epoch", "seed"]].to_numpy().tolist() == [[0, 0], [0, 1], [3, 0], [3, 1]]
+    index = np.concatenate([np.flatnonzero(data.train_labels == c)[:3] for c in (4, 7)])
+    x = torch.from_numpy(data.train_images[index].reshape(6, 64) / 255)
+    y = np.array([-1, -1, -1, 1, 1, 1.0])
+    weights = [w[1] for w in network_at(arrays, 3, "value")[0]]
+    kernel = reference.npk_by_jacobian(x, relu_gates(weights, None, x)).numpy()
+    expected = y @ np.linalg.solve(kernel / np.trace(kernel), y)
+    assert runs["nu"].iloc[3] == pytest.approx(expected, rel=1e-5)  # pixels are float32
+    assert (tables["curves"]["runs"] == 2).all()
+
+
+def test_kernel_sizes_are_those_of_jacobians():
+    data, arrays = digits(), kept(["value", "feature"], bias=True, outputs=10)
+    settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False,
+                "output": "logits_trace", "ddof": 0}  # fmt: skip
+    runs = kvf.measure({"data": data, "weights": arrays}, settings)["runs"]
+    index = np.array([np.flatnonzero(data.train_labels == c)[0] for c in range(10)])
+    x = torch.from_numpy(data.train_images[index].reshape(10, 64) / 255)
+    value = [[t[0] for t in part] for part in network_at(arrays, 0, "value")]
+    feature = [[t[0] for t in part] for part in network_at(arrays, 0, "feature")]
+    gates = feature_gates(x, *feature, beta=4, eps=0.1)
+    kv = reference.value_kernel_by_jacobian(x, *value, gates, with_biases=False)
+    kf = reference.feature_kernel_by_jacobian(
+        x, *feature, *value, beta=4, eps=0.1, with_biases=False
+    )
+    first = runs.iloc[0]
+    for kernel, name in ((kv, "kv"), (kf, "kf")):
+        assert first[f"trace_{name}"] == pytest.approx(float(kernel.trace()), rel=1e-5)
+        assert first[f"frobenius_{name}"] == pytest.approx(float(kernel.norm()), rel=1e-5)
+
+
+def test_differentiating_the_sum_of_the_softmax_gives_rounding_noise_only():
+    """The authors' published code plots this quantity, which is 0 (docs/disagreements.md)."""
+    arrays = kept(["value", "feature"], bias=True, outputs=10)
+    settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False, "ddof": 0}
+    sizes = {
+        output: kvf.measure({"data": digits(), "weights": arrays}, {**settings, "output": output})
+        for output in ("logits_trace", "softmax_sum", "true_class_logit")
+    }
+    real, noise = sizes["logits_trace"]["runs"], sizes["softmax_sum"]["runs"]
+    assert (noise["trace_kv"] < 1e-25 * real["trace_kv"]).all()
+    assert (sizes["true_class_logit"]["runs"]["trace_kv"] > 0).all()
+
+
+def test_snapshots_are_found_in_order():
+    arrays = {f"epoch{e}/value/0.weight": np.zeros((1, 2, 2)) for e in (10, 0, 2)}
+    assert epochs_kept({**arrays, "last/value/0.weight": np.zeros(1)}) == [0, 2, 10]
+
+
+PAPER = preset_only("paper", "config")["npf"]
+
+
+def test_planned_trainings_of_the_paper():
+    planned = trainings(PAPER)
+    assert len(planned) == 22
+    frozen = planned["gconv_adam-frozen"]
+    assert (frozen.earlier, frozen.dataset) == ("gconv_adam-relu", "cifar10")
+    assert len(frozen.run.replicas) == 15
+    assert planned["fc_adam-relu"].run.replicas[0].step_size == 0.0001
+    assert planned["stages-relu"].run.best_so_far == (10, 20, 30, 40, 50, 60)
+    stages_frozen = planned["stages-frozen"].run
+    assert len(stages_frozen.replicas) == 35
+    assert stages_frozen.replicas[-1].pretrained == "best_so_far60"
+    assert planned["nu"].run.snapshots == tuple(range(0, 51, 2))
+
+
+def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():
+    for name, training in trainings(PAPER).items():
+        if training.earlier:
+            earlier = {replica.name for replica in trainings(PAPER)[training.earlier].run.replicas}
+            assert not earlier & {replica.name for replica in training.run.replicas}, name
+
+
+def test_switches_reach_the_trainings():
+    over = {
+        "table2": {"sgd_search": True, "flnpf_checkpoint": "last"},
+        "stages": {"checkpoint": "epoch"},
+    }
+    planned = trainings(merged(PAPER, over))
+    assert {r.step_size for r in planned["fc_sgd-dlnpf"].run.replicas} == {0.1, 0.01, 0.001}
+    assert {r.step_size for r in planned["fc_adam-dlnpf"].run.replicas} == {0.0001}
+    assert planned["fc_adam-relu"].run.keep == ("last",)
+    assert planned["stages-relu"].run.snapshots == (10, 20, 30, 40, 50, 60)
+    assert planned["stages-frozen"].run.replicas[-1].pretrained == "epoch60"
