@@ -53,7 +53,7 @@ def test_the_published_choice_is_never_below_the_honest_ones(data):
 
 
 def test_choosing_on_noise_gains_and_cross_fitting_does_not():
-    """500 runs of 40 epochs of pure noise about 0.5: the best epoch flatters, cross-fitting is fair."""
+    """500 runs of 40 epochs of noise about 0.5: the best epoch flatters, cross-fitting is fair."""
     rng = np.random.default_rng(0)
     runs = [
         history(rng.normal(0.5, 0.02, 40), rng.normal(0.5, 0.02, 40), seed=seed)
