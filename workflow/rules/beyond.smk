@@ -1,0 +1,1 @@
+# The NTK beyond the infinite-width limit: beyond.
