@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from finitewidth.index import done, read_index
+
 from .conftest import trainings_planned
 
 ROOT = Path(__file__).parents[2]
