@@ -11,6 +11,7 @@ Derivations: docs/theory.md. Modules, none imported here (those on the first lis
 * ``estimators``: `dispersion`, `mean_ratio`: ratios with bootstrap errors
 
 * ``vector_sampler``: `sample_vectors`: any activation, one input, O(L M), CPU or CUDA
+* ``vector_sweep``: `sweep_vectors`: the same at all depths and weight variances from one pass
 * ``matrix_sampler``: `sample_kernels`: S inputs, C outputs, O(L M S^2), CPU or CUDA
 * ``given_network``: `tangent_kernel`: of a given network, closed form and definition
 * ``brute_force``: `sample_by_brute_force`: matrices drawn; the reference
