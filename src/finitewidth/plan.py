@@ -23,6 +23,7 @@ class Plan:
         config: the settings.
         results: the folder of this preset's results.
         artifacts: the index of all artifacts.
+        extras: what is made beside them.
     """
 
     def __init__(self, config: Mapping[str, Any], root: str | Path):
@@ -36,6 +37,7 @@ class Plan:
         self.config = config
         self.results = f"results/{config['preset']}"
         self.artifacts = index.read_index(self.folder / "artifacts.tsv")
+        self.extras = index.read_extras(self.folder / "extras.tsv")
         self._trainings: dict[str, dict[str, PlannedTraining]] = {
             "npf": npf_trainings.trainings(config["npf"])
         }
@@ -46,7 +48,7 @@ class Plan:
         """The files of all finished artifacts, of one paper or of all."""
         return [
             f"{self.results}/{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
-            for artifact in index.done(self.artifacts, paper)
+            for artifact in index.done(self.artifacts + self.extras, paper)
             for suffix in (FIGURE_FORMATS if artifact.kind == "figure" else TABLE_FORMATS)
         ]
 

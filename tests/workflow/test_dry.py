@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.index import done, read_index
+from finitewidth.index import done, read_extras, read_index
 
 from .conftest import trainings_planned
 
@@ -24,7 +24,9 @@ def fresh(make_checkout):
 def test_every_preset_dry_runs_completely(fresh, preset):
     jobs = fresh.planned(preset=preset)
     assert jobs["train"] == trainings_planned(preset) > 0
-    artifacts = done(read_index(ROOT / "config/artifacts.tsv"))
+    artifacts = done(
+        read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
+    )
     assert {artifact.artifact for artifact in artifacts} <= set(jobs)
 
 

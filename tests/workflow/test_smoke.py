@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.index import done, read_index
+from finitewidth.index import done, read_extras, read_index
 
 from .conftest import trainings_planned
 
 ROOT = Path(__file__).parents[2]
-DONE = done(read_index(ROOT / "config/artifacts.tsv"))
+DONE = done(read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv"))
 RULES = "".join(file.read_text() for file in sorted((ROOT / "workflow/rules").glob("*.smk")))
 WITHOUT_DATA = ("trust", "beyond")  # at initialisation on made-up inputs
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]

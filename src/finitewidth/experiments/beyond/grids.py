@@ -16,13 +16,17 @@ from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
 SHALLOWEST = 2  # one hidden layer
 
 
-def depths(width: int, max_lambda: float, points: int | None) -> list[int]:
-    """Depths from 2 to ``max_lambda`` times the width: every one, or ``points`` evenly spread."""
+def depths(width: int, max_lambda: float, points: int | None, power: float = 1.0) -> list[int]:
+    """Depths from 2 to ``max_lambda`` times the width: every one, or at most ``points``.
+
+    These are spread evenly in L^(1/power): the larger ``power``, the closer at small depths.
+    """
     deepest = max(SHALLOWEST, round(max_lambda * width))
     every = np.arange(SHALLOWEST, deepest + 1)
     if points is None or points >= len(every):
         return every.tolist()
-    return np.unique(np.linspace(SHALLOWEST, deepest, points).round().astype(int)).tolist()
+    shares = np.linspace(0, 1, points) ** power
+    return np.unique((SHALLOWEST + (deepest - SHALLOWEST) * shares).round().astype(int)).tolist()
 
 
 def networks(group: Mapping[str, Any]) -> Iterator[tuple[int, float]]:

@@ -18,6 +18,7 @@ from finitewidth.progress import Progress
 from finitewidth.provenance import seed_for
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")
+POWER = 2.0  # the ratio falls within a few layers, then changes slowly
 
 
 class _Cell(NamedTuple):
@@ -70,7 +71,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
-    return depths(width, settings["max_lambda"], settings["points"])
+    return depths(width, settings["max_lambda"], settings["points"], POWER)
 
 
 def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:

@@ -31,13 +31,26 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, exact), width (0 for
-        limits), x, y. ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact, networks),
-        y, spread, draws.
+        limits), x, y, relative. ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact,
+        networks), y, spread, relative, relative_spread, draws. ``relative`` is y over what the paper prints: its
+        limit at the same lambda, or Theorem 3.2 for the same network.
     """
-    return {"curves": _curves(settings), "small": _small(settings["small"], settings["draws"])}
+    curves = pd.DataFrame(_curves(settings))
+    printed = [
+        dispersion_limit(float(row.x), row.phase, form="printed") for row in curves.itertuples()
+    ]
+    small = pd.DataFrame(_small(settings["small"], settings["draws"]))
+    sums = small[small["curve"] == "printed_sums"].set_index(["sigma_w2", "depth"])["y"]
+    places = pd.MultiIndex.from_frame(small[["sigma_w2", "depth"]])
+    by = sums.loc[places].to_numpy()
+    shares = {"relative": small["y"] / by, "relative_spread": small["spread"] / by}
+    return {
+        "curves": curves.assign(relative=curves["y"] / printed),
+        "small": small.assign(**shares),
+    }
 
 
-def _curves(settings: Mapping[str, Any]) -> pd.DataFrame:
+def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for variance in settings["sigma_w2"]:
         phase = relu_phase(variance)
@@ -48,14 +61,14 @@ def _curves(settings: Mapping[str, Any]) -> pd.DataFrame:
                 line = {"curve": f"{form}_limit", "width": 0, "x": lam, "y": limit}
                 rows.append(key | line)
             for width in settings["widths"]:
-                depth = max(1, round(lam * width))
+                depth = max(2, round(lam * width))
                 value = log_moments(network(depth, width, 1.0, variance)).dispersion
                 line = {"curve": "exact", "width": width, "x": depth / width, "y": value}
                 rows.append(key | line)
-    return pd.DataFrame(rows)
+    return rows
 
 
-def _small(settings: Mapping[str, Any], draws: int) -> pd.DataFrame:
+def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
     width, grid = settings["width"], settings["depths"]
     rows = [
         row | {"spread": 0.0, "draws": 0}
@@ -81,4 +94,4 @@ def _small(settings: Mapping[str, Any], draws: int) -> pd.DataFrame:
                  "draws": draws}
             )  # fmt: skip
     progress.close()
-    return pd.DataFrame(rows)
+    return rows
