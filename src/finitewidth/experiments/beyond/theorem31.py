@@ -32,8 +32,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, exact), width (0 for
         limits), x, y, relative. ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact,
-        networks), y, spread, relative, relative_spread, draws. ``relative`` is y over what the paper prints: its
-        limit at the same lambda, or Theorem 3.2 for the same network.
+        networks), y, spread, relative, relative_spread, draws. ``relative`` is y over what the
+        paper prints: its limit at the same lambda, or Theorem 3.2 for the same network.
     """
     curves = pd.DataFrame(_curves(settings))
     printed = [
