@@ -81,7 +81,8 @@ def sweep_vectors(
     init = init.cut(max(depths))
     norm2 = checked_scalar(init, input_norm2)
     activation, device = activation_of(activation), checked_device(device)
-    block = streams.block_size(3 * sum(init.widths))
+    # one layer of some dozens of variances stays in a processor's cache: twice as fast
+    block = streams.block_size(128 * max(init.widths))
     plan = streams.Plan(checked_count("draws", draws), block, 1)
     for blocks in plan.groups():
         normals = Normals(seed, blocks, block, device)
