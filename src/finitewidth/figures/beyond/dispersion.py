@@ -41,7 +41,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """The paper's sample above, ours below.
 
     Above: dashed estimates as printed, with the printed theory solid. Below, where there are more
-    draws: points, the same theory, and the exact curve if ``exact`` is set.
+    draws: the same theory, and the exact curve of the diagonal if ``exact`` is set.
 
     Args:
         rows: series (estimate, printed_limit, printed_sums, exact), sample, ...
@@ -56,7 +56,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = rows[rows[settings["columns"]] == value]
         exact = settings["exact"] and (sample == "many" or len(panels) == own["sample"].nunique())
         _theory(axis, own, shades, exact)
-        _estimates(axis, own[own["sample"] == sample], shades, settings["errors"], exact)
+        # the exact curve takes the place of a line between points, where it is of the same element
+        points = exact and not off
+        _estimates(axis, own[own["sample"] == sample], shades, settings["errors"], points)
     highest = rows.loc[rows["sample"].isin(["many", ""]), "y"].max()
     log_dispersion_axis(list(panels.values()), float(max(highest, 1.3)))
     legend(figure, _handles(rows, shades, settings["exact"]))
