@@ -113,8 +113,10 @@ def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
 
 
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():
-    found = diagonal.measure({}, {**DIAGONAL, "draws": 200})["estimates"]
-    assert set(found["sample"]) == {"paper"}
+    tables = diagonal.measure({}, {**DIAGONAL, "draws": 200})
+    assert set(tables["estimates"]["sample"]) == {"paper"}
+    figure = fig1.draw(fig1.select(tables), BARS)
+    assert len(figure.axes) == 2  # one row
     found = off_diagonal.measure({}, {**OFF, "draws": 200})["estimates"]
     assert set(found["sample"]) == {"paper"}
     assert set(found["draws"]) == {200}

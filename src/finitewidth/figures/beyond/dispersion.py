@@ -40,8 +40,8 @@ def rows_of(
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """The paper's sample above, ours below.
 
-    Above: dashed estimates as printed, with the printed theory solid. Below, where there are more
-    draws: the same theory, and the exact curve of the diagonal if ``exact`` is set.
+    Dashed estimates as in the paper, with the printed theory solid; in the last row also the exact
+    curve of the diagonal if ``exact`` is set.
 
     Args:
         rows: series (estimate, printed_limit, printed_sums, exact), sample, ...
@@ -52,12 +52,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     label = rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$"
     figure, panels = grid(rows, settings["columns"], label)
     shades = colours(sorted(rows["sigma_w2"].unique()))
+    last = list(panels)[-1][0]
     for (sample, value), axis in panels.items():
         own = rows[rows[settings["columns"]] == value]
-        exact = settings["exact"] and (sample == "many" or len(panels) == own["sample"].nunique())
+        exact = settings["exact"] and sample == last
         _theory(axis, own, shades, exact)
         # the exact curve takes the place of a line between points, where it is of the same element
-        points = exact and not off
+        points = exact and not off and sample == "many"
         _estimates(axis, own[own["sample"] == sample], shades, settings["errors"], points)
     highest = rows.loc[rows["sample"].isin(["many", ""]), "y"].max()
     log_dispersion_axis(list(panels.values()), float(max(highest, 1.3)))
