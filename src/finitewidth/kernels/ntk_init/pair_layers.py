@@ -48,7 +48,10 @@ class Layer:
         self.rate = 2 / width
         size = gram[0].shape[1]
         z1, z2 = rng.standard_normal((2, size, width))
-        products = np.stack([np.ones_like(z1), z1 * z1, z1 * z2, z2 * z2], axis=-1)
+        products = np.ones((size, 4, width))
+        np.multiply(z1, z1, out=products[:, 1])
+        np.multiply(z1, z2, out=products[:, 2])
+        np.multiply(z2, z2, out=products[:, 3])
         scale, along, across = cholesky(tuple(self.rate * part for part in gram))
         masks = np.empty((size, 3, len(scale), width))
         positive, alive = z1 > 0, along**2 + across**2 > 0  # below a dead layer all gates are off
@@ -61,7 +64,7 @@ class Layer:
             np.greater(on_1, on_2, out=masks[:, 1, c])
             np.greater(on_2, on_1, out=masks[:, 2, c])
         # (draws, group, cosine, 4): number of units and sums of z1^2, z1 z2, z2^2
-        sums = (masks.reshape(size, -1, width) @ products).reshape(size, 3, len(scale), 4)
+        sums = (masks.reshape(size, -1, width) @ products.mT).reshape(size, 3, len(scale), 4)
         count, p11, p12, p22 = np.ascontiguousarray(sums.transpose(3, 1, 2, 0))
         s11 = scale**2 * p11
         s12 = scale * (along * p11 + across * p12)
