@@ -29,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
 def listed(preset: str, planned: bool) -> list[str]:
     """A line per artifact: id, title, and the path of what a reader opens first, if it is there."""
     lines = []
-    for artifact in index.read_index("config/artifacts.tsv"):
+    entries = index.read_index("config/artifacts.tsv") + index.read_extras("config/extras.tsv")
+    for artifact in entries:
         if artifact.status == "done":
             path = first_file(preset, artifact)
             found = str(path) if path.is_file() else "not made yet"

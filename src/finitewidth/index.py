@@ -1,13 +1,14 @@
 """What there is to regenerate, and what the papers print: the index and the reported numbers.
 
-``config/artifacts.tsv`` lists all 80 numbered tables and figures. ``config/reported/<paper>.csv``
-holds the numbers of one paper as it prints them. Both are read strictly: every error names file,
-line and column. Standard library only, since the workflow reads both at every start.
+``config/artifacts.tsv`` lists all 80 numbered tables and figures, ``config/extras.tsv`` what is
+made beside them. ``config/reported/<paper>.csv`` holds the numbers of one paper as it prints them.
+All are read strictly: every error names file, line and column. Standard library only, since the
+workflow reads the lists at every start.
 """
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -38,6 +39,7 @@ REPORTED_COLUMNS = (
 )
 
 _NUMBER_IN_PAPER = re.compile(r"[1-9]\d*(\.[1-9]\d*)?")
+_NAME = re.compile(r"[a-z][a-z0-9]*")
 _KEY = re.compile(r"[a-z0-9]+([._][a-z0-9]+)*")
 
 
@@ -151,9 +153,26 @@ def read_index(path: str | Path) -> list[Artifact]:
         ConfigError: no such file, a wrong header, an unknown paper, kind or status, a malformed
             number, an id that does not follow from them, or an id given twice.
     """
+    return _entries(path, _NUMBER_IN_PAPER, "a number like 3 or 2.5", KINDS)
+
+
+def read_extras(path: str | Path) -> list[Artifact]:
+    """Read ``config/extras.tsv``: what is made beside the papers' own tables and figures.
+
+    Columns as in the index, with a name in place of the number; ids are ``<paper>_extra_<name>``.
+
+    Raises:
+        ConfigError: as `read_index`.
+    """
+    return _entries(path, _NAME, "a name like theorem31", dict.fromkeys(KINDS, "extra_"))
+
+
+def _entries(
+    path: str | Path, pattern: re.Pattern[str], wanted: str, kinds: Mapping[str, str]
+) -> list[Artifact]:
     index: dict[str, Artifact] = {}
     for line in _lines(Path(path), INDEX_COLUMNS, delimiter="\t"):
-        artifact = _artifact(line)
+        artifact = _artifact(line, pattern, wanted, kinds)
         if artifact.artifact in index:
             raise line.error("artifact", f"{artifact.artifact} stands in the index twice")
         index[artifact.artifact] = artifact
@@ -196,13 +215,15 @@ def read_reported(
     return list(numbers.values())
 
 
-def _artifact(line: _Line) -> Artifact:
+def _artifact(
+    line: _Line, pattern: re.Pattern[str], wanted: str, kinds: Mapping[str, str]
+) -> Artifact:
     paper = line.one_of("paper", PAPERS)
     kind = line.one_of("kind", tuple(KINDS))
     number = line.cells["number"]
-    if not _NUMBER_IN_PAPER.fullmatch(number):
-        raise line.error("number", f"{number!r} is not a number like 3 or 2.5")
-    expected = f"{paper}_{KINDS[kind]}{number.replace('.', '_')}"
+    if not pattern.fullmatch(number):
+        raise line.error("number", f"{number!r} is not {wanted}")
+    expected = f"{paper}_{kinds[kind]}{number.replace('.', '_')}"
     if line.cells["artifact"] != expected:
         found = line.cells["artifact"]
         raise line.error("artifact", f"{found!r} must be {expected!r} by its paper, kind, number")

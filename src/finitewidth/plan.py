@@ -23,6 +23,7 @@ class Plan:
         config: the settings.
         results: the folder of this preset's results.
         artifacts: the index of all artifacts.
+        extras: what is made beside them.
     """
 
     def __init__(self, config: Mapping[str, Any], root: str | Path):
@@ -36,6 +37,7 @@ class Plan:
         self.config = config
         self.results = f"results/{config['preset']}"
         self.artifacts = index.read_index(self.folder / "artifacts.tsv")
+        self.extras = index.read_extras(self.folder / "extras.tsv")
         self._trainings: dict[str, dict[str, PlannedTraining]] = {
             "npf": npf_trainings.trainings(config["npf"])
         }
@@ -46,7 +48,7 @@ class Plan:
         """The files of all finished artifacts, of one paper or of all."""
         return [
             f"{self.results}/{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
-            for artifact in index.done(self.artifacts, paper)
+            for artifact in index.done(self.artifacts + self.extras, paper)
             for suffix in (FIGURE_FORMATS if artifact.kind == "figure" else TABLE_FORMATS)
         ]
 
@@ -74,7 +76,7 @@ class Plan:
 
     def training_names(self, paper: str) -> list[str]:
         """The names of a paper's trainings, for the wildcard of rule ``train``."""
-        return list(self._trainings[paper])
+        return list(self._trainings.get(paper, {}))
 
     def _training(self, wildcards: Any) -> PlannedTraining:
         return self._trainings[wildcards.paper][wildcards.training]
@@ -83,7 +85,7 @@ class Plan:
         """The histories of a paper's trainings that belong to ``rows``, in the order planned."""
         return [
             f"{self.results}/{paper}/training/{name}/history.csv"
-            for name, training in self._trainings[paper].items()
+            for name, training in self._trainings.get(paper, {}).items()
             if training.run.row in rows
         ]
 
@@ -95,16 +97,17 @@ class Plan:
     def footer(self, paper: str, sections: Sequence[str], *roles: str) -> str:
         """The line below a figure or table: preset, data, runs, and what stands in for what.
 
-        A preset is called modified if the command line changes one of the ``sections`` shown or
-        the source of one of the datasets.
+        A section counts ``runs`` or ``draws``; one with neither is computed exactly. A preset is
+        called modified if the command line changes one of the ``sections`` shown or the source of
+        one of the datasets. More draws than the paper's are no stand-in.
         """
         facts = self._facts(self.config, paper, sections, roles)
         preset = self.config["preset"]
         modified = facts != self._facts(self._preset, paper, sections, roles)
-        runs = "/".join(str(self.config[paper][section]["runs"]) for section in sections)
         parts = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
-        parts.append(f"{runs} runs ({'/'.join(sections)})" if len(sections) > 1 else f"{runs} runs")
-        if facts[:-1] != self._facts(self._paper, paper, sections, roles)[:-1]:
+        parts.append(_counted({name: self.config[paper][name] for name in sections}))
+        papers = self._facts(self._paper, paper, sections, roles)
+        if any(map(_smaller, facts[:-1], papers[:-1])):
             parts.append("stand-in for the paper's sizes")
         return " · ".join(parts)
 
@@ -119,3 +122,20 @@ class Plan:
     def gpus(self) -> int:
         """How many GPUs a training asks a scheduler for."""
         return int(self.config["device"] != "cpu")
+
+
+def _counted(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """``3/5 runs (stages/nu)``, ``10,000 draws``, or that nothing is drawn."""
+    for unit in ("runs", "draws"):
+        counts = {name: f"{facts[unit]:,}" for name, facts in sections.items() if unit in facts}
+        if counts:
+            names = f" ({'/'.join(counts)})" if len(counts) > 1 else ""
+            return f"{'/'.join(counts.values())} {unit}{names}"
+    return "computed exactly, no draws"
+
+
+def _smaller(ours: Mapping[str, Any], papers: Mapping[str, Any]) -> bool:
+    """Whether a section differs from the paper's by more than a larger number of draws."""
+    if ours.get("draws", 0) < papers.get("draws", 0):
+        return True
+    return {**ours, "draws": 0} != {**papers, "draws": 0}

@@ -177,3 +177,25 @@ def _check_across(config: Mapping[str, Any]) -> None:
                 f"npf.{name}.every: {npf[name]['every']} is refused; it must be at most "
                 f"npf.{name}.epochs, {npf[name]['epochs']}"
             )
+    _check_beyond(config["beyond"])
+
+
+def _check_beyond(beyond: Mapping[str, Any]) -> None:
+    """Lines shown with bands are among all lines, and architectures do change their width."""
+    diagonal, ratio = beyond["diagonal"], beyond["off_diagonal"]["ratio"]
+    pairs = {
+        f"diagonal.{group}.banded": (diagonal[group]["banded"], diagonal[group]["sigma_w2"])
+        for group in ("phases", "near")
+    } | {
+        f"off_diagonal.ratio.banded.{key}": (ratio["banded"][key], ratio[key])
+        for key in ("sigma_w2", "cosines")
+    }
+    for key, (chosen, known) in pairs.items():
+        if not set(chosen) <= set(known):
+            raise ConfigError(f"beyond.{key}: {chosen} is refused; all of it must be in {known}")
+    narrow, wide = (beyond["architectures"][key] for key in ("narrow", "wide"))
+    if narrow >= wide:
+        raise ConfigError(
+            f"beyond.architectures.narrow: {narrow} is refused; it must be below "
+            f"beyond.architectures.wide, {wide}"
+        )

@@ -11,6 +11,7 @@ from finitewidth.index import (
     PAPERS,
     REPORTED_COLUMNS,
     done,
+    read_extras,
     read_index,
     read_reported,
 )
@@ -253,3 +254,14 @@ def test_reported_numbers_of_an_unknown_or_absent_paper_are_refused(tmp_path):
         read_reported(folder, "gpt")
     with pytest.raises(ConfigError, match=r"dgn\.csv is missing"):
         read_reported(folder, "dgn")
+
+
+def test_extras_have_names_and_stay_out_of_the_index(index, tmp_path):
+    extras = read_extras(CONFIG / "extras.tsv")
+    assert not {e.artifact for e in extras} & {a.artifact for a in index}
+    path = write_index(tmp_path, "beyond_extra_limits\tbeyond\tlimits\tfigure\tLimits\tdone")
+    assert read_extras(path)[0].artifact == "beyond_extra_limits"
+    with pytest.raises(ConfigError, match="'limits' is not a number like 3"):
+        read_index(path)
+    with pytest.raises(ConfigError, match="is not a name like theorem31"):
+        read_extras(write_index(tmp_path, GOOD_ENTRY))

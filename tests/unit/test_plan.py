@@ -65,3 +65,24 @@ def test_image_folders_take_any_part():
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     assert (plan().gpus(), plan(device="auto").gpus(), plan(device="cuda").gpus()) == (0, 1, 1)
+
+
+def test_a_paper_without_trainings_has_none():
+    assert plan().training_names("beyond") == []
+    assert plan().histories("beyond", ["any"]) == []
+
+
+def test_footer_counts_draws_and_calls_only_fewer_or_other_sizes_a_stand_in(monkeypatch):
+    mine = plan("paper")
+
+    def footer(ours, papers):
+        for held, section in ((mine.config, ours), (mine._preset, ours), (mine._paper, papers)):
+            monkeypatch.setitem(held, "beyond", {"sweep": section})
+        return mine.footer("beyond", ["sweep"])
+
+    sizes = {"widths": [100], "draws": 500}
+    assert footer(sizes, sizes) == "preset paper · 500 draws"
+    assert footer({**sizes, "draws": 10_000}, sizes) == "preset paper · 10,000 draws"
+    assert footer({**sizes, "draws": 20}, sizes).endswith("stand-in for the paper's sizes")
+    assert footer({**sizes, "widths": [5]}, sizes).endswith("stand-in for the paper's sizes")
+    assert footer({"depth": 60}, {"depth": 60}) == "preset paper · computed exactly, no draws"

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from finitewidth.index import PAPERS
+from finitewidth.plan import Plan
+from finitewidth.settings import preset_only
+
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "Snakefile",
@@ -21,6 +25,12 @@ PARTS = (
     "environment.yml",
     "requirements.lock",
 )
+
+
+def trainings_planned(preset: str) -> int:
+    """How many trainings a preset means, of all papers."""
+    plan = Plan(preset_only(preset, ROOT / "config"), ROOT)
+    return sum(len(plan.training_names(paper)) for paper in PAPERS)
 
 
 class Checkout:

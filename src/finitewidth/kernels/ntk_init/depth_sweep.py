@@ -13,6 +13,7 @@ import numpy as np
 from finitewidth.kernels.ntk_init import scalar_chain, streams
 from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
 from finitewidth.kernels.ntk_init.draws import NtkDraws
+from finitewidth.kernels.ntk_init.growth import growth_of
 from finitewidth.kernels.ntk_init.initialisation import (
     Initialisation,
     checked_count,
@@ -69,12 +70,12 @@ def sample_depths(
         exact in law, differences between them are less noisy) unless ``independent``.
 
     Cost: O(max depth x variances) per draw where sigma_b2 = 0 and hidden widths are equal, else
-    O(sum of depths x variances) with one forward pass per variance.
+    O(sum of depths x variances), in products only: random numbers are drawn once for all cells.
 
     Raises:
         ConfigError: an argument out of range.
     """
-    depths, variances = _checked_grid(init, depths, sigma_w2)
+    depths, variances = checked_grid(init, depths, sigma_w2)
     norm2 = scalar_chain.checked_scalar(init, input_norm2)
     plan = streams.Plan(checked_count("draws", draws), BLOCK, 1)
     cells = [(depth, value) for depth in depths for value in variances]
@@ -85,16 +86,21 @@ def sample_depths(
             rng = streams.generator(seed, blocks.start)
             block = _one_pass(rng, init, set(depths), variances, norm2)
         else:
-            block = _shared_forward(init, depths, variances, norm2, seed, blocks.start)
+            block = _shared_numbers(init, depths, variances, norm2, seed, blocks.start)
         kept = plan.kept(blocks)
         yield {cell: block[cell].first(kept) for cell in cells}
         if progress is not None:
             progress(blocks.start * BLOCK + kept, draws)
 
 
-def _checked_grid(
+def checked_grid(
     init: Initialisation, depths: Sequence[int], sigma_w2: Sequence[float] | None
 ) -> tuple[list[int], list[float]]:
+    """Depths and weight variances of a sweep, by default the variance of ``init``.
+
+    Raises:
+        ConfigError: one is out of range.
+    """
     found = [checked_count("depths", depth) for depth in depths]
     if not found or max(found) > init.depth:
         raise refuse("depths", found, f"one or more of 1..{init.depth} (the depth of init)")
@@ -116,7 +122,36 @@ def _independent_cells(
     return block
 
 
-def _shared_forward(
+@dataclass(frozen=True)
+class _Chance:
+    """The random numbers of one block, in place l for layer l (place 0 is unused).
+
+    Attributes:
+        alive: whether layer l and all below it have a unit on (with random biases: layer l).
+        signal, noise: chi-squares of K_l and of K_l - 1 degrees; ``normals``: standard.
+    """
+
+    alive: list[np.ndarray]
+    signal: list[np.ndarray]
+    noise: list[np.ndarray]
+    normals: list[np.ndarray]
+
+
+def _chance(rng: np.random.Generator, init: Initialisation) -> _Chance:
+    drawn = _Chance([np.ones(BLOCK, bool)], [], [], [rng.standard_normal(BLOCK)])
+    drawn.signal.append(np.zeros(BLOCK)), drawn.noise.append(np.zeros(BLOCK))
+    for width in init.widths[1:]:
+        half_on = half_units_on(rng, width, BLOCK)
+        if init.sigma_b2 == 0:
+            half_on *= drawn.alive[-1]  # above a dead layer all h are 0, and relu'(0) = 0
+        drawn.alive.append(half_on > 0)
+        drawn.signal.append(2 * half_chi_square(rng, half_on))
+        drawn.noise.append(2 * half_chi_square(rng, half_on - 0.5))
+        drawn.normals.append(rng.standard_normal(BLOCK) if init.sigma_b2 else np.zeros(1))
+    return drawn
+
+
+def _shared_numbers(
     init: Initialisation,
     depths: Sequence[int],
     variances: Sequence[float],
@@ -124,14 +159,66 @@ def _shared_forward(
     seed: int,
     number: int,
 ) -> dict[Cell, NtkDraws]:
+    """The scalar chain with one set of random numbers for all cells of a block."""
+    chance = _chance(streams.generator(seed, number), init)
+    order = sorted(set(depths), reverse=True)
     block = {}
     for variance in variances:
         one = replace(init, sigma_w2=variance)
-        forward = scalar_chain.Forward(streams.generator(seed, number), one, norm2, BLOCK)
-        for depth in depths:
-            rng = streams.generator(seed_for("errors", seed, depth), number)
-            block[depth, variance] = scalar_chain.backward(rng, one, forward, depth)
+        growth, norms = growth_of(one, relu=True), [np.full(BLOCK, norm2)]
+        for layer in range(1, max(order)):
+            rate = variance / init.widths[layer - 1] / growth.layer
+            entry = rate * norms[-1] + growth.bias_variance(layer)
+            norms.append(entry * chance.signal[layer])
+        theta_w, theta_b, output = _errors(one, order, norms, chance)
+        for place, depth in enumerate(order):
+            own = growth_of(one, relu=True, depth=depth)
+            block[depth, variance] = NtkDraws(
+                own.of_theta_w * theta_w[place],
+                one.bias_gain * theta_b[place],
+                own.of_output * output[place],
+                own.log_growth,
+                depth,
+            )
     return block
+
+
+def _errors(
+    init: Initialisation, depths: Sequence[int], norms: Sequence[np.ndarray], chance: _Chance
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Theta_W and Theta_b, divided by growth, and the output, (depths, block); ``depths`` descend.
+
+    As `scalar_chain.backward`, from the output layer of every depth down at once.
+    """
+    gains, shape = init.weight_gains, (len(depths), BLOCK)
+    growths = [growth_of(init, relu=True, depth=depth) for depth in depths]
+    growth = growths[0]
+    u, error, theta_w, theta_b = np.zeros(shape), np.ones(shape), np.zeros(shape), np.zeros(shape)
+    output = np.zeros(shape)
+    for layer in range(max(depths), 0, -1):
+        active = sum(depth > layer for depth in depths)
+        started = sum(depth >= layer for depth in depths)
+        if active:
+            norm, rate = norms[layer], init.sigma_w2 / init.widths[layer]
+            on, noise = u[:active], growth.bias_variance(layer)
+            if init.sigma_b2 > 0:
+                share = rate * norm / (rate * norm + noise)
+                on *= share
+                on += np.sqrt(share * noise) * chance.normals[layer] * np.sqrt(error[:active])
+            below = error[:active]
+            below *= rate / growth.layer * chance.noise[layer]
+            alive = chance.alive[layer]
+            inverse = np.divide(1.0, growth.layer * norm, out=np.zeros(BLOCK), where=alive)
+            below += on * on * inverse
+            on *= alive
+        if started > active:
+            signal = init.sigma_w2 / init.widths[layer - 1] * norms[layer - 1]
+            top = np.sqrt(signal + growth.bias_variance(layer - 1)) * chance.normals[0]
+            u[active:started] = output[active:started] = top
+        theta_w[:started] += (gains[layer - 1] * norms[layer - 1]) * error[:started]
+        factors = np.array([own.of_theta_b(layer) for own in growths[:started]])
+        theta_b[:started] += factors[:, None] * error[:started]
+    return theta_w, theta_b, output
 
 
 def _one_pass(

@@ -1,0 +1,1 @@
+"""Experiments of ``beyond``: the tangent kernel when depth grows with width."""

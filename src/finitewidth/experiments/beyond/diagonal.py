@@ -1,0 +1,125 @@
+"""E-BEY-INIT: dispersion of the NTK's diagonal (``beyond`` Figures 1, 2, 9 and 10)."""
+
+from collections.abc import Mapping, Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.experiments.beyond.grids import depths, dispersion_curves, network, networks
+from finitewidth.experiments.beyond.power_sums import PowerSums
+from finitewidth.kernels.ntk_init import estimators
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.provenance import seed_for
+
+GROUPS = ("phases", "near")
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Estimates of E[Theta(x,x)^2] / E[Theta(x,x)]^2, and the curves that theory draws.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``paper_draws``, ``resamples`` of the bootstrap, ``max_lambda``,
+            ``points`` (depths per network or None), and the groups ``phases`` and ``near``, each
+            with ``widths``, ``alpha_0``, ``sigma_w2`` and ``banded``, those also shown with bands.
+
+    Returns:
+        ``estimates``: group, sample (``many``: one pass for all depths and variances, which share
+        random numbers; ``paper``: the paper's number of draws and its estimator, a stream for
+        every depth), width, alpha_0, sigma_w2, banded, depth, x, y, spread, draws.
+        ``theory``: see `dispersion_curves`, with group and banded.
+    """
+    estimates, theory = [], []
+    for group in GROUPS:
+        chosen = settings[group]
+        for width, alpha_0 in networks(chosen):
+            grid = depths(width, settings["max_lambda"], settings["points"])
+            variances = chosen["sigma_w2"]
+            tag = {"group": group}
+            found = _paper_sized(width, alpha_0, variances, grid, settings)
+            if settings["draws"] != settings["paper_draws"]:
+                found += _many(width, alpha_0, variances, grid, settings["draws"])
+            estimates += [tag | row for row in found]
+            theory += [tag | row for row in dispersion_curves(width, alpha_0, variances, grid)]
+    banded = {group: set(settings[group]["banded"]) for group in GROUPS}
+    for row in estimates + theory:
+        row["banded"] = row["sigma_w2"] in banded[row["group"]]
+    return {"estimates": pd.DataFrame(estimates), "theory": pd.DataFrame(theory)}
+
+
+def _row(
+    sample: str, width: int, alpha_0: float, cell: tuple[int, float], found: Sequence[float]
+) -> dict[str, Any]:
+    (depth, variance), (value, spread, draws) = cell, found
+    return {
+        "sample": sample, "width": width, "alpha_0": alpha_0, "sigma_w2": variance, "depth": depth,
+        "x": depth / width, "y": value, "spread": spread, "draws": draws,
+    }  # fmt: skip
+
+
+def _many(
+    width: int, alpha_0: float, variances: Sequence[float], grid: Sequence[int], draws: int
+) -> list[dict[str, Any]]:
+    """The naive ratio of many draws (its bias of order 1/draws is far below its error)."""
+    sums: dict[tuple[int, float], PowerSums] = {}
+    deepest = network(max(grid), width, alpha_0)
+    seed = seed_for("beyond/diagonal", width, repr(alpha_0))
+    for block in sample_depths(deepest, grid, draws, seed, sigma_w2=variances):
+        for (depth, variance), drawn in block.items():
+            if (depth, variance) not in sums:
+                init = network(depth, width, alpha_0, variance)
+                mean = np.exp(log_moments(init).mean - drawn.log_growth)
+                sums[depth, variance] = PowerSums(float(mean))
+            sums[depth, variance].add(drawn.scaled_theta)
+    rows = []
+    for cell, found in sums.items():
+        error = dispersion_error(network(cell[0], width, alpha_0, cell[1]), found.count)
+        rows.append(_row("many", width, alpha_0, cell, (found.dispersion()[0], error, found.count)))
+    return rows
+
+
+def dispersion_error(init: Initialisation, draws: int) -> float:
+    """Standard error of the ratio from ``draws`` draws, from exact moments up to the fourth.
+
+    Errors estimated from the draws are too small where rare draws carry the moments. With
+    t = Theta / E[Theta] the ratio r has the influence function t^2 - r - 2 r (t - 1).
+    """
+    parts = log_kernel_moments(init, 4)
+    log = [
+        np.logaddexp.reduce([np.log(comb(k, i)) + parts[i, k - i] for i in range(k + 1)])
+        for k in range(5)
+    ]
+    _, _, second, third, fourth = (np.exp(log[k] - k * log[1]) for k in range(5))
+    variance = fourth - 4 * second * third + 4 * second**3 - second**2
+    return float(np.sqrt(max(variance, 0.0) / draws))
+
+
+def _paper_sized(
+    width: int,
+    alpha_0: float,
+    variances: Sequence[float],
+    grid: Sequence[int],
+    settings: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """The paper's number of draws with its leave-one-out ratio (C.3; prefactor 1/N)."""
+    rows, draws = [], settings["paper_draws"]
+    for depth in grid:
+        seed = seed_for("beyond/diagonal/paper", width, repr(alpha_0), depth)
+        init = network(depth, width, alpha_0)
+        (block,) = sample_depths(init, [depth], draws, seed, sigma_w2=variances)
+        for cell, drawn in block.items():
+            found = estimators.dispersion(
+                drawn.scaled_theta,
+                estimator="leave_one_out",
+                seed=seed_for("bootstrap", seed, repr(cell[1])),
+                resamples=settings["resamples"],
+            )
+            rows.append(
+                _row("paper", width, alpha_0, cell, (found.value, found.standard_error, draws))
+            )
+    return rows

@@ -1,0 +1,69 @@
+"""What the experiments of ``beyond`` share: networks, depths and theoretical curves.
+
+ReLU, standard parametrisation, sigma_b = 0, |x| = 1, one output, hidden layers of one width.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+
+SHALLOWEST = 2  # one hidden layer
+
+
+def depths(width: int, max_lambda: float, points: int | None, power: float = 1.0) -> list[int]:
+    """Depths from 2 to ``max_lambda`` times the width: every one, or at most ``points``.
+
+    These are spread evenly in L^(1/power): the larger ``power``, the closer at small depths.
+    """
+    deepest = max(SHALLOWEST, round(max_lambda * width))
+    every = np.arange(SHALLOWEST, deepest + 1)
+    if points is None or points >= len(every):
+        return every.tolist()
+    shares = np.linspace(0, 1, points) ** power
+    return np.unique((SHALLOWEST + (deepest - SHALLOWEST) * shares).round().astype(int)).tolist()
+
+
+def networks(group: Mapping[str, Any]) -> Iterator[tuple[int, float]]:
+    """Pairs (M, alpha_0) of a group of panels."""
+    for width in group["widths"]:
+        for alpha_0 in group["alpha_0"]:
+            yield width, alpha_0
+
+
+def network(depth: int, width: int, alpha_0: float, sigma_w2: float = 2.0) -> Initialisation:
+    """Depth ``depth``, hidden layers of ``width`` units, n_0 = alpha_0 M rounded."""
+    input_width = max(1, round(alpha_0 * width))
+    return constant_width(depth, width, sigma_w2=sigma_w2, input_width=input_width)
+
+
+def dispersion_curves(
+    width: int, alpha_0: float, variances: Sequence[float], grid: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Dispersion of Theta(x, x) without draws, on a grid of depths.
+
+    Rows width, alpha_0, sigma_w2, depth, x = L / M, y and ``curve``: ``printed_limit`` and
+    ``corrected_limit`` (Theorem 3.1 of ``beyond``), ``printed_sums`` (Theorem 3.2 as its proof has
+    it, remainders dropped) and ``exact`` (docs/theory.md).
+    """
+    rows = []
+    for variance in variances:
+        phase = relu_phase(variance)
+        for depth in grid:
+            init, lam = network(depth, width, alpha_0, variance), depth / width
+            values = {
+                "printed_limit": dispersion_limit(lam, phase, alpha_0=alpha_0, form="printed"),
+                "corrected_limit": dispersion_limit(lam, phase, alpha_0=alpha_0),
+                "printed_sums": printed_log_moments(init).dispersion,
+                "exact": log_moments(init).dispersion,
+            }
+            key = {
+                "width": width, "alpha_0": alpha_0, "sigma_w2": variance, "depth": depth, "x": lam,
+            }  # fmt: skip
+            rows += [{**key, "curve": curve, "y": value} for curve, value in values.items()]
+    return rows

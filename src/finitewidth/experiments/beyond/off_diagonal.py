@@ -1,0 +1,152 @@
+"""E-BEY-INIT: off-diagonal elements of the NTK (``beyond`` Figures 3, 7, 8 and 11)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.experiments.beyond.grids import depths, dispersion_curves, network, networks
+from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
+from finitewidth.kernels.ntk_init import estimators
+from finitewidth.kernels.ntk_init.off_diagonal import (
+    infinite_width_mean_ratio,
+    printed_mean_ratio,
+)
+from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
+from finitewidth.progress import Progress
+from finitewidth.provenance import seed_for
+
+RATIO, DISPERSIONS = "ratio", ("phases", "near")
+POWER = 2.0  # the ratio falls within a few layers, then changes slowly
+
+
+class _Cell(NamedTuple):
+    """One point of one curve."""
+
+    group: str
+    width: int
+    alpha_0: float
+    sigma_w2: float
+    cosine: float
+    depth: int
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Estimates of E[Theta(x,x~)] / E[Theta(x,x)] and E[Theta(x,x~)^2] / E[Theta(x,x~)]^2.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``paper_draws`` (the first so many of these), ``resamples``,
+            ``max_lambda``, ``points``, and the groups ``ratio``, ``phases`` and ``near``, each with
+            ``widths``, ``alpha_0``, ``sigma_w2`` and ``cosines``; ``ratio`` also with ``banded``.
+
+    Returns:
+        ``estimates``: group (``ratio``, else dispersion), width, alpha_0, sigma_w2, cosine, depth,
+        sample (``many`` or ``paper``), x, y, spread, draws, banded. All depths, variances and
+        cosines of a width come from the same random numbers.
+        ``theory``: the same keys with ``curve``: for ``ratio`` equation 18 (``printed``) and the
+        mean-field ratio with both parts (``infinite_width``); else those of Theta(x, x).
+    """
+    rows = []
+    for width in sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]}):
+        rows += _estimates(width, settings)
+    theory = [
+        {"group": group, "cosine": np.nan, **row}
+        for group in DISPERSIONS
+        for width, alpha_0 in networks(settings[group])
+        for row in dispersion_curves(
+            width, alpha_0, settings[group]["sigma_w2"], _depths(width, settings)
+        )
+    ]
+    theory += list(_ratio_curves(settings))
+    banded = settings[RATIO]["banded"]
+    for row in rows + theory:
+        row["banded"] = (
+            row["group"] == RATIO
+            and row["sigma_w2"] in banded["sigma_w2"]
+            and row["cosine"] in banded["cosines"]
+        )
+    return {"estimates": pd.DataFrame(rows), "theory": pd.DataFrame(theory)}
+
+
+def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
+    return depths(width, settings["max_lambda"], settings["points"], POWER)
+
+
+def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
+    """The points wanted of networks of one width."""
+    return [
+        _Cell(group, width, alpha_0, variance, cosine, depth)
+        for group in (RATIO, *DISPERSIONS)
+        if width in settings[group]["widths"]
+        for alpha_0 in settings[group]["alpha_0"]
+        for variance in settings[group]["sigma_w2"]
+        for cosine in settings[group]["cosines"]
+        for depth in _depths(width, settings)
+    ]
+
+
+def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    cells = _cells(width, settings)
+    cosines = sorted({cell.cosine for cell in cells})
+    sums: dict[_Cell, PairSums | PowerSums] = {}
+    firsts: dict[_Cell, list[np.ndarray]] = {cell: [] for cell in cells}
+    draws, few, done = settings["draws"], settings["paper_draws"], 0
+    progress = Progress(draws, f"pairs, width {width}")
+    seed = seed_for("beyond/off_diagonal", width)
+    for block in sample_pairs(width, _depths(width, settings), cosines, draws, seed):
+        for cell in cells:
+            theta = _theta(cell, block)
+            if cell.group == RATIO:
+                sums.setdefault(cell, PairSums()).add(theta[0], theta[1])
+            else:
+                sums.setdefault(cell, PowerSums(float(theta[1].mean()))).add(theta[1])
+            if done < few:
+                firsts[cell].append(theta[:, : few - done])
+        done += theta.shape[1]
+        progress.advance(theta.shape[1])
+    progress.close()
+    rows = []
+    for cell in cells:
+        key = {**cell._asdict(), "x": cell.depth / width}
+        found = sums[cell]
+        value, spread = found.ratio() if isinstance(found, PairSums) else found.dispersion()
+        if draws > few:
+            many = {"sample": "many", "y": value, "spread": spread, "draws": draws}
+            rows.append(key | many)
+        first = np.concatenate(firsts[cell], axis=1)
+        rows.append(key | {"sample": "paper"} | _paper_sized(cell, first, settings["resamples"]))
+    return rows
+
+
+def _theta(cell: _Cell, block: Mapping[tuple[int, float], PairDraws]) -> np.ndarray:
+    input_width = network(2, cell.width, cell.alpha_0).widths[0]
+    return block[cell.depth, cell.cosine].scaled_theta(cell.sigma_w2, input_width)
+
+
+def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, Any]:
+    """The paper's estimators: ratio of means, leave-one-out dispersion (prefactor 1/N)."""
+    seed = seed_for("bootstrap", *(repr(part) for part in cell))
+    if cell.group == RATIO:
+        found = estimators.mean_ratio(theta[1], theta[0], seed=seed, resamples=resamples)
+    else:
+        found = estimators.dispersion(
+            theta[1], estimator="leave_one_out", seed=seed, resamples=resamples
+        )
+    return {"y": found.value, "spread": found.standard_error, "draws": found.draws}
+
+
+def _ratio_curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for cell in (
+        cell for width in settings[RATIO]["widths"] for cell in _cells(width, settings)
+        if cell.group == RATIO
+    ):  # fmt: skip
+        init = network(cell.depth, cell.width, cell.alpha_0, cell.sigma_w2)
+        values = {
+            "printed": printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine),
+            "infinite_width": infinite_width_mean_ratio(init, cell.cosine),
+        }
+        key = {**cell._asdict(), "x": cell.depth / cell.width}
+        for curve, value in values.items():
+            yield key | {"curve": curve, "y": value}

@@ -1,0 +1,54 @@
+"""Ratios of moments with standard errors from sums over draws: nothing is stored, however many."""
+
+import numpy as np
+
+
+class PowerSums:
+    """Sums of powers of theta / ``about`` - 1; ``about`` is near the mean, to keep digits."""
+
+    def __init__(self, about: float):
+        self.about = about
+        self.count = 0
+        self.sums = np.zeros(4)
+
+    def add(self, theta: np.ndarray) -> None:
+        """Take in a block of draws."""
+        u = theta / self.about - 1
+        square = u * u
+        self.count += len(u)
+        self.sums += [u.sum(), square.sum(), square @ u, square @ square]
+
+    def dispersion(self) -> tuple[float, float]:
+        """Mean square over squared mean, and its standard error by the delta method.
+
+        With t = theta / mean the ratio r has the influence function t^2 - r - 2 r (t - 1), a
+        quadratic polynomial in theta; its variance needs moments up to the fourth.
+        """
+        u1, u2, u3, u4 = self.sums / self.count
+        mean = 1 + u1
+        ratio = (1 + 2 * u1 + u2) / mean**2
+        a, b = 1 / mean**2, 2 / mean**2 - 2 * ratio / mean
+        c = 1 / mean**2 + ratio - 2 * ratio / mean
+        variance = a * a * u4 + 2 * a * b * u3 + (b * b + 2 * a * c) * u2 + 2 * b * c * u1 + c * c
+        return float(ratio), float(np.sqrt(max(variance, 0.0) / self.count))
+
+
+class PairSums:
+    """Sums over paired draws of theta(x, x) and theta(x, x~), for the ratio of their means."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.sums = np.zeros(5)
+
+    def add(self, diagonal: np.ndarray, off_diagonal: np.ndarray) -> None:
+        """Take in a block of draws."""
+        d, o = diagonal, off_diagonal
+        self.count += len(d)
+        self.sums += [d.sum(), o.sum(), d @ d, d @ o, o @ o]
+
+    def ratio(self) -> tuple[float, float]:
+        """Mean off-diagonal over mean diagonal, and its standard error by the delta method."""
+        d, o, dd, do, oo = self.sums / self.count
+        ratio = o / d
+        variance = (oo - 2 * ratio * do + ratio**2 * dd) / d**2  # of (o - ratio d) / mean d
+        return float(ratio), float(np.sqrt(max(variance, 0.0) / self.count))

@@ -1,0 +1,1 @@
+"""Experiments of ``trust``: the tangent kernel of finite networks, drawn and computed."""

@@ -1,0 +1,45 @@
+"""One estimate of the dispersion as a tidy row: from draws, or exact."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init.depth_sweep import Cell
+from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
+from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.moments import log_moments
+
+Row = dict[str, Any]
+
+
+def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
+    """The draws of a sweep, cell by cell."""
+    kept = list(blocks)
+    return {cell: joined([block[cell] for block in kept]) for cell in kept[0]}
+
+
+def estimated(draws: NtkDraws, estimator: str, sample: str) -> Row:
+    """Log of the mean kernel, dispersion, standard error and number of draws."""
+    value, error = linearised_dispersion(draws.scaled_theta, estimator=estimator)
+    mean = float(np.log(draws.scaled_theta.mean()) + draws.log_growth)
+    return {
+        "sample": sample,
+        "log_mean": mean,
+        "dispersion": value,
+        "error": error,
+        "draws": len(draws),
+    }
+
+
+def exact(init: Initialisation, input_norm2: float) -> Row:
+    """The same from the closed form (ReLU without biases): nothing is drawn."""
+    moments = log_moments(init, input_norm2=input_norm2)
+    return {
+        "sample": "exact",
+        "log_mean": moments.mean,
+        "dispersion": moments.dispersion,
+        "error": 0.0,
+        "draws": 0,
+    }

@@ -1,0 +1,72 @@
+"""E-TRU-INIT: dispersion of the NTK over weight variance and depth (``trust`` Figures 1 and 7)."""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.provenance import seed_for
+
+ACTIVATIONS = ("tanh", "relu")
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``paper_draws``, ``estimator``, ``widths``, ``sigma_b2``, ``depths``,
+            and ``sigma_w2`` per activation (first, last, points).
+
+    Returns:
+        ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
+        error (standard error), draws. Samples: ``ours``; ``paper``, the first ``paper_draws`` of
+        them; ``exact`` in the place of ours where there is a closed form.
+        ``borders``: activation, sigma_b2, sigma_w2 at which chi_1 = 1.
+    """
+    rows, borders = [], []
+    for activation, bias in product(ACTIVATIONS, settings["sigma_b2"]):
+        borders.append(
+            {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
+        )
+        for width in settings["widths"]:
+            tag = {"activation": activation, "width": width, "sigma_b2": bias}
+            rows += [tag | row for row in _map(activation, width, bias, settings)]
+    return {"cells": pd.DataFrame(rows), "borders": pd.DataFrame(borders)}
+
+
+def _map(activation: str, width: int, bias: float, settings: Mapping[str, Any]) -> Iterator[Row]:
+    grid, depths = settings["sigma_w2"][activation], settings["depths"]
+    variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
+    deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
+    closed, few = activation == "relu" and bias == 0, settings["paper_draws"]
+    count = few if closed else settings["draws"]
+    found = collected(_sweep(activation, deepest, depths, variances, count))
+    for (depth, variance), draws in found.items():
+        tag = {"sigma_w2": variance, "depth": depth}
+        if closed:
+            init = constant_width(depth, width, sigma_w2=variance)
+            yield tag | exact(init, float(width))
+        else:
+            yield tag | estimated(draws, settings["estimator"], "ours")
+        yield tag | estimated(draws.first(few), settings["estimator"], "paper")
+
+
+def _sweep(
+    activation: str, deepest: Initialisation, depths: list[int], variances: list[float], count: int
+) -> Iterator[dict]:
+    """Draws at |x|^2 = n_0: the scalar chain for ReLU, else the vectors."""
+    width = deepest.widths[0]
+    seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
+    others = {"sigma_w2": variances, "input_norm2": float(width)}
+    if activation == "relu":
+        return sample_depths(deepest, depths, count, seed, **others)
+    from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
+
+    return sweep_vectors(deepest, depths, count, seed, activation=activation, **others)

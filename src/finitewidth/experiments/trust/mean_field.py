@@ -1,0 +1,63 @@
+"""E-TRU-MF: kappa_1 and kappa_2 of infinitely wide networks (``trust`` Figures 5 and 6), exact."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+from finitewidth.kernels.ntk_init.phases import border, phase
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Sums over layers kappa = sum_l qhat^(l-1) p^l at every depth, by the corrected recursions.
+
+    Args:
+        inputs: none.
+        settings: ``depth``, the largest; ``covariances`` of two inputs of |x|^2 = n_0, over n_0;
+            ``pairs`` of sigma_w2 (or ``border``) and sigma_b2 per activation.
+
+    Returns:
+        ``kappa``: activation, phase, sigma_w2, sigma_b2, covariance, depth, log_kappa_1,
+        log_kappa_2 (natural logarithms: they outgrow floats), log_ratio.
+    """
+    rows = []
+    for activation, pairs in settings["pairs"].items():
+        for variance, bias in pairs:
+            if variance == "border":
+                variance, name = border(activation, bias), "critical"
+            else:
+                name = phase(activation, variance, bias)
+            tag = {
+                "activation": activation, "phase": name, "sigma_w2": variance, "sigma_b2": bias,
+            }  # fmt: skip
+            found = _curves(activation, variance, bias, settings["covariances"], settings["depth"])
+            rows += [tag | row for row in found]
+    return {"kappa": pd.DataFrame(rows)}
+
+
+def gram(covariances: list[float]) -> np.ndarray:
+    """Of one input and others that have these covariances with it, all of norm 1."""
+    first = np.array([1.0, *covariances])
+    rest = np.diag(np.sqrt(1 - first**2))
+    return np.outer(first, first) + rest**2
+
+
+def _curves(
+    activation: str, variance: float, bias: float, covariances: list[float], largest: int
+) -> Iterator[dict[str, Any]]:
+    inputs = gram(covariances)
+    for depth in range(1, largest + 1):
+        # the recursions do not know the width
+        init = constant_width(depth, 1, sigma_w2=variance, sigma_b2=bias)
+        _, log_kappa = infinite_width_of_gram(init, inputs, activation=activation).log_kappa
+        for covariance, value in zip(covariances, log_kappa[0, 1:], strict=True):
+            yield {
+                "covariance": covariance,
+                "depth": depth,
+                "log_kappa_1": float(log_kappa[0, 0]),
+                "log_kappa_2": float(value),
+                "log_ratio": float(log_kappa[0, 0] - value),
+            }

@@ -1,0 +1,171 @@
+"""One layer of the pair chain, forward and backward, at sigma_w2 = 2; see `pair_chain`.
+
+Arrays have axes (cosines, draws) forward and (depths, cosines, draws) backward. A symmetric 2 x 2
+matrix is a triple (11, 12, 22); the two inputs are numbered 1 and 2.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from finitewidth.kernels.ntk_init.chi_squares import half_chi_square
+
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
+SINGULAR = 1e-13
+SMALLEST = 1e-150
+
+
+def first_gram(cosines: np.ndarray, size: int) -> Triple:
+    """Gram matrices of pairs of unit vectors."""
+    ones = np.ones((len(cosines), size))
+    return ones, cosines[:, None] * ones, ones.copy()
+
+
+def cholesky(gram: Triple) -> Triple:
+    """(a, b, c) of the upper factor ((a, b), (0, c)); zero pivots give zero rows."""
+    first = np.sqrt(np.maximum(gram[0], 0.0))
+    across = np.divide(gram[1], first, out=np.zeros_like(first), where=first > 0)
+    return first, across, np.sqrt(np.maximum(gram[2] - across * across, 0.0))
+
+
+def _cleared(triple: Triple, count: np.ndarray) -> Triple:
+    """A factor without the second row where a group has fewer than 2 units."""
+    return triple[0], triple[1], np.where(count >= 2, triple[2], 0.0)
+
+
+class Layer:
+    """What a hidden layer's forward pass leaves for the way back.
+
+    Attributes:
+        counts: units on for both inputs, for input 1 only, for input 2 only.
+        both, one, two: upper factors of these groups' Gram matrices of pre-activations, in the
+            order of inputs (1, 2), (1, 2) and (2, 1).
+        activations: Gram matrix of the activations.
+        rate: sigma_w2 / M.
+    """
+
+    def __init__(self, rng: np.random.Generator, width: int, gram: Triple):
+        self.rate = 2 / width
+        size = gram[0].shape[1]
+        z1, z2 = rng.standard_normal((2, size, width))
+        products = np.ones((size, 4, width))
+        np.multiply(z1, z1, out=products[:, 1])
+        np.multiply(z1, z2, out=products[:, 2])
+        np.multiply(z2, z2, out=products[:, 3])
+        scale, along, across = cholesky(tuple(self.rate * part for part in gram))
+        masks = np.empty((size, 3, len(scale), width))
+        positive, alive = z1 > 0, along**2 + across**2 > 0  # below a dead layer all gates are off
+        # input 2 switches a unit on where along z1 + across z2 > 0
+        border = -along / np.maximum(across, SMALLEST)
+        for c in range(len(scale)):
+            on_1 = positive & (scale[c] > 0)[:, None]
+            on_2 = (z2 > border[c][:, None] * z1) & alive[c][:, None]
+            np.logical_and(on_1, on_2, out=masks[:, 0, c])
+            np.greater(on_1, on_2, out=masks[:, 1, c])
+            np.greater(on_2, on_1, out=masks[:, 2, c])
+        # (draws, group, cosine, 4): number of units and sums of z1^2, z1 z2, z2^2
+        sums = (masks.reshape(size, -1, width) @ products.mT).reshape(size, 3, len(scale), 4)
+        count, p11, p12, p22 = np.ascontiguousarray(sums.transpose(3, 1, 2, 0))
+        s11 = scale**2 * p11
+        s12 = scale * (along * p11 + across * p12)
+        s22 = along**2 * p11 + 2 * along * across * p12 + across**2 * p22
+        self.counts = np.rint(count)
+        self.both = _cleared(cholesky((s11[0], s12[0], s22[0])), self.counts[0])
+        self.one = _cleared(cholesky((s11[1], s12[1], s22[1])), self.counts[1])
+        self.two = _cleared(cholesky((s22[2], s12[2], s11[2])), self.counts[2])
+        self.activations = (s11[0] + s11[1], s12[0], s22[0] + s22[2])
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of a layer at both inputs.
+
+    Attributes:
+        gram: <delta_r, delta_s>, of (depths, cosines, draws).
+        tied: u[s][r] = <h_s, delta_r>, what the activations below know of the errors.
+    """
+
+    gram: Triple
+    tied: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+    @classmethod
+    def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
+        """Errors of 1 at both inputs, so that <h_s, delta_r> = f_s."""
+        scale, along, across = cholesky(tuple(2 / width * part for part in gram))
+        g1, g2 = rng.standard_normal((2, *scale.shape))
+        f1, f2 = (scale * g1)[None], (along * g1 + across * g2)[None]
+        one = np.ones_like(f1)
+        return cls((one, one, one), ((f1, f1), (f2, f2)))
+
+    def joined(self, other: "Errors") -> "Errors":
+        """With the networks of ``other`` after these."""
+        gram = tuple(np.concatenate(pair) for pair in zip(self.gram, other.gram, strict=True))
+        tied = tuple(
+            tuple(np.concatenate(pair) for pair in zip(mine, theirs, strict=True))
+            for mine, theirs in zip(self.tied, other.tied, strict=True)
+        )
+        return Errors(gram, tied)
+
+    def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
+        """Errors of the hidden layer below: tied along its activations, fresh across them."""
+        f1, f12, f2 = cholesky(tuple(layer.rate * part for part in self.gram))
+        fresh = rng.standard_normal((3, 2, 2, *f1.shape))  # group, direction, column
+        present = np.stack([layer.counts >= 1, layer.counts >= 2], axis=1)
+        fresh *= present[:, :, None, None]
+        z = np.stack([fresh[:, :, 0] * f1, fresh[:, :, 0] * f12 + fresh[:, :, 1] * f2], axis=2)
+        (a1, a12, a2), (b1, b12, b2), (c1, c12, c2) = layer.both, layer.one, layer.two
+        missing = [
+            [self.tied[0][r] - a1 * z[0, 0, r] - b1 * z[1, 0, r] for r in (0, 1)],
+            [self.tied[1][r] - a12 * z[0, 0, r] - a2 * z[0, 1, r] - c1 * z[2, 0, r]
+             for r in (0, 1)],
+        ]  # fmt: skip
+        i11, i12, i22 = _pseudo_inverse(layer.activations)
+        k = [
+            [i11 * missing[0][r] + i12 * missing[1][r] for r in (0, 1)],
+            [i12 * missing[0][r] + i22 * missing[1][r] for r in (0, 1)],
+        ]
+        # the two tied directions of each group: on for both (columns 1, 2), for 1 only, for 2 only
+        both = [
+            [z[0, 0, r] + a1 * k[0][r] + a12 * k[1][r] for r in (0, 1)],
+            [z[0, 1, r] + a2 * k[1][r] for r in (0, 1)],
+        ]
+        one = [z[1, 0, 0] + b1 * k[0][0], z[1, 1, 0]]
+        two = [z[2, 0, 1] + c1 * k[1][1], z[2, 1, 1]]
+        rest = _rest(rng, layer, (f1, f12, f2))
+        gram = (
+            both[0][0] ** 2 + both[1][0] ** 2 + one[0] ** 2 + one[1] ** 2 + rest[0],
+            both[0][0] * both[0][1] + both[1][0] * both[1][1] + rest[1],
+            both[0][1] ** 2 + both[1][1] ** 2 + two[0] ** 2 + two[1] ** 2 + rest[2],
+        )
+        first = a1 * both[0][0] + b1 * one[0]
+        second = a12 * both[0][1] + a2 * both[1][1] + c1 * two[0]
+        cross_21 = a12 * both[0][0] + a2 * both[1][0] + b12 * one[0] + b2 * one[1]
+        cross_12 = a1 * both[0][1] + c12 * two[0] + c2 * two[1]
+        return Errors(gram, ((first, cross_12), (cross_21, second)))
+
+
+def _pseudo_inverse(gram: Triple) -> Triple:
+    determinant = gram[0] * gram[2] - gram[1] ** 2
+    regular = determinant > SINGULAR * gram[0] * gram[2]
+    trace2 = (gram[0] + gram[2]) ** 2
+    safe = np.where(regular, determinant, np.where(trace2 > 0, trace2, 1.0))
+    return (
+        np.where(regular, gram[2], gram[0]) / safe,
+        np.where(regular, -gram[1], gram[1]) / safe,
+        np.where(regular, gram[0], gram[2]) / safe,
+    )
+
+
+def _rest(rng: np.random.Generator, layer: Layer, factor: Triple) -> Triple:
+    """Gram matrix of the errors in the n - 2 free directions of each group: Wishart (Bartlett)."""
+    f1, f12, f2 = factor
+    free = np.maximum(np.broadcast_to(layer.counts[:, None], (3, *f1.shape)) - 2, 0.0)
+    w11, one, two = 2 * half_chi_square(rng, free / 2)
+    t12 = rng.standard_normal(f1.shape) * (free[0] > 0)
+    w22 = t12 * t12 + 2 * half_chi_square(rng, (free[0] - 1) / 2)
+    w12 = np.sqrt(w11) * t12
+    return (
+        f1 * f1 * (w11 + one),
+        f1 * (f12 * w11 + f2 * w12),
+        f12 * f12 * w11 + 2 * f12 * f2 * w12 + f2 * f2 * w22 + (f12 * f12 + f2 * f2) * two,
+    )

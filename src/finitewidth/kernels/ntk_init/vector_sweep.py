@@ -1,0 +1,171 @@
+"""The tangent kernel for any activation at many depths and weight variances from one pass.
+
+Given a layer's activations x and slopes, the error vector below a weight matrix is
+delta = c1 u + c2 v with u = slope * z, v = slope * x and z fresh standard normals (docs/theory.md,
+equation 1: across x noise of known size, along x what the forward pass has fixed). Its squared norm
+and its product with the layer's weights need inner products of u, v, x and z only. These do not
+depend on where the output layer stands, nor on each other's layers: one forward pass has them all,
+and the errors of every depth follow by two numbers per layer.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from finitewidth.kernels.ntk_init import streams
+from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
+from finitewidth.kernels.ntk_init.depth_sweep import Cell, checked_grid
+from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
+from finitewidth.kernels.ntk_init.normals import Normals, checked_device
+from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """What a layer's errors need, each (variances, draws); fan = sigma_w2 / n_l.
+
+    Attributes:
+        norm: |x|^2; ``fan``: (variances, 1), of the weights that act on x.
+        zx: <z, x>; uu, uv, vv: products of u and v.
+        wu, wv: of u and v with the standard normals of W x^(l-1) / |x^(l-1)|.
+    """
+
+    norm: torch.Tensor
+    fan: torch.Tensor
+    zx: torch.Tensor
+    uu: torch.Tensor
+    uv: torch.Tensor
+    vv: torch.Tensor
+    wu: torch.Tensor
+    wv: torch.Tensor
+
+
+def sweep_vectors(
+    init: Initialisation,
+    depths: Sequence[int],
+    draws: int,
+    seed: int,
+    *,
+    activation: "str | Activation | TensorMap",
+    sigma_w2: Sequence[float] | None = None,
+    input_norm2: float = 1.0,
+    device: str | torch.device = "cpu",
+    progress: streams.Progress | None = None,
+) -> Iterator[dict[Cell, NtkDraws]]:
+    """Blocks of draws of Theta(x, x) for each depth and weight variance, each exact in law.
+
+    Args:
+        init: the deepest network; depth d is made of its first d - 1 hidden layers.
+        depths: 1..init.depth.
+        draws: how many, >= 1; fewer draws are a prefix of more.
+        seed: of `finitewidth.provenance.seed_for`.
+        activation: as for `sample_vectors`. Growth is not taken out: for deep ReLU networks use
+            `sample_depths`.
+        sigma_w2: variances; default that of ``init``.
+        input_norm2: |x|^2 > 0.
+        device: "cpu" or a CUDA device.
+        progress: called with (draws done, draws wanted) after each block.
+
+    Yields:
+        {(depth, sigma_w2): draws}. Cells share random numbers: differences are less noisy.
+
+    Cost: per draw three normals per unit, and per variance one evaluation of phi and phi' per unit;
+    per depth only O(depth).
+
+    Raises:
+        ConfigError: an argument out of range, or an overflow.
+    """
+    depths, variances = checked_grid(init, depths, sigma_w2)
+    init = init.cut(max(depths))
+    norm2 = checked_scalar(init, input_norm2)
+    activation, device = activation_of(activation), checked_device(device)
+    # one layer of some dozens of variances stays in a processor's cache: twice as fast
+    block = streams.block_size(128 * max(init.widths))
+    plan = streams.Plan(checked_count("draws", draws), block, 1)
+    for blocks in plan.groups():
+        normals = Normals(seed, blocks, block, device)
+        found = _block(init, depths, variances, normals, activation, norm2)
+        kept = plan.kept(blocks)
+        yield {cell: checked_finite(found[cell].first(kept)) for cell in found}
+        if progress is not None:
+            progress(blocks.start * block + kept, draws)
+
+
+def _block(
+    init: Initialisation,
+    depths: Sequence[int],
+    variances: Sequence[float],
+    normals: Normals,
+    activation: Activation,
+    norm2: float,
+) -> dict[Cell, NtkDraws]:
+    layers = _forward(init, variances, normals, activation, norm2)
+    row, bias = normals(), normals()
+    order = sorted(set(depths), reverse=True)
+    theta_w, theta_b = (part.cpu().numpy() for part in _backward(init, order, layers, row))
+    cells = {}
+    for place, depth in enumerate(order):
+        last = layers[depth - 1]
+        output = (last.fan * last.norm).sqrt() * row + init.sigma_b2**0.5 * bias
+        output = output.cpu().numpy()
+        for number, variance in enumerate(variances):
+            cells[depth, variance] = NtkDraws(
+                theta_w[place, number], theta_b[place, number], output[number], 0.0, depth
+            )
+    return cells
+
+
+def _forward(
+    init: Initialisation,
+    variances: Sequence[float],
+    normals: Normals,
+    activation: Activation,
+    norm2: float,
+) -> list[_Layer]:
+    """Layers 0 (the input, norm and fan only) to L - 1."""
+    norm = normals().fill_(norm2).expand(len(variances), -1)
+    sigma = norm.new_tensor(variances)[:, None]
+    fan = sigma / init.widths[0]
+    layers = [_Layer(norm, fan, *6 * (torch.zeros_like(norm),))]
+    for width in init.widths[1:]:
+        along, z = normals(width), normals(width)
+        h = (fan * norm).sqrt()[..., None] * along
+        if init.sigma_b2 > 0:
+            h.add_(normals(width), alpha=init.sigma_b2**0.5)
+        x = activation.value(h)
+        v = activation.slope(h) if activation.slope_of_value is None else (
+            activation.slope_of_value(x))  # fmt: skip
+        u = v * z
+        v *= x
+        norm, fan = torch.linalg.vecdot(x, x), sigma / width
+        products = ((z, x), (u, u), (u, v), (v, v), (along, u), (along, v))
+        layers.append(_Layer(norm, fan, *(torch.linalg.vecdot(*pair) for pair in products)))
+    return layers
+
+
+def _backward(
+    init: Initialisation, depths: Sequence[int], layers: Sequence[_Layer], row: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Theta_W and Theta_b, (depths, variances, draws); ``depths`` descend."""
+    shape = (len(depths), *layers[0].norm.shape)
+    error, known = row.new_ones(shape), row.new_zeros(shape)
+    theta_w, theta_b = row.new_zeros(shape), row.new_ones(shape)
+    ntk = init.parametrisation == "ntk"
+    for layer in range(max(depths), 0, -1):
+        below = layers[layer - 1]
+        gained = below.norm * below.fan if ntk else below.norm
+        started = sum(depth >= layer for depth in depths)
+        active = slice(0, sum(depth > layer for depth in depths))
+        if active.stop:
+            one = layers[layer]
+            c1 = (one.fan * error[active]).sqrt()
+            along = known[active] * one.norm.sqrt() - c1 * one.zx
+            c2 = torch.where(one.norm > 0, along / one.norm, 0.0)
+            error[active] = c1 * c1 * one.uu + 2 * c1 * c2 * one.uv + c2 * c2 * one.vv
+            known[active] = below.fan.sqrt() * (c1 * one.wu + c2 * one.wv)
+            theta_b[active] += error[active]
+        known[active.stop : started] = below.fan.sqrt() * row  # output layers: delta = 1
+        theta_w[:started] += gained * error[:started]
+    return theta_w, init.bias_gain * theta_b

@@ -1,0 +1,86 @@
+"""The pair chain against the matrix sampler: one law, whatever the width, depth and angle."""
+
+import numpy as np
+import pytest
+from ntk_two_sample import assert_mean, assert_same_law
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
+from finitewidth.provenance import seed_for
+
+DRAWS = 20_000
+
+
+def pairs(width, depths, cosines, draws=DRAWS, sigma_w2=2.0, input_width=None):
+    """{(depth, cosine): (2, draws)}: Theta(x, x) and Theta(x, x~), divided by their growth."""
+    found = {}
+    for block in sample_pairs(width, depths, cosines, draws, seed_for("pairs", width)):
+        for key, drawn in block.items():
+            theta = drawn.scaled_theta(sigma_w2, input_width or width)
+            found.setdefault(key, []).append(theta)
+    return {key: np.concatenate(parts, axis=1) for key, parts in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("width", "depth", "input_width", "sigma_w2", "cosine"),
+    [
+        (1, 2, 2, 2.0, 0.5),  # groups of one unit or none, dead layers
+        (2, 3, 2, 2.0, -0.7),
+        (3, 5, 3, 2.4, 0.9),
+        (4, 4, 6, 1.6, 0.1),
+        (20, 8, 10, 1.7, 0.5),
+        (50, 30, 50, 2.2, 0.99),  # nearly parallel activations: groups of few units
+    ],
+)
+def test_pairs_have_the_law_of_the_matrix_sampler(width, depth, input_width, sigma_w2, cosine):
+    draws = DRAWS if width < 50 else 2000
+    mine = pairs(width, [2, depth], [0.3, cosine], draws, sigma_w2, input_width)[depth, cosine]
+    init = constant_width(depth, width, sigma_w2=sigma_w2, input_width=input_width)
+    x = np.zeros((2, input_width))
+    x[0, 0], x[1, :2] = 1, (cosine, np.sqrt(1 - cosine**2))
+    theirs = sample_kernels(init, x, draws, seed_for("matrix", width), activation="relu")
+    theta = theirs.scaled_theta
+    assert_same_law(
+        {
+            "diagonal": (mine[0], theta[:, 0, 0]),
+            "off-diagonal": (mine[1], theta[:, 0, 1]),
+            "ratio": (mine[1] / mine[0], theta[:, 0, 1] / theta[:, 0, 0]),
+        }
+    )
+
+
+@pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.4])
+def test_diagonal_means_are_exact_at_every_depth_and_cosine(sigma_w2):
+    for (depth, _), theta in pairs(10, [2, 3, 6], [0.2, 0.8], sigma_w2=sigma_w2).items():
+        init = constant_width(depth, 10, sigma_w2=sigma_w2)
+        growth = (depth - 1) * np.log(max(1.0, sigma_w2 / 2))
+        assert_mean(theta[0], np.exp(log_moments(init).mean - growth))
+
+
+def test_fewer_draws_are_a_prefix_and_kernels_are_positive():
+    few, many = pairs(10, [4], [0.5], 100), pairs(10, [4], [0.5], 9000)
+    np.testing.assert_array_equal(few[4, 0.5], many[4, 0.5][:, :100])
+    assert (many[4, 0.5][0] > 0).all()
+
+
+def test_depth_400_in_the_chaotic_phase_stays_finite():
+    theta = pairs(20, [400], [0.5], 10, sigma_w2=4.0)[400, 0.5]
+    assert np.isfinite(theta).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((0, [2], [0.5], 10, 1), "width = 0"),
+        ((5, [1], [0.5], 10, 1), "depths = 1"),
+        ((5, [2], [1.0], 10, 1), r"cosines in \(-1, 1\)"),
+        ((5, [2], [], 10, 1), "not empty"),
+        ((5, [2], [0.5], 0, 1), "draws = 0"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, words):
+    with pytest.raises(ConfigError, match=words):
+        list(sample_pairs(*arguments))

@@ -1,0 +1,213 @@
+"""Experiments of beyond at small sizes: exact where that is known, and rows that add up."""
+
+import numpy as np
+import pytest
+
+from finitewidth.errors import ConfigError
+from finitewidth.experiments.beyond import diagonal, off_diagonal, theorem31, theory
+from finitewidth.experiments.beyond.grids import depths, network
+from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
+from finitewidth.figures.beyond import (
+    extra_theorem31,
+    fig1,
+    fig2,
+    fig3,
+    fig5,
+    fig6,
+    fig7,
+    fig8,
+    fig9,
+    fig10,
+    fig11,
+)  # fmt: skip
+from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
+from finitewidth.settings import check, merged, preset_only
+
+BARS = {"columns": "width", "errors": "bars", "exact": True}
+DIAGONAL = {
+    "draws": 20_000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
+    "phases": {"widths": [10, 20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0, 2.5],
+               "banded": [1.0, 2.5]},
+    "near": {"widths": [20], "alpha_0": [2.0, 0.1], "sigma_w2": [1.8, 2.2], "banded": [1.8]},
+}  # fmt: skip
+OFF = {
+    "draws": 4000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
+    "ratio": {"widths": [20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0], "cosines": [0.1, 0.9],
+              "banded": {"sigma_w2": [1.0], "cosines": [0.9]}},
+    "phases": {"widths": [20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0], "cosines": [0.1, 0.9]},
+    "near": {"widths": [20], "alpha_0": [0.1], "sigma_w2": [1.8], "cosines": [0.9]},
+}  # fmt: skip
+THEORY = {
+    "limits": {"max_lambda": 1.0, "points": 5, "alpha_0": [1.0, 0.1]},
+    "architectures": {"narrow": 10, "wide": 50, "max_lambda": 0.5, "points": 4,
+                      "sigma_w2": [1.0, 2.0], "drawn_depth": 4},
+}  # fmt: skip
+THEOREM = {
+    "draws": 60_000, "max_lambda": 2.0, "points": 4, "sigma_w2": [2.0, 2.5], "widths": [50],
+    "small": {"width": 8, "depths": [2, 3], "sigma_w2": [2.0]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def on_diagonal():
+    return diagonal.measure({}, DIAGONAL)
+
+
+@pytest.fixture(scope="module")
+def beside_diagonal():
+    return off_diagonal.measure({}, OFF)
+
+
+@pytest.fixture(scope="module")
+def closed_forms():
+    return theory.measure({}, THEORY)
+
+
+@pytest.fixture(scope="module")
+def drawn_in_full():
+    return theorem31.measure({}, THEOREM)
+
+
+def test_depths_are_all_or_so_many_up_to_lambda_times_the_width():
+    assert depths(20, 0.25, None) == [2, 3, 4, 5]
+    assert depths(100, 0.5, 3) == [2, 26, 50]
+    assert depths(100, 0.5, 3, power=2) == [2, 14, 50]
+    assert depths(2, 0.5, None) == [2]
+
+
+def test_sums_over_blocks_give_what_the_estimators_give():
+    rng = np.random.default_rng(3)
+    theta = rng.gamma(3, 2, 900)
+    other = theta * rng.gamma(5, 1, 900)
+    sums, pairs = PowerSums(5.0), PairSums()
+    for part, both in zip(np.split(theta, 3), np.split(other, 3), strict=True):
+        sums.add(part)
+        pairs.add(part, both)
+    found = dispersion(theta, resamples=4000)
+    assert sums.dispersion() == pytest.approx((found.value, found.standard_error), rel=0.06)
+    ratio = mean_ratio(other, theta, resamples=4000)
+    assert pairs.ratio() == pytest.approx((ratio.value, ratio.standard_error), rel=0.06)
+    assert sums.dispersion()[0] == pytest.approx(found.value, rel=1e-12)
+
+
+def test_the_error_from_exact_moments_is_that_of_the_draws_where_tails_are_light():
+    init = network(3, 20, 1.0, 1.5)
+    sums = PowerSums(float(np.exp(log_moments(init).mean)))
+    for block in scalar_chain_blocks(init, 100_000, 5):
+        sums.add(block.theta)
+    assert diagonal.dispersion_error(init, 100_000) == pytest.approx(sums.dispersion()[1], rel=0.1)
+
+
+def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
+    estimates, curves = on_diagonal["estimates"], on_diagonal["theory"]
+    keys = ["group", "width", "alpha_0", "sigma_w2", "depth"]
+    assert set(estimates["sample"]) == {"paper", "many"}
+    exact = curves[curves["curve"] == "exact"].set_index(keys)["y"]
+    many = estimates[estimates["sample"] == "many"].set_index(keys)
+    assert len(many) == len(exact)
+    z = (many["y"] - exact) / many["spread"]
+    assert z.abs().max() < 5
+    assert set(estimates[estimates["sample"] == "paper"]["draws"]) == {200}
+
+
+def test_no_second_sample_where_we_draw_as_many_as_the_paper():
+    tables = diagonal.measure({}, {**DIAGONAL, "draws": 200})
+    assert set(tables["estimates"]["sample"]) == {"paper"}
+    figure = fig1.draw(fig1.select(tables), BARS)
+    assert len(figure.axes) == 2  # one row
+    found = off_diagonal.measure({}, {**OFF, "draws": 200})["estimates"]
+    assert set(found["sample"]) == {"paper"}
+    assert set(found["draws"]) == {200}
+
+
+def test_banded_lines_are_a_part(on_diagonal, beside_diagonal):
+    for table in on_diagonal.values():
+        banded = table[table["banded"]]
+        assert set(banded[banded["group"] == "phases"]["sigma_w2"]) == {1.0, 2.5}
+        assert set(banded[banded["group"] == "near"]["sigma_w2"]) == {1.8}
+    banded = beside_diagonal["estimates"][beside_diagonal["estimates"]["banded"]]
+    assert set(banded["sigma_w2"]) == {1.0}
+    assert set(banded["cosine"]) == {0.9}
+
+
+def test_the_paper_sized_ratio_is_of_the_first_draws_and_near_the_whole(beside_diagonal):
+    estimates = beside_diagonal["estimates"]
+    ratio = estimates[estimates["group"] == "ratio"]
+    assert ratio["y"].between(0.2, 1.0).all()
+    wide = ratio.pivot_table(index=["sigma_w2", "cosine", "depth"], columns="sample",
+                             values=["y", "spread"])  # fmt: skip
+    gap = (wide["y"]["paper"] - wide["y"]["many"]).abs()
+    assert (gap < 5 * wide["spread"]["paper"]).all()
+    larger = ratio[ratio["sample"] == "many"].pivot_table(
+        index=["sigma_w2", "depth"], columns="cosine", values="y"
+    )
+    assert (larger[0.9] > larger[0.1]).all()
+
+
+def test_limits_corrected_above_printed_and_smaller_inputs_closer_to_chaos(closed_forms):
+    limits = closed_forms["limits"].query("x > 0")
+    wide = limits.pivot_table(index=["phase", "alpha_0", "x"], columns="form", values="y")
+    assert (wide["corrected"] > wide["printed"]).all()
+    at_one = limits[(limits["x"] == 1) & (limits["form"] == "printed")].set_index("alpha_0")["y"]
+    assert at_one[0.1] > at_one[1.0].min()
+    assert limits[limits["x"] == 1].set_index(["form", "phase", "alpha_0"])["y"].to_dict()[
+        "corrected", "critical", 1.0
+    ] == pytest.approx(30.506, abs=1e-3)
+
+
+def test_architectures_have_the_widths_of_the_caption(closed_forms):
+    assert theory.widths_of("growing", 4, 10, 50) == (10, 20, 30, 40)
+    assert theory.widths_of("shrinking", 4, 10, 50) == (50, 40, 30, 20)
+    assert theory.widths_of("constant", 3, 10, 51) == (31, 31, 31)
+    assert theory.widths_of("growing", 3, 10, 50) == (10, 24, 37)
+    assert theory.widths_of("shrinking", 3, 10, 50) == (50, 37, 24)
+    drawn = closed_forms["drawings"]
+    assert list(drawn[drawn["architecture"] == "growing"]["y"]) == [10, 20, 30, 40, 1]
+
+
+def test_networks_drawn_in_full_follow_the_exact_curve(drawn_in_full):
+    small = drawn_in_full["small"].pivot_table(index="depth", columns="curve", values="y")
+    nets = drawn_in_full["small"].query("curve == 'networks'").set_index("depth")
+    assert ((small["networks"] - small["exact"]).abs() < 5 * nets["spread"]).all()
+    printed = drawn_in_full["small"].query("curve == 'printed_sums'")
+    assert printed["relative"].tolist() == [1.0, 1.0]
+    limits = drawn_in_full["curves"].query("curve == 'printed_limit'")
+    np.testing.assert_allclose(limits["relative"], 1.0)
+
+
+def test_every_figure_is_drawn_from_its_rows_alone(
+    on_diagonal, beside_diagonal, closed_forms, drawn_in_full
+):
+    alpha = {**BARS, "columns": "alpha_0"}
+    bands = {"errors": "bands", "mean_field": True}
+    for module, tables, settings in (
+        (fig1, on_diagonal, BARS), (fig2, on_diagonal, alpha),
+        (fig9, on_diagonal, {**BARS, "errors": "bands"}),
+        (fig10, on_diagonal, {**alpha, "errors": "bands", "exact": False}),
+        (fig3, beside_diagonal, {"errors": "bars", "mean_field": False}),
+        (fig11, beside_diagonal, bands), (fig7, beside_diagonal, BARS),
+        (fig8, beside_diagonal, alpha), (fig5, closed_forms, {"corrected": True}),
+        (fig6, closed_forms, {"exact": True}), (extra_theorem31, drawn_in_full, {}),
+    ):  # fmt: skip
+        rows = module.select(tables)
+        assert len(rows)
+        assert rows["y"].notna().all()
+        figure = module.draw(rows, settings)
+        assert figure.axes
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "words"),
+    [
+        ("diagonal", {"phases": {"banded": [1.3]}}, r"diagonal.phases.banded: \[1.3\] is refused"),
+        ("off_diagonal", {"ratio": {"banded": {"cosines": [0.2]}}}, "ratio.banded.cosines"),
+        ("architectures", {"narrow": 500}, "narrow: 500 is refused; it must be below"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(section, value, words, request):
+    root = request.config.rootpath
+    config = merged(preset_only("quick", root / "config"), {"beyond": {section: value}})
+    with pytest.raises(ConfigError, match=words):
+        check(config, root / "workflow/schemas/config.schema.yaml")

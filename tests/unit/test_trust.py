@@ -1,0 +1,157 @@
+"""Experiments of trust at small sizes: exact where that is known, and rows that add up."""
+
+import numpy as np
+import pytest
+
+from finitewidth.experiments.trust import depth, heat, mean_field
+from finitewidth.figures.trust import fig2, kappa
+from finitewidth.figures.trust import heat as heat_figure
+from finitewidth.kernels.ntk_init.estimators import dispersion, linearised_dispersion
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+from finitewidth.kernels.ntk_init.moments import log_moments
+
+HEAT = {
+    "draws": 4000, "paper_draws": 200, "estimator": "naive", "widths": [12], "sigma_b2": [0, 1],
+    "depths": [1, 3, 5],
+    "sigma_w2": {"tanh": {"first": 1, "last": 4, "points": 3},
+                 "relu": {"first": 1, "last": 3, "points": 3}},
+}  # fmt: skip
+DEPTH = {
+    "draws": 3000, "paper_draws": 200, "estimator": "naive", "pairs": [[2, 0], [3, 1]],
+    "widths": [10, 20], "largest_depth": 6, "largest_lambda": 0.5, "points": 4,
+}  # fmt: skip
+FIELD = {
+    "depth": 20, "covariances": [0, 0.5, 1],
+    "pairs": {"erf": [[1, 1], ["border", 1]], "relu": [[1, 1], ["border", 0], [3, 1]]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def maps():
+    return heat.measure({}, HEAT)
+
+
+@pytest.fixture(scope="module")
+def curves():
+    return depth.measure({}, DEPTH)
+
+
+@pytest.fixture(scope="module")
+def field():
+    return mean_field.measure({}, FIELD)
+
+
+def test_every_cell_of_every_map_is_there_once(maps):
+    cells = maps["cells"]
+    keys = ["activation", "width", "sigma_b2", "sigma_w2", "depth", "sample"]
+    assert len(cells) == len(cells.drop_duplicates(keys)) == 2 * 2 * 3 * 3 * 2
+    assert set(cells.loc[cells["sample"] == "paper", "draws"]) == {200}
+    relu = cells[(cells["activation"] == "relu") & (cells["sigma_b2"] == 0)]
+    assert set(relu["sample"]) == {"paper", "exact"}
+
+
+def test_a_kernel_of_one_layer_is_known(maps):
+    """|x|^2 + 1 without chance."""
+    first = maps["cells"].query("depth == 1")
+    np.testing.assert_allclose(first["dispersion"], 1)
+    np.testing.assert_allclose(first["log_mean"], np.log(12 + 1))
+
+
+def test_few_draws_agree_with_the_exact_dispersion(maps):
+    cells = maps["cells"].query("activation == 'relu' and sigma_b2 == 0 and depth == 3")
+    wide = cells.pivot(index="sigma_w2", columns="sample", values=["dispersion", "error"])
+    gap = wide["dispersion", "paper"] - wide["dispersion", "exact"]
+    assert (gap.abs() < 4 * wide["error", "paper"]).all()
+
+
+def test_many_and_few_draws_agree(maps):
+    cells = maps["cells"].query("sigma_b2 == 1 and depth == 3")
+    wide = cells.pivot(index=["activation", "sigma_w2"], columns="sample",
+                       values=["dispersion", "error"])  # fmt: skip
+    gap = wide["dispersion", "paper"] - wide["dispersion", "ours"]
+    assert (gap.abs() < 4 * wide["error", "paper"]).all()
+
+
+def test_depths_follow_the_width():
+    assert depth.depths_of(10, DEPTH) == [1, 2, 4, 5]
+    assert depth.depths_of(1000, DEPTH) == [1, 3, 4, 6]
+
+
+def test_curves_without_biases_are_exact_and_the_small_sample_scatters_about_them(curves):
+    rows = curves["curves"]
+    free = rows[rows["sigma_b2"] == 0]
+    assert set(free["sample"]) == {"exact", "paper"}
+    for row in free[free["sample"] == "exact"].itertuples():
+        init = constant_width(row.depth, row.width, sigma_w2=2.0)
+        assert row.dispersion == log_moments(init, input_norm2=row.width).dispersion
+    merged = free[free["sample"] == "paper"].merge(
+        free[free["sample"] == "exact"], on=["width", "depth"], suffixes=("", "_exact")
+    )
+    assert (
+        (merged["dispersion"] - merged["dispersion_exact"]).abs() <= 4.5 * merged["error"] + 1e-12
+    ).all()
+
+
+def test_limits_are_those_of_large_inputs(curves):
+    limits = curves["limits"]
+    last = limits[limits["lambda"] == 0.5].set_index("form")["dispersion"]
+    assert last["printed"] == pytest.approx(6.916, abs=1e-3)
+    assert last["corrected"] == pytest.approx(7.760, abs=1e-3)
+    wide = log_moments(constant_width(2000, 4000, sigma_w2=2.0), input_norm2=4000.0)
+    assert wide.dispersion == pytest.approx(last["corrected"], rel=0.01)
+
+
+def test_mean_field_ratios(field):
+    rows = field["kappa"]
+    at = rows.set_index(["activation", "phase", "sigma_b2", "covariance", "depth"])["log_ratio"]
+    assert np.exp(at["relu", "critical", 0, 0.5, 10]) == pytest.approx(2.64, abs=0.01)
+    assert np.exp(at["relu", "chaotic", 1, 0.5, 20]) == pytest.approx(2.43, abs=0.01)
+    assert np.exp(at["erf", "critical", 1, 0.5, 20]) == pytest.approx(3.05, abs=0.02)
+    assert np.exp(at["relu", "ordered", 1, 0.5, 20]) == pytest.approx(1.001, abs=0.001)
+    parallel = rows[rows["covariance"] == 1]
+    np.testing.assert_allclose(parallel["log_ratio"], 0, atol=1e-6)
+
+
+def test_gram_is_a_covariance_matrix():
+    found = mean_field.gram([0, 0.5, 1])
+    np.testing.assert_array_equal(found[0], [1, 0, 0.5, 1])
+    np.testing.assert_allclose(np.diagonal(found), 1)
+    assert np.linalg.eigvalsh(found).min() > -1e-12
+
+
+def test_the_linearised_error_is_that_of_the_bootstrap():
+    sample = np.random.default_rng(0).lognormal(sigma=0.5, size=3000)
+    value, error = linearised_dispersion(sample)
+    bootstrap = dispersion(sample)
+    assert value == bootstrap.value
+    assert error == pytest.approx(bootstrap.standard_error, rel=0.15)
+
+
+def test_renderers_select_what_they_draw(maps, curves, field):
+    rows = heat_figure.select(maps)
+    assert set(rows["series"]) == {"ours", "paper", "border"}
+    assert len(rows) == len(maps["cells"]) + len(maps["borders"])
+    assert set(fig2.select(curves)["panel"]) == {"(2, 0)", "(3, 1)"}
+    chosen = kappa.select(field)
+    assert np.isfinite(chosen["log_ratio"]).all()
+    assert len(field["kappa"]) - len(chosen) == 5  # depth 1, covariance 0, five panels
+
+
+@pytest.mark.parametrize("sample", ["ours", "paper"])
+def test_maps_are_drawn_of_either_sample(maps, sample):
+    rows = heat_figure.select(maps)
+    figure = heat_figure.draw(rows, {"sample": sample})
+    assert len(figure.axes) == 2 * 2 + 1
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, shown):
+    figure = fig2.draw(fig2.select(curves), {"paper_draws": shown, "limits": shown})
+    assert len(figure.axes) == 2 * 2
+    assert len(figure.legends[0].get_texts()) == 2 + 3 * shown
+
+
+@pytest.mark.parametrize("show", ["log_kappa_2", "log_ratio"])
+def test_mean_fields_are_drawn(field, show):
+    figure = kappa.draw(kappa.select(field), {"show": show})
+    assert len(figure.axes) == 2 * 3 + 1
