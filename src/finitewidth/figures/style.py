@@ -1,10 +1,10 @@
 """The look that all figures share: colour-blind safe, vector fonts, one footer."""
 
+from typing import Any
+
 import matplotlib as mpl
-
-mpl.use("Agg")  # a window system is neither needed nor wanted in a job
-
-import matplotlib.pyplot as plt
+import matplotlib.style
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -35,11 +35,21 @@ def apply() -> None:
     )
 
 
+def subplots(
+    rows: int, columns: int, *, figsize: tuple[float, float], **layout: Any
+) -> tuple[Figure, np.ndarray]:
+    """A figure of its own and a grid of axes; ``layout`` as of ``Figure.subplots``.
+
+    Without pyplot, which would keep every figure of the process and choose a window system.
+    """
+    figure = Figure(figsize=figsize, layout="constrained")
+    ratios = {k: layout.pop(k) for k in ("height_ratios", "width_ratios") if k in layout}
+    return figure, figure.subplots(rows, columns, **layout, gridspec_kw=ratios)
+
+
 def panels(count: int, titles: list[str]) -> tuple[Figure, list[Axes]]:
     """A row of panels with titles."""
-    figure, axes = plt.subplots(
-        1, count, figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), layout="constrained", squeeze=False
-    )
+    figure, axes = subplots(1, count, figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), squeeze=False)
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title)
     return figure, list(axes[0])

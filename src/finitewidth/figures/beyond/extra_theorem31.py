@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
-from finitewidth.figures.style import COLOURS, PANEL_WIDTH, plt
+from finitewidth.figures.style import COLOURS, PANEL_WIDTH, subplots
 
 PRINTED, CORRECTED = COLOURS[1], COLOURS[0]
 LIMITS = {
@@ -31,8 +31,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
     variances = sorted(curves["sigma_w2"].unique())
     columns = len(variances) + 1
-    figure, axes = plt.subplots(
-        2, columns, figsize=(PANEL_WIDTH * columns, 4.8), layout="constrained", sharex="col",
+    figure, axes = subplots(
+        2, columns, figsize=(PANEL_WIDTH * columns, 4.8), sharex="col",
         height_ratios=(1.4, 1),
     )  # fmt: skip
     for (upper, lower), variance in zip(axes.T, variances, strict=False):

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from finitewidth.figures.beyond.lines import colours, handle, legend, log_dispersion_axis
-from finitewidth.figures.style import plt
+from finitewidth.figures.style import subplots
 
 TITLES = {
     "growing": "growing widths",
@@ -28,9 +28,7 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Curves above, the networks below; ``exact``: also the exact curves, dotted."""
-    figure, axes = plt.subplots(
-        2, 3, figsize=(10.4, 4.4), layout="constrained", height_ratios=(2.4, 1), sharey="row"
-    )
+    figure, axes = subplots(2, 3, figsize=(10.4, 4.4), height_ratios=(2.4, 1), sharey="row")
     curves = rows[rows["panel"] == "dispersion"]
     shades = colours(sorted(curves["sigma_w2"].unique()))
     for (name, title), top, bottom in zip(TITLES.items(), *axes, strict=True):

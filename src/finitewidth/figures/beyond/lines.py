@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
 
-from finitewidth.figures.style import plt
+from finitewidth.figures.style import subplots
 
 COLUMNS = (
     "series", "sample", "width", "alpha_0", "sigma_w2", "cosine", "depth", "x", "y", "spread",
@@ -55,11 +55,10 @@ def samples_of(rows: pd.DataFrame) -> list[str]:
 def grid(rows: pd.DataFrame, columns: str, label: str) -> tuple[Figure, dict[Any, Axes]]:
     """A row of panels for each sample size, a column for each width or alpha_0."""
     values, samples = list(rows[columns].unique()), samples_of(rows)
-    figure, axes = plt.subplots(
+    figure, axes = subplots(
         len(samples),
         len(values),
         figsize=(PANEL_WIDTH * len(values) + LEGEND_WIDTH, PANEL_HEIGHT * len(samples) + 0.3),
-        layout="constrained",
         squeeze=False,
         sharex=True,
         sharey=True,

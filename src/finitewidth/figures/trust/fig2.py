@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, ScalarFormatter
+
+from finitewidth.figures.style import subplots
 
 COLUMNS = ["panel", "series", "width", "x", "x_over_width", "y", "spread", "draws"]
 LIMITS = {"printed": ("--", "limit, as printed"), "corrected": ("-", "limit, corrected")}
@@ -38,10 +40,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Two rows of panels; ``settings``: ``paper_draws`` and ``limits`` may be switched off."""
     names = list(rows["panel"].unique())
     widths = sorted(rows["width"].dropna().unique())
-    colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(widths)))
-    figure, axes = plt.subplots(
-        2, len(names), layout="constrained", squeeze=False, figsize=(2.5 * len(names) + 1.3, 4.8)
-    )
+    colours = colormaps["viridis"](np.linspace(0, 0.9, len(widths)))
+    figure, axes = subplots(2, len(names), squeeze=False, figsize=(2.5 * len(names) + 1.3, 4.8))
     for column, panel in enumerate(names):
         here = rows[rows["panel"] == panel]
         for axis, abscissa in zip(axes[:, column], ("x", "x_over_width"), strict=True):

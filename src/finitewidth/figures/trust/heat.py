@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+
+from finitewidth.figures.style import subplots
 
 COLUMNS = ["activation", "panel", "series", "x", "y", "value", "spread", "draws"]
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
@@ -44,8 +45,8 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """One row of maps per activation; ``settings["sample"]``: ``ours`` or ``paper``."""
     activations, names = list(rows["activation"].unique()), list(rows["panel"].unique())
-    figure, axes = plt.subplots(
-        len(activations), len(names), layout="constrained", squeeze=False, sharey=True,
+    figure, axes = subplots(
+        len(activations), len(names), squeeze=False, sharey=True,
         figsize=(1.2 + 2.2 * len(names), 2.4 * len(activations)),
     )  # fmt: skip
     for line, activation in enumerate(activations):

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, ScalarFormatter
+
+from finitewidth.figures.style import subplots
 
 COLUMNS = ["activation", "panel", "series", "x", "log_kappa_2", "log_ratio"]
 NAMES = {"erf": "erf", "relu": "ReLU"}
@@ -19,7 +21,7 @@ LABELS = {
     "log_kappa_2": r"$\kappa_2$",
     "log_ratio": r"$\kappa_1\,/\,\kappa_2$",
 }
-COLOURS = plt.get_cmap("viridis")
+COLOURS = colormaps["viridis"]
 
 
 def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -35,8 +37,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """A row of panels per activation; ``settings["show"]``: ``log_kappa_2`` or ``log_ratio``."""
     activations = list(rows["activation"].unique())
     most = int(rows.groupby("activation")["panel"].nunique().max())
-    figure, axes = plt.subplots(
-        len(activations), most, layout="constrained", squeeze=False,
+    figure, axes = subplots(
+        len(activations), most, squeeze=False,
         figsize=(2.3 * most + 0.9, 2.3 * len(activations)),
     )  # fmt: skip
     for line, activation in enumerate(activations):
