@@ -28,7 +28,7 @@ def _keep_freed_memory() -> None:
     """Let glibc keep freed blocks of up to 32 MB instead of returning them to the system.
 
     A stacked step allocates a few megabytes per tensor; without this each is mapped afresh and its
-    pages faulted in: up to a tenth of a step (benchmarks/stacked_training.py measures it).
+    pages faulted in: up to a fifth of a step (benchmarks/stacked_training.py measures it).
     """
     mmap_threshold, trim_threshold = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
     try:
