@@ -59,7 +59,7 @@ def _stages(axis: Axes, rows: pd.DataFrame, unit: str) -> None:
     if unit == "percent":
         axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
     axis.set(xlabel="stage", ylabel="test accuracy (%)" if unit == "percent" else "test accuracy")
-    axis.legend(loc="lower right")
+    axis.legend(loc="lower right", fontsize=6, handlelength=1.5, borderaxespad=0.2)
 
 
 def _nu(axis: Axes, rows: pd.DataFrame) -> None:
