@@ -15,6 +15,7 @@ min_version("9.25")
 
 configfile: "config/config.yaml"
 configfile: "config/papers/npf.yaml"
+configfile: "config/papers/dgn.yaml"
 configfile: "config/papers/trust.yaml"
 configfile: "config/papers/beyond.yaml"
 configfile: preset_file(config, "config")
@@ -25,6 +26,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/npf.smk"
+include: "workflow/rules/dgn.smk"
 include: "workflow/rules/trust.smk"
 include: "workflow/rules/beyond.smk"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from finitewidth import index, settings
 from finitewidth.data.catalogue import describe, find_source
+from finitewidth.errors import ConfigError
 from finitewidth.experiments.npf import trainings as npf_trainings
 from finitewidth.experiments.npf.trainings import PlannedTraining
 
@@ -33,7 +34,7 @@ class Plan:
             ConfigError: a setting is unknown, impossible or contradicts another.
         """
         self.folder = Path(root) / "config"
-        settings.check(config, Path(root) / "workflow/schemas/config.schema.yaml")
+        settings.check(config, Path(root) / "workflow/schemas")
         self.config = config
         self.results = f"results/{config['preset']}"
         self.artifacts = index.read_index(self.folder / "artifacts.tsv")
@@ -46,11 +47,41 @@ class Plan:
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all finished artifacts, of one paper or of all."""
-        return [
-            f"{self.results}/{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
-            for artifact in index.done(self.artifacts + self.extras, paper)
-            for suffix in (FIGURE_FORMATS if artifact.kind == "figure" else TABLE_FORMATS)
-        ]
+        entries = index.done(self.artifacts + self.extras, paper)
+        return [file for entry in entries for file in self.files(entry.artifact).values()]
+
+    def entry(self, artifact: str) -> index.Artifact:
+        """The artifact of that id.
+
+        Raises:
+            ConfigError: the index has no such artifact.
+        """
+        for entry in self.artifacts + self.extras:
+            if entry.artifact == artifact:
+                return entry
+        raise ConfigError(f"artifact {artifact!r} stands neither in the index nor among the extras")
+
+    def label(self, artifact: str) -> str:
+        """How the paper calls it: ``Figure 3``, ``Table 2``, ``Extra: theorem31``."""
+        entry = self.entry(artifact)
+        if entry in self.extras:
+            return f"Extra: {entry.number}"
+        return f"{entry.kind.capitalize()} {entry.number}"
+
+    def files(self, artifact: str) -> dict[str, str]:
+        """The files of an artifact by format."""
+        entry = self.entry(artifact)
+        folder = f"{self.results}/{entry.paper}/{entry.kind}s"
+        formats = FIGURE_FORMATS if entry.kind == "figure" else TABLE_FORMATS
+        return {suffix: f"{folder}/{artifact}.{suffix}" for suffix in formats}
+
+    def log(self, job: str) -> str:
+        """The log of the job ``<paper>_<name>``: an artifact or an experiment."""
+        return f"{self.results}/logs/{job.split('_')[0]}/{job}.log"
+
+    def benchmark(self, job: str) -> str:
+        """The time and memory of the job ``<paper>_<name>``, as Snakemake measures them."""
+        return f"{self.results}/benchmarks/{job.split('_')[0]}/{job}.tsv"
 
     def dataset(self, role: str) -> str:
         """The file of the source that plays the part of a paper's dataset."""

@@ -89,14 +89,24 @@ _Validator = jsonschema.validators.extend(
 )
 
 
-def check(config: Mapping[str, Any], schema_path: str | Path) -> None:
-    """Refuse settings that the schema does not allow.
+def schema(folder: str | Path) -> dict[str, Any]:
+    """What a configuration may say: ``config.schema.yaml`` with the schema of every paper."""
+    whole = _read(Path(folder) / "config.schema.yaml")
+    for path in sorted(Path(folder).glob("*.schema.yaml")):
+        if path.name != "config.schema.yaml":
+            part = _read(path)
+            required = whole["required"] + part["required"]
+            whole = {**merged(whole, part), "required": required}
+    return whole
+
+
+def check(config: Mapping[str, Any], schemas: str | Path) -> None:
+    """Refuse settings that the schemas of the folder ``schemas`` do not allow.
 
     Raises:
         ConfigError: one line per mistake, each naming the key, its value and what is allowed.
     """
-    schema = _read(Path(schema_path))
-    validator = _Validator(schema)
+    validator = _Validator(schema(schemas))
     mistakes = [line for error in validator.iter_errors(_plain(config)) for line in _lines(error)]
     if mistakes:
         raise ConfigError("the configuration is refused:\n  " + "\n  ".join(sorted(set(mistakes))))

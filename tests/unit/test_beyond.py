@@ -210,4 +210,4 @@ def test_settings_that_contradict_each_other_are_refused(section, value, words, 
     root = request.config.rootpath
     config = merged(preset_only("quick", root / "config"), {"beyond": {section: value}})
     with pytest.raises(ConfigError, match=words):
-        check(config, root / "workflow/schemas/config.schema.yaml")
+        check(config, root / "workflow/schemas")

@@ -22,7 +22,7 @@ from finitewidth.settings import (
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+SCHEMA = ROOT / "workflow" / "schemas"
 
 
 def as_the_workflow_merges(preset, override=None):

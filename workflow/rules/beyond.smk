@@ -9,15 +9,12 @@ use rule experiment as beyond_diagonal with:
         theory=f"{results}/beyond/experiments/diagonal_theory.csv",
         provenance=f"{results}/beyond/experiments/diagonal_provenance.json",
     log:
-        f"{results}/logs/beyond/diagonal.log",
+        plan.log("beyond_diagonal"),
     benchmark:
-        f"{results}/benchmarks/beyond/diagonal.tsv"
+        plan.benchmark("beyond_diagonal")
     params:
-        module="finitewidth.experiments.beyond.diagonal",
+        **module("finitewidth.experiments.beyond.diagonal"),
         settings=config["beyond"]["diagonal"],
-        code=code_digest(
-            "finitewidth.experiments.beyond.diagonal", "finitewidth.experiments.job"
-        ),
 
 
 use rule experiment as beyond_off_diagonal with:
@@ -28,16 +25,12 @@ use rule experiment as beyond_off_diagonal with:
         theory=f"{results}/beyond/experiments/off_diagonal_theory.csv",
         provenance=f"{results}/beyond/experiments/off_diagonal_provenance.json",
     log:
-        f"{results}/logs/beyond/off_diagonal.log",
+        plan.log("beyond_off_diagonal"),
     benchmark:
-        f"{results}/benchmarks/beyond/off_diagonal.tsv"
+        plan.benchmark("beyond_off_diagonal")
     params:
-        module="finitewidth.experiments.beyond.off_diagonal",
+        **module("finitewidth.experiments.beyond.off_diagonal"),
         settings=config["beyond"]["off_diagonal"],
-        code=code_digest(
-            "finitewidth.experiments.beyond.off_diagonal",
-            "finitewidth.experiments.job",
-        ),
 
 
 use rule experiment as beyond_theory with:
@@ -47,15 +40,12 @@ use rule experiment as beyond_theory with:
         drawings=f"{results}/beyond/experiments/theory_drawings.csv",
         provenance=f"{results}/beyond/experiments/theory_provenance.json",
     log:
-        f"{results}/logs/beyond/theory.log",
+        plan.log("beyond_theory"),
     benchmark:
-        f"{results}/benchmarks/beyond/theory.tsv"
+        plan.benchmark("beyond_theory")
     params:
-        module="finitewidth.experiments.beyond.theory",
+        **module("finitewidth.experiments.beyond.theory"),
         settings={key: config["beyond"][key] for key in ("limits", "architectures")},
-        code=code_digest(
-            "finitewidth.experiments.beyond.theory", "finitewidth.experiments.job"
-        ),
 
 
 use rule experiment as beyond_theorem31 with:
@@ -66,15 +56,12 @@ use rule experiment as beyond_theorem31 with:
         small=f"{results}/beyond/experiments/theorem31_small.csv",
         provenance=f"{results}/beyond/experiments/theorem31_provenance.json",
     log:
-        f"{results}/logs/beyond/theorem31.log",
+        plan.log("beyond_theorem31"),
     benchmark:
-        f"{results}/benchmarks/beyond/theorem31.tsv"
+        plan.benchmark("beyond_theorem31")
     params:
-        module="finitewidth.experiments.beyond.theorem31",
+        **module("finitewidth.experiments.beyond.theorem31"),
         settings=config["beyond"]["theorem31"],
-        code=code_digest(
-            "finitewidth.experiments.beyond.theorem31", "finitewidth.experiments.job"
-        ),
 
 
 use rule figure as beyond_fig1 with:
@@ -82,24 +69,15 @@ use rule figure as beyond_fig1 with:
         estimates=rules.beyond_diagonal.output.estimates,
         theory=rules.beyond_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig1.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig1.png",
-            caption="../report/beyond_fig1.rst",
-            category="beyond",
-            labels={"artifact": "Figure 1"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig1.svg",
-        csv=f"{results}/beyond/figures/beyond_fig1.csv",
+        **files_of("beyond_fig1"),
     log:
-        f"{results}/logs/beyond/beyond_fig1.log",
+        plan.log("beyond_fig1"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig1.tsv"
+        plan.benchmark("beyond_fig1")
     params:
-        module="finitewidth.figures.beyond.fig1",
+        **module("finitewidth.figures.beyond.fig1"),
         settings={"columns": "width", "errors": "bars", "exact": True},
         footer=plan.footer("beyond", ["diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig1", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig2 with:
@@ -107,24 +85,15 @@ use rule figure as beyond_fig2 with:
         estimates=rules.beyond_diagonal.output.estimates,
         theory=rules.beyond_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig2.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig2.png",
-            caption="../report/beyond_fig2.rst",
-            category="beyond",
-            labels={"artifact": "Figure 2"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig2.svg",
-        csv=f"{results}/beyond/figures/beyond_fig2.csv",
+        **files_of("beyond_fig2"),
     log:
-        f"{results}/logs/beyond/beyond_fig2.log",
+        plan.log("beyond_fig2"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig2.tsv"
+        plan.benchmark("beyond_fig2")
     params:
-        module="finitewidth.figures.beyond.fig2",
+        **module("finitewidth.figures.beyond.fig2"),
         settings={"columns": "alpha_0", "errors": "bars", "exact": True},
         footer=plan.footer("beyond", ["diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig2", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig3 with:
@@ -132,48 +101,30 @@ use rule figure as beyond_fig3 with:
         estimates=rules.beyond_off_diagonal.output.estimates,
         theory=rules.beyond_off_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig3.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig3.png",
-            caption="../report/beyond_fig3.rst",
-            category="beyond",
-            labels={"artifact": "Figure 3"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig3.svg",
-        csv=f"{results}/beyond/figures/beyond_fig3.csv",
+        **files_of("beyond_fig3"),
     log:
-        f"{results}/logs/beyond/beyond_fig3.log",
+        plan.log("beyond_fig3"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig3.tsv"
+        plan.benchmark("beyond_fig3")
     params:
-        module="finitewidth.figures.beyond.fig3",
+        **module("finitewidth.figures.beyond.fig3"),
         settings={"errors": "bars", "mean_field": False},
         footer=plan.footer("beyond", ["off_diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig3", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig5 with:
     input:
         limits=rules.beyond_theory.output.limits,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig5.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig5.png",
-            caption="../report/beyond_fig5.rst",
-            category="beyond",
-            labels={"artifact": "Figure 5"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig5.svg",
-        csv=f"{results}/beyond/figures/beyond_fig5.csv",
+        **files_of("beyond_fig5"),
     log:
-        f"{results}/logs/beyond/beyond_fig5.log",
+        plan.log("beyond_fig5"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig5.tsv"
+        plan.benchmark("beyond_fig5")
     params:
-        module="finitewidth.figures.beyond.fig5",
+        **module("finitewidth.figures.beyond.fig5"),
         settings={"corrected": True},
         footer=plan.footer("beyond", ["limits"]),
-        code=code_digest("finitewidth.figures.beyond.fig5", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig6 with:
@@ -181,24 +132,15 @@ use rule figure as beyond_fig6 with:
         architectures=rules.beyond_theory.output.architectures,
         drawings=rules.beyond_theory.output.drawings,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig6.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig6.png",
-            caption="../report/beyond_fig6.rst",
-            category="beyond",
-            labels={"artifact": "Figure 6"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig6.svg",
-        csv=f"{results}/beyond/figures/beyond_fig6.csv",
+        **files_of("beyond_fig6"),
     log:
-        f"{results}/logs/beyond/beyond_fig6.log",
+        plan.log("beyond_fig6"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig6.tsv"
+        plan.benchmark("beyond_fig6")
     params:
-        module="finitewidth.figures.beyond.fig6",
+        **module("finitewidth.figures.beyond.fig6"),
         settings={"exact": True},
         footer=plan.footer("beyond", ["architectures"]),
-        code=code_digest("finitewidth.figures.beyond.fig6", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig7 with:
@@ -206,24 +148,15 @@ use rule figure as beyond_fig7 with:
         estimates=rules.beyond_off_diagonal.output.estimates,
         theory=rules.beyond_off_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig7.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig7.png",
-            caption="../report/beyond_fig7.rst",
-            category="beyond",
-            labels={"artifact": "Figure 7"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig7.svg",
-        csv=f"{results}/beyond/figures/beyond_fig7.csv",
+        **files_of("beyond_fig7"),
     log:
-        f"{results}/logs/beyond/beyond_fig7.log",
+        plan.log("beyond_fig7"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig7.tsv"
+        plan.benchmark("beyond_fig7")
     params:
-        module="finitewidth.figures.beyond.fig7",
+        **module("finitewidth.figures.beyond.fig7"),
         settings={"columns": "width", "errors": "bars", "exact": True},
         footer=plan.footer("beyond", ["off_diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig7", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig8 with:
@@ -231,24 +164,15 @@ use rule figure as beyond_fig8 with:
         estimates=rules.beyond_off_diagonal.output.estimates,
         theory=rules.beyond_off_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig8.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig8.png",
-            caption="../report/beyond_fig8.rst",
-            category="beyond",
-            labels={"artifact": "Figure 8"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig8.svg",
-        csv=f"{results}/beyond/figures/beyond_fig8.csv",
+        **files_of("beyond_fig8"),
     log:
-        f"{results}/logs/beyond/beyond_fig8.log",
+        plan.log("beyond_fig8"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig8.tsv"
+        plan.benchmark("beyond_fig8")
     params:
-        module="finitewidth.figures.beyond.fig8",
+        **module("finitewidth.figures.beyond.fig8"),
         settings={"columns": "alpha_0", "errors": "bars", "exact": True},
         footer=plan.footer("beyond", ["off_diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig8", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig9 with:
@@ -256,24 +180,15 @@ use rule figure as beyond_fig9 with:
         estimates=rules.beyond_diagonal.output.estimates,
         theory=rules.beyond_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig9.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig9.png",
-            caption="../report/beyond_fig9.rst",
-            category="beyond",
-            labels={"artifact": "Figure 9"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig9.svg",
-        csv=f"{results}/beyond/figures/beyond_fig9.csv",
+        **files_of("beyond_fig9"),
     log:
-        f"{results}/logs/beyond/beyond_fig9.log",
+        plan.log("beyond_fig9"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig9.tsv"
+        plan.benchmark("beyond_fig9")
     params:
-        module="finitewidth.figures.beyond.fig9",
+        **module("finitewidth.figures.beyond.fig9"),
         settings={"columns": "width", "errors": "bands", "exact": True},
         footer=plan.footer("beyond", ["diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig9", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig10 with:
@@ -281,24 +196,15 @@ use rule figure as beyond_fig10 with:
         estimates=rules.beyond_diagonal.output.estimates,
         theory=rules.beyond_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig10.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig10.png",
-            caption="../report/beyond_fig10.rst",
-            category="beyond",
-            labels={"artifact": "Figure 10"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig10.svg",
-        csv=f"{results}/beyond/figures/beyond_fig10.csv",
+        **files_of("beyond_fig10"),
     log:
-        f"{results}/logs/beyond/beyond_fig10.log",
+        plan.log("beyond_fig10"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig10.tsv"
+        plan.benchmark("beyond_fig10")
     params:
-        module="finitewidth.figures.beyond.fig10",
+        **module("finitewidth.figures.beyond.fig10"),
         settings={"columns": "alpha_0", "errors": "bands", "exact": True},
         footer=plan.footer("beyond", ["diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig10", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_fig11 with:
@@ -306,24 +212,15 @@ use rule figure as beyond_fig11 with:
         estimates=rules.beyond_off_diagonal.output.estimates,
         theory=rules.beyond_off_diagonal.output.theory,
     output:
-        pdf=f"{results}/beyond/figures/beyond_fig11.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_fig11.png",
-            caption="../report/beyond_fig11.rst",
-            category="beyond",
-            labels={"artifact": "Figure 11"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_fig11.svg",
-        csv=f"{results}/beyond/figures/beyond_fig11.csv",
+        **files_of("beyond_fig11"),
     log:
-        f"{results}/logs/beyond/beyond_fig11.log",
+        plan.log("beyond_fig11"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_fig11.tsv"
+        plan.benchmark("beyond_fig11")
     params:
-        module="finitewidth.figures.beyond.fig11",
+        **module("finitewidth.figures.beyond.fig11"),
         settings={"errors": "bands", "mean_field": True},
         footer=plan.footer("beyond", ["off_diagonal"]),
-        code=code_digest("finitewidth.figures.beyond.fig11", "finitewidth.figures.job"),
 
 
 use rule figure as beyond_extra_theorem31 with:
@@ -331,26 +228,15 @@ use rule figure as beyond_extra_theorem31 with:
         curves=rules.beyond_theorem31.output.curves,
         small=rules.beyond_theorem31.output.small,
     output:
-        pdf=f"{results}/beyond/figures/beyond_extra_theorem31.pdf",
-        png=report(
-            f"{results}/beyond/figures/beyond_extra_theorem31.png",
-            caption="../report/beyond_extra_theorem31.rst",
-            category="beyond",
-            labels={"artifact": "Extra: Theorem 3.1"},
-        ),
-        svg=f"{results}/beyond/figures/beyond_extra_theorem31.svg",
-        csv=f"{results}/beyond/figures/beyond_extra_theorem31.csv",
+        **files_of("beyond_extra_theorem31"),
     log:
-        f"{results}/logs/beyond/beyond_extra_theorem31.log",
+        plan.log("beyond_extra_theorem31"),
     benchmark:
-        f"{results}/benchmarks/beyond/beyond_extra_theorem31.tsv"
+        plan.benchmark("beyond_extra_theorem31")
     params:
-        module="finitewidth.figures.beyond.extra_theorem31",
+        **module("finitewidth.figures.beyond.extra_theorem31"),
         settings={},
         footer=plan.footer("beyond", ["theorem31"]),
-        code=code_digest(
-            "finitewidth.figures.beyond.extra_theorem31", "finitewidth.figures.job"
-        ),
 
 
 rule beyond:

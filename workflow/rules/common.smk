@@ -12,6 +12,25 @@ plan = Plan(config, workflow.basedir)
 results = plan.results
 
 
+def files_of(artifact):
+    """The outputs of an artifact's rule; what a reader opens first carries its caption."""
+    files = plan.files(artifact)
+    shown = "png" if "png" in files else "md"
+    files[shown] = report(
+        files[shown],
+        caption=f"../report/{artifact}.rst",
+        category=plan.entry(artifact).paper,
+        labels={"artifact": plan.label(artifact)},
+    )
+    return files
+
+
+def module(name):
+    """The module a job calls, and the digest of all code it reaches: a change reruns the job."""
+    layer = name.split(".")[1]
+    return {"module": name, "code": code_digest(name, f"finitewidth.{layer}.job")}
+
+
 report: "../report/workflow.rst"
 
 

@@ -11,15 +11,12 @@ use rule experiment as npf_regimes with:
         rows=ensure(f"{results}/npf/experiments/regimes.csv", non_empty=True),
         provenance=f"{results}/npf/experiments/regimes_provenance.json",
     log:
-        f"{results}/logs/npf/regimes.log",
+        plan.log("npf_regimes"),
     benchmark:
-        f"{results}/benchmarks/npf/regimes.tsv"
+        plan.benchmark("npf_regimes")
     params:
-        module="finitewidth.experiments.npf.table2",
+        **module("finitewidth.experiments.npf.table2"),
         settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
-        code=code_digest(
-            "finitewidth.experiments.npf.table2", "finitewidth.experiments.job"
-        ),
 
 
 use rule experiment as npf_stages with:
@@ -32,18 +29,15 @@ use rule experiment as npf_stages with:
         curves=ensure(f"{results}/npf/experiments/stages.csv", non_empty=True),
         provenance=f"{results}/npf/experiments/stages_provenance.json",
     log:
-        f"{results}/logs/npf/stages.log",
+        plan.log("npf_stages"),
     benchmark:
-        f"{results}/benchmarks/npf/stages.tsv"
+        plan.benchmark("npf_stages")
     params:
-        module="finitewidth.experiments.npf.stages",
+        **module("finitewidth.experiments.npf.stages"),
         settings={
             **{key: config["npf"]["stages"][key] for key in ("network", "optimiser")},
             **{key: config["npf"]["table2"][key] for key in ("select", "ddof")},
         },
-        code=code_digest(
-            "finitewidth.experiments.npf.stages", "finitewidth.experiments.job"
-        ),
 
 
 use rule experiment as npf_nu with:
@@ -55,18 +49,15 @@ use rule experiment as npf_nu with:
         curves=ensure(f"{results}/npf/experiments/nu.csv", non_empty=True),
         provenance=f"{results}/npf/experiments/nu_provenance.json",
     log:
-        f"{results}/logs/npf/nu.log",
+        plan.log("npf_nu"),
     benchmark:
-        f"{results}/benchmarks/npf/nu.tsv"
+        plan.benchmark("npf_nu")
     params:
-        module="finitewidth.experiments.npf.nu",
+        **module("finitewidth.experiments.npf.nu"),
         settings={
             **{key: config["npf"]["nu"][key] for key in ("classes", "per_class")},
             "ddof": config["npf"]["table2"]["ddof"],
         },
-        code=code_digest(
-            "finitewidth.experiments.npf.nu", "finitewidth.experiments.job"
-        ),
 
 
 use rule experiment as npf_kvf with:
@@ -78,11 +69,11 @@ use rule experiment as npf_kvf with:
         curves=ensure(f"{results}/npf/experiments/kvf.csv", non_empty=True),
         provenance=f"{results}/npf/experiments/kvf_provenance.json",
     log:
-        f"{results}/logs/npf/kvf.log",
+        plan.log("npf_kvf"),
     benchmark:
-        f"{results}/benchmarks/npf/kvf.tsv"
+        plan.benchmark("npf_kvf")
     params:
-        module="finitewidth.experiments.npf.kvf",
+        **module("finitewidth.experiments.npf.kvf"),
         settings={
             **{
                 key: config["npf"]["kvf"][key]
@@ -90,32 +81,21 @@ use rule experiment as npf_kvf with:
             },
             "ddof": config["npf"]["table2"]["ddof"],
         },
-        code=code_digest(
-            "finitewidth.experiments.npf.kvf", "finitewidth.experiments.job"
-        ),
 
 
 use rule table as npf_table2 with:
     input:
         rows=rules.npf_regimes.output.rows,
     output:
-        csv=f"{results}/npf/tables/npf_table2.csv",
-        md=report(
-            f"{results}/npf/tables/npf_table2.md",
-            caption="../report/npf_table2.rst",
-            category="npf",
-            labels={"artifact": "Table 2"},
-        ),
-        tex=f"{results}/npf/tables/npf_table2.tex",
+        **files_of("npf_table2"),
     log:
-        f"{results}/logs/npf/npf_table2.log",
+        plan.log("npf_table2"),
     benchmark:
-        f"{results}/benchmarks/npf/npf_table2.tsv"
+        plan.benchmark("npf_table2")
     params:
-        module="finitewidth.tables.npf.table2",
+        **module("finitewidth.tables.npf.table2"),
         settings={"paper": "npf", "datasets": plan.titles("mnist", "cifar10")},
         footer=plan.footer("npf", ["table2"], "mnist", "cifar10"),
-        code=code_digest("finitewidth.tables.npf.table2", "finitewidth.tables.job"),
 
 
 use rule figure as npf_fig3 with:
@@ -124,67 +104,41 @@ use rule figure as npf_fig3 with:
         nu=rules.npf_nu.output.curves,
         kvf=rules.npf_kvf.output.curves,
     output:
-        pdf=f"{results}/npf/figures/npf_fig3.pdf",
-        png=report(
-            f"{results}/npf/figures/npf_fig3.png",
-            caption="../report/npf_fig3.rst",
-            category="npf",
-            labels={"artifact": "Figure 3"},
-        ),
-        svg=f"{results}/npf/figures/npf_fig3.svg",
-        csv=f"{results}/npf/figures/npf_fig3.csv",
+        **files_of("npf_fig3"),
     log:
-        f"{results}/logs/npf/npf_fig3.log",
+        plan.log("npf_fig3"),
     benchmark:
-        f"{results}/benchmarks/npf/npf_fig3.tsv"
+        plan.benchmark("npf_fig3")
     params:
-        module="finitewidth.figures.npf.fig3",
+        **module("finitewidth.figures.npf.fig3"),
         settings={"unit": "percent"},
         footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
-        code=code_digest("finitewidth.figures.npf.fig3", "finitewidth.figures.job"),
 
 
 use rule npf_table2 as npf0_table2 with:
     output:
-        csv=f"{results}/npf0/tables/npf0_table2.csv",
-        md=report(
-            f"{results}/npf0/tables/npf0_table2.md",
-            caption="../report/npf0_table2.rst",
-            category="npf0",
-            labels={"artifact": "Table 2"},
-        ),
-        tex=f"{results}/npf0/tables/npf0_table2.tex",
+        **files_of("npf0_table2"),
     log:
-        f"{results}/logs/npf0/npf0_table2.log",
+        plan.log("npf0_table2"),
     benchmark:
-        f"{results}/benchmarks/npf0/npf0_table2.tsv"
+        plan.benchmark("npf0_table2")
     params:
-        module="finitewidth.tables.npf.table2",
+        **module("finitewidth.tables.npf.table2"),
         settings={"paper": "npf0", "datasets": plan.titles("mnist", "cifar10")},
         footer=plan.footer("npf", ["table2"], "mnist", "cifar10"),
-        code=code_digest("finitewidth.tables.npf.table2", "finitewidth.tables.job"),
 
 
 use rule npf_fig3 as npf0_fig3 with:
     output:
-        pdf=f"{results}/npf0/figures/npf0_fig3.pdf",
-        png=report(
-            f"{results}/npf0/figures/npf0_fig3.png",
-            caption="../report/npf0_fig3.rst",
-            category="npf0",
-            labels={"artifact": "Figure 3"},
-        ),
-        svg=f"{results}/npf0/figures/npf0_fig3.svg",
-        csv=f"{results}/npf0/figures/npf0_fig3.csv",
+        **files_of("npf0_fig3"),
     log:
-        f"{results}/logs/npf0/npf0_fig3.log",
+        plan.log("npf0_fig3"),
     benchmark:
-        f"{results}/benchmarks/npf0/npf0_fig3.tsv"
+        plan.benchmark("npf0_fig3")
     params:
-        module="finitewidth.figures.npf.fig3",
+        **module("finitewidth.figures.npf.fig3"),
         settings={"unit": "fraction"},
         footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
-        code=code_digest("finitewidth.figures.npf.fig3", "finitewidth.figures.job"),
 
 
 rule npf:

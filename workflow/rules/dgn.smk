@@ -1,0 +1,7 @@
+# Deep gated networks: dgn.
+
+
+rule dgn:
+    input:
+        plan.targets("dgn"),
+    localrule: True
