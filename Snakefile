@@ -29,10 +29,12 @@ include: "workflow/rules/npf.smk"
 include: "workflow/rules/dgn.smk"
 include: "workflow/rules/trust.smk"
 include: "workflow/rules/beyond.smk"
+include: "workflow/rules/claims.smk"
 
 
 rule all:
     default_target: True
     input:
         plan.targets(),
+        plan.verdicts(),
     localrule: True

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth import index, settings
+from finitewidth.claims import ledger, reported
 from finitewidth.data.catalogue import describe, find_source
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.npf import trainings as npf_trainings
 from finitewidth.experiments.npf.trainings import PlannedTraining
+from finitewidth.provenance import code_digest
 
 FIGURE_FORMATS = ("pdf", "png", "svg", "csv")
 TABLE_FORMATS = ("csv", "md", "tex")
@@ -126,29 +128,81 @@ class Plan:
         return {role: describe(self.config["data"][role], role, trees) for role in roles}
 
     def footer(self, paper: str, sections: Sequence[str], *roles: str) -> str:
-        """The line below a figure or table: preset, data, runs, and what stands in for what.
+        """The line below a figure or table: `context` of sections of one paper."""
+        return self.context([(paper, section) for section in sections], roles)
 
-        A section counts ``runs`` or ``draws``; one with neither is computed exactly. A preset is
-        called modified if the command line changes one of the ``sections`` shown or the source of
-        one of the datasets. More draws than the paper's are no stand-in.
+    def context(self, sections: Sequence[tuple[str, str]], roles: Sequence[str]) -> str:
+        """What was computed with which settings: preset, data, runs, what stands in for what.
+
+        A section, (paper, name), counts ``runs`` or ``draws``; one with neither is computed
+        exactly. A preset is called modified if the command line changes one of the ``sections``
+        shown or the source of one of the datasets. More draws than the paper's are no stand-in.
         """
-        facts = self._facts(self.config, paper, sections, roles)
+        facts = self._facts(self.config, sections, roles)
         preset = self.config["preset"]
-        modified = facts != self._facts(self._preset, paper, sections, roles)
+        modified = facts != self._facts(self._preset, sections, roles)
         parts = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
-        parts.append(_counted({name: self.config[paper][name] for name in sections}))
-        papers = self._facts(self._paper, paper, sections, roles)
-        if any(map(_smaller, facts[:-1], papers[:-1])):
+        parts.append(_counted({name: self.config[paper][name] for paper, name in sections}))
+        if self._reduced(sections, roles):
             parts.append("stand-in for the paper's sizes")
         return " · ".join(parts)
 
+    def at_papers_scale(self, sections: Sequence[tuple[str, str]], roles: Sequence[str]) -> bool:
+        """Whether nothing is reduced and no dataset stands in for another."""
+        ours, papers = self.config["data"], self._paper["data"]
+        originals = all(ours[role] == papers[role] for role in roles)
+        return originals and not self._reduced(sections, roles)
+
+    def _reduced(self, sections: Sequence[tuple[str, str]], roles: Sequence[str]) -> bool:
+        facts, papers = (self._facts(config, sections, roles)[:-1]
+                         for config in (self.config, self._paper))  # fmt: skip
+        return any(map(_smaller, facts, papers))
+
     @staticmethod
     def _facts(
-        config: Mapping[str, Any], paper: str, sections: Sequence[str], roles: Sequence[str]
+        config: Mapping[str, Any], sections: Sequence[tuple[str, str]], roles: Sequence[str]
     ) -> list[Any]:
         """The settings of the sections, and last the sources of the datasets."""
         sources = {role: config["data"][role] for role in roles}
-        return [config[paper][section] for section in sections] + [sources]
+        return [config[paper][section] for paper, section in sections] + [sources]
+
+    def verdicts(self) -> list[str]:
+        """The files of verdicts and numbers of all papers."""
+        kinds = ("verdicts", "parts", "numbers")
+        return [f"{self.results}/claims/{paper}_{kind}.csv"
+                for paper in index.PAPERS for kind in kinds]  # fmt: skip
+
+    def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
+        """The files rule ``claims`` reads for a paper: tables, and the numbers it prints."""
+        judged = [claim.reads for claim in self._claims(wildcards.paper) if claim.judge]
+        compared = [numbers.reads for numbers in reported.numbers_of(wildcards.paper)]
+        tables = dict.fromkeys(file for reads in judged + compared for file in reads.values())
+        inputs = {"reported": f"config/reported/{wildcards.paper}.csv"}
+        return {"tables": [f"{self.results}/{file}" for file in tables], **inputs}
+
+    def claim_settings(self, wildcards: Any) -> dict[str, Any]:
+        """What a paper's claims are judged with, beside the tables."""
+        contexts, comparable = {}, {}
+        for claim in self._claims(wildcards.paper):
+            if claim.judge:
+                contexts[claim.id] = self.context(claim.sections, claim.roles)
+        for numbers in reported.numbers_of(wildcards.paper):
+            key = f"{numbers.artifact}/{numbers.quantity}"
+            scale = self.at_papers_scale(numbers.sections, numbers.roles)
+            contexts[key] = self.context(numbers.sections, numbers.roles)
+            comparable[key] = numbers.scale_free or scale
+        common = {"preset": self.config["preset"], "results": self.results}
+        return {**common, "contexts": contexts, "comparable": comparable}
+
+    @staticmethod
+    def claim_code(wildcards: Any) -> str:
+        """Digest of the code that judges a paper's claims."""
+        paper = "npf" if wildcards.paper == "npf0" else wildcards.paper
+        return code_digest(f"finitewidth.claims.{paper}", "finitewidth.claims.job")
+
+    @staticmethod
+    def _claims(paper: str) -> tuple[ledger.Claim, ...]:
+        return ledger.claims_of(paper) if paper in ledger.PAPERS else ()
 
     def gpus(self) -> int:
         """How many GPUs a training asks a scheduler for."""

@@ -1,0 +1,1 @@
+"""What the papers claim and print, judged by what a run measured."""

@@ -1,0 +1,82 @@
+"""Judging as one job: read the tables that a paper's claims and numbers rest on, write verdicts."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from finitewidth import index, records
+from finitewidth.claims import ledger, reported
+
+VERDICT_COLUMNS = (
+    "claim", "paper", "place", "statement", "rule", "artifacts", "tables", "preset", "context",
+    "verdict", "reason", "statistic", "value", "low", "high", "threshold",
+)  # fmt: skip
+PART_COLUMNS = (
+    "claim", "part", "value", "standard_error", "interval_low", "interval_high", "threshold_low",
+    "threshold_high", "p_outside", "p_inside_holm", "verdict",
+)  # fmt: skip
+NUMBER_COLUMNS = (
+    "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
+    "printed_spread", "note", "ours", "standard_error", "runs", "difference", "difference_se",
+    "allowed", "outcome", "context",
+)  # fmt: skip
+
+
+def run_claims(
+    paper: str,
+    tables: Sequence[str],
+    reported_file: str,
+    outputs: Mapping[str, str],
+    settings: Mapping[str, Any],
+) -> None:
+    """Judge all claims of a paper and compare all its printed numbers.
+
+    Args:
+        paper: one of `finitewidth.index.PAPERS`.
+        tables: the CSV files that its claims and numbers read.
+        reported_file: its printed numbers.
+        outputs: ``verdicts``, ``parts`` and ``numbers``, CSV.
+        settings: ``preset``, ``results`` (the folder of its results), ``contexts`` (claim, or
+            artifact/quantity -> what its rows were computed with) and ``comparable``
+            (artifact/quantity -> whether at the paper's own scale).
+    """
+    folder = settings["results"]
+    read = {_below(path, folder): records.read_table(path) for path in tables}
+    verdicts, parts = [], []
+    for claim in ledger.claims_of(paper) if paper in ledger.PAPERS else ():
+        judged = ledger.judge(claim, _chosen(read, claim.reads), settings["preset"])
+        context = settings["contexts"].get(claim.id, "")
+        verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], context))
+        parts += [{"claim": claim.id, **part} for part in judged.parts]
+    records.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
+    records.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))
+    numbers = _numbers(paper, read, reported_file, settings)
+    records.write_table(outputs["numbers"], pd.DataFrame(numbers, columns=NUMBER_COLUMNS))
+
+
+def _below(path: str, folder: str) -> str:
+    return Path(path).relative_to(folder).as_posix()
+
+
+def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    return {name: read[file] for name, file in reads.items() if file in read}
+
+
+def _numbers(
+    paper: str,
+    read: Mapping[str, pd.DataFrame],
+    reported_file: str,
+    settings: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    printed = index.read_reported(Path(reported_file).parent, paper)
+    found, comparable = {}, {}
+    for numbers in reported.numbers_of(paper):
+        key = numbers.artifact, numbers.quantity
+        found[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
+        comparable[key] = settings["comparable"]["/".join(key)]
+    rows = reported.compare(printed, found, comparable)
+    contexts = settings["contexts"]
+    return [{**row, "context": contexts.get(f"{row['artifact']}/{row['quantity']}", "")}
+            for row in rows]  # fmt: skip

@@ -1,0 +1,1 @@
+"""From rows to the comparisons a claim makes: one pure function per claim."""

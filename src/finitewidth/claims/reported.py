@@ -1,0 +1,131 @@
+"""Our numbers beside the printed ones.
+
+A printed number is ``reproduced`` if ours lies within its tolerance (``config/reported``) or, where
+none was set, within twice the combined uncertainty: the standard errors of both and half a unit of
+the last digit printed. Else it is ``off``, by so many combined standard errors. A number from a
+stand-in, or from reduced sizes, is ``not comparable``, however close; only one that no scale enters
+(a constant of a theorem) is compared at every preset.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from finitewidth.claims.ledger import Tables
+from finitewidth.index import Reported
+
+REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
+OUTCOMES = (REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ours:
+    """One number of a run, under the row and column of the printed one, in its unit."""
+
+    row: str
+    column: str
+    value: float
+    standard_error: float = 0.0
+    runs: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """Where our counterparts of the printed numbers of one artifact and quantity come from.
+
+    Attributes:
+        artifact, quantity: as in ``config/reported/<paper>.csv``.
+        reads: name of a table -> its CSV below ``results/<preset>``.
+        find: from the tables read to our numbers.
+        scale_free: no dataset and no size enters: comparable at every preset.
+        sections, roles: what the rows were computed with, as of a claim.
+    """
+
+    artifact: str
+    quantity: str
+    reads: Mapping[str, str]
+    find: Callable[[Tables], Iterable[Ours]]
+    scale_free: bool = False
+    sections: tuple[tuple[str, str], ...] = ()
+    roles: tuple[str, ...] = field(default=())
+
+
+def numbers_of(paper: str) -> tuple[Numbers, ...]:
+    """``NUMBERS`` of ``finitewidth.claims.<paper>``; the earlier version npf0 has its own there."""
+    module = import_module(f"finitewidth.claims.{'npf' if paper == 'npf0' else paper}")
+    return tuple(n for n in module.NUMBERS if n.artifact.split("_")[0] == paper)
+
+
+def compare(
+    printed: Sequence[Reported],
+    ours: Mapping[tuple[str, str], Sequence[Ours]],
+    comparable: Mapping[tuple[str, str], bool],
+) -> list[dict[str, Any]]:
+    """A row per printed number.
+
+    Args:
+        printed: the paper's numbers.
+        ours: (artifact, quantity) -> what the run found.
+        comparable: (artifact, quantity) -> whether it was computed at the paper's own scale.
+    """
+    found = {
+        (artifact, quantity, number.row, number.column): number
+        for (artifact, quantity), numbers in ours.items()
+        for number in numbers
+    }
+    rows = []
+    for theirs in printed:
+        mine = found.get(theirs.key)
+        row = {
+            "artifact": theirs.artifact, "quantity": theirs.quantity, "row": theirs.row,
+            "column": theirs.column, "unit": theirs.unit, "place": theirs.place,
+            "read_method": theirs.read_method, "printed": theirs.printed,
+            "printed_spread": theirs.printed_spread, "note": theirs.note,
+        }  # fmt: skip
+        scale = comparable.get((theirs.artifact, theirs.quantity), False)
+        rows.append(row | _compared(theirs, mine, scale))
+    return rows
+
+
+def _compared(theirs: Reported, mine: Ours | None, comparable: bool) -> dict[str, Any]:
+    names = ("ours", "standard_error", "runs", "difference", "difference_se", "allowed")
+    if mine is None or math.isnan(mine.value):
+        return {**dict.fromkeys(names), "outcome": NOT_RUN}
+    combined = math.hypot(mine.standard_error, printed_error(theirs))
+    difference = mine.value - theirs.value
+    allowed = theirs.tolerance if theirs.tolerance is not None else 2 * combined
+    outcome = REPRODUCED if abs(difference) <= allowed else OFF
+    return {
+        "ours": mine.value, "standard_error": mine.standard_error, "runs": mine.runs,
+        "difference": difference, "difference_se": difference / combined if combined else None,
+        "allowed": allowed, "outcome": outcome if comparable else NOT_COMPARABLE,
+    }  # fmt: skip
+
+
+def printed_error(theirs: Reported) -> float:
+    """Standard error of a printed mean, its rounding included.
+
+    A spread over runs is divided by the root of their number (of one less for a population
+    standard deviation, which is too small by that); rounding adds half a unit of the last digit.
+    """
+    sampling = 0.0
+    if theirs.spread is not None:
+        runs = theirs.runs or 1
+        divisor = max(1, runs - 1) if theirs.spread_kind == "std_population" else runs
+        sampling = theirs.spread if theirs.spread_kind == "standard_error" else (
+            theirs.spread / math.sqrt(divisor))  # fmt: skip
+    return math.hypot(sampling, half_unit(theirs.printed))
+
+
+def half_unit(printed: str) -> float:
+    """Half a unit of the last digit: .005 of ``80.32``; 0 of a whole number or a fraction.
+
+    A whole number in a paper may be exact (a constant) or rough; a tolerance says which.
+    """
+    mantissa, _, exponent = printed.lower().partition("e")
+    digits = len(mantissa.partition(".")[2])
+    if not digits and not exponent:
+        return 0.0
+    return 0.5 * 10.0 ** (int(exponent or 0) - digits)

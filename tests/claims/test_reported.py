@@ -1,0 +1,69 @@
+"""Printed numbers beside ours: reproduced, off, or not comparable."""
+
+import pytest
+
+from finitewidth.claims import reported
+from finitewidth.claims.reported import Ours, compare, half_unit
+from finitewidth.index import PAPERS, Reported
+
+
+def printed(value="80.32", spread="0.35", tolerance=None, **changes):
+    fields = {
+        "artifact": "npf_table2", "quantity": "q", "row": "r", "column": "c",
+        "value": float(value), "printed": value, "spread": float(spread) if spread else None,
+        "printed_spread": spread, "spread_kind": "std_population" if spread else "",
+        "runs": 5 if spread else None, "unit": "percent", "tolerance": tolerance,
+        "place": "Table 2", "read_method": "printed", "note": "",
+    }  # fmt: skip
+    return Reported(**fields | changes)
+
+
+def outcome(theirs, value, error=0.0, comparable=True):
+    ours = {("npf_table2", "q"): [Ours(row="r", column="c", value=value, standard_error=error)]}
+    (row,) = compare([theirs], ours, {("npf_table2", "q"): comparable})
+    return row
+
+
+def test_within_twice_the_combined_uncertainty_is_reproduced():
+    # standard error .35 / sqrt(4) = .175, rounding .005
+    assert outcome(printed(), 80.66)["outcome"] == "reproduced"
+    assert outcome(printed(), 80.68)["outcome"] == "off"
+    assert outcome(printed(), 80.68, error=0.2)["outcome"] == "reproduced"
+    assert outcome(printed(), 80.67 + 0.35)["difference_se"] == pytest.approx(4, abs=0.01)
+
+
+def test_a_tolerance_set_beforehand_counts_alone():
+    assert outcome(printed(tolerance=1.7), 78.7)["outcome"] == "reproduced"
+    assert outcome(printed(tolerance=1.7), 78.6)["outcome"] == "off"
+
+
+def test_a_reduced_scale_earns_no_reproduction_however_close():
+    row = outcome(printed(), 80.32, comparable=False)
+    assert row["outcome"] == "not comparable"
+    assert row["ours"] == 80.32
+
+
+def test_a_number_nobody_computed_is_not_run():
+    (row,) = compare([printed()], {}, {})
+    assert (row["outcome"], row["ours"]) == ("not run", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "half"), [("80.32", 0.005), ("72", 0.0), ("2e-4", 0.5e-4), ("1.5e2", 5), ("1/4", 0)]
+)
+def test_rounding(text, half):
+    assert half_unit(text) == pytest.approx(half)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_finders_belong_to_printed_numbers(paper):
+    from pathlib import Path
+
+    from finitewidth.index import read_reported
+
+    known = {
+        (number.artifact, number.quantity)
+        for number in read_reported(Path(__file__).parents[2] / "config/reported", paper)
+    }
+    for numbers in reported.numbers_of(paper):
+        assert (numbers.artifact, numbers.quantity) in known

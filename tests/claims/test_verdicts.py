@@ -1,0 +1,115 @@
+"""Intervals, Holm's correction, and what parts say together."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from finitewidth.claims.judges import samples
+from finitewidth.claims.verdicts import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    SUPPORTED,
+    CannotDecideError,
+    Part,
+    decide,
+    holm,
+)
+
+
+def part(value, error=1.0, **thresholds):
+    return Part(name="x", value=value, standard_error=error, **thresholds)
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(2.0, SUPPORTED), (1.9, INCONCLUSIVE), (-1.9, INCONCLUSIVE),
+                           (-2.0, CONTRADICTED)]
+)  # fmt: skip
+def test_one_comparison_is_decided_by_its_interval(value, verdict):
+    assert decide([part(value, low=0)]).verdict == verdict
+    assert decide([part(-value, high=0)]).verdict == verdict
+
+
+def test_a_band_is_a_test_of_equivalence():
+    assert decide([part(0, low=-2, high=2)]).verdict == SUPPORTED
+    assert decide([part(1, low=-2, high=2)]).verdict == INCONCLUSIVE
+    assert decide([part(5, low=-2, high=2)]).verdict == CONTRADICTED
+
+
+def test_exact_values_know_no_doubt():
+    assert decide([part(2, 0, low=2)]).verdict == SUPPORTED
+    assert decide([part(1.999, 0, low=2), part(3, 0, low=2)]).verdict == CONTRADICTED
+    assert decide([part(0, 0, low=-1, high=1)]).verdict == SUPPORTED
+
+
+def test_not_a_number_decides_nothing():
+    assert decide([part(math.nan, low=0)]).verdict == INCONCLUSIVE
+
+
+def test_all_must_hold_and_one_clear_failure_contradicts():
+    assert decide([part(3, low=0), part(1, low=0)]).verdict == INCONCLUSIVE
+    found = decide([part(3, low=0), part(-4, low=0), part(5, low=0)])
+    assert found.verdict == CONTRADICTED
+    assert found.decisive.value == -4
+    assert found.reason == "1 of 3 comparisons fail"
+
+
+def test_holm_guards_against_one_unlucky_comparison_of_many():
+    unlucky = part(-2.2, low=0)
+    assert decide([unlucky]).verdict == CONTRADICTED
+    assert decide([unlucky, *[part(5, low=0)] * 9]).verdict == INCONCLUSIVE
+
+
+def test_holm_as_published():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_holm_never_lowers_a_p_value_nor_changes_their_order(p_values):
+    adjusted = holm(p_values)
+    assert all(a >= p for a, p in zip(adjusted, p_values, strict=True))
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    assert [adjusted[i] for i in order] == sorted(adjusted)
+
+
+def test_no_threshold_and_no_comparison_are_refused():
+    with pytest.raises(ValueError, match="needs a threshold"):
+        part(1)
+    with pytest.raises(ValueError, match="nothing lies between"):
+        part(1, low=2, high=1)
+    with pytest.raises(CannotDecideError):
+        decide([])
+
+
+def test_samples_agree_with_scipy():
+    a, b = [1.0, 2.0, 4.0], [0.5, 0.7, 0.2, 0.9]
+    welch = stats.ttest_ind(a, b, equal_var=False)
+    found = samples.difference("d", a, b, low=0)
+    assert found.dof == pytest.approx(welch.df)
+    assert found.p_outside == pytest.approx(welch.pvalue / 2)
+    assert found.interval == pytest.approx(welch.confidence_interval(0.95))
+    mean = samples.mean("m", a, low=0)
+    assert mean.interval == pytest.approx(stats.ttest_1samp(a, 0).confidence_interval(0.95))
+    x, y = [1.0, 2.0, 3.0, 5.0], [1.1, 1.9, 3.2, 5.3]
+    line = stats.linregress(x, y)
+    slope = samples.slope("s", x, y, low=0)
+    assert (slope.value, slope.standard_error) == pytest.approx((line.slope, line.stderr))
+
+
+def test_samples_too_small_are_refused():
+    for call in (lambda: samples.mean("m", [1.0], low=0),
+                 lambda: samples.difference("d", [1.0, 2.0], [1.0], low=0),
+                 lambda: samples.paired("p", [1.0, 2.0], [1.0], low=0),
+                 lambda: samples.slope("s", [1, 1, 1], [1, 2, 3], low=0)):  # fmt: skip
+        with pytest.raises(CannotDecideError):
+            call()
+
+
+@given(st.floats(0.5, 3), st.integers(0, 10_000))
+def test_equal_samples_give_no_contradiction_of_equality(spread, seed):
+    import numpy as np
+
+    draws = np.random.default_rng(seed).normal(size=5) * spread
+    assert decide([samples.paired("p", draws, draws, low=-1, high=1)]).verdict == SUPPORTED
