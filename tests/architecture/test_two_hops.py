@@ -5,26 +5,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.workflow_rules import RULES, SMK, footer_of, uses_data
 
 from finitewidth.index import KINDS, PAPERS, done, read_extras, read_index, read_reported
+from finitewidth.settings import preset_only
 
 ROOT = Path(__file__).parents[2]
 INDEX = read_index(ROOT / "config/artifacts.tsv")
 EXTRAS = read_extras(ROOT / "config/extras.tsv")
 DONE = [artifact.artifact for artifact in done(INDEX + EXTRAS)]
-SMK = {file.stem: file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk")}
 ARTIFACT_RULE = re.compile(
     rf"^(?:rule|use rule \w+ as) ((?:{'|'.join(PAPERS)})_(?:fig|table|extra)\w+)", re.M
 )
-
-
-def rules_of(text: str) -> dict[str, str]:
-    """Name → text of every rule in a file."""
-    parts = re.split(r"^(?:rule|use rule \w+ as) (\w+)", text, flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-RULES = {name: body for text in SMK.values() for name, body in rules_of(text).items()}
 
 
 def test_every_done_artifact_has_a_rule_of_its_name_and_no_other_rule_looks_like_one():
@@ -63,11 +55,31 @@ def test_every_rule_has_log_benchmark_threads_and_resources(name):
         assert word in body, f"rule {name} has no {word}"
 
 
-def test_reported_numbers_belong_to_artifacts_and_done_tables_have_them():
-    for paper in PAPERS:
-        reported = read_reported(ROOT / "config/reported", paper, INDEX)
-        with_numbers = {row.artifact for row in reported}
-        assert {a for a in DONE if a.startswith(f"{paper}_table")} <= with_numbers
+def is_measured(artifact: str) -> bool:
+    """Whether something is trained or drawn for it; else it is a definition, computed exactly."""
+    footer, settings = footer_of(artifact), preset_only("paper", ROOT / "config")
+    shown = [settings[footer.paper][section] for section in footer.sections]
+    return uses_data(artifact) or any({"runs", "draws"} & set(section) for section in shown)
+
+
+def test_reported_numbers_belong_to_artifacts_and_measured_tables_have_them():
+    tables = {row.artifact for row in INDEX if row.kind == "table" and row.artifact in DONE}
+    measured = {artifact for artifact in tables if is_measured(artifact)}
+    assert "npf_table2" in measured
+    reported = [read_reported(ROOT / "config/reported", paper, INDEX) for paper in PAPERS]
+    assert measured <= {row.artifact for rows in reported for row in rows}
+
+
+@pytest.mark.parametrize("artifact", DONE)
+def test_a_footer_names_datasets_exactly_where_a_rule_reads_any(artifact):
+    footer = footer_of(artifact)
+    assert bool(footer.roles) == uses_data(artifact)
+    assert footer.sections
+
+
+def test_data_are_found_however_many_rules_lie_between():
+    rules = {"a": "plan.dataset(role)", "b": "rules.a.output.x", "c": "rules.b.output.y", "d": ""}
+    assert [uses_data(name, rules) for name in rules] == [True, True, True, False]
 
 
 def test_captions_belong_to_artifacts():
