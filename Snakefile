@@ -30,6 +30,7 @@ include: "workflow/rules/dgn.smk"
 include: "workflow/rules/trust.smk"
 include: "workflow/rules/beyond.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/plan.smk"
 
 
 rule all:

@@ -1,6 +1,7 @@
-"""``python -m finitewidth list``: what there is, what is done, and where the results lie."""
+"""``python -m finitewidth``: what there is, where the results lie, and what a run will cost."""
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,13 +18,23 @@ def main(arguments: list[str] | None = None) -> int:
     listing = commands.add_parser("list", help="all artifacts, and the files of those made")
     listing.add_argument("--preset", choices=PRESETS, default="quick")
     listing.add_argument("--planned", action="store_true", help="also those still to come")
+    costs = commands.add_parser("plan", help="what every artifact will cost, before any run")
+    costs.add_argument("--preset", choices=PRESETS, default="quick")
     options = parser.parse_args(arguments)
+    if options.command == "plan":
+        return planned(options.preset)
     try:
         print("\n".join(listed(options.preset, options.planned)))
     except FinitewidthError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def planned(preset: str) -> int:
+    """Print the plan of costs; Snakemake knows what rests on what."""
+    words = ["plan", "--cores", "1", "--quiet", "all", "--nolock", "--config", f"preset={preset}"]
+    return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 
 
 def listed(preset: str, planned: bool) -> list[str]:

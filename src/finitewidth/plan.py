@@ -3,12 +3,13 @@
 Imports no torch: Snakemake reads this at every start.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from finitewidth import index, settings
 from finitewidth.claims import ledger, reported
+from finitewidth.costs.forecast import forecast
 from finitewidth.data.catalogue import describe, find_source
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.npf import trainings as npf_trainings
@@ -203,6 +204,30 @@ class Plan:
     @staticmethod
     def _claims(paper: str) -> tuple[ledger.Claim, ...]:
         return ledger.claims_of(paper) if paper in ledger.PAPERS else ()
+
+    def graph(self, rules: Iterable[Any]) -> dict[str, dict[str, list[str]]]:
+        """What every rule without wildcards reads and makes, from Snakemake's own ``rules``."""
+        return {
+            rule.name: {
+                "inputs": [str(file) for file in rule.input if isinstance(file, str)],
+                "outputs": [str(file) for file in rule.output],
+            }
+            for rule in rules
+            if not rule.has_wildcards()
+        }
+
+    def forecast(self, rules: Mapping[str, Mapping[str, Sequence[str]]], gpu_tflops: float) -> str:
+        """What every artifact will cost, as a table; ``rules`` as of `graph`."""
+        entries = index.done(self.artifacts + self.extras)
+        return forecast(self.config, entries, rules, self.trainings(), gpu_tflops)
+
+    def trainings(self) -> dict[str, PlannedTraining]:
+        """All trainings, by ``paper/name``."""
+        return {
+            f"{paper}/{name}": training
+            for paper, planned in self._trainings.items()
+            for name, training in planned.items()
+        }
 
     def gpus(self) -> int:
         """How many GPUs a training asks a scheduler for."""

@@ -19,6 +19,7 @@ LAYERS = [
     ("figures", "tables"),
     "claims",
     "report",
+    "costs",
     "plan",
     "__main__",
 ]

@@ -17,13 +17,17 @@ ROLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR-10
 
 @dataclass(frozen=True)
 class Source:
-    """One dataset: ``shape`` is (H, W, C); None where only the image folder itself can tell."""
+    """One dataset: ``shape`` is (H, W, C); None where only the image folder itself can tell.
+
+    ``images`` are the numbers of training and test images.
+    """
 
     name: str
     title: str
     stands_in_for: str | None
     shape: tuple[int, int, int] | None
     classes: int | None
+    images: tuple[int, int] | None
     origin: str
 
 
@@ -32,13 +36,14 @@ _UCI = "UCI optical digits as shipped with scikit-learn (Alpaydin & Kaynak 1998)
 SOURCES: dict[str, Source] = {
     source.name: source
     for source in (
-        Source("digits", "digits 8×8", "MNIST", (8, 8, 1), 10, _UCI),
+        Source("digits", "digits 8×8", "MNIST", (8, 8, 1), 10, (1438, 359), _UCI),
         Source(
             "warped_digits",
             "warped digits 8×8",
             "FashionMNIST",
             (8, 8, 1),
             10,
+            (1438, 359),
             f"{_UCI}, each rotated, scaled, sheared and shifted at random",
         ),
         Source(
@@ -47,6 +52,7 @@ SOURCES: dict[str, Source] = {
             "CIFAR-10",
             (16, 16, 3),
             10,
+            (2876, 718),
             f"{_UCI}, in light colours over dark patches of scikit-learn's two sample photographs",
         ),
         Source(
@@ -55,6 +61,7 @@ SOURCES: dict[str, Source] = {
             None,
             (28, 28, 1),
             10,
+            (60_000, 10_000),
             "LeCun, Cortes & Burges (1998), read with torchvision",
         ),
         Source(
@@ -63,10 +70,17 @@ SOURCES: dict[str, Source] = {
             None,
             (28, 28, 1),
             10,
+            (60_000, 10_000),
             "Xiao, Rasul & Vollgraf (2017), read with torchvision",
         ),
         Source(
-            "cifar10", "CIFAR-10", None, (32, 32, 3), 10, "Krizhevsky (2009), read with torchvision"
+            "cifar10",
+            "CIFAR-10",
+            None,
+            (32, 32, 3),
+            10,
+            (50_000, 10_000),
+            "Krizhevsky (2009), read with torchvision",
         ),
         Source(
             "cifar10_jpeg",
@@ -74,6 +88,7 @@ SOURCES: dict[str, Source] = {
             "CIFAR-10",
             (32, 32, 3),
             10,
+            (50_000, 10_000),
             "Krizhevsky (2009), pictures re-encoded as JPEG: the same photographs, not bit-exact",
         ),
     )
@@ -94,7 +109,9 @@ def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Sour
     if name in SOURCES:
         return SOURCES[name]
     if name in trees:
-        return Source(name, f"{name} (image folder)", None, None, None, f"image folder {name}")
+        return Source(
+            name, f"{name} (image folder)", None, None, None, None, f"image folder {name}"
+        )
     raise ConfigError(unknown("dataset", name, [*SOURCES, *trees]))
 
 

@@ -1,0 +1,196 @@
+"""Cost of experiments at initialisation and with path kernels: trust, beyond, npf."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from finitewidth.costs.work import Work
+
+Config = Mapping[str, Any]
+ROW = 120  # bytes of a row of a table
+CHAIN = 4  # random numbers per layer of a scalar chain: two chi-squares, a binomial, a normal
+
+
+def count(grid: Mapping[str, Any] | list | None, otherwise: int) -> int:
+    """Points of a grid given by their number, as a list, or not at all."""
+    return otherwise if grid is None else grid if isinstance(grid, int) else len(grid)
+
+
+def sweep(draws: float, depth: float, depths: int, variances: int, *, biases: bool) -> Work:
+    """`kernels.ntk_init.depth_sweep`: one pass of random numbers, a recursion per variance.
+
+    With random biases the recursion is run for every depth, without only for the deepest.
+    """
+    layers = depth * (depths / 2 if biases else 1)
+    blocks = -(-draws // 2048)
+    return Work(
+        draws=draws * depth * CHAIN,
+        elements=draws * layers * variances * (12 if biases else 6),
+        calls=blocks * layers * (12 if biases else 6),
+        memory=2048 * 8 * (depth * (CHAIN + 3 * variances) + depths * variances * 3),
+        disk=depths * variances * ROW,
+    )
+
+
+def single_chains(draws: float, depths: list[int], variances: int) -> Work:
+    """A chain of its own for every depth and variance."""
+    layers = sum(depths) * variances
+    blocks = -(-draws // 2048)
+    return Work(draws=draws * layers * CHAIN, elements=draws * layers * 15,
+                calls=blocks * layers * 25, disk=len(depths) * variances * ROW)  # fmt: skip
+
+
+def vectors(draws: float, depth: int, width: int, depths: int, variances: int) -> Work:
+    """`kernels.ntk_init.vector_sweep`: three normals per unit, phi and phi' per variance."""
+    units = draws * depth * width
+    return Work(draws=3 * units, elements=20 * units * variances, torch=1,
+                memory=8 * 2e6 * variances, disk=depths * variances * ROW)  # fmt: skip
+
+
+def trust_heat(settings: Config) -> Work:
+    """Rules trust_widths and trust_biases."""
+    work = Work()
+    depths = settings["depths"]
+    for bias in settings["sigma_b2"]:
+        for width in settings["widths"]:
+            tanh, relu = (settings["sigma_w2"][name]["points"] for name in ("tanh", "relu"))
+            draws = settings["draws"]
+            few = settings["paper_draws"] if bias == 0 else draws
+            work += vectors(draws, max(depths), width, len(depths), tanh) * 1
+            work += sweep(few, max(depths), len(depths), relu, biases=bias > 0)
+    return Work(**{**work.__dict__, "jobs": 1, "torch": 1})
+
+
+def trust_depth(settings: Config) -> Work:
+    """Rule trust_depth."""
+    work = Work()
+    for _, bias in settings["pairs"]:
+        for width in settings["widths"]:
+            deepest = min(settings["largest_depth"], settings["largest_lambda"] * width)
+            points = min(settings["points"], int(deepest))
+            grid = np.linspace(1, deepest, points).astype(int).tolist()
+            work += single_chains(settings["paper_draws"], grid, 1)
+            if bias > 0:
+                work += sweep(settings["draws"], deepest, points, 1, biases=True)
+    return Work(**{**work.__dict__, "jobs": 1})
+
+
+def trust_mean_field(settings: Config) -> Work:
+    """Rule trust_mean_field: the recursion anew for every depth."""
+    pairs = sum(map(len, settings["pairs"].values()))
+    inputs = len(settings["covariances"]) + 1
+    layers = pairs * settings["depth"] ** 2 / 2
+    return Work(calls=15 * layers, elements=40 * layers * inputs**2,
+                disk=pairs * settings["depth"] * inputs * ROW)  # fmt: skip
+
+
+def beyond_diagonal(settings: Config) -> Work:
+    """Rule beyond_diagonal."""
+    work = Work()
+    for group in ("phases", "near"):
+        chosen = settings[group]
+        variances = len(chosen["sigma_w2"])
+        for width in chosen["widths"]:
+            deepest = settings["max_lambda"] * width
+            points = min(count(settings["points"], int(deepest)), int(deepest))
+            grid = np.linspace(2, deepest, points).astype(int).tolist()
+            once = sweep(settings["draws"], deepest, points, variances, biases=False)
+            few = settings["paper_draws"]
+            theory = Work(calls=200 * points * variances, elements=points * deepest**2 * 10)
+            sums = Work(elements=8 * settings["draws"] * points * variances)
+            boots = Work(elements=few * settings["resamples"] * points * variances * 4)
+            both = once + sums + boots + theory + single_chains(few, grid, 1)
+            work += both * len(chosen["alpha_0"])
+    return Work(**{**work.__dict__, "jobs": 1})
+
+
+def beyond_off_diagonal(settings: Config) -> Work:
+    """Rule beyond_off_diagonal."""
+    groups = [settings[name] for name in ("ratio", "phases", "near")]
+    work = Work()
+    for width in sorted({width for group in groups for width in group["widths"]}):
+        here = [group for group in groups if width in group["widths"]]
+        cosines = len({value for group in here for value in group["cosines"]})
+        depth = settings["max_lambda"] * width
+        points = min(count(settings["points"], int(depth)), int(depth))
+        cells = points * sum(
+            len(g["alpha_0"]) * len(g["sigma_w2"]) * len(g["cosines"]) for g in here
+        )
+        draws = settings["draws"]
+        blocks = draws / max(8, min(256, 20_000 // width))
+        work += Work(
+            draws=draws * depth * 2 * width,
+            elements=draws * (depth * width * cosines * 4 + cells * 30 + points * depth * cosines),
+            calls=blocks * (cells * 15 + depth * (30 + points * 3)),
+            memory=256 * 8 * points * depth * cosines * 2,
+            disk=2 * cells * ROW,
+        )
+        few = settings["paper_draws"] * settings["resamples"]
+        work += Work(elements=few * cells * 4)
+    return Work(**{**work.__dict__, "jobs": 1})
+
+
+def beyond_theory(settings: Config) -> Work:
+    """Rule beyond_theory: closed forms."""
+    limits, shapes = settings["limits"], settings["architectures"]
+    points = 2 * limits["points"] * (len(limits["alpha_0"]) + 1)
+    sums = 3 * shapes["points"] * len(shapes["sigma_w2"])
+    depth = shapes["max_lambda"] * (shapes["narrow"] + shapes["wide"]) / 2
+    return Work(calls=30 * points + 150 * sums, elements=sums * depth**2 * 10,
+                disk=(points + 2 * sums) * ROW)  # fmt: skip
+
+
+def beyond_theorem31(settings: Config) -> Work:
+    """Rule beyond_theorem31: small networks drawn in full."""
+    small = settings["small"]
+    layers = sum(small["depths"]) * len(small["sigma_w2"])
+    per_layer = settings["draws"] * small["width"] ** 2
+    exact = settings["points"] * len(settings["widths"]) * len(settings["sigma_w2"])
+    return Work(
+        draws=per_layer * layers, flops=4 * per_layer * layers, elements=12 * per_layer * layers,
+        calls=150 * exact + 50 * layers * settings["draws"] / 50_000,
+        memory=50_000 * 8 * 4 * small["width"] ** 2 * max(small["depths"]), disk=4 * exact * ROW,
+    )  # fmt: skip
+
+
+def npf_nu(settings: Config) -> Work:
+    """Rule npf_nu: a path kernel and its inverse for every kept epoch and run."""
+    kernels = settings["runs"] * (settings["epochs"] // settings["every"] + 1)
+    examples = 2 * settings["per_class"]
+    network = settings["network"]
+    gates = examples**2 * network["hidden"] * network["width"] * 2
+    return Work(flops=2 * kernels * (gates + 3 * examples**3), calls=kernels * 60, torch=1,
+                elements=kernels * examples**2 * 20, disk=kernels * ROW)  # fmt: skip
+
+
+def npf_kvf(settings: Config) -> Work:
+    """Rule npf_kvf: K^v and K^f for every kept epoch and run."""
+    kernels = settings["runs"] * (settings["epochs"] // settings["every"] + 1)
+    examples, classes = 10 * settings["per_class"], 10
+    network = settings["network"]
+    units = network["hidden"] * network["width"]
+    products = 2 * (classes * examples) ** 2 * units + examples * classes * units * 784
+    return Work(flops=2 * kernels * products, calls=kernels * 200, torch=1,
+                memory=8 * 4 * (classes * examples) ** 2, disk=kernels * ROW)  # fmt: skip
+
+
+def reading(files: int) -> Work:
+    """A job that only reads tables and writes others."""
+    return Work(calls=40_000 + 3_000 * files, disk=20_000)
+
+
+EXPERIMENTS = {
+    "npf_regimes": lambda config: reading(3 * len(config["npf"]["table2"]["rows"])),
+    "npf_stages": lambda config: reading(3),
+    "npf_nu": lambda config: npf_nu(config["npf"]["nu"]),
+    "npf_kvf": lambda config: npf_kvf(config["npf"]["kvf"]),
+    "trust_widths": lambda config: trust_heat(config["trust"]["widths"]),
+    "trust_biases": lambda config: trust_heat(config["trust"]["biases"]),
+    "trust_depth": lambda config: trust_depth(config["trust"]["depth"]),
+    "trust_mean_field": lambda config: trust_mean_field(config["trust"]["mean_field"]),
+    "beyond_diagonal": lambda config: beyond_diagonal(config["beyond"]["diagonal"]),
+    "beyond_off_diagonal": lambda config: beyond_off_diagonal(config["beyond"]["off_diagonal"]),
+    "beyond_theory": lambda config: beyond_theory(config["beyond"]),
+    "beyond_theorem31": lambda config: beyond_theorem31(config["beyond"]["theorem31"]),
+}

@@ -1,0 +1,10 @@
+# What a run will cost, before it runs:  snakemake --cores 1 plan --config preset=paper
+
+
+rule plan:
+    localrule: True
+    params:
+        rules=plan.graph(workflow.rules),
+        gpu_tflops=config["gpu_tflops"],
+    script:
+        "../scripts/plan.py"
