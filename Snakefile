@@ -29,6 +29,7 @@ include: "workflow/rules/npf.smk"
 include: "workflow/rules/dgn.smk"
 include: "workflow/rules/trust.smk"
 include: "workflow/rules/beyond.smk"
+include: "workflow/rules/errata.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/plan.smk"
 
@@ -38,4 +39,5 @@ rule all:
     input:
         plan.targets(),
         plan.verdicts(),
+        plan.errata(),
     localrule: True

@@ -173,6 +173,10 @@ class Plan:
         return [f"{self.results}/claims/{paper}_{kind}.csv"
                 for paper in index.PAPERS for kind in kinds]  # fmt: skip
 
+    def errata(self) -> str:
+        """The table of the papers' misprints."""
+        return f"{self.results}/errata/experiments/errata.csv"
+
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files rule ``claims`` reads for a paper: tables, and the numbers it prints."""
         judged = [claim.reads for claim in self._claims(wildcards.paper) if claim.judge]

@@ -1,0 +1,1 @@
+"""Errata: misprints in the papers, each with what shows it, computed."""

@@ -1,0 +1,127 @@
+"""A misprint as a declared object: what is printed, what is right, and a computation of both.
+
+Formulas are Unicode text, so that any reader shows them. A check computes one number three times:
+by a route that uses neither formula (enumeration, quadrature, exact moments, an integrated
+differential equation, networks drawn in full), by the printed formula and by the corrected one.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["formula", "index", "wording", "units"]
+Outcome = Literal["misprint confirmed", "not confirmed", "not computed"]
+
+PAPERS = ("npf", "dgn", "trust", "beyond", "thesis", "collapse")
+
+AGREES = 1e-8  # relative
+DIFFERS = 1e-3
+AGREES_ERRORS = 4  # standard errors
+DIFFERS_ERRORS = 6
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One number, three times.
+
+    Attributes:
+        quantity: what it is, with its arguments.
+        truth: by a route that uses neither formula.
+        truth_error: its standard error where it is drawn, its numerical error where a limit is
+            extrapolated, else 0.
+        printed: by the printed formula.
+        corrected: by the corrected formula.
+    """
+
+    quantity: str
+    truth: float
+    truth_error: float
+    printed: float
+    corrected: float
+
+    @property
+    def confirms(self) -> bool:
+        """Whether the corrected value agrees with the truth and the printed one does not.
+
+        Agreement: within 1e-8 of the largest of the three, or 4 errors. Disagreement: by more than
+        1e-3 of it and more than 6 errors.
+        """
+        values = np.array([self.truth, self.truth_error, self.printed, self.corrected])
+        if not np.isfinite(values).all():
+            return False
+        scale = float(np.abs(values[[0, 2, 3]]).max())
+        right = abs(self.corrected - self.truth)
+        wrong = abs(self.printed - self.truth)
+        agrees = right <= max(AGREES * scale, AGREES_ERRORS * self.truth_error)
+        return agrees and wrong > max(DIFFERS * scale, DIFFERS_ERRORS * self.truth_error)
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A misprint.
+
+    Attributes:
+        id: letters of the paper and a number, such as ``beyond-3``.
+        paper: its short name.
+        place: equation, lemma, table.
+        printed: what stands there, in Unicode text.
+        corrected: what should.
+        kind: what sort of misprint.
+        evidence: a sentence on what is computed; why nothing is, without a check.
+        check: computes it; None where there is nothing to compute.
+        drawn: whether ``check`` takes the number of networks to draw.
+    """
+
+    id: str
+    paper: str
+    place: str
+    printed: str
+    corrected: str
+    kind: Kind
+    evidence: str
+    check: Callable[..., Evidence] | None = None
+    drawn: bool = False
+
+    def computed(self, networks: int) -> Evidence | None:
+        """What the check finds with ``networks`` drawn networks; None without a check."""
+        if self.check is None:
+            return None
+        return self.check(networks) if self.drawn else self.check()
+
+
+def outcome(evidence: Evidence | None) -> Outcome:
+    """Whether a misprint is confirmed, not confirmed, or nothing was computed."""
+    if evidence is None:
+        return "not computed"
+    return "misprint confirmed" if evidence.confirms else "not confirmed"
+
+
+def exactly(quantity: str, truth: float, printed: float, corrected: float) -> Evidence:
+    """Evidence from a truth without error beyond rounding."""
+    return Evidence(quantity, float(truth), 0.0, float(printed), float(corrected))
+
+
+def on_average(quantity: str, sample: np.ndarray, printed: float, corrected: float) -> Evidence:
+    """Evidence from the mean of independent draws and its standard error."""
+    mean, count = float(np.mean(sample)), len(sample)
+    error = float(np.std(sample, ddof=1)) / count**0.5 if count > 1 else float("inf")
+    return Evidence(quantity, mean, error, float(printed), float(corrected))
+
+
+def extrapolated(values: list[float]) -> tuple[float, float]:
+    """The limit of a sequence at doubling M that is smooth in 1/M, and its numerical error.
+
+    Richardson: each column of the table takes out one more power of 1/M. The error is the change
+    in the last step, at least 1e-12 of the value.
+    """
+    column, earlier = list(values), values[-1]
+    for power in range(1, len(values)):
+        earlier = column[-1]
+        column = [
+            (2**power * fine - coarse) / (2**power - 1)
+            for coarse, fine in itertools.pairwise(column)
+        ]
+    return column[-1], max(abs(column[-1] - earlier), 1e-12 * abs(column[-1]))

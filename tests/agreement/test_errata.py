@@ -1,0 +1,71 @@
+"""Every misprint that can be computed is one: its check is its test."""
+
+import numpy as np
+import pytest
+
+from finitewidth.experiments.errata import table
+from finitewidth.experiments.errata.erratum import PAPERS, Evidence, extrapolated, outcome
+from finitewidth.experiments.errata.linear_variance import kernel_variance
+from finitewidth.experiments.errata.networks import all_signed
+
+# what the configuration asks for; seeds are fixed, so that the drawn ones do not flicker
+NETWORKS = 200_000
+COMPUTED = [erratum for erratum in table.ERRATA if erratum.check]
+
+
+@pytest.mark.parametrize("erratum", COMPUTED, ids=lambda erratum: erratum.id)
+def test_the_printed_formula_is_wrong_and_the_corrected_one_right(erratum):
+    found = erratum.computed(NETWORKS)
+    assert found.confirms, found
+
+
+def test_ids_are_unique_and_say_the_paper():
+    ids = [erratum.id for erratum in table.ERRATA]
+    assert len(set(ids)) == len(ids)
+    for erratum in table.ERRATA:
+        assert erratum.paper in PAPERS
+        assert erratum.id.rsplit("-", 1)[0] == erratum.paper
+        assert erratum.printed != erratum.corrected
+        assert erratum.kind in ("formula", "index", "wording", "units")
+        # nothing of LaTeX: tables show the text as it is
+        assert not set("\\$") & set(erratum.printed + erratum.corrected + erratum.evidence)
+
+
+@pytest.mark.parametrize(
+    ("truth", "error", "printed", "corrected", "confirms"),
+    [
+        (1.0, 0.0, 2.0, 1.0, True),
+        (1.0, 0.0, 2.0, 1.0 + 1e-6, False),  # corrected is off
+        (1.0, 0.0, 1.0 + 1e-4, 1.0, False),  # printed is too near to tell
+        (1.0, 0.1, 2.0, 1.3, True),
+        (1.0, 0.1, 2.0, 1.5, False),
+        (1.0, 0.1, 1.55, 1.0, False),  # within six errors
+        (0.0, 0.0, 0.5, 1e-22, True),
+        (1.0, float("inf"), 2.0, 1.0, False),  # one draw
+        (float("nan"), 0.0, 2.0, 1.0, False),
+    ],
+)
+def test_confirmation(truth, error, printed, corrected, confirms):
+    evidence = Evidence("", truth, error, printed, corrected)
+    assert evidence.confirms == confirms
+    assert outcome(evidence) == ("misprint confirmed" if confirms else "not confirmed")
+    assert outcome(None) == "not computed"
+
+
+def test_extrapolation_takes_out_powers_of_one_over_m():
+    limit, error = extrapolated([3 + 2 / m - 5 / m**2 + 7 / m**3 for m in (4, 8, 16, 32, 64)])
+    assert limit == pytest.approx(3, abs=1e-12)
+    assert error < 1e-9
+
+
+@pytest.mark.parametrize(("d", "w"), [(2, 2), (3, 2), (4, 2), (5, 2), (3, 3)])
+def test_variance_of_deep_linear_networks_is_that_of_all_networks_listed(d, w):
+    weights = [part.numpy() for part in all_signed((1, *[w] * (d - 1), 1), w**-0.5)]
+    below, above = [np.ones((len(weights[0]), 1))], [np.ones((len(weights[0]), 1))]
+    for weight in weights:
+        below.append(np.einsum("ni,nij->nj", below[-1], weight))
+    for weight in reversed(weights):
+        above.append(np.einsum("nj,nij->ni", above[-1], weight))
+    kernel = sum((below[k] ** 2).sum(1) * (above[d - 1 - k] ** 2).sum(1) for k in range(d))
+    assert kernel.mean() == pytest.approx(d)
+    assert kernel.var() == pytest.approx(kernel_variance(d, w))
