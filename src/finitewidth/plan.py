@@ -13,7 +13,7 @@ from finitewidth.costs.forecast import forecast
 from finitewidth.data.catalogue import describe, find_source
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.npf import trainings as npf_trainings
-from finitewidth.experiments.npf.trainings import PlannedTraining
+from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.provenance import code_digest
 
 FIGURE_FORMATS = ("pdf", "png", "svg", "csv")

@@ -34,8 +34,9 @@ ODD = {
     "strided": Architecture(channels=(3, 4), dense=(9,), stride=2, bias=False),
 }
 OPTIMISERS = {"sgd": 0.1, "adam": 0.01, "rmsprop": 0.003}
-REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "linear", "soft_relu")
+REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "linear", "soft_relu", "gates_only")
 SOFT = {"beta": 4.0, "eps": 0.1}
+SOFT_REGIMES = ("dlnpf", "soft_relu", "soft_galu", "gates_only", "gates_and_output")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +60,7 @@ def images(architecture, count=72, tested=16, size=16):
 
 
 def described(architecture, optimiser, replicas, **changes):
-    common = {"row": "row", "epochs": 3, "keep": ("best_test", "last"), "batch_size": 32, **SOFT}
+    common = {"row": "row", "epochs": 3, "keep": ("best_test", "last"), "batch_size": 32}
     return TrainingRun(
         replicas=tuple(replicas),
         architecture=architecture,
@@ -77,6 +78,7 @@ def replicas_of(regime, optimiser, seeds, unequal=True):
             regime=regime,
             seed=seed,
             step_size=step_size * (0.5 if unequal and seed % 2 else 1),
+            **(SOFT if regime in SOFT_REGIMES else {}),
         )
         for seed in seeds
     ]

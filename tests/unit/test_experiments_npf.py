@@ -7,8 +7,8 @@ import torch
 
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.npf import kvf, nu, stages, table2
-from finitewidth.experiments.npf.snapshots import epochs_kept, network_at
 from finitewidth.experiments.npf.trainings import trainings
+from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels import reference
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.settings import merged, preset_only
@@ -19,7 +19,8 @@ REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 
 def history(accuracy=0.5, regime="relu", row="fc_sgd", **over):
     values = {
-        "row": row, "regime": regime, "stage": None, "seed": 0, "step_size": 0.1, "epoch": 1,
+        "row": row, "regime": regime, "stage": None, "beta": None, "eps": None,
+        "variant": "original", "seed": 0, "step_size": 0.1, "epoch": 1,
         "train_accuracy": 1.0, "test_accuracy": accuracy, "test_accuracy_first": accuracy,
         "test_accuracy_second": accuracy, "diverged": 0,
     }  # fmt: skip

@@ -36,7 +36,7 @@ STRIDED = Architecture(channels=(4, 5), dense=(6,), stride=2)
 VALID = Architecture(channels=(4, 5), dense=(6,), padding="valid")
 ALL = {"fc": FC, "vconv": VCONV, "gconv": GCONV, "strided": STRIDED, "valid": VALID}
 SMALL = (8, 6, 3)
-REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "linear", "soft_relu")
+REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "linear", "soft_relu", "soft_galu")
 
 
 def convolutional(**changes):
@@ -113,7 +113,8 @@ class PlainNetwork(nn.Module):
             if self.gating.source == "feature":
                 own = self.feature[number]
                 p = own(self._prepared(own, u))
-                u = torch.relu(p)
+                soft = self.gating.feature_hidden == "soft"
+                u = p * (1 + eps) / (1 + torch.exp(-beta * p)) if soft else torch.relu(p)
             else:
                 p = q
             z = q * ((p > 0).float() if beta is None else (1 + eps) / (1 + torch.exp(-beta * p)))
@@ -341,7 +342,10 @@ def test_steep_soft_relu_approaches_relu_and_linear_is_linear():
 def test_regimes():
     assert not regime("relu").stacks_with(regime("frnpf_ii"))
     assert regime("frnpf_ii").stacks_with(regime("flnpf"))
-    assert not regime("dlnpf", 4.0).stacks_with(regime("dlnpf", 8.0))
+    assert regime("dlnpf", 4.0).stacks_with(regime("dlnpf", 8.0, 0.4))
+    assert not regime("soft_relu", 4.0).stacks_with(regime("soft_relu", None))
+    assert not regime("soft_galu", 4.0).stacks_with(regime("dlnpf", 4.0))
+    assert not regime("soft_galu", 4.0).stacks_with(regime("gates_only", 4.0))
     assert regime("dlnpf", 4.0).learns == {"value", "feature"}
     with pytest.raises(ConfigError, match="'rleu' is unknown; it must be one of relu, "):
         regime("rleu")

@@ -45,6 +45,8 @@ def _one_thread():
 
 
 def replicas_of(regime="relu", step_sizes=(0.1, 0.1, 0.02), **more):
+    if regime in ("dlnpf", "soft_relu"):
+        more = {"beta": 4.0, "eps": 0.1, **more}
     return tuple(
         Replica(name=f"run {seed}", regime=regime, seed=seed, step_size=size, **more)
         for seed, size in enumerate(step_sizes)
@@ -62,8 +64,6 @@ def described(regime="relu", optimiser="sgd", **changes):
         "snapshots": (0, 2),
         "keep": ("best_test", "best_validation", "last"),
         "best_so_far": (1, 3),
-        "beta": 4.0,
-        "eps": 0.1,
     }
     return TrainingRun(**{**usual, **changes})
 
@@ -456,7 +456,7 @@ def test_a_run_survives_json():
         data=DataChoice(classes=(4, 7), train=10),
         loss="squared",
     )
-    for each in (run, described(), described(beta=None)):
+    for each in (run, described(), described("dlnpf")):
         text = json.dumps(each.to_mapping())
         assert TrainingRun.from_mapping(json.loads(text)) == each
         assert json.dumps(TrainingRun.from_mapping(json.loads(text)).to_mapping()) == text

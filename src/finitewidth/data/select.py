@@ -9,6 +9,8 @@ from finitewidth.data.store import Dataset
 from finitewidth.errors import ConfigError
 from finitewidth.provenance import seed_for
 
+VARIANTS = ("original", "random_labels", "random_pixels", "permuted_pixels")
+
 
 def stratified_subset(
     dataset: Dataset, train: int | None, test: int | None, seed_words: Sequence[str | int]
@@ -82,6 +84,35 @@ def _class_index(dataset: Dataset, key: str, wanted: int | str) -> int:
         if not np.any(getattr(dataset, f"{split}_labels") == index):
             raise ConfigError(f"{key} = {wanted!r}: {dataset.title} has no {split} image of it")
     return index
+
+
+def altered(dataset: Dataset, variant: str) -> Dataset:
+    """The dataset with its training images or labels made random; test images stay.
+
+    ``random_labels`` draws each label uniformly from those that occur; ``random_pixels`` draws
+    each pixel uniformly from 0 to 255; ``permuted_pixels`` moves the pixels of each image by a
+    permutation of its own. ``original`` changes nothing. A function of the dataset's name and
+    size: every training sees the same random images.
+
+    Raises:
+        ConfigError: no such variant.
+    """
+    if variant not in VARIANTS:
+        raise ConfigError(f"variant: {variant!r} is unknown; allowed are {', '.join(VARIANTS)}")
+    generator = np.random.default_rng(seed_for(variant, dataset.name))
+    images, labels = dataset.train_images, dataset.train_labels
+    if variant == "random_labels":
+        return replace(dataset, train_labels=generator.choice(np.unique(labels), len(labels)))
+    if variant == "random_pixels":
+        pixels = generator.integers(0, 256, images.shape, np.uint8)
+        return replace(dataset, train_images=pixels)
+    if variant == "permuted_pixels":
+        count, height, width, channels = images.shape
+        places = generator.permuted(np.tile(np.arange(height * width), (count, 1)), axis=1)
+        flat = images.reshape(count, height * width, channels)
+        moved = np.take_along_axis(flat, places[..., None], axis=1)
+        return replace(dataset, train_images=moved.reshape(images.shape))
+    return dataset
 
 
 def first_per_class(labels: np.ndarray, classes: Sequence[int], per_class: int) -> np.ndarray:

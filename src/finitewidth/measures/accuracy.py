@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-REPLICA = ["row", "regime", "stage", "seed", "step_size"]
+REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_size"]
 
 
 def scores_by_replica(history: pd.DataFrame) -> pd.DataFrame:
@@ -15,6 +15,7 @@ def scores_by_replica(history: pd.DataFrame) -> pd.DataFrame:
             both ways, averaged. Honest, and costs no training image.
         last: test accuracy after the last epoch.
         train_last: train accuracy during the last epoch.
+        best_train: the best train accuracy of an epoch.
         diverged: whether the training loss ever stopped being finite.
     """
     replicas = history.groupby(REPLICA, sort=False, dropna=False)
@@ -31,6 +32,7 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
         "cross_fitted": (second[first.idxmax()] + first[second.idxmax()]) / 2,
         "last": last["test_accuracy"],
         "train_last": last["train_accuracy"],
+        "best_train": epochs["train_accuracy"].max(),
         "diverged": int(epochs["diverged"].any()),
     }
 

@@ -38,10 +38,14 @@ class Architecture:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Architecture":
-        """Read ``{kind: fully_connected, hidden, width, …}`` or ``{kind: convolutional, …}``."""
+        """Read ``{kind: fully_connected, …}`` or ``{kind: convolutional, …}``.
+
+        A fully connected network has ``widths``, or ``hidden`` layers of one ``width``.
+        """
         common = {key: settings[key] for key in ("bias", "init") if key in settings}
         if settings["kind"] == "fully_connected":
-            return cls(dense=(settings["width"],) * settings["hidden"], **common)
+            widths = settings.get("widths") or (settings["width"],) * settings["hidden"]
+            return cls(dense=tuple(widths), **common)
         return cls(
             channels=tuple(settings["channels"]),
             padding=settings["padding"],

@@ -1,6 +1,7 @@
 """The forward pass of stacked networks with separated gates."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
@@ -33,9 +34,10 @@ def forward(
         # one replica after the other: its images stay in the cache, and it comes out bit for bit
         # as it would alone
         alone = zip(
-            _one_by_one(value, len(x)), _one_by_one(feature, len(x)), x.split(1), strict=True
-        )
-        return torch.cat([_forward(layers, gating, *one) for one in alone])
+            _gatings(gating, len(x)), _one_by_one(value, len(x)), _one_by_one(feature, len(x)),
+            x.split(1), strict=True,
+        )  # fmt: skip
+        return torch.cat([_forward(layers, *one) for one in alone])
     return _forward(layers, gating, value, feature, x)
 
 
@@ -45,6 +47,14 @@ def _one_by_one(weights: Weights | None, replicas: int) -> list[Weights | None]:
         return [None] * replicas
     parts = {name: tensor.split(1) for name, tensor in weights.items()}
     return [{name: part[r] for name, part in parts.items()} for r in range(replicas)]
+
+
+def _gatings(gating: Gating, replicas: int) -> list[Gating]:
+    """The gating of each replica, numbers of its own as tensors (1,)."""
+    if not isinstance(gating.beta, Tensor):
+        return [gating] * replicas
+    soft = zip(gating.beta.split(1), gating.eps.split(1), strict=True)
+    return [replace(gating, beta=beta, eps=eps) for beta, eps in soft]
 
 
 def _forward(
@@ -70,7 +80,14 @@ def gate(q: Tensor, gating: Gating) -> Tensor:
     if gating.beta is None:
         # four times as fast as comparing and converting
         return torch.sign(torch.relu(q.detach()))
-    return (1 + gating.eps) * torch.sigmoid(gating.beta * q)
+    return _broadcast(1 + gating.eps, q) * torch.sigmoid(_broadcast(gating.beta, q) * q)
+
+
+def _broadcast(number: float | Tensor, q: Tensor) -> float | Tensor:
+    """A number, or one of each replica (R,) shaped to multiply q (R, ...)."""
+    if not isinstance(number, Tensor):
+        return number
+    return number.to(q.dtype).view(-1, *[1] * (q.dim() - 1))
 
 
 def hidden_feature(q: Tensor, gates: Tensor, gating: Gating) -> Tensor:

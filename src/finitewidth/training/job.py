@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from finitewidth import records
-from finitewidth.data.select import binary, channels_first, scaled, stratified_subset
+from finitewidth.data.select import altered, binary, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset, read_dataset
 from finitewidth.numerics import prepare_torch
 from finitewidth.progress import LOG
@@ -46,7 +46,7 @@ def run_training(
     )
     checkpoints = CheckpointStore(runtime["checkpoints"], identity)
     images = load_images(read_dataset(inputs["data"]), run, device)
-    LOG.info("%s on %s: %d training images", run.row, device, len(images.train_x))
+    LOG.info("%s on %s: %d training images", run.row, device, images.train_count)
     earlier = None
     if "weights" in inputs:
         history = records.read_rows(inputs["history"])
@@ -68,10 +68,14 @@ def run_training(
 
 
 def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
-    """The part of a dataset a run sees, as tensors: pixels in [0, 1], flat unless convolved."""
+    """The part of a dataset a run sees, as tensors: pixels in [0, 1], flat unless convolved.
+
+    Test images are never altered.
+    """
     subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
     if run.data.classes is not None:
         subset = binary(subset, *run.data.classes)
+    variants = [altered(subset, variant) for variant in run.variants]
 
     def tensor(images: np.ndarray) -> torch.Tensor:
         pixels = channels_first(scaled(images))
@@ -83,11 +87,12 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
         return torch.from_numpy(labels).to(device, kind)
 
     return Images(
-        train_x=tensor(subset.train_images),
-        train_y=targets(subset.train_labels),
+        train_x=torch.cat([tensor(variant.train_images) for variant in variants]),
+        train_y=torch.cat([targets(variant.train_labels) for variant in variants]),
         test_x=tensor(subset.test_images),
         test_y=targets(subset.test_labels),
         outputs=1 if run.data.classes is not None else len(dataset.class_names),
+        variants=run.variants,
     )
 
 

@@ -91,7 +91,7 @@ class _Training:
         self.optimiser = StackedOptimiser(run.optimiser, self.trained, step_sizes)
         self.checkpoints, self.seconds = checkpoints, seconds
         self.saved_at = time.monotonic()
-        self.steps_per_epoch = -(-len(images.train_x) // run.batch_size)
+        self.steps_per_epoch = -(-images.train_count // run.batch_size)
         self.state = State(epoch=0, step=0, sums=self._no_sums())
 
     def _no_sums(self) -> Tensor:
@@ -128,10 +128,14 @@ class _Training:
         self._keep_snapshots()
 
     def _order(self, epoch: int) -> Tensor:
-        """(R, n): the order of the training images in an epoch, each replica's own."""
-        count = len(self.images.train_x)
+        """(R, n): the order of the training images in an epoch, each replica's own.
+
+        Images are counted over all variants; a replica sees those of its own.
+        """
+        images = self.images
         orders = [
-            torch.randperm(count, generator=generator(replica.name, "order", epoch))
+            images.first_of(replica.variant)
+            + torch.randperm(images.train_count, generator=generator(replica.name, "order", epoch))
             for replica in self.run.replicas
         ]
         return torch.stack(orders).to(self.images.train_x.device)
@@ -169,7 +173,7 @@ class _Training:
 
     def _record(self) -> None:
         """Add this epoch's rows to the history and see whether a replica is at its best."""
-        state, count = self.state, len(self.images.train_x)
+        state, count = self.state, self.images.train_count
         loss, accuracy, first, second = self._scores()
         train_loss, train_accuracy = (state.sums / count).T.tolist()
         for number, replica in enumerate(self.run.replicas):
@@ -178,6 +182,9 @@ class _Training:
                     "row": self.run.row,
                     "regime": replica.regime,
                     "stage": replica.stage,
+                    "beta": replica.beta,
+                    "eps": None if replica.beta is None else replica.eps,
+                    "variant": replica.variant,
                     "seed": replica.seed,
                     "step_size": replica.step_size,
                     "epoch": state.epoch,

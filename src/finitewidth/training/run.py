@@ -24,6 +24,8 @@ class Replica:
         pretrained: label of the weights, kept by an earlier training, that a feature network
             starts from (those of the same seed); None unless the regime asks for it.
         stage: as rows show it; None where there are no stages.
+        beta, eps: of soft gates; None and 0 where gates are hard.
+        variant: what is done to its training images, see `finitewidth.data.select.altered`.
     """
 
     name: str
@@ -32,6 +34,14 @@ class Replica:
     step_size: float
     pretrained: str | None = None
     stage: int | None = None
+    beta: float | None = None
+    eps: float = 0.0
+    variant: str = "original"
+
+    @property
+    def gate_regime(self) -> Regime:
+        """The regime with this replica's soft gates."""
+        return regime(self.regime, self.beta, self.eps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +65,7 @@ class TrainingRun:
 
     Attributes:
         row: the row of a table or the panel the training belongs to, as history shows it.
-        replicas: at least one; their regimes must stack (equal gating, equal part that learns).
+        replicas: at least one; their regimes must stack (`Regime.stacks_with`).
         architecture: of value and feature network.
         data: which images, as which targets.
         loss: ``cross_entropy`` of logits or ``squared`` error (mean over the batch).
@@ -67,7 +77,6 @@ class TrainingRun:
             first half of the test images), ``last``.
         best_so_far: epochs at whose end each replica's weights best on the test set so far are
             kept.
-        beta, eps: of soft gates.
     """
 
     row: str
@@ -81,8 +90,6 @@ class TrainingRun:
     snapshots: tuple[int, ...] = ()
     keep: tuple[str, ...] = ()
     best_so_far: tuple[int, ...] = ()
-    beta: float | None = None
-    eps: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what no training can mean.
@@ -100,9 +107,9 @@ class TrainingRun:
                 raise ConfigError(
                     f"{name}: epochs {wrong} are refused; allowed are {first} to {self.epochs}"
                 )
-        first = self.regime_of(self.replicas[0])
+        first = self.replicas[0].gate_regime
         for replica in self.replicas:
-            this = self.regime_of(replica)
+            this = replica.gate_regime
             if not this.stacks_with(first):
                 raise ConfigError(
                     f"{replica.regime} and {self.replicas[0].regime} cannot train in one stack: "
@@ -114,14 +121,10 @@ class TrainingRun:
                     f"{replica.pretrained!r}, but the feature network starts {this.feature_start}"
                 )
 
-    def regime_of(self, replica: Replica) -> Regime:
-        """The regime of a replica, with this run's soft gates."""
-        return regime(replica.regime, self.beta, self.eps)
-
     @property
-    def regime(self) -> Regime:
-        """Gating and learning part that all replicas share."""
-        return self.regime_of(self.replicas[0])
+    def variants(self) -> tuple[str, ...]:
+        """The variants of the training images that replicas see, in the order they first occur."""
+        return tuple(dict.fromkeys(replica.variant for replica in self.replicas))
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "TrainingRun":

@@ -1,7 +1,7 @@
 """A stack: the weights of all replicas of a run, and the images they train on, as tensors."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ class Images:
         train_x, test_x: (n, inputs) for fully connected, (n, C, H, W) for convolutional networks.
         train_y, test_y: (n,) classes (int64) or ±1 (float32).
         outputs: of a network for these targets: the number of classes, or 1.
+        variants: of the training images, which lie in ``train_x`` and ``train_y`` one after the
+            other, equally many of each.
     """
 
     train_x: Tensor
@@ -32,6 +34,16 @@ class Images:
     test_x: Tensor
     test_y: Tensor
     outputs: int
+    variants: tuple[str, ...] = ("original",)
+
+    @property
+    def train_count(self) -> int:
+        """How many training images each replica sees."""
+        return len(self.train_x) // len(self.variants)
+
+    def first_of(self, variant: str) -> int:
+        """Where the training images of a variant begin."""
+        return self.variants.index(variant) * self.train_count
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -50,7 +62,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Stack:
-    """The networks of all replicas: value weights, feature weights or None, and which learn."""
+    """The networks of all replicas: value weights, feature weights or None, and what learns."""
 
     layers: tuple[Layer, ...]
     gating: Gating
@@ -60,9 +72,12 @@ class Stack:
 
     def trained(self) -> list[Tensor]:
         """The tensors that training changes, in a fixed order."""
+        last = f"{len(self.layers) - 1}."
+        output = {name: tensor for name, tensor in self.value.items() if name.startswith(last)}
+        parts = {"value": self.value, "output": output, "feature": self.feature}
         return [
             tensor
-            for part, weights in (("value", self.value), ("feature", self.feature))
+            for part, weights in parts.items()
             if part in self.learns
             for tensor in weights.values()
         ]
@@ -103,17 +118,25 @@ def build_stack(
         stream = generator(replica.name, "value weights")
         values.append(initial_weights(layers, run.architecture.init, stream))
         features.append(_feature_start(run, replica, layers, values[-1], earlier))
-    regime = run.regime
     stack = Stack(
         tuple(layers),
-        regime.gating,
+        _gating(run, device),
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
-        regime.learns,
+        run.replicas[0].gate_regime.learns,
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
     return stack
+
+
+def _gating(run: TrainingRun, device: str) -> Gating:
+    """The gating of the whole stack; unequal soft gates as float64 tensors (R,)."""
+    gatings = [replica.gate_regime.gating for replica in run.replicas]
+    if len(set(gatings)) == 1:
+        return gatings[0]
+    numbers = torch.tensor([(g.beta, g.eps) for g in gatings], dtype=torch.float64, device=device)
+    return replace(gatings[0], beta=numbers[:, 0], eps=numbers[:, 1])
 
 
 def _on(device: str, weights: Weights) -> Weights:
@@ -128,7 +151,7 @@ def _feature_start(
     earlier: Trained | None,
 ) -> Weights | None:
     """First weights of one feature network; it has no output layer."""
-    start, hidden = run.regime_of(replica).feature_start, layers[:-1]
+    start, hidden = replica.gate_regime.feature_start, layers[:-1]
     if start is None:
         return None
     if start == "independent":

@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from finitewidth.data.select import first_per_class, scaled
-from finitewidth.experiments.npf.snapshots import epochs_kept, network_at
+from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import relu_gates
 from finitewidth.kernels.npk import npk, nu
 from finitewidth.measures.accuracy import mean_and_spread

@@ -1,30 +1,13 @@
 """The trainings that npf's artifacts need, as settings describe them. Imports no torch."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 
 FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedTraining:
-    """A training the workflow knows by name.
-
-    Attributes:
-        name: of the training, also of its folder.
-        run: what is trained.
-        dataset: the papers' dataset whose part a source plays: ``mnist``, ``cifar10`` … .
-        earlier: name of the training whose weights it starts from, or None.
-    """
-
-    name: str
-    run: TrainingRun
-    dataset: str
-    earlier: str | None = None
 
 
 def trainings(npf: Mapping[str, Any]) -> dict[str, PlannedTraining]:
@@ -61,7 +44,11 @@ def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         checkpoint = table2["flnpf_checkpoint"]
 
         def replicas(
-            *regimes: str, prefix: str, steps: list[float] = steps, checkpoint: str = checkpoint
+            *regimes: str,
+            prefix: str,
+            steps: list[float] = steps,
+            checkpoint: str = checkpoint,
+            **gate: float,
         ) -> tuple[Replica, ...]:
             return tuple(
                 Replica(
@@ -70,6 +57,7 @@ def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
                     seed=seed,
                     step_size=step,
                     pretrained=checkpoint if regime == "flnpf" else None,
+                    **gate,
                 )
                 for step in steps
                 for regime in regimes
@@ -81,7 +69,7 @@ def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
             replicas=replicas("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **common
         )
         yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
-        dlnpf = TrainingRun(replicas=replicas("dlnpf", prefix=name), **table2["gate"], **common)
+        dlnpf = TrainingRun(replicas=replicas("dlnpf", prefix=name, **table2["gate"]), **common)
         yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
         frozen = TrainingRun(replicas=replicas(*FROZEN, prefix=name), **common)
         yield PlannedTraining(
@@ -136,20 +124,22 @@ def _stages(
 
 def _nu(nu: Mapping[str, Any]) -> PlannedTraining:
     """E-NPF-NU. ReLU networks telling two digits apart, kept every few epochs."""
-    run = _kept_along("nu", "relu", nu, loss="squared", data=DataChoice(
-        classes=tuple(nu["classes"]), train=nu["train"], test=nu["test"]))  # fmt: skip
+    data = DataChoice(classes=tuple(nu["classes"]), train=nu["train"], test=nu["test"])
+    run = _kept_along("nu", "relu", nu, {}, loss="squared", data=data)
     return PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
 
 
 def _kvf(kvf: Mapping[str, Any]) -> PlannedTraining:
     """E-NPF-KVF. DLNPF networks, kept every few epochs."""
     run = _kept_along(
-        "kvf", "dlnpf", kvf, data=DataChoice(train=kvf["train"], test=kvf["test"]), **kvf["gate"]
+        "kvf", "dlnpf", kvf, kvf["gate"], data=DataChoice(train=kvf["train"], test=kvf["test"])
     )
     return PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
 
 
-def _kept_along(row: str, regime: str, settings: Mapping[str, Any], **rest: Any) -> TrainingRun:
+def _kept_along(
+    row: str, regime: str, settings: Mapping[str, Any], gate: Mapping[str, float], **rest: Any
+) -> TrainingRun:
     """Runs of one regime whose weights are kept before training and every ``every`` epochs."""
     return TrainingRun(
         row=row,
@@ -159,6 +149,7 @@ def _kept_along(row: str, regime: str, settings: Mapping[str, Any], **rest: Any)
                 regime=regime,
                 seed=seed,
                 step_size=settings["step_size"],
+                **gate,
             )
             for seed in range(settings["runs"])
         ),
