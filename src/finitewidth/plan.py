@@ -12,6 +12,7 @@ from finitewidth.claims import ledger, reported
 from finitewidth.costs.forecast import forecast
 from finitewidth.data.catalogue import describe, find_source
 from finitewidth.errors import ConfigError
+from finitewidth.experiments.dgn import trainings as dgn_trainings
 from finitewidth.experiments.npf import trainings as npf_trainings
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.provenance import code_digest
@@ -43,7 +44,8 @@ class Plan:
         self.artifacts = index.read_index(self.folder / "artifacts.tsv")
         self.extras = index.read_extras(self.folder / "extras.tsv")
         self._trainings: dict[str, dict[str, PlannedTraining]] = {
-            "npf": npf_trainings.trainings(config["npf"])
+            "npf": npf_trainings.trainings(config["npf"]),
+            "dgn": dgn_trainings.trainings(config["dgn"]),
         }
         self._preset = settings.preset_only(config["preset"], self.folder)
         self._paper = settings.preset_only("paper", self.folder)

@@ -181,13 +181,25 @@ def _check_across(config: Mapping[str, Any]) -> None:
         if network not in networks:
             raise ConfigError(f"{key}: {network!r} is unknown{_hint(network, networks)}; "
                               + _one_of(networks))  # fmt: skip
-    for name in ("nu", "kvf"):
-        if npf[name]["every"] > npf[name]["epochs"]:
+    for paper, name in (("npf", "nu"), ("npf", "kvf"), ("dgn", "binary")):
+        every, epochs = (config[paper][name][key] for key in ("every", "epochs"))
+        if every > epochs:
             raise ConfigError(
-                f"npf.{name}.every: {npf[name]['every']} is refused; it must be at most "
-                f"npf.{name}.epochs, {npf[name]['epochs']}"
+                f"{paper}.{name}.every: {every} is refused; it must be at most "
+                f"{paper}.{name}.epochs, {epochs}"
             )
+    _check_text_gate(config["dgn"]["table4"])
     _check_beyond(config["beyond"])
+
+
+def _check_text_gate(table4: Mapping[str, Any]) -> None:
+    """The network that the text speaks of is one of the table's."""
+    for name, value in table4["in_text"].items():
+        if value not in table4[name]:
+            raise ConfigError(
+                f"dgn.table4.in_text.{name}: {value} is refused; "
+                f"{_one_of(table4[name])}, as dgn.table4.{name}"
+            )
 
 
 def _check_beyond(beyond: Mapping[str, Any]) -> None:

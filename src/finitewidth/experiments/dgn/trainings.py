@@ -1,0 +1,118 @@
+"""The trainings that dgn's artifacts need, as settings describe them. Imports no torch."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from finitewidth.experiments.planned import PlannedTraining
+from finitewidth.networks.architecture import Architecture
+from finitewidth.training.run import DataChoice, Replica, TrainingRun
+
+
+def trainings(dgn: Mapping[str, Any]) -> dict[str, PlannedTraining]:
+    """All trainings of the settings' section ``dgn``, by name."""
+    planned = [
+        *_mnist(dgn["mnist"]),
+        *_binary(dgn["binary"]),
+        *_table4(dgn["table4"]),
+        _gates_only(dgn["gates_only"]),
+    ]
+    return {training.name: training for training in planned}
+
+
+def _mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """E-DGN-MNIST. ReLU and GaLU, each on images, random labels and random pixels in one stack."""
+    variants = ("original", "random_labels", mnist["pixels"])
+    for regime in ("relu", "galu"):
+        replicas = [
+            replica
+            for variant in variants
+            for replica in _replicas(regime, "dgn/mnist", mnist, variant=variant)
+        ]
+        run = TrainingRun(replicas=tuple(replicas), **_common("mnist", mnist))
+        yield PlannedTraining(name=f"mnist-{regime}", run=run, dataset=mnist["dataset"])
+
+
+def _binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """E-DGN-BIN, experiments 3 to 5. ReLU, the two soft networks, and all whose gates are frozen.
+
+    Frozen ReLU starts where ReLU starts and sees the images in the same order (experiment 4).
+    Learnt and unlearned gates share value weights and order (experiment 5), which differ from
+    those of the ReLU networks the learnt gates come from.
+    """
+    gate = binary["gate"]
+    soft_galu = {"soft": "soft_galu", "hard": "dlnpf"}[binary["feature_hidden"]]
+    start, fresh = "dgn/binary", "dgn/binary/fresh"
+    common = {
+        **_common("binary", binary, classes=tuple(binary["classes"])),
+        "loss": "squared",
+        "snapshots": tuple(range(0, binary["epochs"] + 1, binary["every"])),
+    }
+    stacks = {
+        "relu": _replicas("relu", start, binary),
+        "soft_relu": _replicas("soft_relu", start, binary, **gate),
+        "soft_galu": _replicas(soft_galu, start, binary, **gate),
+        "frozen": (
+            *_replicas("frnpf_di", start, binary),
+            *_replicas("galu", fresh, binary),
+            *_replicas("flnpf", fresh, binary, pretrained="last"),
+        ),
+    }
+    for name, replicas in stacks.items():
+        keep = ("last",) if name == "relu" else ()
+        yield PlannedTraining(
+            name=f"binary-{name}",
+            run=TrainingRun(replicas=replicas, keep=keep, **common),
+            dataset=binary["dataset"],
+            earlier="binary-relu" if name == "frozen" else None,
+        )
+
+
+def _table4(table4: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """E-DGN-CIFAR. Deep linear and ReLU networks, and soft-ReLU with all its gates in one stack."""
+    soft = [
+        replica
+        for eps in table4["eps"]
+        for beta in table4["beta"]
+        for replica in _replicas("soft_relu", "dgn/table4", table4, beta=beta, eps=eps)
+    ]
+    stacks = {regime: _replicas(regime, "dgn/table4", table4) for regime in ("linear", "relu")}
+    for regime, replicas in {**stacks, "soft_relu": tuple(soft)}.items():
+        run = TrainingRun(replicas=replicas, **_common("table4", table4))
+        yield PlannedTraining(name=f"table4-{regime}", run=run, dataset=table4["dataset"])
+
+
+def _gates_only(settings: Mapping[str, Any]) -> PlannedTraining:
+    """E-DGN-CIFAR, experiment 6. Soft gates learn, the weights they gate stay random."""
+    regime = "gates_and_output" if settings["train_output"] else "gates_only"
+    replicas = _replicas(regime, "dgn/gates_only", settings, **settings["gate"])
+    run = TrainingRun(replicas=replicas, **_common("gates_only", settings))
+    return PlannedTraining(name="gates_only", run=run, dataset=settings["dataset"])
+
+
+def _replicas(
+    regime: str, stream: str, settings: Mapping[str, Any], **more: Any
+) -> tuple[Replica, ...]:
+    """A replica per run; those of one stream start alike and see the images in the same order."""
+    return tuple(
+        Replica(
+            name=f"{stream}/run{seed}",
+            regime=regime,
+            seed=seed,
+            step_size=settings["step_size"],
+            **more,
+        )
+        for seed in range(settings["runs"])
+    )
+
+
+def _common(
+    row: str, settings: Mapping[str, Any], classes: Sequence[int] | None = None
+) -> dict[str, Any]:
+    return {
+        "row": row,
+        "architecture": Architecture.from_mapping(settings["network"]),
+        "data": DataChoice(classes=classes, train=settings["train"], test=settings["test"]),
+        "optimiser": settings["optimiser"],
+        "batch_size": settings["batch_size"],
+        "epochs": settings["epochs"],
+    }
