@@ -29,8 +29,8 @@ def plan(preset="quick", **over):
     return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
 
 
-def run(regime="relu", **changes):
-    replica = Replica(name="a", regime=regime, seed=0, step_size=0.1)
+def run(regime="relu", beta=None, **changes):
+    replica = Replica(name="a", regime=regime, seed=0, step_size=0.1, beta=beta)
     fields = {
         "row": "r", "replicas": (replica,), "architecture": Architecture(dense=(64, 64)),
         "epochs": 3, "batch_size": 10,

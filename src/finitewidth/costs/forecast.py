@@ -8,7 +8,7 @@ from finitewidth.costs.estimate import RENDERING, Rule, estimate, jobs_of, table
 from finitewidth.costs.trainings import Pictures, training
 from finitewidth.costs.work import Machine, Work, gpu, here
 from finitewidth.data.catalogue import SOURCES, find_source
-from finitewidth.experiments.npf.trainings import PlannedTraining
+from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.index import Artifact
 
 DATASET = Work(calls=200_000, elements=1e7, disk=5e6, memory=1e8)

@@ -107,7 +107,7 @@ class TrainingRun:
                 raise ConfigError(
                     f"{name}: epochs {wrong} are refused; allowed are {first} to {self.epochs}"
                 )
-        first = self.replicas[0].gate_regime
+        first = self.regime
         for replica in self.replicas:
             this = replica.gate_regime
             if not this.stacks_with(first):
@@ -120,6 +120,11 @@ class TrainingRun:
                     f"replica {replica.name} ({replica.regime}): `pretrained` is "
                     f"{replica.pretrained!r}, but the feature network starts {this.feature_start}"
                 )
+
+    @property
+    def regime(self) -> Regime:
+        """The kind of gating, and what learns, that all replicas share; the first one's regime."""
+        return self.replicas[0].gate_regime
 
     @property
     def variants(self) -> tuple[str, ...]:

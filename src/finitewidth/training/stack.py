@@ -123,7 +123,7 @@ def build_stack(
         _gating(run, device),
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
-        run.replicas[0].gate_regime.learns,
+        run.regime.learns,
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
