@@ -1,0 +1,107 @@
+"""Our counterparts of the numbers that npf and npf0 print in Figure 3, left, and in their text."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from finitewidth.claims.judges.npf_accuracy import ROWS, accuracies, at_stage
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
+from finitewidth.claims.verdicts import CannotDecideError
+from finitewidth.measures.compare import standard_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GCONV = ("gconv_sgd", "gconv_adam")
+RANDOM = ("frnpf_ii", "frnpf_di")
+LEARNT = ("dlnpf", "flnpf", "relu")
+
+
+def fig3_numbers(tables: Tables) -> list[Ours]:
+    """Accuracy at every stage, and of the lines it is drawn against, percent."""
+    runs, stages = tables["runs"], tables["stages"]
+    return [
+        *(one for stage in sorted(stages["stage"].dropna().unique())
+          for one in _ours(f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)),
+        *_ours("reference", "relu", accuracies, runs, "gconv_adam", "relu"),
+        *_ours("reference", "frnpf", at_stage, stages, 0),
+    ]  # fmt: skip
+
+
+def text_numbers(tables: Tables) -> list[Ours]:
+    """Accuracies in the text of both versions, percent; each version prints some of them.
+
+    The text's accuracy of random gates on CIFAR-10 names no network: of GCONV, in the mean over
+    both kinds and both optimisers.
+    """
+    runs, stages = tables["runs"], tables["stages"]
+    adam = accuracies, runs, "gconv_adam"
+    return [
+        *_ours("gconv_adam", "frnpf", *adam, "frnpf_ii"),
+        *_ours("stage0", "frnpf", at_stage, stages, 0),
+        *_ours("stage1", "flnpf", at_stage, stages, 1),
+        *_ours("stage6", "flnpf", at_stage, stages, 6),
+        *_mean_of("cifar10", "frnpf", runs, product(GCONV, RANDOM)),
+        *_ours("gconv", "relu", *adam, "relu"),
+        *_ours("fully_trained", "relu", *adam, "relu"),
+        *_ours("fully_trained", "flnpf", *adam, "flnpf"),
+    ]
+
+
+def gain_numbers(tables: Tables) -> list[Ours]:
+    """The smallest gain of learnt over random gates on GCONV with Adam, points."""
+    adam = accuracies, tables["runs"], "gconv_adam"
+    random = _ours("", "", *adam, "frnpf_ii")
+    learnt = [one for regime in LEARNT for one in _ours("", "", *adam, regime)]
+    if not random or len(learnt) < len(LEARNT):
+        return []
+    least = min(learnt, key=lambda ours: ours.value)
+    return [
+        Ours(
+            row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
+            standard_error=math.hypot(least.standard_error, random[0].standard_error),
+            runs=least.runs,
+        )
+    ]  # fmt: skip
+
+
+def train_numbers(tables: Tables) -> list[Ours]:
+    """Train accuracy in the last epoch, percent, in the mean over all cells of Table 2."""
+    cells = product(ROWS, (*RANDOM, *LEARNT))
+    return _mean_of("all", "all", tables["runs"], cells, "train_last")
+
+
+def _ours(row: str, column: str, find: Callable[..., Sequence[float]], *what: Any) -> list[Ours]:
+    """The mean of the runs that ``find(*what)`` returns; nothing where there are none."""
+    try:
+        values = find(*what)
+    except CannotDecideError:
+        return []
+    error = standard_error(float(np.std(values, ddof=1)), len(values), 1) if len(values) > 1 else 0
+    return [Ours(row=row, column=column, value=float(np.mean(values)), standard_error=error,
+                 runs=len(values))]  # fmt: skip
+
+
+def _mean_of(
+    row: str,
+    column: str,
+    runs: "pd.DataFrame",
+    cells: Iterable[tuple[str, str]],
+    kind: str = "best_test",
+) -> list[Ours]:
+    """Mean of the means of cells of Table 2; nothing unless all of them are there."""
+    found = [_ours(row, column, accuracies, runs, *cell, kind) for cell in cells]
+    if not all(found):
+        return []
+    cells = [ours for (ours,) in found]
+    return [
+        Ours(
+            row=row, column=column, value=float(np.mean([ours.value for ours in cells])),
+            standard_error=math.hypot(*(ours.standard_error for ours in cells)) / len(cells),
+            runs=min(ours.runs for ours in cells),
+        )
+    ]  # fmt: skip

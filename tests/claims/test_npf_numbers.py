@@ -1,0 +1,40 @@
+"""Our counterparts of npf's printed numbers, from made-up rows; none where runs are missing."""
+
+import pytest
+from tests.claims.synthetic.npf import stages_beside_table2, table2_runs
+
+from finitewidth.claims.judges import npf_numbers
+
+
+def by_place(found):
+    return {(ours.row, ours.column): ours for ours in found}
+
+
+def test_figure_3_and_the_text_are_means_over_runs():
+    tables = stages_beside_table2(0.671, 0.723, 0.744, 0.771, 0.784, 0.787, 0.794)
+    drawn = by_place(npf_numbers.fig3_numbers(tables))
+    assert set(drawn) == {
+        *((f"stage{i}", "flnpf") for i in range(7)), ("reference", "relu"), ("reference", "frnpf")
+    }  # fmt: skip
+    assert drawn["reference", "relu"].value == pytest.approx(80.3)
+    assert drawn["stage0", "flnpf"].value == pytest.approx(67.1)
+    said = by_place(npf_numbers.text_numbers(tables))
+    assert said["cifar10", "frnpf"].value == pytest.approx(67.0)
+    # spread .15811 points of each of four cells of five runs
+    assert said["cifar10", "frnpf"].standard_error == pytest.approx(0.0790569 * 5**-0.5, rel=1e-4)
+    assert said["stage6", "flnpf"].runs == 5
+
+
+def test_gains_and_train_accuracy():
+    (gain,) = npf_numbers.gain_numbers(table2_runs())
+    assert gain.value == pytest.approx(10.1)
+    (train,) = npf_numbers.train_numbers(table2_runs())
+    assert train.value == pytest.approx(99)
+
+
+def test_runs_that_diverged_leave_no_number():
+    tables = stages_beside_table2()
+    tables["runs"]["diverged"] = tables["stages"]["diverged"] = 1
+    for find in (npf_numbers.fig3_numbers, npf_numbers.text_numbers, npf_numbers.gain_numbers,
+                 npf_numbers.train_numbers):  # fmt: skip
+        assert find(tables) == []
