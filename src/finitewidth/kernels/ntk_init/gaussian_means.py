@@ -18,13 +18,24 @@ def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _relu(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``trust`` E.1 (with a^2 for a): the arc-cosine kernels of order 1 and 0."""
     deviations = np.sqrt(np.diagonal(q))
     scale = np.outer(deviations, deviations)
-    c = np.clip(q / scale, -1.0, 1.0)
-    np.fill_diagonal(c, 1.0)
+    np.fill_diagonal(scale, np.diagonal(q))  # c = 1 there, not 1 but for rounding
+    return relu_means(q, scale)
+
+
+def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E relu(u) relu(v) and E relu'(u) relu'(v) for centred Gaussian u, v: arc-cosine kernels.
+
+    ``trust`` E.1 (with a^2 for a), orders 1 and 0.
+
+    Args:
+        q: covariances of u and v.
+        deviations: products of their standard deviations, > 0, of the same shape.
+    """
+    c = np.clip(q / deviations, -1.0, 1.0)
     angle = np.pi / 2 + np.arcsin(c)
-    return scale / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle), angle / (2 * np.pi)
+    return deviations / (2 * np.pi) * (np.sqrt(1 - c * c) + c * angle), angle / (2 * np.pi)
 
 
 def _erf(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,289 @@
+"""The tangent kernel of infinitely wide convolutional ReLU networks, exactly (CNTK).
+
+Arora et al. 2019 (NeurIPS, section 4 and appendix H) for 3×3 convolutions of stride 1 with zeros
+around the image, then averaging over positions (GCONV) or flattening (VCONV), dense ReLU layers and
+a linear output; all layers are trained.
+
+Write q = p + o for a pair of positions. Convolution sums both positions over the same nine shifts
+and leaves o alone, the other steps act on each pair of positions by itself: each offset o has a
+recursion of its own over its at most HW positions p. Memory is therefore pairs of images × HW, not
+× (HW)². Flattening needs the offset 0 only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels.ntk_init.gaussian_means import relu_means
+from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
+from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_of
+
+PARAMETRISATIONS = ("ntk", "standard")
+SHIFTS = KERNEL_SIZE**2
+BLOCK_BYTES = 1 << 20  # of one tensor of a block: some ten of them share the cache
+TINY = 1e-18  # in place of a deviation of 0; its square is a float32
+
+
+@dataclass(frozen=True)
+class _Law:
+    """What the recursions need of a network.
+
+    Attributes:
+        sigma_w2, sigma_b2: variances.
+        gains: of each layer's weights, times fan-in; output layer last.
+        bias_gain: of the biases.
+        convolutions: how many of the layers there are.
+        average: over positions, instead of flattening.
+    """
+
+    sigma_w2: float
+    sigma_b2: float
+    gains: tuple[float, ...]
+    bias_gain: float
+    convolutions: int
+    average: bool
+
+
+def cntk(
+    x: Tensor,
+    other: Tensor | None = None,
+    *,
+    architecture: Architecture,
+    sigma_w2: float = 2.0,
+    sigma_b2: float = 0.0,
+    parametrisation: str = "ntk",
+    dtype: torch.dtype = torch.float64,
+) -> Tensor:
+    """Kernel of one output between all images of ``x`` and all of ``other`` (or of ``x``).
+
+    Weights are N(0, sigma_w2 / fan-in), the fan-in of a convolution being 9 times its channels,
+    also at the rim; biases are N(0, sigma_b2), and there are none if that is 0.
+
+    Cost: per pair of images (2H-1)(2W-1)HW/4 or so entries a layer, twice that time in float64.
+    Memory: twelve tensors of 1 MiB or of 64 pairs × HW, the larger, and 2 per convolution.
+
+    Args:
+        x: (N, C, H, W), on the device that computes.
+        other: (N', C, H, W), or None.
+        architecture: its ``bias`` and ``init`` are not looked at, its widths in the standard
+            parametrisation only, where the limit weighs each layer by its fan-in.
+        sigma_w2: weight variance times fan-in. Without biases it only scales the kernel.
+        sigma_b2: bias variance.
+        parametrisation: ``ntk``, as Arora et al., or ``standard``.
+        dtype: of the recursions, float64 or float32, whose error is some 1e-6 of the largest
+            entry (benchmarks/cntk.py); sums over positions are float64.
+
+    Returns:
+        (N, N') float64.
+
+    Raises:
+        ConfigError: another architecture, or an argument out of range.
+    """
+    images = [_checked(x, "x"), x if other is None else _checked(other, "other")]
+    if images[0].shape[1:] != images[1].shape[1:]:
+        raise refuse("other", tuple(images[1].shape), f"(N', *{tuple(x.shape[1:])}), as x")
+    law = _law(architecture, x.shape[1:], sigma_w2, sigma_b2, parametrisation)
+    sides = [_Side.of(batch, law, dtype) for batch in images]
+    own = [_diagonal(side, law) for side in (sides[:1] if other is None else sides)]
+    below = _pairs(*sides, law, own[0] if other is None else None)
+    return torch.from_numpy(_dense(*below, own, law))
+
+
+def _checked(images: Tensor, name: str) -> Tensor:
+    if images.dim() != 4 or not images.numel():
+        raise refuse(name, tuple(images.shape), "images (N, C, H, W)")
+    if not bool(torch.isfinite(images).all()):
+        raise refuse(name, "nan or inf", "finite")
+    return images
+
+
+def _law(
+    architecture: Architecture, shape: torch.Size, sigma_w2: float, sigma_b2: float, kind: str
+) -> _Law:
+    sigma_w2 = checked_number("sigma_w2", sigma_w2, above=0)
+    sigma_b2 = checked_number("sigma_b2", sigma_b2)
+    checked_choice("parametrisation", kind, PARAMETRISATIONS)
+    if not architecture.channels or (architecture.padding, architecture.stride) != ("same", 1):
+        raise ConfigError(
+            f"architecture: {len(architecture.channels)} convolutions, padding "
+            f"{architecture.padding}, stride {architecture.stride}; the CNTK is for at least one "
+            "convolution, padding same and stride 1"
+        )
+    channels, height, width = shape
+    layers = layers_of(architecture, (height, width, channels), outputs=1)
+    fans = [layer.fan_in * (SHIFTS if layer.kind == "conv" else 1) for layer in layers]
+    standard = kind == "standard"
+    return _Law(
+        sigma_w2,
+        sigma_b2,
+        tuple(float(fan) if standard else sigma_w2 for fan in fans),
+        float(sigma_b2 > 0) if standard else sigma_b2,
+        len(architecture.channels),
+        architecture.global_average_pooling,
+    )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Images as (C, H, W, N), and deviations (H, W, N) of every convolution's pre-activations."""
+
+    images: Tensor
+    deviations: list[Tensor]
+
+    @classmethod
+    def of(cls, images: Tensor, law: _Law, dtype: torch.dtype) -> "_Side":
+        pixels = images.double().permute(1, 2, 3, 0).contiguous()
+        square, deviations = pixels.square().mean(dim=0), []
+        for _ in range(law.convolutions):
+            variance = law.sigma_w2 / SHIFTS * box_sum(square) + law.sigma_b2
+            deviations.append(variance.sqrt().clamp_min(TINY).to(dtype))
+            square = variance / 2  # E relu(u)² of a centred Gaussian
+        return cls(pixels.to(dtype), deviations)
+
+    def take(self, index: Tensor) -> "_Side":
+        """The images of ``index``, repeated as it says."""
+        index = index.to(self.images.device)
+        chosen = (tensor.index_select(-1, index) for tensor in (self.images, *self.deviations))
+        return _Side(next(chosen), list(chosen))
+
+    def cut(self, rows: slice, columns: slice) -> "_Side":
+        """A rectangle of positions."""
+        deviations = [deviation[rows, columns] for deviation in self.deviations]
+        return _Side(self.images[:, rows, columns], deviations)
+
+
+def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) -> np.ndarray:
+    """(2, N, N'): covariance of what enters the dense part, and the tangent kernel below it.
+
+    Given its ``diagonal``, (2, N), the kernel is symmetric.
+    """
+    sizes = first.images.shape[-1], second.images.shape[-1]
+    if diagonal is None:
+        index = torch.cartesian_prod(*map(torch.arange, sizes)).T
+    else:
+        index = torch.tril_indices(*sizes, offset=-1)
+    found = torch.zeros(2, *sizes, dtype=torch.float64)
+    for i, j in zip(*(part.split(_block(first)) for part in index), strict=True):
+        found[:, i, j] = _readout(first.take(i), second.take(j), law)
+    kernel = found.numpy()
+    if diagonal is not None:
+        kernel += kernel.swapaxes(1, 2)
+        np.einsum("kss->ks", kernel)[:] = diagonal
+    return kernel
+
+
+def _diagonal(side: _Side, law: _Law) -> np.ndarray:
+    """(2, N): as `_pairs`, each image with itself."""
+    every = torch.arange(side.images.shape[-1]).split(_block(side))
+    parts = [_readout(side.take(i), side.take(i), law, same=True) for i in every]
+    return torch.cat(parts, dim=1).numpy()
+
+
+def _block(side: _Side) -> int:
+    """Pairs of images that are worked on together."""
+    positions = side.deviations[0][..., 0].numel()
+    return max(64, BLOCK_BYTES // (positions * side.images.element_size()))
+
+
+def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tensor:
+    """Means (2, B) over pairs of positions of E relu relu and of Theta times E relu' relu'.
+
+    ``same``: each image meets itself, so that cosines at offset 0 are 1, without rounding.
+    """
+    _, height, width, count = first.images.shape
+    total = torch.zeros(2, count, dtype=torch.float64, device=first.images.device)
+    for here, there in _offsets(height, width, law.average):
+        maps = _recursion(first.cut(*here), second.cut(*there), law, same and here == there)
+        total += torch.stack([part.sum(dim=(0, 1), dtype=torch.float64) for part in maps])
+    return total.cpu() / (height * width) ** (2 if law.average else 1)
+
+
+def _offsets(height: int, width: int, every: bool) -> Iterator[tuple[tuple[slice, slice], ...]]:
+    """For each offset o the positions p within the image for which p + o is too; and those p + o.
+
+    Only offset 0 unless ``every``.
+    """
+
+    def along(size: int) -> list[tuple[slice, slice]]:
+        reach = size - 1 if every else 0
+        return [
+            (slice(max(0, -o), size - max(0, o)), slice(max(0, o), size - max(0, -o)))
+            for o in range(-reach, reach + 1)
+        ]
+
+    for rows, rows_there in along(height):
+        for columns, columns_there in along(width):
+            yield (rows, columns), (rows_there, columns_there)
+
+
+def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tensor, Tensor]:
+    """At one offset, (h, w, B): E relu relu above the last convolution, Theta E relu' relu'."""
+    scale = law.sigma_w2 / SHIFTS
+    products, below = (first.images * second.images).mean(dim=0), None
+    for layer in range(law.convolutions):
+        sums = box_sum(products)
+        theta = (law.gains[layer] / SHIFTS * sums).add_(law.bias_gain)
+        if below is not None:
+            theta.add_(box_sum(below), alpha=scale)
+        q = sums.mul_(scale).add_(law.sigma_b2)
+        if same:
+            deviations = q.clamp_min(TINY**2)
+        else:
+            deviations = first.deviations[layer] * second.deviations[layer]
+        products, slopes = _relu(q, deviations)
+        below = theta.mul_(slopes)
+    return products, below
+
+
+def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
+    """`gaussian_means.relu_means` with few passes over memory; destroys both arguments.
+
+    Angle and root come from one rounded cosine, whose error cancels between them to first order.
+    """
+    c = q.div_(deviations).clamp_(-1, 1)
+    angle = torch.acos(c).neg_().add_(pi)
+    short = 1 - c
+    root = short.addcmul_(short, c).sqrt_()
+    products = root.addcmul_(angle, c).mul_(deviations).mul_(0.5 / pi)
+    return products, angle.mul_(0.5 / pi)
+
+
+def box_sum(z: Tensor) -> Tensor:
+    """Sums over 3×3 neighbours in the first two axes, zeros around; one axis after the other."""
+    for axis in (0, 1):
+        size = z.shape[axis]
+        if size == 1:
+            continue
+        lower, upper = z.narrow(axis, 0, size - 1), z.narrow(axis, 1, size - 1)
+        sums = torch.empty_like(z)
+        torch.add(lower, upper, out=sums.narrow(axis, 1, size - 1))
+        sums.select(axis, 0).copy_(z.select(axis, 0))
+        sums.narrow(axis, 0, size - 1).add_(upper)
+        z = sums
+    return z
+
+
+def _dense(
+    covariance: np.ndarray, tangent: np.ndarray, own: list[np.ndarray], law: _Law
+) -> np.ndarray:
+    """The kernel (N, N') of the output, from what enters the dense layers.
+
+    ``own``: the same of each image with itself, of both sides or, for a symmetric kernel, of one.
+    """
+    variances = [diagonal[0] for diagonal in own]
+    *hidden, last = law.gains[law.convolutions :]
+    for gain in hidden:
+        theta = gain * covariance + law.bias_gain + law.sigma_w2 * tangent
+        variances = [law.sigma_w2 * v + law.sigma_b2 for v in variances]
+        deviations = np.sqrt(np.outer(variances[0], variances[-1])).clip(TINY**2)
+        if len(own) == 1:
+            np.fill_diagonal(deviations, variances[0].clip(TINY**2))
+        q = law.sigma_w2 * covariance + law.sigma_b2
+        covariance, slopes = relu_means(q, deviations)
+        tangent, variances = theta * slopes, [v / 2 for v in variances]
+    return last * covariance + law.bias_gain + law.sigma_w2 * tangent

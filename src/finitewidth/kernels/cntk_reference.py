@@ -1,0 +1,76 @@
+"""The CNTK as it is defined: all pairs of positions of two images, one after the other.
+
+Slow on purpose: tests and benchmarks hold `finitewidth.kernels.cntk` against it.
+"""
+
+import math
+from itertools import product
+
+import numpy as np
+
+from finitewidth.networks.architecture import Architecture
+
+# between positions (image, y, x) of two images: covariance, or tangent kernel
+Kernel = dict[tuple[tuple[int, int, int], tuple[int, int, int]], float]
+
+
+def cntk_by_definition(
+    x: np.ndarray,
+    other: np.ndarray,
+    *,
+    architecture: Architecture,
+    sigma_w2: float = 2.0,
+    sigma_b2: float = 0.0,
+    parametrisation: str = "ntk",
+) -> float:
+    """The kernel of two images (C, H, W); arguments as of `finitewidth.kernels.cntk.cntk`."""
+    standard, images = parametrisation == "standard", (x, other)
+    positions = list(product((0, 1), range(x.shape[1]), range(x.shape[2])))
+    k = {(p, q): float(images[p[0]][:, p[1], p[2]] @ images[q[0]][:, q[1], q[2]]) / len(x)
+         for p, q in product(positions, positions)}  # fmt: skip
+    t, channels = dict.fromkeys(k, 0.0), len(x)
+    bias = float(sigma_b2 > 0) if standard else sigma_b2
+
+    def layer(k: Kernel, t: Kernel, fan_in: int) -> tuple[Kernel, Kernel]:
+        gain = fan_in if standard else sigma_w2
+        return ({pair: sigma_w2 * k[pair] + sigma_b2 for pair in k},
+                {pair: gain * k[pair] + bias + sigma_w2 * t[pair] for pair in k})  # fmt: skip
+
+    for width in architecture.channels:
+        k, t = ({pair: _patch_mean(kernel, *pair) for pair in k} for kernel in (k, t))
+        k, t = _through_relu(*layer(k, t, 9 * channels))
+        channels = width
+    k, t = (_read_out(kernel, x.shape[1:], architecture) for kernel in (k, t))
+    fan_in = channels if architecture.global_average_pooling else channels * x[0].size
+    for width in architecture.dense:
+        k, t = _through_relu(*layer(k, t, fan_in))
+        fan_in = width
+    return layer(k, t, fan_in)[1][(0, 0, 0), (1, 0, 0)]
+
+
+def _patch_mean(kernel: Kernel, p: tuple[int, int, int], q: tuple[int, int, int]) -> float:
+    """A ninth of the sum over equal shifts of both positions, zero outside the images."""
+    total = 0.0
+    for dy, dx in product((-1, 0, 1), (-1, 0, 1)):
+        total += kernel.get(((p[0], p[1] + dy, p[2] + dx), (q[0], q[1] + dy, q[2] + dx)), 0.0)
+    return total / 9
+
+
+def _through_relu(k: Kernel, t: Kernel) -> tuple[Kernel, Kernel]:
+    products, tangents = {}, {}
+    for p, q in k:
+        scale = math.sqrt(k[p, p] * k[q, q])
+        angle = math.acos(max(-1.0, min(1.0, k[p, q] / scale))) if p != q else 0.0
+        rest = math.pi - angle
+        products[p, q] = scale * (math.sin(angle) + rest * math.cos(angle)) / (2 * math.pi)
+        tangents[p, q] = t[p, q] * rest / (2 * math.pi)
+    return products, tangents
+
+
+def _read_out(kernel: Kernel, shape: tuple[int, ...], architecture: Architecture) -> Kernel:
+    """Means over all pairs of positions, or over equal ones: one position per image is left."""
+    places = list(product(*map(range, shape)))
+    pairs = list(product(places, places)) if architecture.global_average_pooling else list(
+        zip(places, places, strict=True))  # fmt: skip
+    return {((a, 0, 0), (b, 0, 0)): sum(kernel[(a, *p), (b, *q)] for p, q in pairs) / len(pairs)
+            for a, b in product((0, 1), (0, 1))}  # fmt: skip
