@@ -48,7 +48,7 @@ def test_the_kernel_is_its_definition(parametrisation, sigma_b2, pooled, dense):
 def test_blocks_and_float32_change_nothing_but_rounding(pooled, monkeypatch):
     x = images(15, 2, 5, 5)
     whole = cntk(x, architecture=network(pooled))
-    monkeypatch.setattr("finitewidth.kernels.cntk.BLOCK_BYTES", 1)  # 64 pairs a block: two blocks
+    monkeypatch.setattr("finitewidth.kernels.cntk.BLOCK_BYTES", 1)  # 8 pairs a block
     torch.testing.assert_close(cntk(x, architecture=network(pooled)), whole, rtol=1e-13, atol=0)
     single = cntk(x, architecture=network(pooled), dtype=torch.float32)
     # 1 - cos is rounded: an angle near 0 is off by sqrt(2^-24), but few pairs have one
@@ -143,7 +143,7 @@ def test_black_images_and_black_corners_have_a_kernel():
 def test_sums_over_neighbours_are_those_of_a_convolution():
     z = images(1, 1, 4, 5).float()
     wanted = torch.nn.functional.conv2d(z, torch.ones(1, 1, 3, 3), padding=1)
-    torch.testing.assert_close(box_sum(z[0, 0][..., None])[..., 0], wanted[0, 0])
+    torch.testing.assert_close(box_sum(z[0, 0][..., None, None])[..., 0, 0], wanted[0, 0])
 
 
 @pytest.mark.parametrize(

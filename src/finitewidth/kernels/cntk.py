@@ -6,11 +6,10 @@ a linear output; all layers are trained.
 
 Write q = p + o for a pair of positions. Convolution sums both positions over the same nine shifts
 and leaves o alone, the other steps act on each pair of positions by itself: each offset o has a
-recursion of its own over its at most HW positions p. Memory is therefore pairs of images × HW, not
-× (HW)². Flattening needs the offset 0 only.
+recursion of its own. One for each vertical offset, over all pairs of columns, takes few calls and
+holds pairs of images × HW² numbers, not × (HW)². Flattening needs the offset 0 only.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import pi
 
@@ -25,7 +24,8 @@ from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_
 
 PARAMETRISATIONS = ("ntk", "standard")
 SHIFTS = KERNEL_SIZE**2
-BLOCK_BYTES = 1 << 20  # of one tensor of a block: some ten of them share the cache
+BLOCK_BYTES = 1 << 19  # of one tensor of a block: some ten of them share the cache
+FEWEST = 8  # pairs of a block: shorter innermost loops cost more than they save
 TINY = 1e-18  # in place of a deviation of 0; its square is a float32
 
 
@@ -64,8 +64,8 @@ def cntk(
     Weights are N(0, sigma_w2 / fan-in), the fan-in of a convolution being 9 times its channels,
     also at the rim; biases are N(0, sigma_b2), and there are none if that is 0.
 
-    Cost: per pair of images (2H-1)(2W-1)HW/4 or so entries a layer, twice that time in float64.
-    Memory: twelve tensors of 1 MiB or of 64 pairs × HW, the larger, and 2 per convolution.
+    Cost: (HW)² entries per pair of images and layer, HW if flattened; float64 takes twice the time.
+    Memory: twelve tensors of half a MiB or of 8 pairs × HW² (HW), the larger.
 
     Args:
         x: (N, C, H, W), on the device that computes.
@@ -140,7 +140,8 @@ class _Side:
         pixels = images.double().permute(1, 2, 3, 0).contiguous()
         square, deviations = pixels.square().mean(dim=0), []
         for _ in range(law.convolutions):
-            variance = law.sigma_w2 / SHIFTS * box_sum(square) + law.sigma_b2
+            variance = law.sigma_w2 / SHIFTS * box_sum(square[:, :, None])[:, :, 0]
+            variance += law.sigma_b2
             deviations.append(variance.sqrt().clamp_min(TINY).to(dtype))
             square = variance / 2  # E relu(u)² of a centred Gaussian
         return cls(pixels.to(dtype), deviations)
@@ -151,10 +152,10 @@ class _Side:
         chosen = (tensor.index_select(-1, index) for tensor in (self.images, *self.deviations))
         return _Side(next(chosen), list(chosen))
 
-    def cut(self, rows: slice, columns: slice) -> "_Side":
-        """A rectangle of positions."""
-        deviations = [deviation[rows, columns] for deviation in self.deviations]
-        return _Side(self.images[:, rows, columns], deviations)
+    def cut(self, rows: slice, axis: int) -> "_Side":
+        """Some rows, and a new axis of length 1 before or after that of the columns."""
+        deviations = [deviation[rows].unsqueeze(axis) for deviation in self.deviations]
+        return _Side(self.images[:, rows].unsqueeze(axis + 1), deviations)
 
 
 def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) -> np.ndarray:
@@ -168,7 +169,7 @@ def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) 
     else:
         index = torch.tril_indices(*sizes, offset=-1)
     found = torch.zeros(2, *sizes, dtype=torch.float64)
-    for i, j in zip(*(part.split(_block(first)) for part in index), strict=True):
+    for i, j in zip(*(part.split(_block(first, law)) for part in index), strict=True):
         found[:, i, j] = _readout(first.take(i), second.take(j), law)
     kernel = found.numpy()
     if diagonal is not None:
@@ -179,15 +180,16 @@ def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) 
 
 def _diagonal(side: _Side, law: _Law) -> np.ndarray:
     """(2, N): as `_pairs`, each image with itself."""
-    every = torch.arange(side.images.shape[-1]).split(_block(side))
+    every = torch.arange(side.images.shape[-1]).split(_block(side, law))
     parts = [_readout(side.take(i), side.take(i), law, same=True) for i in every]
     return torch.cat(parts, dim=1).numpy()
 
 
-def _block(side: _Side) -> int:
+def _block(side: _Side, law: _Law) -> int:
     """Pairs of images that are worked on together."""
-    positions = side.deviations[0][..., 0].numel()
-    return max(64, BLOCK_BYTES // (positions * side.images.element_size()))
+    _, height, width, _ = side.images.shape
+    numbers = height * width ** (2 if law.average else 1)
+    return max(FEWEST, BLOCK_BYTES // (numbers * side.images.element_size()))
 
 
 def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tensor:
@@ -197,32 +199,22 @@ def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tens
     """
     _, height, width, count = first.images.shape
     total = torch.zeros(2, count, dtype=torch.float64, device=first.images.device)
-    for here, there in _offsets(height, width, law.average):
-        maps = _recursion(first.cut(*here), second.cut(*there), law, same and here == there)
-        total += torch.stack([part.sum(dim=(0, 1), dtype=torch.float64) for part in maps])
+    reach = height - 1 if law.average else 0
+    for offset in range(-reach, reach + 1):
+        here = slice(max(0, -offset), height - max(0, offset))
+        there = slice(max(0, offset), height - max(0, -offset))
+        # columns of both images on axes 1 and 2, or the same column of both on axis 1
+        sides = first.cut(here, 2), second.cut(there, 1 if law.average else 2)
+        maps = _recursion(*sides, law, same and offset == 0)
+        total += torch.stack([part.sum(dim=(0, 1, 2), dtype=torch.float64) for part in maps])
     return total.cpu() / (height * width) ** (2 if law.average else 1)
 
 
-def _offsets(height: int, width: int, every: bool) -> Iterator[tuple[tuple[slice, slice], ...]]:
-    """For each offset o the positions p within the image for which p + o is too; and those p + o.
-
-    Only offset 0 unless ``every``.
-    """
-
-    def along(size: int) -> list[tuple[slice, slice]]:
-        reach = size - 1 if every else 0
-        return [
-            (slice(max(0, -o), size - max(0, o)), slice(max(0, o), size - max(0, -o)))
-            for o in range(-reach, reach + 1)
-        ]
-
-    for rows, rows_there in along(height):
-        for columns, columns_there in along(width):
-            yield (rows, columns), (rows_there, columns_there)
-
-
 def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tensor, Tensor]:
-    """At one offset, (h, w, B): E relu relu above the last convolution, Theta E relu' relu'."""
+    """At one vertical offset: E relu relu above the last convolution, and Theta E relu' relu'.
+
+    Both (rows, columns, columns or 1, B).
+    """
     scale = law.sigma_w2 / SHIFTS
     products, below = (first.images * second.images).mean(dim=0), None
     for layer in range(law.convolutions):
@@ -231,13 +223,17 @@ def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tens
         if below is not None:
             theta.add_(box_sum(below), alpha=scale)
         q = sums.mul_(scale).add_(law.sigma_b2)
+        deviations = first.deviations[layer] * second.deviations[layer]
         if same:
-            deviations = q.clamp_min(TINY**2)
-        else:
-            deviations = first.deviations[layer] * second.deviations[layer]
+            _equal_positions(deviations).copy_(_equal_positions(q).clamp_min(TINY**2))
         products, slopes = _relu(q, deviations)
         below = theta.mul_(slopes)
     return products, below
+
+
+def _equal_positions(z: Tensor) -> Tensor:
+    """The part of (rows, columns, columns or 1, B) where both columns are the same."""
+    return z if z.shape[2] == 1 else z.diagonal(dim1=1, dim2=2)
 
 
 def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
@@ -254,17 +250,22 @@ def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def box_sum(z: Tensor) -> Tensor:
-    """Sums over 3×3 neighbours in the first two axes, zeros around; one axis after the other."""
-    for axis in (0, 1):
-        size = z.shape[axis]
-        if size == 1:
-            continue
-        lower, upper = z.narrow(axis, 0, size - 1), z.narrow(axis, 1, size - 1)
-        sums = torch.empty_like(z)
-        torch.add(lower, upper, out=sums.narrow(axis, 1, size - 1))
-        sums.select(axis, 0).copy_(z.select(axis, 0))
-        sums.narrow(axis, 0, size - 1).add_(upper)
+    """Sums over 3×3 neighbours of (rows, columns, columns or 1, B), zeros around.
+
+    One direction after the other; both columns, where there are two, shift together.
+    """
+    for axes in ((0,), (1,) if z.shape[2] == 1 else (1, 2)):
+        sums = z.clone()
+        _shortened(sums, axes, 1).add_(_shortened(z, axes, 0))
+        _shortened(sums, axes, 0).add_(_shortened(z, axes, 1))
         z = sums
+    return z
+
+
+def _shortened(z: Tensor, axes: tuple[int, ...], start: int) -> Tensor:
+    """All but the last (``start`` 0) or the first (1) along some axes."""
+    for axis in axes:
+        z = z.narrow(axis, start, z.shape[axis] - 1)
     return z
 
 
