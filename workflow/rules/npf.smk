@@ -83,6 +83,23 @@ use rule experiment as npf_kvf with:
         },
 
 
+use rule experiment as npf_theory with:
+    output:
+        mean=ensure(f"{results}/npf/experiments/theory_mean.csv", non_empty=True),
+        runs=f"{results}/npf/experiments/theory_runs.csv",
+        curves=f"{results}/npf/experiments/theory_curves.csv",
+        variance=f"{results}/npf/experiments/theory_variance.csv",
+        limits=f"{results}/npf/experiments/theory_limits.csv",
+        provenance=f"{results}/npf/experiments/theory_provenance.json",
+    log:
+        plan.log("npf_theory"),
+    benchmark:
+        plan.benchmark("npf_theory")
+    params:
+        **module("finitewidth.experiments.npf.theory"),
+        settings=config["npf"]["theory"],
+
+
 use rule table as npf_table2 with:
     input:
         rows=rules.npf_regimes.output.rows,
@@ -113,6 +130,22 @@ use rule figure as npf_fig3 with:
         **module("finitewidth.figures.npf.fig3"),
         settings={"unit": "percent"},
         footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
+
+
+use rule figure as npf_extra_theory with:
+    input:
+        curves=rules.npf_theory.output.curves,
+        variance=rules.npf_theory.output.variance,
+    output:
+        **files_of("npf_extra_theory"),
+    log:
+        plan.log("npf_extra_theory"),
+    benchmark:
+        plan.benchmark("npf_extra_theory")
+    params:
+        **module("finitewidth.figures.npf.extra_theory"),
+        settings={},
+        footer=plan.footer("npf", ["theory"]),
 
 
 use rule npf_table2 as npf0_table2 with:

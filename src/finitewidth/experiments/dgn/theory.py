@@ -1,0 +1,148 @@
+"""What dgn states about networks without biases, shared paths and deep linear networks."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
+from finitewidth.kernels.gated_ntk import value_kernel
+from finitewidth.kernels.npk import overlap
+from finitewidth.kernels.signed_weights import draw_signed
+from finitewidth.networks.weights import generator
+from finitewidth.progress import Progress
+from finitewidth.provenance import seed_for
+
+LABELS = (1.0, -1.0)  # of x and of 2x
+
+
+def homogeneous_floor(scale: float, labels: Sequence[float]) -> float:
+    """Least (a - y_1)^2 + (scale a - y_2)^2 over a: (scale y_1 - y_2)^2 / (1 + scale^2).
+
+    No network with f(scale x) = scale f(x) has a smaller sum of squares on (x, y_1) and
+    (scale x, y_2): the reason behind the hard dataset of dgn section 1. For (x, 1), (2x, -1) it is
+    9/5, at f(x) = -1/5.
+    """
+    first, second = labels
+    return (scale * first - second) ** 2 / (1 + scale**2)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Trainings on two points of one direction, and means over gates and weights.
+
+    Args:
+        inputs: none.
+        settings: section ``dgn.theory``.
+
+    Returns:
+        ``fits``: rows (hidden, width, biases, run, lowest: least sum of squares at any step,
+        floor). ``identities``: rows (identity, case, expected, value, standard_error,
+        draws); the standard error follows from the exact variance, as samples of such products
+        are skewed and underrate it.
+    """
+    identities = [*_overlaps(settings["overlaps"]), *_linear(settings["linear"])]
+    return {"fits": _fits(settings), "identities": pd.DataFrame(identities)}
+
+
+def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
+    chosen, runs = settings["fit"], settings["runs"]
+    progress = Progress(2 * len(chosen["networks"]), "fits of two points of one direction")
+    rows = []
+    for network in chosen["networks"]:
+        for biases in (False, True):
+            hidden, width = network["hidden"], network["width"]
+            lowest = _train(hidden, width, biases, runs, chosen)
+            key = {"hidden": hidden, "width": width, "biases": int(biases)}
+            floor = homogeneous_floor(2.0, LABELS)
+            rows += [
+                key | {"run": run, "lowest": float(value), "floor": floor}
+                for run, value in enumerate(lowest)
+            ]
+            progress.advance()
+    progress.close()
+    return pd.DataFrame(rows)
+
+
+def _train(hidden: int, width: int, biases: bool, runs: int, chosen: Mapping[str, Any]) -> Tensor:
+    """Adam from Gaussian weights of variance 2 / fan_in; the least loss of each run, (runs,)."""
+    stream = generator("dgn/theory/fit", hidden, width, int(biases))
+    normal = {"generator": stream, "dtype": torch.float64}
+    sizes = [chosen["n0"], *[width] * hidden, 1]
+    x = torch.randn(runs, 1, sizes[0], **normal)
+    points = torch.cat([x, 2 * x], dim=1)
+    labels = torch.tensor(LABELS, dtype=torch.float64)
+    pairs = list(itertools.pairwise(sizes))
+    weights = [torch.randn(runs, a, b, **normal) * math.sqrt(2 / a) for a, b in pairs]
+    offsets = [torch.zeros(runs, 1, b, dtype=torch.float64) for _, b in pairs]
+    trained = weights + offsets if biases else weights
+    for tensor in trained:
+        tensor.requires_grad_()
+    optimiser = torch.optim.Adam(trained, lr=chosen["step_size"])
+    lowest = torch.full((runs,), math.inf, dtype=torch.float64)
+    for _ in range(chosen["steps"]):
+        z = points
+        for layer, (weight, offset) in enumerate(zip(weights, offsets, strict=True)):
+            q = z @ weight + offset
+            z = torch.relu(q) if layer < hidden else q
+        losses = ((z[..., 0] - labels) ** 2).sum(dim=1)
+        lowest = torch.minimum(lowest, losses.detach())
+        optimiser.zero_grad()
+        losses.sum().backward()
+        optimiser.step()
+    return lowest
+
+
+def _overlaps(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Lemma 2.4: mean overlaps (mu w)^{d-1} of an input with itself, (mu^2 w)^{d-1} of two."""
+    width, mu, draws = chosen["width"], chosen["mu"], chosen["draws"]
+    for depth in chosen["depths"]:
+        stream = generator("dgn/theory/overlaps", depth)
+        shape = (depth - 1, draws, 2, width)
+        counts = overlap((torch.rand(shape, generator=stream) < mu).double()).numpy()
+        for case, (s, t), share in (("self", (0, 0), mu), ("cross", (0, 1), mu**2)):
+            # relative to the expectation: the numbers themselves grow without bound
+            relative = counts[:, s, t] / (share * width) ** (depth - 1)
+            variance = (1 + (1 - share) / (share * width)) ** (depth - 1) - 1  # of a product
+            name = f"{case} overlap / expectation, d={depth}"
+            yield _identity("D03", name, 1.0, variance, relative)
+
+
+def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Corollary 8.1: E[K_0] = d for deep linear networks of ±sqrt(1/w) on the input 1."""
+    width, draws = chosen["width"], chosen["draws"]
+    x = torch.ones(1, 1)
+    for depth in chosen["depths"]:
+        gates = [torch.ones(1, width)] * (depth - 1)
+        exact = value_kernel_moments(x, GateCounts.of_gates(gates), 1 / width)
+        sizes = (1, *[width] * (depth - 1), 1)
+        stream = np.random.default_rng(seed_for("dgn/theory/linear", depth))
+        kernels = [
+            value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0].numpy()
+            for weights in _batches(sizes, width**-0.5, draws, stream)
+        ]
+        variance = float(exact.variance[0, 0])
+        yield _identity("D10", f"mean kernel, d={depth}", depth, variance, np.concatenate(kernels))
+
+
+def _batches(
+    sizes: Sequence[int], sigma: float, draws: int, stream: np.random.Generator
+) -> Iterator[list[Tensor]]:
+    """``draws`` networks of ±sigma, fifty at a time."""
+    for start in range(0, draws, 50):
+        yield draw_signed(sizes, sigma, min(50, draws - start), stream)
+
+
+def _identity(
+    identity: str, case: str, expected: float, variance: float, sample: np.ndarray
+) -> dict[str, Any]:
+    """Mean of a sample beside what it should be; its standard error from the known variance."""
+    return {
+        "identity": identity, "case": case, "expected": float(expected),
+        "value": float(sample.mean()), "standard_error": math.sqrt(variance / len(sample)),
+        "draws": len(sample),
+    }  # fmt: skip

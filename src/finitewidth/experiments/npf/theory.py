@@ -1,0 +1,79 @@
+"""The theory of npf checked by the run: means, convergence, variances and limits of K^v."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.experiments.npf.theory_errors import error_curves, error_runs
+from finitewidth.experiments.npf.theory_mean import mean_rows
+from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
+from finitewidth.experiments.npf.theory_variance import variance_rows
+from finitewidth.kernels.gated_ntk import relu_ntk
+from finitewidth.kernels.signed_weights import draw_signed
+from finitewidth.kernels.wide_limits import wide_limits
+from finitewidth.measures.kernels import correlation, relative_error, scale
+from finitewidth.networks.weights import generator
+from finitewidth.provenance import seed_for
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """All checks; no data enters, the inputs are random points.
+
+    Args:
+        inputs: none.
+        settings: section ``npf.theory``.
+
+    Returns:
+        ``mean`` (see `theory_mean.mean_rows`), ``runs`` and ``curves`` (`theory_errors`),
+        ``variance`` (`theory_variance.variance_rows`) and ``limits``: ReLU networks beside limits
+        of infinite width, rows (weights: gaussian, signed; output_variance: 2/w, 1/w; limit:
+        tangent, halved, signed, see `finitewidth.kernels.wide_limits`; depth, width, run, scale,
+        correlation, error).
+    """
+    runs = error_runs(settings)
+    return {
+        "mean": mean_rows(settings),
+        "runs": runs,
+        "curves": error_curves(runs, settings),
+        "variance": variance_rows(settings),
+        "limits": pd.DataFrame(_limits(settings)),
+    }
+
+
+def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    x, chosen = points(settings["inputs"], settings["n0"]), settings["limits"]
+    for law, depth in itertools.product(("gaussian", "signed"), chosen["depths"]):
+        limits = {
+            "tangent": wide_limits(x.numpy(), depth).tangent,
+            "halved": wide_limits(x.numpy(), depth).halved,
+            "signed": wide_limits(x.numpy(), depth, "signed").tangent,
+        }
+        for run in range(chosen["runs"]):
+            weights = _network(law, x.shape[1], depth, chosen["width"], run)
+            for variance, last in (("2/w", weights[-1]), ("1/w", weights[-1] / 2**0.5)):
+                network = [*weights[:-1], last]
+                kernel = relu_ntk(x, network, None, with_biases=False, dtype=torch.float32).numpy()
+                for name, limit in limits.items():
+                    yield {
+                        "weights": law, "output_variance": variance, "limit": name,
+                        "depth": depth, "width": chosen["width"], "run": run,
+                        "scale": float(scale(kernel, limit)),
+                        "correlation": float(correlation(kernel, limit)),
+                        "error": float(relative_error(kernel, limit)),
+                    }  # fmt: skip
+
+
+def _network(law: str, n0: int, depth: int, width: int, run: int) -> list[Tensor]:
+    """Weights of variance 2 / width in every layer."""
+    sizes, sigma = sizes_of(n0, width, depth), sigma_of(width)
+    purpose = ("npf/theory/limits", law, depth, width, run)
+    if law == "gaussian":
+        normal = {"generator": generator(*purpose)}
+        return [sigma * torch.randn(pair, **normal) for pair in itertools.pairwise(sizes)]
+    drawn = draw_signed(sizes, sigma, 1, np.random.default_rng(seed_for(*purpose)), torch.float32)
+    return [weight[0] for weight in drawn]
