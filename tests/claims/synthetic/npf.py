@@ -1,6 +1,7 @@
 """Made-up rows for the claims of npf."""
 
 import pandas as pd
+from tests.claims.synthetic import npf_theory
 
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 ROWS_OF_TABLE2 = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
@@ -58,7 +59,7 @@ def kernel_sizes(ratio=3.0, runs=5):
     return {"kernels": pd.DataFrame(rows)}
 
 
-ROWS = {
+ROWS = npf_theory.ROWS | {
     "N14": (table2_runs, lambda: table2_runs(frnpf_di=0.70)),
     "N15": (table2_runs, lambda: table2_runs(dlnpf=0.66)),
     "N18": (table2_runs, lambda: table2_runs(flnpf=0.78)),

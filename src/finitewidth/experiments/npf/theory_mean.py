@@ -30,8 +30,8 @@ def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
         settings: ``inputs``, ``n0`` and ``mean``, see the configuration.
 
     Returns:
-        Rows: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, count of
-        networks, pairs of inputs, mean_error (largest difference over the largest entry of the
+        Rows: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws
+        (number of networks), pairs of inputs, mean_error (largest difference over the largest entry of the
         formula), variance_error (the same of the variance), max_z (largest difference of an entry
         in its standard errors; NaN if enumerated), trace_ratio (of mean kernel to formula),
         trace_ratio_se.
@@ -53,7 +53,7 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     mean = kernels.mean(axis=0)
     return {
         "networks": "enumerated", "gates": "bernoulli", "depth": len(sizes) - 1,
-        "width": sizes[1], "count": len(kernels), "pairs": 6,
+        "width": sizes[1], "draws": len(kernels), "pairs": 6,
         "mean_error": _largest(mean - formula, formula),
         "variance_error": _largest(kernels.var(axis=0) - exact.variance, exact.variance),
         "max_z": np.nan, "trace_ratio": float(np.trace(mean) / np.trace(formula)),
@@ -75,7 +75,7 @@ def _drawn(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> Iterator[d
                 gates = [_bernoulli(count, width, 0.5, stream) for _ in range(depth - 1)]
             yield {
                 "networks": "drawn", "gates": kind, "depth": depth, "width": width,
-                "count": draws, "pairs": count * (count + 1) // 2,
+                "draws": draws, "pairs": count * (count + 1) // 2,
                 **_compared(x, gates, width, draws, kind),
             }  # fmt: skip
 
