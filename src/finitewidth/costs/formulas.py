@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from finitewidth.costs import kernels
+from finitewidth.costs import kernels, theory
 from finitewidth.costs.work import Work
 
-EXPERIMENTS = {**kernels.EXPERIMENTS}
+EXPERIMENTS = {**kernels.EXPERIMENTS, **theory.EXPERIMENTS}
 
 
 def experiment(rule: str, config: Mapping[str, Any]) -> Work:

@@ -30,11 +30,10 @@ def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
         settings: ``inputs``, ``n0`` and ``mean``, see the configuration.
 
     Returns:
-        Rows: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws
-        (number of networks), pairs of inputs, mean_error (largest difference over the largest entry of the
-        formula), variance_error (the same of the variance), max_z (largest difference of an entry
-        in its standard errors; NaN if enumerated), trace_ratio (of mean kernel to formula),
-        trace_ratio_se.
+        Rows: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (how many
+        networks), pairs of inputs, mean_error (largest difference over the formula's largest
+        entry), variance_error (the same of the variance), max_z (largest difference in its standard
+        errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
     """
     rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
     return pd.DataFrame([*rows, *_drawn(settings, settings["mean"])])
