@@ -6,6 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from finitewidth.kernels.gated_moments import (
+    GateCounts,
+    leading_variance,
+    value_kernel_moments,
+)
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
@@ -132,3 +137,17 @@ def test_estimators_at_five_draws():
         else:
             estimates = ESTIMATORS[row["estimator"]](samples)
             assert_estimate(row["mean over experiments"], estimates)
+
+
+@pytest.mark.parametrize("row", table("gated_variance"), ids=first_cells)
+def test_variances_of_networks_with_all_gates_open(row):
+    depth = int(row["L"])
+    assert_printed(row["first order in 1/w, times w"], leading_variance(depth, 1.0))
+    times_width = {}
+    for width in (64, 1024):
+        counts = GateCounts.of_numbers(*[np.full((depth - 1, 1, 1), width)] * 3)
+        variance = value_kernel_moments(np.ones((1, 1)), counts, 1 / width).variance.item()
+        times_width[width] = width * variance
+        assert_printed(row[f"w = {width}, times w"], times_width[width])
+    for power in (2, 3):
+        assert_printed(row[f"over L^{power} at w = 1024"], times_width[1024] / depth**power)

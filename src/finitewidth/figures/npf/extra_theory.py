@@ -39,7 +39,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, (column, (title, label)) in zip(axes[1], BOUNDS.items(), strict=True):
         _variances(axis, variances, column)
         axis.set(title=title, xlabel="depth $d$", ylabel=label)
-    axes[1][0].legend(loc="lower right", ncols=2)
+    axes[1][1].legend(loc="upper left")
     return figure
 
 
