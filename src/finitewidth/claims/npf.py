@@ -1,6 +1,6 @@
 """What the paper claims, and where our counterparts of its numbers come from."""
 
-from finitewidth.claims.judges import npf_accuracy, npf_kvf, npf_numbers
+from finitewidth.claims.judges import npf_accuracy, npf_kvf, npf_numbers, npf_theory
 from finitewidth.claims.ledger import LAPTOP, PAPER, Claim
 from finitewidth.claims.reported import Numbers
 
