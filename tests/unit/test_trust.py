@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from finitewidth.experiments.trust import depth, heat, mean_field
+from finitewidth.experiments.trust import depth, heat, mean_field, solutions
 from finitewidth.figures.trust import fig2, kappa
 from finitewidth.figures.trust import heat as heat_figure
 from finitewidth.kernels.ntk_init.estimators import dispersion, linearised_dispersion
@@ -155,3 +155,39 @@ def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, show
 def test_mean_fields_are_drawn(field, show):
     figure = kappa.draw(kappa.select(field), {"show": show})
     assert len(figure.axes) == 2 * 3 + 1
+
+
+def test_the_variance_of_constant_kernels_is_that_of_theorem_53():
+    """Regression with constant entries is the theorem, exactly."""
+    means = solutions.Means(kappa_1=2.0, kappa_2=0.8, q=1.3, q_sr=0.4)
+    kappa, covariance = (np.full((6, 6), beside) + np.eye(6) * (own - beside)
+                         for own, beside in ((2.0, 0.8), (1.3, 0.4)))  # fmt: skip
+    assert solutions.means_of(kappa, covariance) == pytest.approx(means)
+    assert solutions.exact_variance(kappa, covariance) == pytest.approx(solutions.formula(means, 5))
+
+
+def test_drawn_outputs_have_the_variance_that_is_computed():
+    """One draw of 20,000: a standard error of 1 per cent, at most 4 of them."""
+    means = solutions.Means(kappa_1=1.5, kappa_2=0.5, q=1.0, q_sr=0.3)
+    drawn = solutions.drawn_variance(means, 4, 20_000, np.random.default_rng(5))
+    assert drawn == pytest.approx(solutions.formula(means, 4), rel=0.04)
+
+
+def test_a_dataset_of_one_sample_is_solved_by_hand():
+    kappa, covariance = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
+    # f_0(x) - f_0(x_1) / 2
+    assert solutions.exact_variance(kappa, covariance) == pytest.approx(1 + 0.25 - 0.2)
+
+
+def test_solutions_have_a_row_per_pair_depth_and_kernel():
+    settings = {
+        "draws": 500, "datasets": 3, "samples": 4, "input_width": 10, "depths": [2, 4],
+        "pairs": {"erf": [[1, 1]], "relu": [["border", 0]]},
+    }  # fmt: skip
+    rows = solutions.measure({}, settings)["solutions"]
+    assert len(rows) == 2 * 2 * 2
+    assert set(rows["phase"]) == {"ordered", "critical"}
+    np.testing.assert_allclose(rows["ratio"], 1, atol=0.5)
+    exact = rows[rows["kernel"] == "infinite_width"]
+    assert set(exact["draws"]) == {3}
+    assert (rows["error"] > 0).all()

@@ -56,6 +56,20 @@ use rule experiment as trust_mean_field with:
         settings=config["trust"]["mean_field"],
 
 
+# Theorem 5.3; no figure shows it, claims read it
+use rule experiment as trust_solutions with:
+    output:
+        solutions=ensure(f"{results}/trust/experiments/solutions.csv", non_empty=True),
+        provenance=f"{results}/trust/experiments/solutions_provenance.json",
+    log:
+        plan.log("trust_solutions"),
+    benchmark:
+        plan.benchmark("trust_solutions")
+    params:
+        **module("finitewidth.experiments.trust.solutions"),
+        settings=config["trust"]["solutions"],
+
+
 use rule figure as trust_fig1 with:
     input:
         cells=rules.trust_widths.output.cells,

@@ -1,7 +1,34 @@
-"""What the paper claims, and where our counterparts of its numbers come from."""
+"""What the paper claims, and where our counterparts of its numbers come from.
 
+r = E[Theta(x, x)^2] / E[Theta(x, x)]^2; the border is where chi_1 = 1: sigma_w^2 = 2 for ReLU, 3.44
+for tanh at sigma_b^2 = 1.
+"""
+
+from finitewidth.claims.judges import trust_numbers, trust_phases, trust_theory
 from finitewidth.claims.ledger import LAPTOP, Claim
 from finitewidth.claims.reported import Numbers
+
+# E-TRU-INIT: rules trust_widths, trust_biases, trust_depth
+WIDTHS = {
+    "reads": {
+        "cells": "trust/experiments/widths.csv",
+        "borders": "trust/experiments/widths_borders.csv",
+    },
+    "sections": (("trust", "widths"),),
+}
+CELLS_OF_BIASES = {"cells": "trust/experiments/biases.csv"}
+BORDERS_OF_BIASES = {"borders": "trust/experiments/biases_borders.csv"}
+BIASES = {"sections": (("trust", "biases"),)}
+DEPTH = {
+    "reads": {"curves": "trust/experiments/depth.csv"},
+    "sections": (("trust", "depth"),),
+}
+# E-TRU-MF: rules trust_mean_field, trust_solutions
+MEAN_FIELD = {
+    "reads": {"kappa": "trust/experiments/mean_field.csv"},
+    "sections": (("trust", "mean_field"),),
+}
+TRAINED = "networks of these sizes are trained from preset laptop on"
 
 CLAIMS = (
     Claim(
@@ -9,180 +36,302 @@ CLAIMS = (
         paper="trust",
         place="Sect. 3",
         statement=(
-            "Ordered phase: NTK variance small, not growing with depth, vanishing with width."
+            "In the ordered phase the variance of the NTK is small at any depth, does not grow "
+            "with depth and vanishes as the width grows."
         ),
         rule=(
-            "R and slope of r in L for sigma_w^2 <= .75 border; r-1 vs M: r <= 1.15 for L>=3, "
-            "slope CI includes/below 0, r-1 ~ 1/M."
+            "Maps of Figure 1 up to 3/4 of the border's weight variance, each activation and "
+            "width: the largest r for L >= 3 is at most 1.15; at the largest of these variances r "
+            "grows from L = 20 to the deepest by at most 0.05; and r - 1 at L = 20 goes as M to a "
+            "power between -1.2 and -0.8, from the narrowest width to the widest."
         ),
         artifacts=("trust_fig1", "trust_fig2"),
+        judge=trust_phases.t01,
+        **WIDTHS,
     ),
     Claim(
         id="T02",
         paper="trust",
         place="Sect. 3",
-        statement="Chaotic phase: variance grows with depth.",
-        rule="Slope of log r in L: CI > 0.",
+        statement="In the chaotic phase the variance of the NTK grows with depth.",
+        rule=(
+            "Each activation and width, at the lowest weight variance of the map that is 5/4 of "
+            "the border's or more and at the highest: log r at the deepest L up to M/2 is above "
+            "that at half this depth."
+        ),
         artifacts=("trust_fig1", "trust_fig2"),
+        judge=trust_phases.t02,
+        **WIDTHS,
     ),
     Claim(
         id="T03",
         paper="trust",
         place="Sect. 3",
-        statement="At the border the std stays below the mean even for very deep nets.",
-        rule="R at border, max L: r < 2.",
+        statement=(
+            "At the border the standard deviation of the NTK is a fraction of its mean even for "
+            "very deep networks."
+        ),
+        rule=(
+            "Each activation and width, at the largest weight variance of the map not above the "
+            "border's and the largest depth: r < 2."
+        ),
         artifacts=("trust_fig1",),
+        judge=trust_phases.t03,
+        **WIDTHS,
     ),
     Claim(
         id="T04",
         paper="trust",
         place="Sect. 3",
-        statement="Transition sharpens with width.",
-        rule="Width in sigma_w^2 of the band 1.3<r<3 at fixed L/M: decreasing in M.",
+        statement="The transition between the phases sharpens as the width grows.",
+        rule=(
+            "At L/M = 0.4, each activation: the band of weight variances in which 1.3 < r < 3 "
+            "(straight lines through log r) is narrower at each width than at the one before. At "
+            "one depth, in place of one L/M, chaotic networks of larger widths would stay below "
+            "the band."
+        ),
         artifacts=("trust_fig1",),
+        judge=trust_phases.t04,
+        **WIDTHS,
     ),
     Claim(
         id="T05",
         paper="trust",
         place="Sect. 3",
-        statement="Shallow nets have small variance for any sigma_w^2.",
-        rule="Max r at L<=2: < 1.3 for M>=100.",
+        statement="Shallow networks have a small variance of the NTK at any weight variance.",
+        rule="Each activation and width from 100 on: the largest r for L <= 2 is below 1.3.",
         artifacts=("trust_fig1",),
+        judge=trust_phases.t05,
+        **WIDTHS,
     ),
     Claim(
         id="T06",
         paper="trust",
         place="Sect. 3",
         statement=(
-            "Chaotic: at fixed L variance decreases with M; log r linear in L/M and curves for "
-            "different M collapse."
+            "In the chaotic phase the variance falls with the width at one depth, and log r is a "
+            "linear function of L/M, the same for all widths."
         ),
-        rule="R^2 of log r on L/M; spread across M: R^2 > .97, spread < 15% for L/M<.3.",
+        rule=(
+            "ReLU at (3, 1): at L = 20 log r falls from width to width; a line through log r "
+            "against L/M has R^2 > 0.97 over all widths and depths; at L/M = 0.1, 0.2 and 0.3 the "
+            "narrowest and the widest network that reach it differ in r by at most 15 per cent."
+        ),
         artifacts=("trust_fig2",),
+        judge=trust_phases.t06,
+        **DEPTH,
     ),
     Claim(
         id="T08",
         paper="trust",
         place="Sect. 3, App. C",
-        statement="Smaller sigma_b^2 narrows the transition.",
-        rule="Band width vs sigma_b^2: increasing in sigma_b^2.",
+        statement="A smaller sigma_b^2 narrows the transition between the phases.",
+        rule=(
+            "M = 100, L/M = 0.4, each activation: the band of weight variances in which 1.3 < r < "
+            "3 widens from each sigma_b^2 to the next."
+        ),
         artifacts=("trust_fig7",),
+        judge=trust_phases.t08,
+        reads=CELLS_OF_BIASES,
+        **BIASES,
     ),
     Claim(
         id="T09",
         paper="trust",
         place="Captions",
         statement=(
-            "ReLU border independent of sigma_b^2; tanh border depends on it and lies at larger "
-            "sigma_w^2 for sigma_b^2=1."
+            "ReLU's border does not depend on sigma_b^2; that of tanh does, and at sigma_b^2 = 1 "
+            "lies at a larger weight variance than ReLU's."
         ),
-        rule="Root of chi_1=1: 2 exactly; tanh 3.44 > 2.",
+        rule=(
+            "Roots of chi_1 = 1, computed: 2 for ReLU at every sigma_b^2; for tanh they move by "
+            "at least 0.01 and exceed 2 at sigma_b^2 = 1."
+        ),
         artifacts=("trust_fig7",),
+        judge=trust_phases.t09,
+        reads=BORDERS_OF_BIASES,
+        **BIASES,
     ),
     Claim(
         id="T10",
         paper="trust",
         place="Sect. 4",
-        statement="Ordered: relative NTK change small at all depths, no growth.",
-        rule="Max change; slope in L: < .15 and slope CI includes/below 0.",
+        statement=(
+            "In the ordered phase training changes the NTK little at any depth, and no more in "
+            "deeper networks."
+        ),
+        rule=(
+            "Largest relative change up to 3/4 of the border's weight variance: at most 0.15; "
+            "slope of the change in L: not above 0."
+        ),
         artifacts=("trust_fig3", "trust_fig4"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T11",
         paper="trust",
         place="Sect. 4",
-        statement="Chaotic: change large and grows with L.",
-        rule="Slope; value at deepest trainable L: CI>0; > .5.",
+        statement=(
+            "In the chaotic phase training changes the NTK much, and more in deeper networks."
+        ),
+        rule=(
+            "Slope of the relative change in L: above 0; the change at the deepest L that trains: "
+            "above 0.5."
+        ),
         artifacts=("trust_fig3", "trust_fig4"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T12",
         paper="trust",
         place="Sect. 4",
-        statement="Border: change larger than ordered, well below 1.",
-        rule="Value: ordered < value < 1.",
+        statement=(
+            "Near the border the NTK changes more than in the ordered phase, and far less than by "
+            "its own size."
+        ),
+        rule=(
+            "Relative change at the border, mean over depths: above that of the ordered phase, "
+            "below 1."
+        ),
         artifacts=("trust_fig3", "trust_fig4"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T13",
         paper="trust",
         place="Sect. 4",
-        statement="Behaviour switches near the theoretical border.",
-        rule="Sigma_w^2 of steepest change per L>=8: within 15% of border.",
+        statement=(
+            "The change of the NTK in training switches its behaviour at the theoretical border."
+        ),
+        rule=(
+            "Weight variance at which the change rises most steeply, each L >= 8: within 15 per "
+            "cent of the border's."
+        ),
         artifacts=("trust_fig3", "trust_fig4"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T14",
         paper="trust",
         place="Sect. 4",
         statement=(
-            "Ordered nets stop training at much smaller depth than chaotic ones (L=20 mostly "
-            "untrained)."
+            "Ordered networks become untrainable at much smaller depths than chaotic ones; at L = "
+            "20 most of them do not train."
         ),
-        rule="Min loss: ordered L=20: > 50% of initial; chaotic smaller.",
+        rule=(
+            "Lowest loss at L = 20: above half the initial loss in most ordered networks, and in "
+            "the ordered phase above that of the chaotic one."
+        ),
         artifacts=("trust_fig3",),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T15",
         paper="trust",
         place="Sect. 4",
-        statement="Nets that need more steps change their NTK less.",
-        rule="Spearman(steps, change) over cells: < -.3.",
+        statement="Networks that need more steps to train change their NTK less.",
+        rule=(
+            "Spearman's correlation of steps taken and relative change over all cells: below -0.3."
+        ),
         artifacts=("trust_fig3", "trust_fig4"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T16",
         paper="trust",
         place="App. D",
-        statement="Deep chaotic nets change early (10-100 steps), ordered ones stay put long.",
-        rule="Change at t=10,100: chaotic deep > 10x ordered.",
+        statement=(
+            "The NTK of deep chaotic networks changes within the first 10 to 100 steps; that of "
+            "ordered ones stays where it is for long."
+        ),
+        rule=(
+            "Relative change after 10 and 100 steps, deep networks: in the chaotic phase more "
+            "than 10 times that in the ordered phase."
+        ),
         artifacts=("trust_fig8", "trust_fig9"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T17",
         paper="trust",
         place="App. D",
-        statement="Wider nets change less; transition visible at every width.",
-        rule="Median change M=512 < 256 < 128: monotone.",
+        statement=(
+            "The NTK of wider networks changes less, and the transition shows at every width."
+        ),
+        rule="Median relative change over all cells: falls from M = 128 to 256 to 512.",
         artifacts=("trust_fig10", "trust_fig11"),
         presets=LAPTOP,
+        otherwise=TRAINED,
     ),
     Claim(
         id="T18",
         paper="trust",
         place="Sect. 5",
         statement=(
-            "Kappa_1/kappa_2 -> 1 with depth in the ordered phase; grows with depth in the "
-            "chaotic phase and at the border."
+            "kappa_1 / kappa_2 tends to 1 with depth in the ordered phase; in the chaotic phase "
+            "and at the border it grows with depth."
         ),
-        rule="Recursion: ordered <1.01 at L=60; chaotic/border increasing for L>=10.",
+        rule=(
+            "Recursions, inputs of covariance below 1: in the ordered phase the largest ratio at "
+            "the largest depth (60) is below 1.01; elsewhere the ratio is larger there than at L "
+            "= 10 for every covariance."
+        ),
         artifacts=("trust_fig6",),
+        judge=trust_theory.t18,
+        **MEAN_FIELD,
     ),
     Claim(
         id="T19",
         paper="trust",
         place="Sect. 5",
-        statement="Kappa_2 varies little with the input covariance relative to its mean.",
-        rule="(max-min)/mean over c0: < .5 for L>=10.",
+        statement="kappa_2 depends little on the covariance of the inputs, compared with its mean.",
+        rule=(
+            "Recursions, inputs of covariance below 1, each pair of variances: (largest - "
+            "smallest) / mean of kappa_2 over covariances is below 0.5 at every L >= 10."
+        ),
         artifacts=("trust_fig5",),
+        judge=trust_theory.t19,
+        **MEAN_FIELD,
     ),
     Claim(
         id="T20",
         paper="trust",
-        place="Thm 5.3/3",
-        statement="Var f_inf ~ (1+A^2/S)(q-q_sr)+(A-1)^2 q_sr.",
-        rule=(
-            "MC of kernel-regressed random outputs with the constant-block kernel vs formula: "
-            "within 5%."
+        place="Thm 5.3 (thesis: Thm 3)",
+        statement=(
+            "Where the NTK is well conditioned the output of a trained infinitely wide network "
+            "has the variance (1 + A^2/S)(q - q_sr) + (A - 1)^2 q_sr, A = S / (kappa_1/kappa_2 + "
+            "S - 1)."
         ),
+        rule=(
+            "S = 10 random inputs, border and chaotic phase. Kernel of constant entries, as in "
+            "the theorem, regression of outputs drawn: variance within 5 per cent of the formula. "
+            "Entries of the infinite-width kernels, variance computed exactly, mean over "
+            "datasets: within 30 per cent, as the theorem says approximately."
+        ),
+        judge=trust_theory.t20,
+        reads={"solutions": "trust/experiments/solutions.csv"},
+        sections=(("trust", "solutions"),),
     ),
 )
 
-NUMBERS: tuple[Numbers, ...] = ()
+NUMBERS: tuple[Numbers, ...] = (
+    Numbers(
+        artifact="trust_text", quantity="dispersion", find=trust_numbers.dispersion,
+        scale_free=True, **DEPTH,
+    ),
+    Numbers(
+        artifact="trust_text", quantity="kappa_ratio", find=trust_numbers.kappa_ratio,
+        scale_free=True, **MEAN_FIELD,
+    ),
+    Numbers(
+        artifact="trust_text", quantity="edge_of_chaos", find=trust_numbers.edge_of_chaos,
+        scale_free=True, **WIDTHS,
+    ),
+)  # fmt: skip

@@ -24,18 +24,23 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         log_kappa_2 (natural logarithms: they outgrow floats), log_ratio.
     """
     rows = []
-    for activation, pairs in settings["pairs"].items():
-        for variance, bias in pairs:
-            if variance == "border":
-                variance, name = border(activation, bias), "critical"
-            else:
-                name = phase(activation, variance, bias)
-            tag = {
-                "activation": activation, "phase": name, "sigma_w2": variance, "sigma_b2": bias,
-            }  # fmt: skip
-            found = _curves(activation, variance, bias, settings["covariances"], settings["depth"])
-            rows += [tag | row for row in found]
+    for tag in pairs_of(settings["pairs"]):
+        found = _curves(
+            tag["activation"], tag["sigma_w2"], tag["sigma_b2"],
+            settings["covariances"], settings["depth"],
+        )  # fmt: skip
+        rows += [tag | row for row in found]
     return {"kappa": pd.DataFrame(rows)}
+
+
+def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Activation, phase, sigma_w2 and sigma_b2 of all pairs, ``border`` resolved."""
+    for activation, variances in pairs.items():
+        for variance, bias in variances:
+            at_border = variance == "border"
+            value = border(activation, bias) if at_border else variance
+            name = "critical" if at_border else phase(activation, variance, bias)
+            yield {"activation": activation, "phase": name, "sigma_w2": value, "sigma_b2": bias}
 
 
 def gram(covariances: list[float]) -> np.ndarray:

@@ -1,0 +1,123 @@
+"""Comparisons made from estimates that come with a standard error, and from curves of them."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Estimate(NamedTuple):
+    """A number and its standard error, 0 where it is computed exactly.
+
+    Errors are combined as those of independent estimates. Where two share random numbers they
+    mostly err together, and their difference is then better known than it says.
+    """
+
+    value: float
+    error: float = 0.0
+
+    def log(self) -> "Estimate":
+        """The natural logarithm; nan of what is not above 0."""
+        if self.value <= 0:
+            return Estimate(math.nan, 0.0)
+        return Estimate(math.log(self.value), self.error / self.value)
+
+    def shifted(self, by: float) -> "Estimate":
+        """Plus an exact number."""
+        return Estimate(self.value + by, self.error)
+
+    def scaled(self, by: float) -> "Estimate":
+        """Times an exact number."""
+        return Estimate(self.value * by, self.error * abs(by))
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """The difference."""
+        return Estimate(self.value - other.value, math.hypot(self.error, other.error))
+
+    def over(self, other: "Estimate") -> "Estimate":
+        """The ratio, its error at first order."""
+        ratio = self.value / other.value
+        return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
+
+    def part(self, name: str, **thresholds: float) -> Part:
+        """The comparison with ``low`` and/or ``high``."""
+        return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
+
+
+def largest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
+    """The largest of several estimates, its error widened by Bonferroni's rule for their number.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    return _extreme(name, found, 1, thresholds)
+
+
+def smallest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
+    """The smallest of several estimates, as `largest`."""
+    return _extreme(name, found, -1, thresholds)
+
+
+def _extreme(name: str, found: Sequence[Estimate], sign: int, thresholds: dict) -> Part:
+    from scipy import stats
+
+    if not found:
+        raise CannotDecideError(f"{name}: no rows")
+    chosen = max(found, key=lambda estimate: sign * estimate.value)
+    widened = stats.norm.ppf(1 - LEVEL / len(found)) / stats.norm.ppf(1 - LEVEL)
+    return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
+
+
+def estimates(rows: "pd.DataFrame", value: str, error: str) -> list[Estimate]:
+    """The estimates of all rows."""
+    return [Estimate(*map(float, pair)) for pair in rows[[value, error]].to_numpy()]
+
+
+def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Estimate:
+    """The estimate at ``x`` on a curve, straight between the two points beside it.
+
+    Raises:
+        CannotDecideError: ``x`` lies outside the curve.
+    """
+    curve = rows.sort_values(place)
+    grid = curve[place].to_numpy(float)
+    if not len(grid) or not grid[0] - 1e-9 <= x <= grid[-1] + 1e-9:
+        span = f"from {grid[0]:g} to {grid[-1]:g}" if len(grid) else "missing"
+        raise CannotDecideError(f"no rows at {place} = {x:g}: they are {span}")
+    values, errors = (np.interp(x, grid, curve[name].to_numpy(float)) for name in (value, error))
+    return Estimate(float(values), float(errors))
+
+
+def mean(found: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates that may err together: its error is the mean of theirs.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    if not found:
+        raise CannotDecideError("no rows to average")
+    values, errors = zip(*found, strict=True)
+    return Estimate(float(np.mean(values)), float(np.mean(errors)))
+
+
+def power_of(x: Sequence[float], found: Sequence[Estimate]) -> Estimate:
+    """Exponent p of y ~ x^p from the first and the last of several estimates."""
+    span = math.log(x[-1] / x[0])
+    return found[-1].log().minus(found[0].log()).scaled(1 / span)
+
+
+def required(rows: "pd.DataFrame", what: str) -> "pd.DataFrame":
+    """The rows, of which there must be some.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    if rows.empty:
+        raise CannotDecideError(f"no rows of {what}")
+    return rows

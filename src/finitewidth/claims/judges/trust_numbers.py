@@ -1,0 +1,54 @@
+"""Our counterparts of the numbers that trust prints."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from finitewidth.claims.judges.estimates import Estimate, at
+from finitewidth.claims.judges.trust_phases import ours
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
+from finitewidth.claims.verdicts import CannotDecideError
+
+
+def in_the_limit(widths: tuple[float, float], found: tuple[Estimate, Estimate]) -> Estimate:
+    """What estimates at two widths tend to if they differ from it by a multiple of 1 / M."""
+    (narrow, wide), (first, second) = widths, found
+    return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
+
+
+def dispersion(tables: Tables) -> list[Ours]:
+    """Ordered phase, (1.5, 1): r at the deepest common depth, from the two largest widths."""
+    rows = ours(tables["curves"])
+    rows = rows[np.isclose(rows["sigma_w2"], 1.5)]
+    widths = sorted(rows["width"].unique())[-2:]
+    if len(widths) < 2:
+        return []
+    curves = [rows[rows["width"] == width] for width in widths]
+    depth = min(curve["depth"].max() for curve in curves)
+    try:
+        found = [at(curve, "depth", depth, "dispersion", "error") for curve in curves]
+    except CannotDecideError:
+        return []
+    limit = in_the_limit(tuple(widths), tuple(found))
+    return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
+
+
+def kappa_ratio(tables: Tables) -> list[Ours]:
+    """The ratio furthest from 1 in the ordered phase at the largest depth."""
+    rows = tables["kappa"]
+    rows = rows[(rows["phase"] == "ordered") & (rows["depth"] == rows["depth"].max())]
+    if rows.empty:
+        return []
+    value = math.exp(float(rows["log_ratio"].max()))
+    return [Ours(row="ordered", column="limit", value=value)]
+
+
+def edge_of_chaos(tables: Tables) -> list[Ours]:
+    """sigma_w of ReLU networks where chi_1 = 1; the paper's 2 is sigma_w^2."""
+    rows = tables["borders"]
+    found = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
+    if not found or any(after - before > 1e-9 for before, after in pairwise(found)):
+        return []
+    return [Ours(row="relu", column="sigma_w", value=math.sqrt(found[0]))]

@@ -1,0 +1,100 @@
+"""Made-up rows for the claims of trust: dispersions from simple laws, kappa from geometric ones."""
+
+import numpy as np
+import pandas as pd
+
+BORDERS = {"relu": 2.0, "tanh": 3.5}
+DEPTHS = (1, 2, 3, 5, 8, 12, 20, 24, 40, 48, 60, 80, 100)
+PHASES = {1.0: "ordered", 2.0: "critical", 3.0: "chaotic"}
+
+
+def maps(ordered=1.0, ordered_slope=0.0, chaotic=4.0, sharpness=1.0, biases=(1,), bias_power=0.5):
+    """Maps in which log r rises from almost 0 to chaotic L / M across the border.
+
+    The rise is as steep as the ``sharpness`` power of M and as sigma_b2 to minus ``bias_power``;
+    in the ordered phase r - 1 = (ordered + ordered_slope L) / M.
+    """
+    rows = []
+    for activation, border in BORDERS.items():
+        for bias in biases:
+            for width in (50, 100, 200):
+                steep = 32 * (width / 50) ** sharpness * ((0.1 + bias) / 1.1) ** -bias_power
+                for share in np.arange(0.25, 2.01, 0.025):
+                    for depth in DEPTHS:
+                        rise = 1 / (1 + np.exp(-steep * (share - 1)))
+                        small = np.log1p((ordered + ordered_slope * depth) / width)
+                        log_r = small + chaotic * rise * (depth - 1) / width
+                        rows.append((activation, width, bias, share * border, depth,
+                                     np.exp(log_r)))  # fmt: skip
+    columns = ["activation", "width", "sigma_b2", "sigma_w2", "depth", "dispersion"]
+    cells = pd.DataFrame(rows, columns=columns).assign(sample="ours", error=1e-4)
+    lines = [(activation, bias, border) for activation, border in BORDERS.items()
+             for bias in biases]  # fmt: skip
+    borders = pd.DataFrame(lines, columns=["activation", "sigma_b2", "sigma_w2"])
+    return {"cells": cells, "borders": borders}
+
+
+def maps_of_biases(**law):
+    """The maps of one width alone, for several bias variances."""
+    cells = maps(biases=(0.0, 0.1, 1.0), **law)["cells"]
+    return {"cells": cells[cells["width"] == 50]}
+
+
+def borders(tanh=(1.0, 2.0, 3.4)):
+    """Borders at three bias variances, ReLU's at 2."""
+    lines = {"relu": (2.0, 2.0, 2.0), "tanh": tanh}
+    rows = [(name, bias, value) for name, line in lines.items()
+            for bias, value in zip((0, 0.1, 1), line, strict=True)]  # fmt: skip
+    return {"borders": pd.DataFrame(rows, columns=["activation", "sigma_b2", "sigma_w2"])}
+
+
+def curves(power=1.0):
+    """Chaotic curves with log r = 4 L / M to a power of M."""
+    rows = [
+        (3.0, width, depth, depth / width, np.exp(4 * depth / 50 * (50 / width) ** power))
+        for width in (50, 100, 200)
+        for depth in range(1, width // 2 + 1)
+    ]
+    columns = ["sigma_w2", "width", "depth", "lambda", "dispersion"]
+    return {"curves": pd.DataFrame(rows, columns=columns).assign(sample="ours", error=1e-4)}
+
+
+def kappas(ordered=0.5, border_power=0.1, spread=0.1):
+    """log kappa_1 / kappa_2: ordered^L, a power of L, or linear in L; kappa_2 spread linearly."""
+    rows = []
+    for variance, phase in PHASES.items():
+        for covariance in (0.0, 0.5, 0.9, 1.0):
+            for depth in range(1, 61):
+                grown = {"ordered": ordered**depth, "critical": depth**border_power,
+                         "chaotic": 0.1 * depth}[phase]  # fmt: skip
+                rows.append(("relu", phase, variance, 1, covariance, depth,
+                             np.log1p(spread * covariance), (covariance < 1) * grown))  # fmt: skip
+    columns = ["activation", "phase", "sigma_w2", "sigma_b2", "covariance", "depth", "log_kappa_2",
+               "log_ratio"]  # fmt: skip
+    return {"kappa": pd.DataFrame(rows, columns=columns)}
+
+
+def solutions(constant=1.0, real=0.9):
+    """Variances over the formula, the same in all phases."""
+    rows = [
+        ("relu", phase, variance, 1, 10, kernel, ratio, 0.005)
+        for variance, phase in PHASES.items()
+        for kernel, ratio in (("constant", constant), ("infinite_width", real))
+    ]
+    columns = ["activation", "phase", "sigma_w2", "sigma_b2", "depth", "kernel", "ratio", "error"]
+    return {"solutions": pd.DataFrame(rows, columns=columns)}
+
+
+ROWS = {
+    "T01": (maps, lambda: maps(ordered=12)),
+    "T02": (maps, lambda: maps(chaotic=-0.2)),
+    "T03": (lambda: maps(chaotic=0.3), maps),
+    "T04": (maps, lambda: maps(sharpness=-1)),
+    "T05": (maps, lambda: maps(ordered=40)),
+    "T06": (curves, lambda: curves(power=0.5)),
+    "T08": (maps_of_biases, lambda: maps_of_biases(bias_power=-0.5)),
+    "T09": (borders, lambda: borders(tanh=(1.0, 1.5, 1.8))),
+    "T18": (kappas, lambda: kappas(border_power=-0.1)),
+    "T19": (kappas, lambda: kappas(spread=5)),
+    "T20": (solutions, lambda: solutions(constant=1.2)),
+}
