@@ -15,6 +15,131 @@ use rule experiment as dgn_theory with:
         settings=config["dgn"]["theory"],
 
 
+use rule experiment as dgn_planar with:
+    output:
+        kernels=ensure(f"{results}/dgn/experiments/planar_kernels.csv", non_empty=True),
+        spectra=f"{results}/dgn/experiments/planar_spectra.csv",
+        errors=f"{results}/dgn/experiments/planar_errors.csv",
+        error_curves=f"{results}/dgn/experiments/planar_error_curves.csv",
+        provenance=f"{results}/dgn/experiments/planar_provenance.json",
+    log:
+        plan.log("dgn_planar"),
+    benchmark:
+        plan.benchmark("dgn_planar")
+    params:
+        **module("finitewidth.experiments.dgn.planar"),
+        settings=config["dgn"]["planar"],
+
+
+use rule experiment as dgn_deep_linear with:
+    output:
+        runs=ensure(f"{results}/dgn/experiments/deep_linear_runs.csv", non_empty=True),
+        start=f"{results}/dgn/experiments/deep_linear_start.csv",
+        curves=f"{results}/dgn/experiments/deep_linear_curves.csv",
+        provenance=f"{results}/dgn/experiments/deep_linear_provenance.json",
+    log:
+        plan.log("dgn_deep_linear"),
+    benchmark:
+        plan.benchmark("dgn_deep_linear")
+    params:
+        **module("finitewidth.experiments.dgn.deep_linear"),
+        settings=config["dgn"]["deep_linear"],
+
+
+use rule figure as dgn_fig1 with:
+    input:
+        ideal=rules.npf_memorisation_ideal.output.spectrum,
+        spectra=rules.npf_memorisation.output.spectra,
+    output:
+        **files_of("dgn_fig1"),
+    log:
+        plan.log("dgn_fig1"),
+    benchmark:
+        plan.benchmark("dgn_fig1")
+    params:
+        **module("finitewidth.figures.dgn.fig1"),
+        settings={},
+        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+
+
+use rule figure as dgn_fig2 with:
+    input:
+        entries=rules.npf_memorisation.output.entries,
+    output:
+        **files_of("dgn_fig2"),
+    log:
+        plan.log("dgn_fig2"),
+    benchmark:
+        plan.benchmark("dgn_fig2")
+    params:
+        **module("finitewidth.figures.dgn.fig2"),
+        settings={},
+        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+
+
+use rule figure as dgn_fig3 with:
+    input:
+        spectra=rules.npf_memorisation.output.spectra,
+        errors=rules.npf_memorisation.output.error_curves,
+    output:
+        **files_of("dgn_fig3"),
+    log:
+        plan.log("dgn_fig3"),
+    benchmark:
+        plan.benchmark("dgn_fig3")
+    params:
+        **module("finitewidth.figures.dgn.fig3"),
+        settings={},
+        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+
+
+use rule figure as dgn_fig4 with:
+    input:
+        spectra=rules.dgn_planar.output.spectra,
+        errors=rules.dgn_planar.output.error_curves,
+    output:
+        **files_of("dgn_fig4"),
+    log:
+        plan.log("dgn_fig4"),
+    benchmark:
+        plan.benchmark("dgn_fig4")
+    params:
+        **module("finitewidth.figures.dgn.fig4"),
+        settings={},
+        footer=plan.footer("dgn", ["planar"]),
+
+
+use rule figure as dgn_fig6 with:
+    input:
+        nu=rules.npf_nu.output.curves,
+    output:
+        **files_of("dgn_fig6"),
+    log:
+        plan.log("dgn_fig6"),
+    benchmark:
+        plan.benchmark("dgn_fig6")
+    params:
+        **module("finitewidth.figures.dgn.fig6"),
+        settings={},
+        footer=plan.footer("npf", ["nu"], "mnist"),
+
+
+use rule figure as dgn_fig10 with:
+    input:
+        start=rules.dgn_deep_linear.output.start,
+        curves=rules.dgn_deep_linear.output.curves,
+    output:
+        **files_of("dgn_fig10"),
+    log:
+        plan.log("dgn_fig10"),
+    benchmark:
+        plan.benchmark("dgn_fig10")
+    params:
+        **module("finitewidth.figures.dgn.fig10"),
+        settings={},
+        footer=plan.footer("dgn", ["deep_linear"]),
+
+
 rule dgn:
     input:
         plan.targets("dgn"),

@@ -100,6 +100,40 @@ use rule experiment as npf_theory with:
         settings=config["npf"]["theory"],
 
 
+use rule experiment as npf_memorisation_ideal with:
+    output:
+        spectrum=ensure(
+            f"{results}/npf/experiments/memorisation_ideal.csv", non_empty=True
+        ),
+        provenance=f"{results}/npf/experiments/memorisation_ideal_provenance.json",
+    log:
+        plan.log("npf_memorisation_ideal"),
+    benchmark:
+        plan.benchmark("npf_memorisation_ideal")
+    params:
+        **module("finitewidth.experiments.npf.memorisation_ideal"),
+        settings=config["npf"]["memorisation_task"],
+
+
+use rule experiment as npf_memorisation with:
+    output:
+        kernels=ensure(
+            f"{results}/npf/experiments/memorisation_kernels.csv", non_empty=True
+        ),
+        spectra=f"{results}/npf/experiments/memorisation_spectra.csv",
+        errors=f"{results}/npf/experiments/memorisation_errors.csv",
+        error_curves=f"{results}/npf/experiments/memorisation_error_curves.csv",
+        entries=f"{results}/npf/experiments/memorisation_entries.csv",
+        provenance=f"{results}/npf/experiments/memorisation_provenance.json",
+    log:
+        plan.log("npf_memorisation"),
+    benchmark:
+        plan.benchmark("npf_memorisation")
+    params:
+        **module("finitewidth.experiments.npf.memorisation"),
+        settings={**config["npf"]["memorisation_task"], **config["npf"]["memorisation"]},
+
+
 use rule table as npf_table2 with:
     input:
         rows=rules.npf_regimes.output.rows,
@@ -146,6 +180,37 @@ use rule figure as npf_extra_theory with:
         **module("finitewidth.figures.npf.extra_theory"),
         settings={},
         footer=plan.footer("npf", ["theory"]),
+
+
+use rule figure as npf_fig6 with:
+    input:
+        ideal=rules.npf_memorisation_ideal.output.spectrum,
+    output:
+        **files_of("npf_fig6"),
+    log:
+        plan.log("npf_fig6"),
+    benchmark:
+        plan.benchmark("npf_fig6")
+    params:
+        **module("finitewidth.figures.npf.fig6"),
+        settings={},
+        footer=plan.footer("npf", ["memorisation_task"]),
+
+
+use rule figure as npf_fig7 with:
+    input:
+        spectra=rules.npf_memorisation.output.spectra,
+        errors=rules.npf_memorisation.output.error_curves,
+    output:
+        **files_of("npf_fig7"),
+    log:
+        plan.log("npf_fig7"),
+    benchmark:
+        plan.benchmark("npf_fig7")
+    params:
+        **module("finitewidth.figures.npf.fig7"),
+        settings={},
+        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
 
 
 use rule npf_table2 as npf0_table2 with:

@@ -1,6 +1,13 @@
 """What the paper claims, and where our counterparts of its numbers come from."""
 
-from finitewidth.claims.judges import npf_accuracy, npf_kvf, npf_numbers, npf_theory
+from finitewidth.claims.judges import (
+    npf_accuracy,
+    npf_kvf,
+    npf_memorisation,
+    npf_nu,
+    npf_numbers,
+    npf_theory,
+)
 from finitewidth.claims.ledger import LAPTOP, PAPER, Claim
 from finitewidth.claims.reported import Numbers
 
@@ -28,6 +35,11 @@ ERRORS = {"runs": "npf/experiments/theory_runs.csv"}
 LIMITS = {"curves": "npf/experiments/theory_curves.csv"}
 VARIANCES = {"variance": "npf/experiments/theory_variance.csv"}
 THEORY = (("npf", "theory"),)
+# E-MEM, rule npf_memorisation
+MEMORISATION = {
+    "reads": {"errors": "npf/experiments/memorisation_errors.csv"},
+    "sections": (("npf", "memorisation_task"), ("npf", "memorisation")),
+}
 
 CLAIMS = (
     Claim(
@@ -124,20 +136,33 @@ CLAIMS = (
         id="N12",
         paper="npf",
         place="App. D.1",
-        statement="W=25: deeper helps until d=8, then hurts.",
+        statement=(
+            "Fixed random gates of width 25 memorise fastest at depth 8: shallower and deeper "
+            "networks converge more slowly."
+        ),
         rule=(
-            "Argmin over d of error ratio at t=100 and 1000 (10 runs): argmin = 8 (accept 6 if "
-            "within 1 SE) and ratio(20) > ratio(8)."
+            "Gradient descent after 100 and after 1000 steps: mean log10 |e_t|^2/|e_0|^2 of every "
+            "other depth of Figure 7 is at least that of depth 8, by Welch's t."
         ),
         artifacts=("npf_fig7",),
+        judge=npf_memorisation.n12,
+        **MEMORISATION,
     ),
     Claim(
         id="N13",
         paper="npf",
         place="App. D.1",
-        statement="W=500: best at d=12; 16 and 20 worse than 12.",
-        rule="Same at t=100: ratio(16),ratio(20) > ratio(12) by > 1 SE.",
+        statement=(
+            "Fixed random gates of width 500 memorise fastest at depth 12: shallower and deeper "
+            "networks, 16 and 20 among them, converge more slowly."
+        ),
+        rule=(
+            "Gradient descent after 100 steps: mean log10 |e_t|^2/|e_0|^2 of every other depth of "
+            "Figure 7 is at least that of depth 12, by Welch's t."
+        ),
         artifacts=("npf_fig7",),
+        judge=npf_memorisation.n13,
+        **MEMORISATION,
     ),
     Claim(
         id="N14",
@@ -243,9 +268,16 @@ CLAIMS = (
         id="N21",
         paper="npf",
         place="6.2(5)",
-        statement="Nu_t falls during training.",
-        rule="Spearman(t, mean nu_t); nu_end/nu_0: rho <= -.8 and ratio < .8.",
+        statement="nu_t falls while a ReLU network learns.",
+        rule=(
+            "Mean over runs of Spearman's correlation of nu with the epoch is at most -0.8, and of "
+            "nu at the end over nu at the start at most 0.8."
+        ),
         artifacts=("npf_fig3", "dgn_fig6"),
+        reads={"runs": "npf/experiments/nu_runs.csv"},
+        sections=(("npf", "nu"),),
+        roles=("mnist",),
+        judge=npf_nu.n21,
     ),
     Claim(
         id="N22",
@@ -287,6 +319,7 @@ NUMBERS: tuple[Numbers, ...] = tuple(
         ("npf_text", "test_accuracy", npf_numbers.text_numbers, STAGES),
         ("npf_text", "accuracy_gain", npf_numbers.gain_numbers, TABLE2),
         ("npf_text", "train_accuracy", npf_numbers.train_numbers, TABLE2),
+        ("npf_text", "best_depth", npf_memorisation.best_depths, MEMORISATION),
         ("npf0_table2", "test_accuracy", npf_accuracy.table2_numbers, TABLE2),
         ("npf0_fig3", "test_accuracy", npf_numbers.fig3_numbers, STAGES),
         ("npf0_text", "test_accuracy", npf_numbers.text_numbers, STAGES),

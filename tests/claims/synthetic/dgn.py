@@ -1,5 +1,75 @@
 """Made-up rows for the claims of dgn."""
 
+import pandas as pd
 from tests.claims.synthetic import npf_theory
+from tests.claims.synthetic.memorisation import DEPTHS, errors_of
 
-ROWS = npf_theory.ROWS_OF_DGN
+LINEAR_DEPTHS = (2, 4, 6, 8, 10)
+
+
+def kernels(shift=0.0, far=1.0, near=0.1, runs=20):
+    """Kernels at the start of both widths; ``shift`` of both entries from what is expected."""
+    rows = [
+        {"width": width, "depth": depth, "run": run,
+         "diagonal": 1 + shift + 0.02 * _scatter(run, runs),
+         "off_diagonal": 0.5 ** (depth - 1) + shift + 0.002 * _scatter(run, runs),
+         "distance": (far if width == 25 else near) + 0.01 * _scatter(run, runs)}
+        for width in (25, 500) for depth in DEPTHS for run in range(runs)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def entries(**changes):
+    ideal = [{"width": 500, "depth": depth, "diagonal_ideal": 1.0,
+              "off_diagonal_ideal": 0.5 ** (depth - 1)} for depth in DEPTHS]  # fmt: skip
+    return {"kernels": kernels(**changes), "entries": pd.DataFrame(ideal)}
+
+
+def planar(slope=-0.1, advantage=-0.3, runs=5):
+    """GaLU falls by ``slope`` decades per depth, and is ``advantage`` decades below ReLU."""
+    errors, spectra = [], []
+    for network in ("galu", "relu"):
+        for place, depth in enumerate(DEPTHS):
+            for run in range(runs):
+                level = slope * place + (advantage if network == "galu" else 0)
+                level += 0.01 * _scatter(run, runs)
+                here = {"network": network, "depth": depth, "run": run}
+                errors += [here | {"dynamics": "gradient descent", "time": time,
+                                   "ratio": 10**level} for time in (1000, 10000)]  # fmt: skip
+                # a pair's runs must not differ by a constant only
+                jitter = 0.001 * run * (place + 1 + 9 * (network == "galu"))
+                spectra.append(here | {"trace_over_rho_max": 5 - 10 * level + jitter})
+    return {"errors": pd.DataFrame(errors), "kernels": pd.DataFrame(spectra)}
+
+
+def linear(first=0.81, steps=15.0, growth=2.0, slower=0.0, runs=50):
+    """Deep linear networks; ``slower``: more steps per layer."""
+    rows = [
+        {"depth": depth, "run": run, "kernel": depth * (1 + 0.02 * _scatter(run, runs)),
+         "first_ratio": first + 0.01 * _scatter(run, runs),
+         "steps_to_hundredth": steps + slower * depth + 0.1 * _scatter(run, runs),
+         "kernel_growth": growth + 0.02 * _scatter(run, runs)}
+        for depth in LINEAR_DEPTHS for run in range(runs)
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
+def _scatter(run, runs):
+    return run - (runs - 1) / 2 if runs < 10 else (run % 5) - 2
+
+
+ROWS = npf_theory.ROWS_OF_DGN | {
+    "D04": (entries, lambda: entries(shift=0.4)),
+    "D05": (
+        lambda: {"kernels": kernels()}, lambda: {"kernels": kernels(far=0.1, near=1.0)},
+    ),
+    "D06": (
+        lambda: errors_of({w: {d: -0.1 * d for d in DEPTHS} for w in (25, 500)}),
+        lambda: errors_of({w: {d: -abs(d - 8.1) for d in DEPTHS} for w in (25, 500)}),
+    ),
+    "D07": (planar, lambda: planar(slope=0.1)),
+    "D08": (planar, lambda: planar(advantage=0.3)),
+    "D11": (linear, lambda: linear(first=0.9)),
+    "D12": (linear, lambda: linear(steps=30.0, growth=0.5)),
+    "D13": (linear, lambda: linear(slower=5.0)),
+}  # fmt: skip

@@ -2,6 +2,7 @@
 
 import pandas as pd
 from tests.claims.synthetic import npf_theory
+from tests.claims.synthetic.memorisation import best_at
 
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 ROWS_OF_TABLE2 = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
@@ -59,7 +60,20 @@ def kernel_sizes(ratio=3.0, runs=5):
     return {"kernels": pd.DataFrame(rows)}
 
 
+def nu_runs(end=0.4, runs=5):
+    """Values of nu that fall (or rise) evenly to ``end`` of where they began."""
+    rows = [
+        {"epoch": epoch, "seed": seed, "condition_number": 10.0,
+         "nu": (10 + seed) * (1 + (end + 0.01 * seed - 1) * epoch / 8)}
+        for epoch in range(0, 9, 2) for seed in range(runs)
+    ]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)}
+
+
 ROWS = npf_theory.ROWS | {
+    "N12": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=16, wide=12)),
+    "N13": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=8, wide=20)),
+    "N21": (nu_runs, lambda: nu_runs(end=1.5)),
     "N14": (table2_runs, lambda: table2_runs(frnpf_di=0.70)),
     "N15": (table2_runs, lambda: table2_runs(dlnpf=0.66)),
     "N18": (table2_runs, lambda: table2_runs(flnpf=0.78)),

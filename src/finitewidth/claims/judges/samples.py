@@ -22,6 +22,22 @@ def mean(name: str, sample: Sequence[float], **thresholds: float) -> Part:
     )  # fmt: skip
 
 
+def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
+    """The median of independent runs, its error from the order statistics half a root of n away.
+
+    Raises:
+        CannotDecideError: fewer than two runs.
+    """
+    values = np.sort(_enough(name, sample))
+    count, half = len(values), math.sqrt(len(values)) / 2
+    low = values[max(0, math.floor(count / 2 - half))]
+    high = values[min(count - 1, math.ceil(count / 2 + half))]
+    return Part(
+        name=name, value=float(np.median(values)), standard_error=float(high - low) / 2,
+        dof=count - 1, **thresholds,
+    )  # fmt: skip
+
+
 def difference(
     name: str, first: Sequence[float], second: Sequence[float], **thresholds: float
 ) -> Part:

@@ -36,7 +36,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         ],
     )
     _stages(left, rows[rows["panel"] == "stages"], settings["unit"])
-    _nu(middle, rows[rows["panel"] == "nu"])
+    nu(middle, rows[rows["panel"] == "nu"])
     _sizes(right, rows[rows["panel"] == "kvf"])
     return figure
 
@@ -62,7 +62,8 @@ def _stages(axis: Axes, rows: pd.DataFrame, unit: str) -> None:
     axis.legend(loc="lower right", fontsize=6, handlelength=1.5, borderaxespad=0.2)
 
 
-def _nu(axis: Axes, rows: pd.DataFrame) -> None:
+def nu(axis: Axes, rows: pd.DataFrame) -> None:
+    """Mean and spread of nu over epochs."""
     axis.errorbar(rows["x"], rows["y"], rows["spread"], color=COLOURS[0], marker="o", capsize=2)
     axis.set(xlabel="epoch", ylabel=r"$\nu_t = y^\top \hat{H}_t^{-1} y$")
 

@@ -1,0 +1,135 @@
+"""E-DGN-DLN: a deep linear network of one input and one example learns 1 (dgn Figure 10)."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.kernels.gated_ntk import value_kernel
+from finitewidth.measures.dynamics import DESCENT, LINEAR, batches, means_of_first
+from finitewidth.networks.random_gated import equal_variance_weights
+from finitewidth.training.full_batch import gradient_descent
+from finitewidth.training.linear_recursion import error_ratios
+
+NAME = "dgn/deep_linear"
+CONVERGED = 0.01
+FIGURE = "dgn_fig10"
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Kernel, error and weights over time, of (x, y) = (1, 1), sigma^2 = 1/w, step rate/d.
+
+    Args:
+        inputs: none.
+        settings: ``width``, ``depths``, ``runs``, ``rate``, ``loss_half``, ``steps``, ``shown``
+            (how many runs the figure shows).
+
+    Returns:
+        ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth (steps,
+        interpolated, until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth (K_T/K_0 after the
+        last step).
+        ``start``: depth, kernel, kernel_spread, runs, ideal (= d), of the runs shown.
+        ``curves``: depth, quantity (``error``, ``kernel``, ``weights``), dynamics, time, value
+        (over the value at time 0; errors squared), value_spread, runs. The dynamics ``ideal`` is
+        that of a kernel which stays d.
+    """
+    parts = [_depth_rows(depth, settings) for depth in settings["depths"]]
+    paths = pd.concat([path for path, _ in parts], ignore_index=True)
+    runs = pd.concat([run for _, run in parts], ignore_index=True)
+    shown = {FIGURE: settings["shown"]}
+    curves = means_of_first(paths, ["depth", "quantity", "dynamics", "time"], ["value"], shown)
+    start = means_of_first(runs, ["depth"], ["kernel"], shown)
+    return {
+        "runs": runs,
+        "start": start.assign(ideal=start["depth"].astype(float)),
+        "curves": pd.concat([curves, _ideal(settings)], ignore_index=True),
+    }
+
+
+def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Values over time of the runs shown, and one row for every run."""
+    paths, summaries = [], []
+    for runs in batches(settings["runs"], depth * settings["width"] ** 2):
+        errors, kernels, norms, linear = _trajectories(depth, runs, settings)
+        for column, run in enumerate(runs):
+            path = {
+                ("error", DESCENT): errors[:, column], ("error", LINEAR): linear[:, column],
+                ("kernel", DESCENT): kernels[:, column] / kernels[0, column],
+                ("weights", DESCENT): norms[:, column] / norms[0, column],
+            }  # fmt: skip
+            summaries.append({
+                "depth": depth, "run": run, "kernel": kernels[0, column],
+                "first_ratio": errors[1, column],
+                "steps_to_hundredth": steps_to(errors[:, column], CONVERGED),
+                "kernel_growth": path["kernel", DESCENT][-1],
+            })  # fmt: skip
+            if run < settings["shown"]:
+                paths += list(_path_frames(path, depth, run))
+    return pd.concat(paths), pd.DataFrame(summaries)
+
+
+def _path_frames(
+    path: Mapping[tuple[str, str], np.ndarray], depth: int, run: int
+) -> Iterator[pd.DataFrame]:
+    for (quantity, dynamics), values in path.items():
+        yield pd.DataFrame({"depth": depth, "run": run, "quantity": quantity,
+                            "dynamics": dynamics, "time": range(len(values)),
+                            "value": values})  # fmt: skip
+
+
+def _trajectories(
+    depth: int, runs: Sequence[int], settings: Mapping[str, Any]
+) -> tuple[np.ndarray, ...]:
+    """Squared errors over e_0^2, kernels, norms of all weights, linear errors: (steps + 1, R)."""
+    width, times = settings["width"], range(settings["steps"] + 1)
+    x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()
+    weights = equal_variance_weights(
+        [1, *[width] * (depth - 1), 1], math.sqrt(1 / width),
+        [(NAME, depth, run, "weights") for run in runs],
+    )  # fmt: skip
+    step = torch.full((len(runs),), settings["rate"] / depth, dtype=torch.float64)
+    errors, kernels, norms = [], [], []
+    for state in gradient_descent(
+        x, y, weights, "open", step=step, times=times, loss_half=settings["loss_half"]
+    ):
+        errors.append(state.errors[:, 0].clone())
+        kernels.append(_kernel(x, state.weights))
+        norms.append(sum((weight**2).sum((-2, -1)) for weight in state.weights).sqrt())
+    linear = error_ratios(
+        kernels[0][:, None], torch.ones(len(runs), 1, 1).double(), errors[0][:, None],
+        step=step, times=times, loss_half=settings["loss_half"],
+    )  # fmt: skip
+    ratios = torch.stack(errors) ** 2 / errors[0] ** 2
+    return tuple(
+        part.numpy() for part in (ratios, torch.stack(kernels), torch.stack(norms), linear)
+    )
+
+
+def _kernel(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
+    """Tangent kernel of the one input, (R,)."""
+    gates = [torch.ones(len(weight), 1, weight.shape[-1]).to(weight) for weight in weights[:-1]]
+    return value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0]
+
+
+def steps_to(ratios: np.ndarray, level: float) -> float:
+    """Time at which falling ``ratios`` first reach ``level``, log-linear between steps; or NaN."""
+    below = np.flatnonzero(ratios <= level)
+    if not len(below):
+        return float("nan")
+    if below[0] == 0 or ratios[below[0]] == 0:
+        return float(below[0])
+    before, after = np.log(ratios[below[0] - 1 : below[0] + 1])
+    return float(below[0] - 1 + (before - np.log(level)) / (before - after))
+
+
+def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
+    """(1 - rate)^(2t): the error at step rate/d if the kernel stays d."""
+    steepness = settings["rate"] * (1 if settings["loss_half"] else 2)
+    times = np.arange(settings["steps"] + 1)
+    values = pd.DataFrame({"figure": FIGURE, "quantity": "error", "dynamics": "ideal",
+                           "time": times, "value": (1 - steepness) ** (2 * times)})  # fmt: skip
+    return pd.merge(pd.DataFrame({"depth": settings["depths"]}), values, how="cross")

@@ -1,0 +1,99 @@
+"""E-DGN-EXP2: GaLU and ReLU networks fit random points of the plane (dgn Figure 4)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.kernels.gated_networks import feature_gates
+from finitewidth.measures.dynamics import (
+    Networks,
+    Protocol,
+    batches,
+    condition_rows,
+    follow,
+    means_of_first,
+    spectrum_rows,
+)
+from finitewidth.networks.random_gated import equal_variance_weights
+from finitewidth.networks.weights import generator
+
+NAME = "dgn/planar"
+NETWORKS = ("galu", "relu")
+PLACE = ["network", "depth"]
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Kernels at the start, their spectra, and errors under both dynamics.
+
+    Args:
+        inputs: none.
+        settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``normal``),
+            ``gain`` (sigma^2 = gain/width); ``runs``; ``rate``, ``rho``, ``loss_half``, ``steps``,
+            ``linear_steps``, ``precision`` (see `measures.dynamics.Protocol`).
+
+    Returns:
+        ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
+        ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
+        spreads, runs.
+        ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
+        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs.
+    """
+    shared = ("rate", "rho", "loss_half", "steps", "linear_steps", "precision")
+    protocol = Protocol(**{key: settings[key] for key in shared})
+    found: dict[str, list[pd.DataFrame]] = {"kernels": [], "spectra": [], "errors": []}
+    for name in NETWORKS:
+        for depth in settings["depths"]:
+            for table, rows in _cell(name, depth, protocol, settings).items():
+                found[table].append(pd.DataFrame(rows).assign(network=name, depth=depth))
+    kernels, spectra, errors = (pd.concat(parts, ignore_index=True) for parts in found.values())
+    everything = {"dgn_fig4": settings["runs"]}
+    return {
+        "kernels": kernels,
+        "errors": errors,
+        "spectra": means_of_first(spectra, [*PLACE, "index"], ["cumulative", "scaled"], everything),
+        "error_curves": means_of_first(errors, [*PLACE, "dynamics", "time"], ["ratio"], everything),
+    }
+
+
+def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
+    """ReLU networks, or value networks with frozen gates of an independent one (``galu``).
+
+    A run's points, targets and initial (value) weights are the same for both, and its points and
+    targets for all depths.
+    """
+    sizes = [2, *[settings["width"]] * (depth - 1), 1]
+    sigma = math.sqrt(settings["gain"] / settings["width"])
+    points = _uniform([settings["samples"], 2], "points", runs)
+    targets = _uniform([settings["samples"]], "targets", runs)
+
+    def draw(sizes: Sequence[int], purpose: str) -> list[Tensor]:
+        streams = [(NAME, depth, run, purpose) for run in runs]
+        return equal_variance_weights(sizes, sigma, streams, settings["weights"])
+
+    gates = "own"
+    if name == "galu":
+        gates = feature_gates(points, draw(sizes[:-1], "feature weights"), None, beta=None)
+    return Networks(points, targets, draw(sizes, "weights"), gates)
+
+
+def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
+    """Numbers uniform on [-1, 1], (runs, *shape)."""
+    draws = [torch.rand(*shape, generator=generator(NAME, run, purpose)) for run in runs]
+    return 2 * torch.stack(draws).double() - 1
+
+
+def _cell(
+    name: str, depth: int, protocol: Protocol, settings: Mapping[str, Any]
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows of all runs of one kind of network and depth."""
+    rows: dict[str, list[dict[str, Any]]] = {"kernels": [], "spectra": [], "errors": []}
+    for runs in batches(settings["runs"], settings["samples"] * settings["width"] * depth):
+        dynamics = follow(networks(name, depth, runs, settings), protocol, len(runs))
+        rows["kernels"] += condition_rows(dynamics, runs.start)
+        rows["spectra"] += spectrum_rows(dynamics, runs.start, depth)
+        rows["errors"] += dynamics.ratio_rows(runs.start)
+    return rows

@@ -1,0 +1,29 @@
+"""E-MEM, theory: the cumulative spectrum of E[K_0]/d (npf Figure 6, dgn Figure 1 left)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.kernels.memorisation import ideal_eigenvalues
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Sums of ascending eigenvalues, in closed form.
+
+    Args:
+        inputs: none.
+        settings: ``samples``, ``mu``, ``depths``.
+
+    Returns:
+        ``spectrum``: depth, index (from 1), cumulative.
+    """
+    parts = []
+    for depth in settings["depths"]:
+        values = ideal_eigenvalues(settings["samples"], depth, settings["mu"])
+        index = np.arange(1, len(values) + 1)
+        parts.append(
+            pd.DataFrame({"depth": depth, "index": index, "cumulative": np.cumsum(values)})
+        )
+    return {"spectrum": pd.concat(parts, ignore_index=True)}

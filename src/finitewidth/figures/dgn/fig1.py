@@ -1,0 +1,36 @@
+"""dgn Figure 1: ideal cumulative spectrum of fixed random gates, and that of two widths."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from finitewidth.figures import by_depth
+from finitewidth.figures.style import panels
+
+FIGURE = "dgn_fig1"
+COLUMNS = ("network", "width", "depth", "index", "cumulative", "cumulative_spread", "runs")
+ORDER = ("ideal", "wide", "narrow")
+
+
+def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows to draw, of the tables ``ideal`` and ``spectra``."""
+    spectra = tables["spectra"]
+    drawn = spectra[spectra["figure"] == FIGURE]
+    rows = pd.concat([tables["ideal"].assign(network="ideal"), drawn], ignore_index=True)
+    return rows.reindex(columns=list(COLUMNS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Three panels on one scale: ideal, wide, narrow."""
+    parts = [rows[rows["network"] == name] for name in ORDER]
+    titles = [r"Ideal: $E[K_0]/d$"]
+    titles += [f"$w$ = {part['width'].iloc[0]:g}, {by_depth.runs_of(part)}" for part in parts[1:]]
+    figure, axes = panels(3, titles)
+    highest = rows["cumulative"].max()
+    for axis, part in zip(axes, parts, strict=True):
+        by_depth.spectra(axis, part)
+        axis.set_ylim(0, 1.04 * highest)
+    by_depth.legend(figure, rows["depth"])
+    return figure

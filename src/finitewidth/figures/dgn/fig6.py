@@ -1,0 +1,22 @@
+"""dgn Figure 6: nu over time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from finitewidth.figures.npf.fig3 import nu
+from finitewidth.figures.style import panels
+
+
+def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows to draw: all that go into the CSV beside the figure."""
+    return tables["nu"]
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """One panel, mean and spread over runs."""
+    figure, (axis,) = panels(1, [r"$\nu_t$ while ReLU learns"])
+    nu(axis, rows)
+    return figure

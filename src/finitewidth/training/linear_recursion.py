@@ -1,0 +1,46 @@
+"""Gradient descent as it would be if the tangent kernel stayed what it was: e_{t+1} = (I - aK) e_t.
+
+In the kernel's eigenvectors every component shrinks by a constant factor, so any time costs the
+same and none accumulates rounding errors.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from finitewidth.errors import ConfigError
+
+
+def error_ratios(
+    eigenvalues: Tensor,
+    eigenvectors: Tensor,
+    errors: Tensor,
+    *,
+    step: Tensor,
+    times: Sequence[int],
+    loss_half: bool = True,
+) -> Tensor:
+    """|e_t|^2 / |e_0|^2 under the linear recursion, (times, R) in float64.
+
+    Args:
+        eigenvalues: of the kernels, (R, S).
+        eigenvectors: in columns, (R, S, S), as of ``torch.linalg.eigh``.
+        errors: e_0, outputs minus targets at the start, (R, S).
+        step: step size a of each replica, (R,).
+        times: step counts, any order.
+        loss_half: of the loss 1/2 sum e^2; otherwise of sum e^2, which doubles a.
+
+    Raises:
+        ConfigError: shapes do not fit.
+    """
+    if eigenvectors.shape != (*errors.shape, errors.shape[-1]) or eigenvalues.shape != errors.shape:
+        raise ConfigError(
+            f"errors: shape {tuple(errors.shape)} does not fit eigenvectors of shape "
+            f"{tuple(eigenvectors.shape)}"
+        )
+    energy = (eigenvectors.mT @ errors.double()[..., None])[..., 0] ** 2
+    energy = energy / energy.sum(-1, keepdim=True)
+    steepness = (1 if loss_half else 2) * step.double()[:, None]
+    shrinking = (1 - steepness * eigenvalues) ** 2
+    return torch.stack([(energy * shrinking**time).sum(-1) for time in times])

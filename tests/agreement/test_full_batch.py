@@ -1,0 +1,172 @@
+"""Gradient descent by hand, autograd, and the linear recursion agree where they should."""
+
+import math
+
+import pytest
+import torch
+
+from finitewidth.errors import ConfigError
+from finitewidth.kernels.gated_networks import feature_gates
+from finitewidth.measures.dynamics import Networks, Protocol, follow
+from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
+from finitewidth.training.full_batch import gradient_descent
+from finitewidth.training.linear_recursion import error_ratios
+
+RUNS, SAMPLES, WIDTH = 3, 7, 9
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def networks(gates, depth=4, inputs=2, width=WIDTH):
+    names = [("test", "full batch", run) for run in range(RUNS)]
+    sizes = [inputs, *[width] * (depth - 1), 1]
+    weights = equal_variance_weights(sizes, math.sqrt(2 / width), names, "normal")
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(RUNS, SAMPLES, inputs, generator=generator, dtype=torch.float64)
+    y = torch.rand(RUNS, SAMPLES, generator=generator, dtype=torch.float64)
+    if gates == "external":
+        gates = bernoulli_gates(SAMPLES, sizes[1:-1], 0.5, names)
+    elif gates == "galu":
+        gates = feature_gates(x, [w.flip(-1) for w in weights[:-1]], None, beta=None)
+    return Networks(x, y, weights, gates)
+
+
+def plain_descent(found, run, step, steps, loss_half):
+    """One network, torch autograd, torch.optim.SGD."""
+    weights = [w[run].clone().requires_grad_() for w in found.weights]
+    optimiser = torch.optim.SGD(weights, lr=step)
+    errors = []
+    for _ in range(steps + 1):
+        z = found.x[run]
+        for layer, weight in enumerate(weights):
+            z = z @ weight
+            if layer < len(weights) - 1 and found.gates == "own":
+                z = torch.relu(z)
+            elif layer < len(weights) - 1 and found.gates != "open":
+                z = z * found.gates[layer][run]
+        errors.append(z[:, 0] - found.y[run])
+        optimiser.zero_grad()
+        ((errors[-1] ** 2).sum() / (2 if loss_half else 1)).backward()
+        optimiser.step()
+    return torch.stack(errors).detach(), [w.detach() for w in weights]
+
+
+@pytest.mark.parametrize("loss_half", [True, False])
+@pytest.mark.parametrize("gates", ["external", "galu", "own", "open"])
+def test_every_replica_descends_as_plain_autograd_does(gates, loss_half):
+    found, times = networks(gates), [0, 1, 5, 12]
+    before = [weight.clone() for weight in found.weights]
+    step = torch.tensor([0.001, 0.002, 0.003], dtype=torch.float64)
+    states = [
+        (state.time, state.errors.clone(), [w.clone() for w in state.weights])
+        for state in gradient_descent(
+            found.x, found.y, found.weights, found.gates, step=step, times=times,
+            loss_half=loss_half,
+        )
+    ]  # fmt: skip
+    assert [time for time, _, _ in states] == times
+    assert all(map(torch.equal, before, found.weights))
+    for run in range(RUNS):
+        errors, _ = plain_descent(found, run, float(step[run]), times[-1], loss_half)
+        for time, mine, _ in states:
+            torch.testing.assert_close(mine[run], errors[time], rtol=1e-11, atol=1e-12)
+        # weights after the last yield: one step fewer than plain_descent took
+        _, weights = plain_descent(found, run, float(step[run]), times[-1] - 1, loss_half)
+        for mine, theirs in zip(states[-1][2], weights, strict=True):
+            torch.testing.assert_close(mine[run], theirs, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("gates", ["external", "galu", "own", "open"])
+def test_kernels_are_gram_matrices_of_autograd_gradients(gates):
+    found = networks(gates)
+    kernel, outputs = found.kernel(), found.outputs()
+    for run in range(RUNS):
+
+        def output(*weights, run=run):
+            z = found.x[run]
+            for layer, weight in enumerate(weights):
+                z = z @ weight
+                if layer < len(weights) - 1 and found.gates == "own":
+                    z = torch.relu(z)
+                elif layer < len(weights) - 1 and found.gates != "open":
+                    z = z * found.gates[layer][run]
+            return z[:, 0]
+
+        weights = tuple(weight[run] for weight in found.weights)
+        jacobian = torch.autograd.functional.jacobian(output, weights)
+        flat = torch.cat([part.flatten(1) for part in jacobian], 1)
+        torch.testing.assert_close(kernel[run], flat @ flat.T, rtol=1e-11, atol=1e-12)
+        torch.testing.assert_close(outputs[run], output(*weights), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("loss_half", [True, False])
+def test_the_linear_recursion_is_the_matrix_applied_again_and_again(loss_half):
+    found = networks("external")
+    kernel = found.kernel()
+    values, vectors = torch.linalg.eigh(kernel)
+    errors, step = found.outputs() - found.y, 0.1 / values[:, -1]
+    times = [0, 1, 2, 17]
+    ratios = error_ratios(values, vectors, errors, step=step, times=times, loss_half=loss_half)
+    matrix = torch.eye(SAMPLES) - (1 if loss_half else 2) * step[:, None, None] * kernel
+    now = errors[..., None]
+    for time in range(times[-1] + 1):
+        if time in times:
+            wanted = (now**2).sum((-2, -1)) / (errors**2).sum(-1)
+            torch.testing.assert_close(ratios[times.index(time)], wanted, rtol=1e-10, atol=0)
+        now = matrix @ now
+
+
+def test_both_dynamics_agree_to_first_order_in_the_step():
+    found = networks("external")
+    gaps = []
+    for rate in (1e-2, 1e-3):
+        protocol = Protocol(rate, "kernel", True, 1, 1, "float64")
+        dynamics = follow(found, protocol, RUNS).ratios
+        gap = dynamics["gradient descent"][1][1] - dynamics["linear recursion"][1][1]
+        gaps.append(abs(gap).max())
+    assert gaps[1] < gaps[0] / 50
+
+
+@pytest.mark.parametrize("gates", ["external", "own"])
+def test_single_precision_is_good_to_a_millionth_of_the_first_error(gates):
+    found = networks(gates, width=30)
+    steps = torch.full((RUNS,), 0.01, dtype=torch.float64)
+    options = {"step": steps, "times": [200]}
+    arguments = found.x, found.y, found.weights, found.gates
+    (double,) = [s.errors.clone() for s in gradient_descent(*arguments, **options)]
+    (single,) = [
+        s.errors.clone() for s in gradient_descent(*arguments, **options, dtype=torch.float32)
+    ]
+    assert (single - double).abs().max() < 2e-5
+    assert not torch.equal(single.double(), double)
+
+
+def test_a_replica_is_the_same_alone_and_beside_others():
+    found = networks("external")
+    protocol = Protocol(0.1, "kernel", True, 20, 20, "float64")
+    together, alone = follow(found, protocol, 3), follow(found.first(1), protocol, 1)
+    for name in together.ratios:
+        torch.testing.assert_close(
+            torch.tensor(together.ratios[name][1][:, 0]), torch.tensor(alone.ratios[name][1][:, 0])
+        )
+
+
+def test_impossible_arguments_are_named():
+    found, step = networks("open"), torch.full((RUNS,), 0.1)
+    arguments = found.x, found.y, found.weights, found.gates
+    for times in ([], [3, 1], [-1, 0]):
+        with pytest.raises(ConfigError, match="times"):
+            next(gradient_descent(*arguments, step=step, times=times))
+    two = [*found.weights[:-1], found.weights[-1].expand(-1, -1, 2)]
+    with pytest.raises(ConfigError, match="outputs"):
+        next(gradient_descent(found.x, found.y, two, "open", step=step, times=[1]))
+    with pytest.raises(ConfigError, match="errors"):
+        error_ratios(torch.ones(3, 4), torch.ones(3, 4, 4), torch.ones(3, 5), step=step, times=[1])
+    with pytest.raises(ConfigError, match="rho"):
+        Protocol(0.1, "trace", True, 1, 1, "float64").step(torch.ones(1), 2)

@@ -1,0 +1,25 @@
+"""Made-up errors of memorisation networks, which claims of two papers read."""
+
+import pandas as pd
+
+DEPTHS = (2, 4, 6, 8, 12, 16, 20)
+
+
+def errors_of(levels, runs=10):
+    """log10 errors by width and depth, the same after 100 and 1000 steps."""
+    rows = [
+        {"width": width, "depth": depth, "dynamics": dynamics, "run": run, "time": time,
+         "ratio": 10 ** (level + 0.01 * (run - (runs - 1) / 2))}
+        for width, of_depth in levels.items() for depth, level in of_depth.items()
+        for dynamics in ("gradient descent", "linear recursion")
+        for run in range(runs) for time in (100, 1000)
+    ]  # fmt: skip
+    return {"errors": pd.DataFrame(rows)}
+
+
+def best_at(**depths):
+    """Errors of width 25 and 500 that are smallest at the depths ``narrow`` and ``wide``."""
+    return errors_of({
+        width: {depth: abs(depth - best) / 10 - 3 for depth in DEPTHS}
+        for width, best in ((25, depths["narrow"]), (500, depths["wide"]))
+    })  # fmt: skip

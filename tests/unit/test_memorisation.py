@@ -1,0 +1,232 @@
+"""Memorisation, planar points and deep linear networks: laws of their kernels, tidy tables."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from finitewidth.experiments.dgn import deep_linear, planar
+from finitewidth.experiments.npf import memorisation, memorisation_ideal
+from finitewidth.figures.dgn import fig1, fig2, fig3, fig4, fig6, fig10
+from finitewidth.figures.npf import fig6 as npf_fig6
+from finitewidth.figures.npf import fig7
+from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_kernel
+from finitewidth.kernels.paths import enumerate_paths
+from finitewidth.measures import dynamics
+from finitewidth.measures.dynamics import Networks, log_times
+from finitewidth.networks.random_gated import equal_variance_weights
+
+TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
+MEMORISATION = {
+    **TASK, "runs": 4, "rate": 0.1, "rho": "kernel", "loss_half": True, "precision": "float64",
+    "networks": {"narrow": {"width": 5, "descents": 4, "steps": 20},
+                 "wide": {"width": 20, "descents": 2, "steps": 10}},
+    "linear_steps": 30, "shown": {"npf_fig7": 3, "dgn_fig1": 2, "dgn_fig2": 4, "dgn_fig3": 2},
+}  # fmt: skip
+PLANAR = {
+    "runs": 2, "samples": 6, "width": 8, "depths": [2, 4], "weights": "signed", "gain": 2,
+    "rate": 0.1, "rho": "kernel", "loss_half": True, "steps": 10, "linear_steps": 20,
+    "precision": "float32",
+}  # fmt: skip
+LINEAR = {
+    "runs": 6, "shown": 3, "width": 20, "depths": [2, 4], "rate": 0.1, "loss_half": True,
+    "steps": 25,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def memorised():
+    return memorisation.measure({}, MEMORISATION)
+
+
+@pytest.fixture(scope="module")
+def ideal():
+    return memorisation_ideal.measure({}, TASK)["spectrum"]
+
+
+@pytest.fixture(scope="module")
+def points():
+    return planar.measure({}, PLANAR)
+
+
+@pytest.fixture(scope="module")
+def linear():
+    return deep_linear.measure({}, LINEAR)
+
+
+@pytest.mark.parametrize(("samples", "depth", "mu"), [(7, 2, 0.5), (30, 5, 0.3), (4, 20, 0.9)])
+def test_ideal_eigenvalues_are_those_of_the_ideal_kernel(samples, depth, mu):
+    wanted = np.linalg.eigvalsh(ideal_kernel(samples, depth, mu))
+    np.testing.assert_allclose(ideal_eigenvalues(samples, depth, mu), wanted, atol=1e-10)
+
+
+def test_ideal_spectra_sum_to_the_number_of_samples(ideal):
+    assert ideal.groupby("depth")["cumulative"].max().tolist() == pytest.approx([10, 10])
+    shallow = ideal[ideal["depth"] == 2].set_index("index")["cumulative"]
+    assert shallow[9] == pytest.approx(9 * (1 - 0.5))
+
+
+def test_the_kernel_is_a_sum_over_pairs_of_paths():
+    """K_0(s, s') = sum over layers of gradients by each weight, from paths one by one."""
+    settings = MEMORISATION | {"samples": 3}
+    networks = memorisation.networks(3, 4, [0], settings)
+    paths = enumerate_paths([1, 3, 3, 3, 1])
+    weights = [weight[0] for weight in networks.weights]
+    gates = [gate[0] for gate in networks.gates]
+    gradients = {}
+    for path in paths.tolist():
+        units = path if len(path) == 5 else [0, *path, 0]
+        edges = [(layer, units[layer], units[layer + 1]) for layer in range(4)]
+        active = torch.stack([gates[n][:, units[n + 1]] for n in range(3)]).prod(0)
+        values = torch.stack([weights[n][i, j] for n, i, j in edges])
+        for place, edge in enumerate(edges):
+            others = torch.cat([values[:place], values[place + 1 :]]).prod()
+            gradients[edge] = gradients.get(edge, 0) + active * others
+    features = torch.stack(list(gradients.values()))
+    torch.testing.assert_close(networks.kernel()[0], features.T @ features, rtol=1e-12, atol=1e-12)
+
+
+def test_weights_and_gates_are_what_they_are_said_to_be():
+    networks = memorisation.networks(20, 4, [0, 1], MEMORISATION)
+    for weight in networks.weights:
+        np.testing.assert_allclose(weight.abs(), math.sqrt(2 / 20))
+    share = torch.cat([gate.flatten() for gate in networks.gates]).mean()
+    assert abs(share - 0.5) < 4.5 * 0.5 / math.sqrt(2 * 10 * 20 * 3)
+    other = memorisation.networks(20, 2, [1], MEMORISATION)
+    assert torch.equal(networks.y[1:], other.y)  # a run has one task
+    assert not torch.equal(networks.y[0], networks.y[1])
+
+
+def test_expected_entries():
+    """E[K_0]/d is the ideal kernel at any width; 400 small networks, 4.5 standard errors."""
+    settings = MEMORISATION | {"samples": 2}
+    kernels = memorisation.networks(4, 3, range(400), settings).kernel() / 3
+    for entry, wanted in (((0, 0), 1.0), ((0, 1), 0.25)):
+        sample = kernels[:, entry[0], entry[1]]
+        assert abs(sample.mean() - wanted) < 4.5 * sample.std() / math.sqrt(400)
+
+
+def test_the_kernel_of_a_deep_linear_network_is_its_depth_on_average():
+    """dgn Corollary 8.1; 500 networks, 4.5 standard errors."""
+    names = [("test", "dln", run) for run in range(500)]
+    weights = equal_variance_weights([1, 30, 30, 30, 1], math.sqrt(1 / 30), names)
+    networks = Networks(torch.ones(1, 1), torch.ones(500, 1), weights, "open")
+    sample = networks.kernel()[:, 0, 0]
+    assert abs(sample.mean() - 4) < 4.5 * sample.std() / math.sqrt(500)
+
+
+def test_runs_that_do_not_descend_follow_the_recursion_only(memorised):
+    errors = memorised["errors"]
+    counts = errors.groupby(["network", "depth", "dynamics"])["run"].nunique()
+    assert counts["wide", 4, "gradient descent"] == 2
+    assert counts["narrow", 2, "gradient descent"] == 4
+    assert (counts.xs("linear recursion", level="dynamics") == 4).all()
+    np.testing.assert_allclose(errors[errors["time"] == 0]["ratio"], 1, rtol=1e-12)
+    growth = memorised["kernels"].set_index(["network", "depth", "run"])["growth"]
+    assert growth["wide", 4].notna().tolist() == [True, True, False, False]
+
+
+def test_every_figure_averages_its_own_first_runs(memorised):
+    spectra, kernels = memorised["spectra"], memorised["kernels"]
+    assert spectra.groupby("figure")["runs"].first().to_dict() == MEMORISATION["shown"]
+    entries = memorised["entries"].set_index(["figure", "network", "depth"])
+    for figure, count in MEMORISATION["shown"].items():
+        own = kernels.query(f"network == 'wide' and depth == 4 and run < {count}")["diagonal"]
+        assert entries.loc[(figure, "wide", 4), "diagonal"] == pytest.approx(own.mean())
+        error = entries.loc[(figure, "wide", 4), "diagonal_error"]
+        assert error == pytest.approx(own.std(ddof=1) / math.sqrt(count))
+    curves = memorised["error_curves"].query("network == 'wide' and figure == 'npf_fig7'")
+    assert curves.groupby("dynamics")["runs"].max().to_dict() == {
+        "gradient descent": 2, "linear recursion": 3,
+    }  # fmt: skip
+
+
+def test_runs_do_not_depend_on_how_many_there_are_or_fit_in_memory(memorised, monkeypatch):
+    monkeypatch.setattr(dynamics, "BATCH_ELEMENTS", 1)
+    fewer = memorisation.measure({}, MEMORISATION | {"runs": 2})["errors"]
+    both = memorised["errors"].merge(
+        fewer, on=["network", "depth", "dynamics", "run", "time"], suffixes=("", "_fewer")
+    )
+    assert len(both) == len(fewer)
+    np.testing.assert_allclose(both["ratio"], both["ratio_fewer"], rtol=1e-9)
+
+
+def test_recorded_times():
+    assert log_times(1000)[:11] == [*range(11)]
+    assert {10, 100, 1000} <= set(log_times(1000))
+    assert log_times(1) == [0, 1]
+    assert max(log_times(3333)) == 3333
+
+
+def test_galu_and_relu_share_points_targets_and_weights():
+    galu, relu = (planar.networks(name, 4, [0, 1], PLANAR) for name in ("galu", "relu"))
+    assert torch.equal(galu.x, relu.x)
+    assert torch.equal(galu.y, relu.y)
+    assert all(map(torch.equal, galu.weights, relu.weights))
+    assert not torch.equal(galu.x[0], galu.x[1])
+    assert float(galu.x.abs().max()) <= 1
+    shallow = planar.networks("relu", 2, [0, 1], PLANAR)
+    assert torch.equal(shallow.x, relu.x)
+
+
+def test_planar_tables(points):
+    assert set(points["kernels"]["network"]) == {"galu", "relu"}
+    assert len(points["kernels"]) == 2 * 2 * 2
+    last = points["spectra"].groupby(["network", "depth"])["scaled"].max()
+    mean = points["kernels"].groupby(["network", "depth"])["trace_over_rho_max"].mean()
+    np.testing.assert_allclose(last, mean)
+
+
+def test_one_example_in_closed_form(linear):
+    """d = 2: e_{t+1} = e_t (1 - a K_t + a^2 e_t y_t)."""
+    first = linear["runs"].query("depth == 2")
+    np.testing.assert_allclose(first["kernel"], 2.0)
+    output = np.array([_output(run) for run in first["run"]])
+    error, step = output - 1, 0.1 / 2
+    wanted = (1 - 2 * step + step**2 * error * output) ** 2
+    np.testing.assert_allclose(first["first_ratio"], wanted, rtol=1e-10)
+
+
+def _output(run):
+    weights = equal_variance_weights(
+        [1, 20, 1], math.sqrt(1 / 20), [(deep_linear.NAME, 2, run, "weights")]
+    )
+    return float(weights[0][0] @ weights[1][0])
+
+
+def test_steps_to_a_level_lie_between_steps():
+    halving = 0.5 ** np.arange(10)
+    assert deep_linear.steps_to(halving, 0.01) == pytest.approx(math.log2(100))
+    assert math.isnan(deep_linear.steps_to(halving, 1e-9))
+    assert deep_linear.steps_to(np.array([1.0, 0.0]), 0.01) == 1
+
+
+def test_linear_curves(linear):
+    curves = linear["curves"]
+    start = curves[curves["time"] == 0]
+    np.testing.assert_allclose(start["value"], 1)
+    ideal = curves.query("dynamics == 'ideal' and time == 1 and depth == 4")["value"]
+    assert ideal.tolist() == pytest.approx([0.81])
+    assert linear["start"]["ideal"].tolist() == [2, 4]
+    assert linear["runs"].groupby("depth").size().tolist() == [6, 6]
+
+
+def test_figures_are_drawn(memorised, ideal, points, linear):
+    errors, spectra = memorised["error_curves"], memorised["spectra"]
+    nu = pd.DataFrame({"panel": "nu", "series": "nu", "x": [0, 2], "y": [9.0, 4.0], "spread": 1.0,
+                       "runs": 3})  # fmt: skip
+    for module, tables, axes in (
+        (npf_fig6, {"ideal": ideal}, 1),
+        (fig7, {"spectra": spectra, "errors": errors}, 4),
+        (fig1, {"ideal": ideal, "spectra": spectra}, 3),
+        (fig2, {"entries": memorised["entries"]}, 2),
+        (fig3, {"spectra": spectra, "errors": errors}, 4),
+        (fig4, {"spectra": points["spectra"], "errors": points["error_curves"]}, 4),
+        (fig6, {"nu": nu}, 1),
+        (fig10, {"start": linear["start"], "curves": linear["curves"]}, 4),
+    ):
+        rows = module.select(tables)
+        assert len(rows)
+        assert len(module.draw(rows, {}).axes) == axes
