@@ -85,6 +85,23 @@ def trust_mean_field(settings: Config) -> Work:
                 disk=pairs * settings["depth"] * inputs * ROW)  # fmt: skip
 
 
+def trust_solutions(settings: Config) -> Work:
+    """Rule trust_solutions: a Gram matrix through all layers for every random dataset."""
+    pairs = sum(map(len, settings["pairs"].values()))
+    layers = pairs * settings["datasets"] * sum(settings["depths"])
+    samples = settings["samples"] + 1
+    drawn = pairs * len(settings["depths"]) * settings["draws"] * samples
+    return Work(calls=60 * layers, elements=60 * layers * samples**2 + 4 * drawn, draws=drawn,
+                memory=8 * settings["draws"] * samples * 3)  # fmt: skip
+
+
+def errata(settings: Config) -> Work:
+    """Rule errata_table: small networks drawn for the misprints that need them, and quadrature."""
+    networks = settings["networks"]
+    return Work(draws=200 * networks, elements=3_000 * networks, calls=2e6, torch=1,
+                memory=5e8)  # fmt: skip
+
+
 def beyond_diagonal(settings: Config) -> Work:
     """Rule beyond_diagonal."""
     work = Work()
@@ -188,6 +205,8 @@ EXPERIMENTS = {
     "trust_widths": lambda config: trust_heat(config["trust"]["widths"]),
     "trust_biases": lambda config: trust_heat(config["trust"]["biases"]),
     "trust_depth": lambda config: trust_depth(config["trust"]["depth"]),
+    "errata_table": lambda config: errata(config["errata"]),
+    "trust_solutions": lambda config: trust_solutions(config["trust"]["solutions"]),
     "trust_mean_field": lambda config: trust_mean_field(config["trust"]["mean_field"]),
     "beyond_diagonal": lambda config: beyond_diagonal(config["beyond"]["diagonal"]),
     "beyond_off_diagonal": lambda config: beyond_off_diagonal(config["beyond"]["off_diagonal"]),

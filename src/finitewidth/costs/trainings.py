@@ -76,7 +76,8 @@ def training(run: TrainingRun, data: Pictures) -> Work:
         torch=1,
         memory=SINGLE * (
             replicas * weights * (states + snapshots)
-            + (train * len(run.variants) + test) * prod(data.shape) + 8 * replicas * run.batch_size * units
+            + (train * len(run.variants) + test) * prod(data.shape)
+            + 8 * replicas * run.batch_size * units
         ),
         disk=SINGLE * replicas * weights * networks * (snapshots - 2)
         + 150 * replicas * run.epochs,
