@@ -1,0 +1,114 @@
+"""The outputs of a network written as equations (`finitewidth.networks.equations`): a reference.
+
+Nothing here is fast; it computes what a table of equations says and nothing else.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from finitewidth.networks.equations import (
+    OUTPUT,
+    Equation,
+    Expression,
+    Hard,
+    One,
+    Positive,
+    Product,
+    Repeated,
+    Soft,
+    Term,
+    Weighted,
+)
+
+# "i" is the unit of a layer, "j" the unit below, "s" the example
+_AXES = {"ij": "ij,sj->si", "ji": "ji,sj->si"}
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Which gates hold: ``hard`` or ``soft`` ones with slope ``beta`` and overshoot ``eps``, how
+    often they are repeated, or the given ones, one array (S, width) per hidden layer.
+    """
+
+    kind: str = "hard"
+    beta: float = 1.0
+    eps: float = 0.0
+    copies: int = 1
+    given: Sequence[np.ndarray] = ()
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One forward pass.
+
+    Attributes:
+        equations: of the network.
+        weights: by the letter of a network, one matrix for each of the layers 1 .. d.
+        axes: order of a matrix's axes: ``ij`` (unit, unit below) or ``ji``, as the paper writes it.
+        x: inputs (S, n0); None where the equations take none.
+        gates: which gates hold.
+    """
+
+    equations: Sequence[Equation]
+    weights: Mapping[str, Sequence[np.ndarray]]
+    axes: str
+    x: np.ndarray | None = None
+    gates: Gates = field(default_factory=Gates)
+
+    def output(self) -> np.ndarray:
+        """The network's output, (S, units of the last layer).
+
+        Raises:
+            KeyError: the equations use a term that none of them defines.
+            IndexError: they use weights of a layer that does not exist.
+            ValueError: weights and layers do not fit.
+        """
+        return self._term(OUTPUT, 0)
+
+    def _term(self, term: Term, here: int) -> np.ndarray:
+        layer = self._layer(term.layer, here)
+        if term.symbol == "x":
+            return self.x
+        if term.symbol == "G" and self.gates.given:
+            return self.gates.given[layer - 1]
+        for equation in self.equations:
+            left = equation.left
+            same = (left.symbol, left.network) == (term.symbol, term.network)
+            if same and equation.gate in ("", self.gates.kind) and self._meant(left, layer):
+                return self._value(equation.right, layer)
+        raise KeyError(f"no equation defines {term.symbol}^{term.network} of layer {layer}")
+
+    def _value(self, right: Expression | Positive, here: int) -> np.ndarray:
+        match right:
+            case One():
+                return np.ones((1, 1))
+            case Term():
+                return self._term(right, here)
+            case Weighted():
+                weight = self._weight(right.network, self._layer(right.layer, here))
+                return np.einsum(_AXES[self.axes], weight, self._term(right.of, here))
+            case Product():
+                return self._value(right.preactivation, here) * self._value(right.gate, here)
+            case Hard() | Positive():
+                return (self._term(right.of, here) > 0).astype(float)
+            case Soft():
+                slope = self.gates.beta * self._value(right.of, here)
+                return (1 + self.gates.eps) / (1 + np.exp(-slope))
+            case Repeated():
+                return np.tile(self._term(right.of, here), self.gates.copies)
+
+    def _weight(self, network: str, layer: int) -> np.ndarray:
+        if not 1 <= layer <= len(self.weights[network]):
+            raise IndexError(f"there are no weights of layer {layer}")
+        return self.weights[network][layer - 1]
+
+    def _layer(self, written: str, here: int) -> int:
+        # a network that only makes gates does without the output layer
+        depth = max(map(len, self.weights.values()))
+        return {"0": 0, "l": here, "l-1": here - 1, "d-1": depth - 1, "d": depth}[written]
+
+    @staticmethod
+    def _meant(left: Term, layer: int) -> bool:
+        return left.layer == "d" or (left.layer == "0") == (layer == 0)
