@@ -13,6 +13,7 @@ import yaml
 from finitewidth.errors import ConfigError
 
 PRESETS = ("smoke", "quick", "laptop", "paper")
+MAX_SIGNED_WEIGHTS = 8
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
@@ -190,6 +191,7 @@ def _check_across(config: Mapping[str, Any]) -> None:
             )
     _check_text_gate(config["dgn"]["table4"])
     _check_beyond(config["beyond"])
+    _check_concepts(npf["concepts"]["toy"], config["dgn"]["concepts"]["convolution"])
 
 
 def _check_text_gate(table4: Mapping[str, Any]) -> None:
@@ -221,3 +223,26 @@ def _check_beyond(beyond: Mapping[str, Any]) -> None:
             f"beyond.architectures.narrow: {narrow} is refused; it must be below "
             f"beyond.architectures.wide, {wide}"
         )
+
+
+def _check_concepts(toy: Mapping[str, Any], convolution: Mapping[str, Any]) -> None:
+    """A gate for every unit, inputs as long as the network is wide, signs few enough to list."""
+    for example in toy["gates"]:
+        for gates in example:
+            if len(gates) != toy["width"]:
+                raise ConfigError(
+                    f"npf.concepts.toy.gates: {gates} is refused; every layer needs as many gates "
+                    f"as npf.concepts.toy.width, {toy['width']}"
+                )
+    name, inputs = "dgn.concepts.convolution", convolution["inputs"]
+    for example in convolution["examples"]:
+        if len(example) != inputs:
+            raise ConfigError(f"{name}.examples: {example} is refused; it needs as many entries as "
+                              f"{name}.inputs, {inputs}")  # fmt: skip
+    if convolution["kernel"] > inputs:
+        raise ConfigError(f"{name}.kernel: {convolution['kernel']} is refused; it must be at most "
+                          f"{name}.inputs, {inputs}")  # fmt: skip
+    weights = convolution["kernel"] * convolution["layers"]
+    if weights > MAX_SIGNED_WEIGHTS:
+        raise ConfigError(f"{name}: kernel times layers is {weights}; it must be at most "
+                          f"{MAX_SIGNED_WEIGHTS}, as all their signs are listed")  # fmt: skip

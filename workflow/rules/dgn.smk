@@ -140,6 +140,108 @@ use rule figure as dgn_fig10 with:
         footer=plan.footer("dgn", ["deep_linear"]),
 
 
+use rule experiment as dgn_concepts with:
+    output:
+        equations=f"{results}/dgn/experiments/concepts_equations.csv",
+        variants=f"{results}/dgn/experiments/concepts_variants.csv",
+        connections=f"{results}/dgn/experiments/concepts_connections.csv",
+        paths=f"{results}/dgn/experiments/concepts_paths.csv",
+        kernel=f"{results}/dgn/experiments/concepts_kernel.csv",
+        provenance=f"{results}/dgn/experiments/concepts_provenance.json",
+    log:
+        plan.log("dgn_concepts"),
+    benchmark:
+        plan.benchmark("dgn_concepts")
+    params:
+        **module("finitewidth.experiments.dgn.concepts"),
+        settings=config["dgn"]["concepts"],
+
+
+use rule table as dgn_table1 with:
+    input:
+        equations=rules.dgn_concepts.output.equations,
+    output:
+        **files_of("dgn_table1"),
+    log:
+        plan.log("dgn_table1"),
+    benchmark:
+        plan.benchmark("dgn_table1")
+    params:
+        **module("finitewidth.tables.equations"),
+        settings={
+            "artifact": "dgn_table1",
+            "title": "Forward pass of a deep gated network",
+        },
+        footer=plan.footer("dgn", ["concepts"]),
+
+
+use rule table as dgn_table2 with:
+    input:
+        equations=rules.dgn_concepts.output.equations,
+    output:
+        **files_of("dgn_table2"),
+    log:
+        plan.log("dgn_table2"),
+    benchmark:
+        plan.benchmark("dgn_table2")
+    params:
+        **module("finitewidth.tables.equations"),
+        settings={
+            "artifact": "dgn_table2",
+            "title": "A network that makes the gates and one that uses them",
+        },
+        footer=plan.footer("dgn", ["concepts"]),
+
+
+use rule table as dgn_table3 with:
+    input:
+        variants=rules.dgn_concepts.output.variants,
+    output:
+        **files_of("dgn_table3"),
+    log:
+        plan.log("dgn_table3"),
+    benchmark:
+        plan.benchmark("dgn_table3")
+    params:
+        **module("finitewidth.tables.dgn.table3"),
+        settings={},
+        footer=plan.footer("dgn", ["concepts"]),
+
+
+use rule table as dgn_table5 with:
+    input:
+        equations=rules.dgn_concepts.output.equations,
+    output:
+        **files_of("dgn_table5"),
+    log:
+        plan.log("dgn_table5"),
+    benchmark:
+        plan.benchmark("dgn_table5")
+    params:
+        **module("finitewidth.tables.equations"),
+        settings={
+            "artifact": "dgn_table5",
+            "title": "Forward pass of a deep gated network, example by example",
+        },
+        footer=plan.footer("dgn", ["concepts"]),
+
+
+use rule figure as dgn_fig9 with:
+    input:
+        connections=rules.dgn_concepts.output.connections,
+        paths=rules.dgn_concepts.output.paths,
+    output:
+        **files_of("dgn_fig9"),
+    log:
+        plan.log("dgn_fig9"),
+    benchmark:
+        plan.benchmark("dgn_fig9")
+    params:
+        **module("finitewidth.figures.dgn.fig9"),
+        settings={},
+        footer=plan.footer("dgn", ["concepts"]),
+
+
 rule dgn:
     input:
         plan.targets("dgn"),

@@ -81,7 +81,7 @@ class Equation:
         row: its label.
         left, right: what is defined, and by what.
         gate: ``hard`` or ``soft`` where it holds for such gates only.
-        column: title of the network it belongs to; empty: it spans all columns.
+        column: title of the network it belongs to; empty where there is but one.
     """
 
     row: str
@@ -91,12 +91,12 @@ class Equation:
     column: str = ""
 
 
-def _layers(network: str, hidden: Expression, column: str = "", z0: Expression | None = None):
+def _layers(network: str, hidden: Product, column: str = "") -> tuple[Equation, ...]:
     """Input, pre-activation and hidden output of one network."""
     below = Term("z", network, "l-1", "j")
     q = Term("q", network)
     return (
-        Equation("Input", Term("z", network, "0"), z0 or Term("x", layer="0"), column=column),
+        Equation("Input", Term("z", network, "0"), Term("x", layer="0"), column=column),
         Equation("Pre-activation", q, Weighted(below, network), column=column),
         Equation("Hidden output", Term("z", network), hidden, column=column),
     )
@@ -111,44 +111,46 @@ FEATURE, VALUE = "Feature network (NPF)", "Value network (NPV)"
 GATING, WEIGHT = "Gating network", "Weight network"
 OUTPUT = Term("y", layer="d")
 
-# npf Table 1, npf0 Table 1
-RELU = (
-    *_layers("", Product(_Q, _G))[:2],
-    Equation("Gate", _G, Hard(_Q)),
-    _layers("", Product(_Q, _G))[2],
-    Equation("Output", OUTPUT, _output("")),
-)
 # dgn Table 1, dgn Table 5: the gates come from outside
 GATED = (*_layers("", Product(_Q, _G)), Equation("Output", OUTPUT, _output("")))
+# npf Table 1, npf0 Table 1
+RELU = (*GATED[:2], Equation("Gate", _G, Hard(_Q)), *GATED[2:])
 # npf Table 5
-MEMORISATION = (
-    *_layers("", Product(_Q, _G), z0=One()),
-    Equation("Output", OUTPUT, _output("")),
-)
-# npf Figure 2: gates of a feature network whose own hidden units are ReLU
+MEMORISATION = (Equation("Input", Term("z", layer="0"), One()), *GATED[1:])
+
+
+def _separated(
+    letters: str, columns: tuple[str, str], gates: tuple[Equation, ...], hidden: tuple[Product, ...]
+) -> tuple[Equation, ...]:
+    """A network that makes gates and one that uses them."""
+    first, second = (_layers(*parts) for parts in zip(letters, hidden, columns, strict=True))
+    output = Equation("Output", OUTPUT, _output(letters[1]), column=columns[1])
+    return (*first[:2], *second[:2], *gates, first[2], second[2], output)
+
+
+# npf Figure 2: the hidden units of the feature network itself are ReLU
 _QF, _QV = Term("q", "f"), Term("q", "v")
-DECOUPLED = (
-    *_layers("f", Product(_QF, Hard(_QF)), FEATURE),
-    *_layers("v", Product(_QV, _G), VALUE),
-    Equation("Output", OUTPUT, _output("v"), column=VALUE),
-    Equation("Hard gate", _G, Hard(_QF), "hard"),
-    Equation("Soft gate", _G, Soft(_QF), "soft"),
+_NPF_GATES = (
+    Equation("Hard gate", _G, Hard(_QF), "hard", FEATURE),
+    Equation("Soft gate", _G, Soft(_QF), "soft", FEATURE),
 )
+_RELU_UNITS = Product(_QF, Hard(_QF))
+DECOUPLED = _separated("fv", (FEATURE, VALUE), _NPF_GATES, (_RELU_UNITS, Product(_QV, _G)))
 # npf Table 4: the same with the gates m times over
-PADDED = (
-    *_layers("f", Product(_QF, Hard(_QF)), FEATURE),
-    *_layers("v", Product(_QV, Term("P")), VALUE),
-    *DECOUPLED[6:],
-    Equation("Padding", Term("P", unit="kw + i"), Repeated(_G)),
+_PADDING = Equation("Padding", Term("P", unit="kw + i"), Repeated(_G), column=VALUE)
+PADDED = _separated(
+    "fv", (FEATURE, VALUE), (*_NPF_GATES, _PADDING), (_RELU_UNITS, Product(_QV, Term("P")))
 )
 # dgn Table 2: the gating network's own hidden units use its gates, soft ones too
-_QG, _QW, _GG = Term("q", "g"), Term("q", "w"), Term("G", "g")
-PARAMETERISED = (
-    *_layers("g", Product(_QG, _GG), GATING),
-    *_layers("w", Product(_QW, _GG), WEIGHT),
-    Equation("Output", OUTPUT, _output("w"), column=WEIGHT),
-    Equation("Soft gate, β > 0", _GG, Soft(_QG), "soft"),
-    Equation("Hard gate, β = ∞", _GG, Hard(_QG), "hard"),
+_QG, _GG = Term("q", "g"), Term("G", "g")
+PARAMETERISED = _separated(
+    "gw",
+    (GATING, WEIGHT),
+    (
+        Equation("Soft gate, β > 0", _GG, Soft(_QG), "soft", GATING),
+        Equation("Hard gate, β = ∞", _GG, Hard(_QG), "hard", GATING),
+    ),
+    (Product(_QG, _GG), Product(Term("q", "w"), _GG)),
 )
 
 # what a paper prints where our equation differs: (row, column) -> its right-hand side
@@ -157,6 +159,6 @@ MISPRINTS: dict[str, dict[tuple[str, str], Expression]] = {
     "npf_table4": {
         ("Pre-activation", FEATURE): Weighted(Term("z", "", "l-1", "j"), "f"),
         ("Output", VALUE): _output("v", "l"),
-        ("Soft gate", ""): Soft(Positive(_QF)),
+        ("Soft gate", FEATURE): Soft(Positive(_QF)),
     },
 }

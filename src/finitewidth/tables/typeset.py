@@ -12,21 +12,30 @@ class Typeset:
     Attributes:
         cells: text in the order shown; the column names are the head.
         title: one line above.
+        notes: lines below.
+        formulas: cells and notes as LaTeX sees them, already LaTeX; None: as they are, escaped.
     """
 
     cells: pd.DataFrame
     title: str
+    notes: tuple[str, ...] = ()
+    formulas: "tuple[pd.DataFrame, tuple[str, ...]] | None" = None
 
 
 def markdown(table: Typeset, footer: str) -> str:
     """GitHub's Markdown."""
     body = table.cells.to_markdown(index=False, disable_numparse=True)
-    return f"**{table.title}**\n\n{body}\n\n_{footer}_\n"
+    below = "".join(f"{note}\n\n" for note in table.notes)
+    return f"**{table.title}**\n\n{body}\n\n{below}_{footer}_\n"
 
 
 def latex(table: Typeset, footer: str) -> str:
-    """A ``table`` environment for the booktabs package."""
-    cells = table.cells.map(_escaped).rename(columns=_escaped)
+    """A ``table`` environment for the booktabs package, and amssymb where there are formulas."""
+    if table.formulas is None:
+        cells, notes = table.cells.map(_escaped), map(_escaped, table.notes)
+    else:
+        cells, notes = table.formulas
+    cells = cells.rename(columns=_escaped)
     body = cells.to_latex(index=False, escape=False, column_format="l" * cells.shape[1])
     return "\n".join(
         (
@@ -34,6 +43,7 @@ def latex(table: Typeset, footer: str) -> str:
             r"\centering",
             rf"\caption{{{_escaped(table.title)}}}",
             body.rstrip(),
+            *(rf"\par {{\footnotesize {note}}}" for note in notes),
             "",
             rf"{{\footnotesize {_escaped(footer)}}}",
             r"\end{table}",

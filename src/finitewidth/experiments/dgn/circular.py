@@ -120,9 +120,7 @@ def _forward(net: Circular, weights: np.ndarray, x: np.ndarray, gates: np.ndarra
     return z
 
 
-def _by_bundles(
-    net: Circular, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray
-) -> np.ndarray:
+def _by_bundles(net: Circular, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
     """Lemma 4.1: per bundle, inputs times activities of its paths, summed, then multiplied."""
     units = walks[[f"unit_{layer}" for layer in range(net.layers + 1)]].to_numpy() - 1
     features = x[:, units[:, 0]]

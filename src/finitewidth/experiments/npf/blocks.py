@@ -15,8 +15,8 @@ def blocks(regime: Regime, notation: Notation) -> pd.DataFrame:
 
     Returns:
         Rows of kind ``node`` (name, network, layer, label) or ``arrow`` (``forward``, ``gate`` or
-        ``gradient``; start, end, network, label). A network that exists has a row of nodes; gates go
-        from where they are made to where they are used; a gradient goes to each network that
+        ``gradient``; start, end, network, label). A network that exists has a row of nodes; gates
+        go from where they are made to where they are used; a gradient goes to each network that
         learns.
     """
     gated = regime.gating.source == "feature"

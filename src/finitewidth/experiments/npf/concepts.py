@@ -92,8 +92,10 @@ def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
             rows.append({"kind": "node", "layer": layer, "end": unit + 1, **gate})
     for layer, (below, above) in enumerate(itertools.pairwise(sizes), start=1):
         for start, end in itertools.product(range(below), range(above)):
-            gate = {f"active_{s}": on[layer - 1][start] * on[layer][end] * through
-                    for s, (on, through) in enumerate(zip(opened, passable, strict=True), start=1)}
+            gate = {
+                f"active_{s}": on[layer - 1][start] * on[layer][end] * through
+                for s, (on, through) in enumerate(zip(opened, passable, strict=True), start=1)
+            }
             place = {"layer": layer, "start": start + 1, "end": end + 1}
             rows.append({"kind": "edge", **place, **gate})
     return pd.DataFrame(rows)

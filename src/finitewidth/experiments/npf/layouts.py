@@ -59,7 +59,7 @@ def listed() -> tuple[pd.DataFrame, pd.DataFrame]:
     for kind, letter in letters.items():
         same = [way for way, other in zip(found, kinds, strict=True) if other == kind]
         common = {"layout": letter, "starts": kind.starts, "ends": kind.ends,
-                  "weights": kind.weights, "ways": len(same)}  # fmt: skip
+                  "weights": kind.weights, "ways": len(same), "nodes": NODES}  # fmt: skip
         for path, (start, end) in enumerate(zip(*min(same), strict=True), start=1):
             rows.append({**common, "path": path, "start": start + 1, "end": end + 1})
     return pd.DataFrame(rows), _successors(found, [letters[kind] for kind in kinds])

@@ -1,0 +1,123 @@
+"""dgn Figure 9: a circular convolution network, and which of its paths share their strength."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from finitewidth.figures import diagrams
+from finitewidth.figures.diagrams import FAINT, INK, LINES, Place
+
+NETWORK = (3.0, 1.5)  # inches between its outer units
+CELL, CARTOON = (1.7, 1.12), (1.2, 0.52)
+ACROSS = 4  # cartoons in a row
+TAPS = (
+    (LINES[0], "-"),
+    (LINES[1], (0, (4, 1.5))),
+    (LINES[2], ":"),
+    (LINES[3], "-."),
+    ("0.35", "-"),
+)
+
+Units = dict[tuple[int, int], Place]
+
+
+def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Connections and paths; ``kind`` tells them apart."""
+    return pd.concat([tables[kind].assign(kind=kind) for kind in ("connections", "paths")],
+                     ignore_index=True)  # fmt: skip
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """The network above; below a cartoon for each strength, with the paths that share it."""
+    connections, paths = (rows[rows["kind"] == kind] for kind in ("connections", "paths"))
+    bundles = list(paths.groupby("bundle"))
+    lines = -(-len(bundles) // ACROSS)
+    height = lines * CELL[1]
+    figure, axis = diagrams.canvas(ACROSS * CELL[0], height + 2.45)
+    inputs, layers = int(connections["start"].max()), int(connections["layer"].max())
+    sizes = [inputs] * (layers + 1) + [1]
+    places = diagrams.columns(sizes, (2.05, height + 1.4), NETWORK)
+    _network(axis, places, connections, inputs)
+    _counts(axis, (5.35, height + 1.4), paths, inputs)
+    for number, (_, shared) in enumerate(bundles):
+        x = (number % ACROSS + 0.5) * CELL[0]
+        y = (lines - number // ACROSS - 0.5) * CELL[1] - 0.06
+        spot = diagrams.columns(sizes, (x, y), CARTOON)
+        _bundle(axis, spot, connections, shared)
+        diagrams.write(axis, (x, y + 0.45), _strength(shared["taps"].iloc[0], inputs), size=7.5)
+    return figure
+
+
+def _strength(taps: str, inputs: int) -> str:
+    """The weights along a path, multiplied."""
+    product = " ".join(rf"\theta_{tap}({layer})" for layer, tap in enumerate(taps.split(), start=1))
+    return rf"${product}\,/\,{inputs}$"
+
+
+def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) -> None:
+    """Every connection in the colour and the line of its weight; connections that wrap, too."""
+    last = max(layer for layer, _ in places)
+    for row in connections.to_dict("records"):
+        colour, style = TAPS[int(row["tap"]) - 1]
+        start, end = (
+            (int(row["layer"]) - 1, int(row["start"])),
+            (int(row["layer"]), int(row["end"])),
+        )
+        diagrams.edge(axis, places[start], places[end], colour=colour, style=style, width=1.5)
+    for unit in range(1, inputs + 1):
+        diagrams.edge(axis, places[last - 1, unit], places[last, 1], colour="0.45", width=1.2)
+    low = min(y for _, y in places.values())
+    for (layer, unit), place in places.items():
+        diagrams.node(axis, place, str(unit) if layer < last else "", radius=0.13)
+        if layer == 0:
+            diagrams.write(
+                axis, (place[0] - 0.2, place[1]), f"$x({unit})$", size=8.5, across="right"
+            )
+    for layer in range(1, last):
+        middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
+        for tap in range(1, int(connections["tap"].max()) + 1):
+            diagrams.write(axis, (middle, low - 0.1 - 0.17 * tap), rf"$\theta_{tap}({layer})$", size=8,
+                           colour=TAPS[tap - 1][0])  # fmt: skip
+    x = (places[last - 1, 1][0] + places[last, 1][0]) / 2
+    diagrams.write(axis, (x + 0.05, low - 0.27), f"average, $1/{inputs}$", size=8, colour="0.35")
+    diagrams.write(axis, (places[last, 1][0] + 0.2, places[last, 1][1]), r"$\hat{y}$", size=10,
+                   across="left")  # fmt: skip
+
+
+def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None:
+    """How many paths and strengths there are."""
+    sharing = sorted(set(paths.groupby("bundle")["path"].count()))
+    each = " or ".join(str(count) for count in sharing)
+    from_every = bool((paths.groupby("bundle")["unit_0"].nunique() == inputs).all())
+    x, y = centre
+    for number, line in enumerate((
+        f"{len(paths)} paths",
+        f"{paths['bundle'].nunique()} path strengths",
+        f"each shared by {each} paths,",
+        "one from every input" if from_every and sharing == [inputs] else "",
+    )):  # fmt: skip
+        diagrams.write(axis, (x, y + 0.36 - 0.24 * number), line, size=9)
+
+
+def _bundle(axis: Axes, places: Units, connections: pd.DataFrame, paths: pd.DataFrame) -> None:
+    """The paths of one strength, each in a colour of its own."""
+    for row in connections.to_dict("records"):
+        start, end = (
+            (int(row["layer"]) - 1, int(row["start"])),
+            (int(row["layer"]), int(row["end"])),
+        )
+        diagrams.edge(axis, places[start], places[end], colour="0.88", width=0.5)
+    units = [name for name in paths if name.startswith("unit_")]
+    last = len(units)
+    for number, path in enumerate(paths.to_dict("records")):
+        colour = LINES[number % len(LINES)]
+        route = [*((layer, int(path[name])) for layer, name in enumerate(units)), (last, 1)]
+        for start, end in zip(route, route[1:], strict=False):
+            diagrams.edge(axis, places[start], places[end], colour=colour, width=1.5, above=1)
+        diagrams.node(axis, places[route[0]], colour=colour, fill=colour, radius=0.05)
+    for (layer, _), place in places.items():
+        if layer:
+            diagrams.node(axis, place, colour=INK if layer == last else FAINT, radius=0.05)

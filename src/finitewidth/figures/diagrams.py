@@ -1,0 +1,113 @@
+"""Nodes, edges, arrows and boxes: what all diagrams are drawn with, measured in inches."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+
+from finitewidth.figures.style import COLOURS, subplots
+
+Place = tuple[float, float]
+
+INK, FAINT, PALE = "0.15", "0.72", "0.93"
+ACTIVE = COLOURS[2]
+# distinct for the colour-blind, and in their order from dark to light where two must be told apart
+LINES = (COLOURS[0], COLOURS[2], COLOURS[1], COLOURS[3], COLOURS[5], "0.35")
+RADIUS = 0.1
+
+
+def canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    """An empty drawing whose coordinates are inches, (0, 0) at the lower left."""
+    figure, axes = subplots(1, 1, figsize=(width, height + 0.2), squeeze=False)
+    axis = axes[0][0]
+    axis.set(xlim=(0, width), ylim=(0, height), aspect="equal")
+    axis.set_axis_off()
+    return figure, axis
+
+
+def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[tuple[int, int], Place]:
+    """Places of the units of a layered network, (layer, unit from 1), the first unit on top.
+
+    ``size`` is the distance between outer columns and between the outer units of the widest layer.
+    """
+    (x, y), (width, height) = centre, size
+    across = width / max(len(sizes) - 1, 1)
+    down = height / max(max(sizes) - 1, 1)
+    return {
+        (layer, unit): (
+            x - width / 2 + layer * across,
+            y + down * ((count - 1) / 2 - (unit - 1)),
+        )
+        for layer, count in enumerate(sizes)
+        for unit in range(1, count + 1)
+    }
+
+
+def node(
+    axis: Axes, place: Place, text: str = "", *, colour: str = INK, fill: str = "white",
+    radius: float = RADIUS, size: float = 7, above: int = 0,
+) -> None:  # fmt: skip
+    """A circle with a text inside; ``above`` puts it over others."""
+    order = 3 + above / 10
+    axis.add_patch(
+        Circle(place, radius, facecolor=fill, edgecolor=colour, linewidth=1, zorder=order)
+    )
+    if text:
+        axis.text(*place, text, fontsize=size, color=colour, ha="center", va="center_baseline",
+                  zorder=4)  # fmt: skip
+
+
+def edge(
+    axis: Axes, start: Place, end: Place, *, colour: str = FAINT, width: float = 0.8,
+    shift: float = 0.0, style: str = "-", above: int = 0,
+) -> None:  # fmt: skip
+    """A straight line, moved sideways by ``shift``; ``above`` puts it over others."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    length = math.hypot(dx, dy) or 1.0
+    sideways = -dy / length * shift, dx / length * shift
+    axis.plot(
+        [start[0] + sideways[0], end[0] + sideways[0]],
+        [start[1] + sideways[1], end[1] + sideways[1]],
+        color=colour, linewidth=width, linestyle=style, solid_capstyle="round", zorder=1 + above / 10,
+    )  # fmt: skip
+
+
+def arrow(
+    axis: Axes, start: Place, end: Place, *, colour: str = INK, width: float = 1.1,
+    style: str = "-", bend: float = 0.0, gaps: tuple[float, float] = (0.0, 0.0),
+) -> None:  # fmt: skip
+    """An arrow, bent by ``bend`` of its length; ``gaps`` inches are left at its start and end."""
+    axis.add_patch(
+        FancyArrowPatch(
+            start, end, arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=width,
+            linestyle=style, connectionstyle=f"arc3,rad={bend}", shrinkA=72 * gaps[0],
+            shrinkB=72 * gaps[1], zorder=2.5,
+        )
+    )  # fmt: skip
+
+
+def box(
+    axis: Axes, centre: Place, size: Place, text: str = "", *, colour: str = INK,
+    fill: str = "white", font: float = 8, **options: Any,
+) -> None:  # fmt: skip
+    """A box with round corners, ``size`` wide and high, and a text in its middle."""
+    corner = centre[0] - size[0] / 2, centre[1] - size[1] / 2
+    axis.add_patch(
+        FancyBboxPatch(
+            corner, *size, boxstyle="round,pad=0,rounding_size=0.06", facecolor=fill,
+            edgecolor=colour, linewidth=1, **{"zorder": 2, **options},
+        )
+    )  # fmt: skip
+    if text:
+        write(axis, centre, text, size=font, colour=colour)
+
+
+def write(
+    axis: Axes, place: Place, text: str, *, size: float = 8, colour: str = INK, across: str = "center",
+    down: str = "center_baseline", **options: Any,
+) -> None:  # fmt: skip
+    """A text at a place."""
+    axis.text(*place, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)

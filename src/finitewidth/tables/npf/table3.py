@@ -1,0 +1,36 @@
+"""npf Table 3: which layouts of four paths may follow one another."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.tables.typeset import Typeset
+
+COUNTS = {"starts": "start nodes", "ends": "end nodes", "weights": "weights"}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Each layout once, with those that may follow."""
+    shown = tables["layouts"].drop_duplicates("layout")[["layout", *COUNTS, "ways", "nodes"]]
+    return shown.merge(tables["successors"], on="layout")
+
+
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+    """One line per layout."""
+    lines = [
+        {
+            "layout of a layer": f"({letter})",
+            **{title: str(group[name].iloc[0]) for name, title in COUNTS.items()},
+            "ways": str(group["ways"].iloc[0]),
+            "layout of the next layer": " or ".join(f"({name})" for name in group["next"]),
+        }
+        for letter, group in rows.groupby("layout", sort=False)
+    ]
+    return Typeset(
+        pd.DataFrame(lines),
+        "Four paths that take every weight an even number of times: layouts of a layer and of the "
+        "next",
+        (f"Counted by listing all ways in which four paths can pass through a layer with "
+         f"{rows['nodes'].iloc[0]} nodes on either side; Figure 4 draws one way of each layout.",),
+    )  # fmt: skip
