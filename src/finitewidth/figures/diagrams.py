@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 
-from finitewidth.figures.style import COLOURS, subplots
+from finitewidth.figures.style import COLOURS
 
 Place = tuple[float, float]
 
@@ -17,13 +17,15 @@ ACTIVE = COLOURS[2]
 # distinct for the colour-blind, and in their order from dark to light where two must be told apart
 LINES = (COLOURS[0], COLOURS[2], COLOURS[1], COLOURS[3], COLOURS[5], "0.35")
 RADIUS = 0.1
+FOOTER = 0.22  # inches below the drawing
 
 
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
     """An empty drawing whose coordinates are inches, (0, 0) at the lower left."""
-    figure, axes = subplots(1, 1, figsize=(width, height + 0.2), squeeze=False)
-    axis = axes[0][0]
-    axis.set(xlim=(0, width), ylim=(0, height), aspect="equal")
+    whole = height + FOOTER
+    figure = Figure(figsize=(width, whole))
+    axis = figure.add_axes((0, FOOTER / whole, 1, height / whole))
+    axis.set(xlim=(0, width), ylim=(0, height))
     axis.set_axis_off()
     return figure, axis
 
@@ -71,7 +73,8 @@ def edge(
     axis.plot(
         [start[0] + sideways[0], end[0] + sideways[0]],
         [start[1] + sideways[1], end[1] + sideways[1]],
-        color=colour, linewidth=width, linestyle=style, solid_capstyle="round", zorder=1 + above / 10,
+        color=colour, linewidth=width, linestyle=style, solid_capstyle="round",
+        zorder=1 + above / 10,
     )  # fmt: skip
 
 
@@ -106,8 +109,8 @@ def box(
 
 
 def write(
-    axis: Axes, place: Place, text: str, *, size: float = 8, colour: str = INK, across: str = "center",
-    down: str = "center_baseline", **options: Any,
+    axis: Axes, place: Place, text: str, *, size: float = 8, colour: str = INK,
+    across: str = "center", down: str = "center_baseline", **options: Any,
 ) -> None:  # fmt: skip
     """A text at a place."""
     axis.text(*place, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)

@@ -1,8 +1,8 @@
 """Forward passes of gated networks as data: from one specification tables are typeset
 (`finitewidth.networks.notation`) and outputs computed (`finitewidth.networks.evaluate`).
 
-Layers are written as the papers write them: ``0`` the input, ``l`` in 1 .. d-1 a hidden layer, ``d``
-the output layer. A network is known by the letter of its superscript, or by no letter at all.
+Layers are written as in the papers: ``0`` the input, ``l`` in 1 .. d-1 a hidden layer, ``d`` the
+output layer. A network is known by the letter of its superscript, or by no letter at all.
 """
 
 from dataclasses import dataclass

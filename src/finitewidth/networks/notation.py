@@ -1,4 +1,4 @@
-"""Equations typeset in the notation of each paper: LaTeX, and Unicode text that needs no MathJax."""
+"""Equations typeset in the notation of each paper: LaTeX, and Unicode text without MathJax."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -54,7 +54,8 @@ _DGN1 = Notation(
 )  # fmt: skip
 _DGN2 = Notation(
     symbols={
-        "x": ("x", "x"), "z": (r"z_{x,\Theta<n>_t}", "z<n>ₓₜ"), "q": (r"q_{x,\Theta<n>_t}", "q<n>ₓₜ"),
+        "x": ("x", "x"), "z": (r"z_{x,\Theta<n>_t}", "z<n>ₓₜ"),
+        "q": (r"q_{x,\Theta<n>_t}", "q<n>ₓₜ"),
         "G": (r"G_{x,\Theta^g_t}", "Gₓₜ"), "y": (r"\hat{y}_t(x)", "ŷₜ(x)"),
     },
     theta=(r"\Theta<n>_t", "Θ<n>ₜ"), unit=("l",), entry=("l", "i"), weight=("l",), operand=("l",),

@@ -47,7 +47,7 @@ def _misprints(equations: pd.DataFrame, form: str) -> list[str]:
         return []
     mark = "†" if form == "text" else r"$\dagger$"
     printed = [_mathematics(formula, form) for formula in corrected[f"printed_{form}"]]
-    return [f"{mark} Corrected; the paper prints {' and '.join(printed)}"]
+    return [f"{mark} Corrected; the paper prints {'; '.join(printed)}"]
 
 
 def _mathematics(formula: str, form: str, corrected: bool = False) -> str:

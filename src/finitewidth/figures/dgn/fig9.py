@@ -1,5 +1,6 @@
 """dgn Figure 9: a circular convolution network, and which of its paths share their strength."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,13 +14,8 @@ from finitewidth.figures.diagrams import FAINT, INK, LINES, Place
 NETWORK = (3.0, 1.5)  # inches between its outer units
 CELL, CARTOON = (1.7, 1.12), (1.2, 0.52)
 ACROSS = 4  # cartoons in a row
-TAPS = (
-    (LINES[0], "-"),
-    (LINES[1], (0, (4, 1.5))),
-    (LINES[2], ":"),
-    (LINES[3], "-."),
-    ("0.35", "-"),
-)
+DASHES = ("-", (0, (4, 1.5)), ":", "-.", "-")
+TAPS = tuple(zip(LINES, DASHES, strict=False))
 
 Units = dict[tuple[int, int], Place]
 
@@ -62,10 +58,7 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
     last = max(layer for layer, _ in places)
     for row in connections.to_dict("records"):
         colour, style = TAPS[int(row["tap"]) - 1]
-        start, end = (
-            (int(row["layer"]) - 1, int(row["start"])),
-            (int(row["layer"]), int(row["end"])),
-        )
+        start, end = _ends(row)
         diagrams.edge(axis, places[start], places[end], colour=colour, style=style, width=1.5)
     for unit in range(1, inputs + 1):
         diagrams.edge(axis, places[last - 1, unit], places[last, 1], colour="0.45", width=1.2)
@@ -79,12 +72,19 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
     for layer in range(1, last):
         middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
         for tap in range(1, int(connections["tap"].max()) + 1):
-            diagrams.write(axis, (middle, low - 0.1 - 0.17 * tap), rf"$\theta_{tap}({layer})$", size=8,
-                           colour=TAPS[tap - 1][0])  # fmt: skip
+            place = middle, low - 0.1 - 0.17 * tap
+            colour = TAPS[tap - 1][0]
+            diagrams.write(axis, place, rf"$\theta_{tap}({layer})$", size=8, colour=colour)
     x = (places[last - 1, 1][0] + places[last, 1][0]) / 2
     diagrams.write(axis, (x + 0.05, low - 0.27), f"average, $1/{inputs}$", size=8, colour="0.35")
     diagrams.write(axis, (places[last, 1][0] + 0.2, places[last, 1][1]), r"$\hat{y}$", size=10,
                    across="left")  # fmt: skip
+
+
+def _ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The units that a connection joins."""
+    layer = int(row["layer"])
+    return (layer - 1, int(row["start"])), (layer, int(row["end"]))
 
 
 def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None:
@@ -105,17 +105,14 @@ def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None
 def _bundle(axis: Axes, places: Units, connections: pd.DataFrame, paths: pd.DataFrame) -> None:
     """The paths of one strength, each in a colour of its own."""
     for row in connections.to_dict("records"):
-        start, end = (
-            (int(row["layer"]) - 1, int(row["start"])),
-            (int(row["layer"]), int(row["end"])),
-        )
+        start, end = _ends(row)
         diagrams.edge(axis, places[start], places[end], colour="0.88", width=0.5)
     units = [name for name in paths if name.startswith("unit_")]
     last = len(units)
     for number, path in enumerate(paths.to_dict("records")):
         colour = LINES[number % len(LINES)]
         route = [*((layer, int(path[name])) for layer, name in enumerate(units)), (last, 1)]
-        for start, end in zip(route, route[1:], strict=False):
+        for start, end in itertools.pairwise(route):
             diagrams.edge(axis, places[start], places[end], colour=colour, width=1.5, above=1)
         diagrams.node(axis, places[route[0]], colour=colour, fill=colour, radius=0.05)
     for (layer, _), place in places.items():

@@ -1,5 +1,6 @@
 """npf Figure 1 and npf0 Figure 1: a toy network, its paths, and the sub-networks gates leave on."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
@@ -99,17 +100,17 @@ def _network(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFra
 def _paths(
     axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame, paths: pd.DataFrame
 ) -> None:
-    """Paths that share an edge run side by side on it; each is named in the last unit of its own."""
+    """Paths that share an edge run side by side on it; its last hidden unit names each."""
     _skeleton(axis, places, rows)
     layers = [name for name in paths if name.startswith("layer_")]
     last = len(layers)
     routes = [(*((n, int(path[name])) for n, name in enumerate(layers)), (last, 1))
               for path in paths.to_dict("records")]  # fmt: skip
-    for number, (route, name) in enumerate(zip(routes, paths["path"], strict=True)):
+    steps = [list(itertools.pairwise(route)) for route in routes]
+    for number, taken in enumerate(steps):
         colour = LINES[number % len(LINES)]
-        for start, end in zip(route, route[1:], strict=False):
-            sharing = [other for other in range(len(routes)) if (start, end) in
-                       zip(routes[other], routes[other][1:], strict=False)]  # fmt: skip
+        for start, end in taken:
+            sharing = [other for other, its in enumerate(steps) if (start, end) in its]
             shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(number))
             diagrams.edge(axis, places[start], places[end], colour=colour, width=1.5, shift=shift,
                           above=1)  # fmt: skip

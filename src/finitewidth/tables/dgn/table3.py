@@ -8,8 +8,8 @@ import pandas as pd
 from finitewidth.tables.typeset import Typeset
 
 NOTES = (
-    "N(weights that make the gates, slope of the gates; weights of the network). †: as initialised; "
-    "dₙₑₜ: number of weights of one network",
+    "N(weights that make the gates, slope of the gates; weights of the network). †: as "
+    "initialised; dₙₑₜ: number of weights of one network",
     r"$\mathcal{N}$(weights that make the gates, slope of the gates; weights of the network). "
     r"$\dagger$: as initialised; $d_{\mathrm{net}}$: number of weights of one network",
 )
