@@ -1,6 +1,12 @@
 """What the paper claims, and where our counterparts of its numbers come from."""
 
-from finitewidth.claims.judges import dgn_dynamics, dgn_theory, npf_memorisation, npf_theory
+from finitewidth.claims.judges import (
+    dgn_concepts,
+    dgn_dynamics,
+    dgn_theory,
+    npf_memorisation,
+    npf_theory,
+)
 from finitewidth.claims.ledger import LAPTOP, PAPER, Claim
 from finitewidth.claims.reported import Numbers
 
@@ -265,13 +271,26 @@ CLAIMS = (
         paper="dgn",
         place="Lemma 4.1, Fig 9",
         statement=(
-            "Conv + average pooling: d_in paths share each strength (8 strengths in the example) "
-            "and the expected output kernel is invariant to cyclic shifts."
+            "In a circular convolution network with an average at its end the paths share their "
+            "strengths, as many paths each as there are inputs (24 paths and 8 strengths in the "
+            "example), and the expected kernel of the output does not change when an input is "
+            "shifted in a circle."
         ),
         rule=(
-            "Enumeration; MC kernel of (x,x') vs (x,shift x'): 24 paths, 8 strengths; diff < 3 SE."
+            "Listed: d_in times kernel^(layers) paths, kernel^(layers) strengths, every strength "
+            "shared by d_in paths. Averaged over all signs of the weights, for all signs of the "
+            "gating network's: the kernel equals Lemma 4.1's sum over bundles, and the kernel of an "
+            "input with every shift of another equals the kernel without shift, both within 1e-12 "
+            "of the largest entry."
         ),
         artifacts=("dgn_fig9",),
+        reads={
+            "connections": "dgn/experiments/concepts_connections.csv",
+            "paths": "dgn/experiments/concepts_paths.csv",
+            "kernel": "dgn/experiments/concepts_kernel.csv",
+        },
+        sections=(("dgn", "concepts"),),
+        judge=dgn_concepts.d25,
     ),
 )
 

@@ -14,6 +14,7 @@ from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES
 
 CELL = (1.75, 1.48)  # inches of one cartoon
 NETWORK = (1.2, 0.76)
+MARGIN = 0.2  # on the left, for the names of the inputs
 SPREAD = 0.032  # between paths on one edge
 
 
@@ -30,11 +31,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     # a cartoon holds the paths that differ in the last hidden layer only
     cartoons = [group for _, group in paths.groupby(["layer_0", "layer_1"], sort=False)]
     lines = -(-len(cartoons) // 3) + 1
-    figure, axis = diagrams.canvas(4 * CELL[0], lines * CELL[1] + 0.05)
+    figure, axis = diagrams.canvas(4 * CELL[0] + MARGIN, lines * CELL[1] + 0.05)
     letters = iter(ascii_lowercase + ascii_lowercase.upper())
 
     def places(line: int, column: int, title: str) -> dict[tuple[int, int], tuple[float, float]]:
-        x, y = (column + 0.5) * CELL[0], (lines - line - 0.5) * CELL[1]
+        x, y = (column + 0.5) * CELL[0] + MARGIN, (lines - line - 0.5) * CELL[1]
         diagrams.write(axis, (x - CELL[0] / 2 + 0.1, y + 0.62), f"({next(letters)})", size=8,
                        across="left", weight="bold")  # fmt: skip
         diagrams.write(axis, (x + 0.08, y + 0.62), title, size=7.5)
@@ -50,8 +51,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for number, example in enumerate(examples):
         title = rf"gates for $x_{number + 1}$"
         _gates(axis, places(lines - 1, 1 + number, title), rows, example)
-    _key(axis, (CELL[0] / 2, (lines - 1.5) * CELL[1]), paths)
-    _overlap(axis, (CELL[0] / 2, 0.5 * CELL[1]), rows[rows["kind"] == "overlap"])
+    _key(axis, (CELL[0] / 2 + MARGIN, (lines - 1.5) * CELL[1]), paths)
+    _overlap(axis, (CELL[0] / 2 + MARGIN, 0.5 * CELL[1]), rows[rows["kind"] == "overlap"])
     return figure
 
 

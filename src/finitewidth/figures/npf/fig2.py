@@ -138,7 +138,7 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
             # matplotlib has no blackboard 1, and sets the index of a sum below it
             text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j")
             text = text.replace(r"\frac", r"\dfrac")
-            y = 2.2 - 0.3 * line
+            y = 2.22 - 0.31 * line
             diagrams.write(axis, (x, y), name.lower(), size=7, across="left", colour="0.4")
             diagrams.write(axis, (x + 0.82, y), f"${text}$", size=8, across="left")
 
@@ -146,8 +146,8 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
 def _regimes(axis: Axes, rows: pd.DataFrame) -> None:
     """Which gates, where the feature network starts, and what learns."""
     for x, title in zip(TABS, ("regime", "gates", "feature network starts", "learns"), strict=True):
-        diagrams.write(axis, (x, 0.68), title, size=7, across="left", colour="0.4")
+        diagrams.write(axis, (x, 0.72), title, size=7, across="left", colour="0.4")
     for line, row in enumerate(rows.to_dict("records")):
-        y = 0.5 - 0.155 * line
+        y = 0.54 - 0.155 * line
         for x, name in zip(TABS, ("name", "label", "start", "network"), strict=True):
             diagrams.write(axis, (x, y), row[name], size=7.5, across="left", colour=INK)
