@@ -279,9 +279,9 @@ CLAIMS = (
         rule=(
             "Listed: d_in times kernel^(layers) paths, kernel^(layers) strengths, every strength "
             "shared by d_in paths. Averaged over all signs of the weights, for all signs of the "
-            "gating network's: the kernel equals Lemma 4.1's sum over bundles, and the kernel of an "
-            "input with every shift of another equals the kernel without shift, both within 1e-12 "
-            "of the largest entry."
+            "gating network's: the kernel equals Lemma 4.1's sum over bundles, and the kernel of "
+            "an input with every shift of another equals the kernel without shift, both within "
+            "1e-12 of the largest entry."
         ),
         artifacts=("dgn_fig9",),
         reads={

@@ -5,7 +5,6 @@ paths share their strengths (Figure 9, Lemma 4.1).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -41,14 +40,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def regimes() -> dict[str, Regime]:
     """The networks of Table 3 by their names, and last the one that only Experiment 6 describes."""
     soft = {"beta": 1.0}  # any slope: what is tabulated does not depend on it
-    adaptive = regime("dlnpf", **soft)
-    adaptive = replace(adaptive, gating=replace(adaptive.gating, feature_hidden="soft"))
     return {
         "ReLU": regime("relu"),
-        "GaLU (frozen)": regime("frnpf_ii"),
+        "GaLU (frozen)": regime("galu"),
         "Soft-ReLU": regime("soft_relu", **soft),
-        "Soft-GaLU": adaptive,
-        "Gates only (Experiment 6)": replace(adaptive, learns=frozenset({"feature"})),
+        "Soft-GaLU": regime("soft_galu", **soft),
+        "Gates only (Experiment 6)": regime("gates_only", **soft),
     }
 
 
