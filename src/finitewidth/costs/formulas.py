@@ -3,10 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from finitewidth.costs import full_batch, kernels, theory
+from finitewidth.costs import concepts, full_batch, kernels, theory
 from finitewidth.costs.work import Work
 
-EXPERIMENTS = {**kernels.EXPERIMENTS, **full_batch.EXPERIMENTS, **theory.EXPERIMENTS}
+EXPERIMENTS = {
+    **kernels.EXPERIMENTS,
+    **full_batch.EXPERIMENTS,
+    **theory.EXPERIMENTS,
+    **concepts.EXPERIMENTS,
+}
 
 
 def experiment(rule: str, config: Mapping[str, Any]) -> Work:
