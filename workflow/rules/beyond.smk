@@ -64,6 +64,24 @@ use rule experiment as beyond_theorem31 with:
         settings=config["beyond"]["theorem31"],
 
 
+# no figure shows these; claims read them
+use rule experiment as beyond_lemmas with:
+    output:
+        moments=ensure(
+            f"{results}/beyond/experiments/lemmas_moments.csv", non_empty=True
+        ),
+        steps=f"{results}/beyond/experiments/lemmas_steps.csv",
+        estimators=f"{results}/beyond/experiments/lemmas_estimators.csv",
+        provenance=f"{results}/beyond/experiments/lemmas_provenance.json",
+    log:
+        plan.log("beyond_lemmas"),
+    benchmark:
+        plan.benchmark("beyond_lemmas")
+    params:
+        **module("finitewidth.experiments.beyond.lemmas"),
+        settings={key: config["beyond"][key] for key in ("moments", "steps", "estimators")},
+
+
 use rule figure as beyond_fig1 with:
     input:
         estimates=rules.beyond_diagonal.output.estimates,

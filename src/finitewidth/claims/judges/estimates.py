@@ -112,6 +112,15 @@ def power_of(x: Sequence[float], found: Sequence[Estimate]) -> Estimate:
     return found[-1].log().minus(found[0].log()).scaled(1 / span)
 
 
+def in_the_limit(widths: Sequence[float], found: Sequence[Estimate]) -> Estimate:
+    """The limit M -> infinity of estimates that differ from it by a multiple of 1 / M.
+
+    From those of the last two widths.
+    """
+    (narrow, wide), (first, second) = widths[-2:], found[-2:]
+    return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
+
+
 def required(rows: "pd.DataFrame", what: str) -> "pd.DataFrame":
     """The rows, of which there must be some.
 

@@ -5,17 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from finitewidth.claims.judges.estimates import Estimate, at
+from finitewidth.claims.judges.estimates import at, in_the_limit
 from finitewidth.claims.judges.trust_phases import ours
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError
-
-
-def in_the_limit(widths: tuple[float, float], found: tuple[Estimate, Estimate]) -> Estimate:
-    """What estimates at two widths tend to if they differ from it by a multiple of 1 / M."""
-    (narrow, wide), (first, second) = widths, found
-    return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
 
 
 def dispersion(tables: Tables) -> list[Ours]:
@@ -31,7 +25,7 @@ def dispersion(tables: Tables) -> list[Ours]:
         found = [at(curve, "depth", depth, "dispersion", "error") for curve in curves]
     except CannotDecideError:
         return []
-    limit = in_the_limit(tuple(widths), tuple(found))
+    limit = in_the_limit(widths, found)
     return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
 
 

@@ -1,0 +1,160 @@
+"""Made-up rows for the claims of beyond: dispersions and ratios from simple laws of L / M."""
+
+import numpy as np
+import pandas as pd
+
+SHARES = (0.04, 0.1, 0.2, 0.3, 0.5)  # L / M
+KEY = ["group", "width", "alpha_0", "sigma_w2", "depth", "x"]
+
+
+def log_limit(x, variance):
+    """The law that the papers' limits play here."""
+    return {True: 4.0, False: 0.0}[variance > 2] * x + 3.0 * x * (variance == 2)
+
+
+def grid(group, widths, alphas, variances):
+    """Keys of a group of networks."""
+    return pd.DataFrame(
+        [(group, w, a, v, int(x * w), x)
+         for w in widths for a in alphas for v in variances for x in SHARES], columns=KEY,
+    )  # fmt: skip
+
+
+def lines(rows, **laws):
+    """Curves as rows: name of a curve -> its values at the keys."""
+    return pd.concat([rows.assign(curve=name, y=values) for name, values in laws.items()])
+
+
+def diagonal(factor=1.0, above=1.0):
+    """The groups of Figure 1; measured r is ``factor`` times its law, chaotic ``above`` too.
+
+    Ordered networks have r - 1 = 2 / M.
+    """
+    rows = grid("phases", (100, 500), (1.0,), (1.0, 1.5, 2.0, 2.5, 3.0))
+    law = np.exp([log_limit(x, v) for x, v in zip(rows["x"], rows["sigma_w2"], strict=True)])
+    ordered = np.where(rows["sigma_w2"] < 2, 1 + 2 / rows["width"], law)
+    more = np.where(rows["sigma_w2"] > 2, above, 1)
+    measured = rows.assign(sample="many", y=factor * more * ordered, spread=1e-5)
+    return {"estimates": measured, "theory": lines(rows, printed_limit=law)}
+
+
+def theorem31(factor=1.0, measured=1.0):
+    """The same with exact values of two widths that tend to ``factor`` times the limit."""
+    curves = []
+    for phase, variance in (("critical", 2.0), ("chaotic", 2.5)):
+        for x in (1.0, 2.0):
+            law = np.exp(log_limit(x, variance))
+            curves.append((phase, variance, "printed_limit", 0, x, law))
+            curves += [(phase, variance, "exact", width, x, factor * law * (1 - 1 / width))
+                       for width in (100, 500)]  # fmt: skip
+    columns = ["phase", "sigma_w2", "curve", "width", "x", "y"]
+    return diagonal(measured) | {"curves": pd.DataFrame(curves, columns=columns)}
+
+
+def limits(above=1.5):
+    """Limits of Figure 5: log r of the chaotic phase is ``above`` times that of the edge."""
+    rows = [
+        (form, phase, alpha, x, np.exp(x * (above if phase == "chaotic" else alpha)))
+        for form in ("printed", "corrected")
+        for phase, alpha in (("chaotic", 1.0), ("critical", 1.0), ("critical", 0.5))
+        for x in (0.0, 0.5, 1.0)
+    ]
+    return pd.DataFrame(rows, columns=["form", "phase", "alpha_0", "x", "y"])
+
+
+def near(better="sums", rise=1.0, fall=1.0):
+    """The groups of Figure 2; r = 1 + sigma_w2 times a bump that ``fall`` lets come down."""
+    rows = grid("near", (200,), (0.5, 2.0), (1.6, 1.8, 2.0, 2.2))
+    bump = 10 * rows["x"] * np.exp(-fall * 5 * rows["x"])
+    exact = 1 + bump * rows["sigma_w2"] ** rise
+    worse = {"sums": "printed_limit", "limit": "printed_sums"}[better]
+    curves = {"printed_sums": exact, "printed_limit": exact, "exact": exact}
+    curves[worse] = 1.3 * exact
+    measured = rows.assign(sample="many", y=exact, spread=1e-4)
+    return {"estimates": measured, "theory": lines(rows, **curves)}
+
+
+def architectures(growing=0.5):
+    """Shapes of network, log r proportional to depth."""
+    slopes = {"growing": growing, "constant": 1.0, "shrinking": 2.0}
+    rows = [
+        (name, variance, depth, "exact", np.exp(slope * depth / 100))
+        for name, slope in slopes.items() for variance in (1.0, 2.0) for depth in (20, 50, 100)
+    ]  # fmt: skip
+    columns = ["architecture", "sigma_w2", "depth", "curve", "y"]
+    return {"architectures": pd.DataFrame(rows, columns=columns)}
+
+
+def ratios(low=0.3, rise=1.0, off=0.0):
+    """Off-diagonal over diagonal means from ``low`` to 1; equation 18 is ``off`` above them."""
+    rows = grid("ratio", (200,), (1.0,), (0.5, 1.0, 2.5))
+    depths = pd.DataFrame({"depth": [3, 10, 30, 60, 100]})
+    rows = rows.drop(columns=["depth", "x"]).drop_duplicates().merge(depths, how="cross")
+    rows = rows.merge(pd.DataFrame({"cosine": [0.1, 0.9]}), how="cross")
+    rows["x"] = rows["depth"] / rows["width"]
+    ordered = 1 - 0.5 * (rows["depth"] / 3) ** (-0.9 * rise)
+    values = np.where(rows["sigma_w2"] < 2, ordered, low)
+    measured = rows.assign(sample="many", y=values, spread=1e-4)
+    return {"estimates": measured, "theory": lines(rows, printed=values + off,
+                                                   infinite_width=values)}  # fmt: skip
+
+
+def dispersions(factor=1.05, angle=0.0):
+    """Off-diagonal dispersion over the diagonal's, and its slope in the cosine."""
+    both = [grid("phases", (100,), (1.0,), (1.0, 2.5)), grid("near", (200,), (0.5,), (1.8, 2.2))]
+    rows = pd.concat(both, ignore_index=True)
+    exact = np.exp(rows["x"])
+    theory = lines(rows, exact=exact)
+    pairs = rows.assign(y=factor * exact, sample="many", spread=1e-3)
+    pairs = pairs.merge(pd.DataFrame({"cosine": [0.1, 0.9]}), how="cross")
+    return {"estimates": pairs.assign(y=pairs["y"] * np.exp(angle * pairs["cosine"])),
+            "theory": theory.assign(cosine=np.nan)}  # fmt: skip
+
+
+def steps(ordered=-0.2):
+    """Relative changes of the kernel: exponential in the depth."""
+    slopes = {"chaotic": 0.3, "ordered": ordered}
+    rows = [
+        (phase, change, depth, np.exp(slope * depth), 0.1 * np.exp(slope * depth))
+        for phase, slope in slopes.items() for change in ("step", "step_of_weights", "derivative")
+        for depth in (4, 8, 16, 32)
+    ]  # fmt: skip
+    return {"steps": pd.DataFrame(rows, columns=["phase", "change", "depth", "value", "error"])}
+
+
+def moments(chain=1.0):
+    """Every moment as printed but the product over layers."""
+    names = ("forward", "backward", "forward_square", "backward_square", "product",
+             "chain_backward", "chain_backward_square", "chain_product")  # fmt: skip
+    rows = [(name, "tied", 1.3 * (chain if name == "chain_product" else 1), 1.3) for name in names]
+    rows.append(("chain_product", "difference", 0.2, np.nan))
+    found = pd.DataFrame(rows, columns=["quantity", "weights", "value", "printed"])
+    return {"moments": found.assign(error=0.001, width=16, layers=4)}
+
+
+def estimators(bias=0.0):
+    """Means of both leave-one-out estimators over the truth."""
+    names = ("leave_one_out", "printed_leave_one_out")
+    rows = [(name, 500, truth, 1 + bias, 0.001) for name in names for truth in (1.65, 4.48)]
+    columns = ["estimator", "size", "truth", "value", "error"]
+    return {"estimators": pd.DataFrame(rows, columns=columns)}
+
+
+ROWS = {
+    "B01": (theorem31, lambda: theorem31(factor=1.3)),
+    "B02": (theorem31, lambda: theorem31(measured=1.1)),
+    "B03": (diagonal, lambda: diagonal(factor=1.2)),
+    "B04": (lambda: diagonal() | {"limits": limits()},
+            lambda: diagonal(above=0.2) | {"limits": limits()}),
+    "B07": (near, lambda: near(better="limit")),
+    "B08": (near, lambda: near(rise=-1.0)),
+    "B09": (near, lambda: near(fall=0.0)),
+    "B10": (architectures, lambda: architectures(growing=1.5)),
+    "B12": (ratios, lambda: ratios(low=0.1)),
+    "B13": (ratios, lambda: ratios(rise=0.1)),
+    "B14": (ratios, lambda: ratios(off=0.05)),
+    "B15": (dispersions, lambda: dispersions(angle=0.5)),
+    "B16": (steps, lambda: steps(ordered=0.2)),
+    "B18": (moments, lambda: moments(chain=1.2)),
+    "B22": (estimators, lambda: estimators(bias=0.02)),
+}  # fmt: skip

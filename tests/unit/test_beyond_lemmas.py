@@ -1,0 +1,113 @@
+"""Statements of beyond without a figure: norms, gradient steps, estimators in known cases."""
+
+import numpy as np
+import pytest
+import torch
+
+from finitewidth.experiments.beyond import gradient_steps, lemmas
+from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
+from finitewidth.kernels.ntk_init.given_network import tangent_kernel_by_definition
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+from finitewidth.kernels.ntk_init.moments import log_moments
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    settings = {"draws": 40_000, "width": 8, "layers": 3, "sigma_w2": 2.2}
+    return {(row["quantity"], row["weights"]): row for row in lemmas.moments(settings)}
+
+
+def test_moments_of_networks_are_the_exact_ones(drawn):
+    """Ten means within 4.5 standard errors: one in 14,000 seeds would fail."""
+    assert len(drawn) == 14
+    for row in drawn.values():
+        assert abs(row["value"] - row["exact"]) < 4.5 * row["error"] + 1e-12, row["quantity"]
+
+
+def test_the_printed_product_is_that_of_independent_backward_weights(drawn):
+    """Lemma A.4(2) has what its assumption A.3 would give."""
+    tied, untied = drawn["chain_product", "tied"], drawn["chain_product", "untied"]
+    assert untied["exact"] == pytest.approx(tied["printed"])
+    # chance gives 3 standard errors the other way once in 700 seeds
+    assert tied["value"] - tied["printed"] > 3 * tied["error"]
+    assert abs(untied["value"] - tied["printed"]) < 4.5 * untied["error"]
+    difference = drawn["chain_product", "difference"]["value"]
+    assert difference == pytest.approx(tied["value"] - untied["value"])
+
+
+def test_norms_of_one_network_follow_from_its_matrices():
+    rng = np.random.default_rng(3)
+    found = lemmas.norm_ratios(rng, 2, 5, 2, 1.8)
+    again = np.random.default_rng(3)
+    first, second = (again.standard_normal((2, 5, 5)) * np.sqrt(1.8 / 5) for _ in range(2))
+    last = again.standard_normal((2, 1, 5)) * np.sqrt(1.8 / 5)
+    x = np.maximum(first[0, :, 0], 0)
+    y = np.maximum(second[0] @ x, 0)
+    above = (y > 0) * last[0, 0]
+    below = (x > 0) * (second[0].T @ above)
+    np.testing.assert_allclose(found["forward"][0], [x @ x, (y @ y) / (x @ x)])
+    np.testing.assert_allclose(found["tied"][0], [(below @ below) / (above @ above), above @ above])
+
+
+def test_the_ratio_above_a_dead_layer_is_zero():
+    norms = [np.array([0.0, 2.0]), np.array([0.0, 1.0])]
+    ratios = lemmas._ratios(norms[1:], norms[:-1])
+    np.testing.assert_array_equal(ratios, [[0.0], [0.5]])
+
+
+def test_a_small_step_changes_the_kernel_by_its_derivative():
+    found = gradient_steps.kernel_changes(constant_width(3, 6, sigma_w2=2.0), 1e-7, 8)
+    np.testing.assert_allclose(found["step"], found["derivative"], rtol=1e-4, atol=1e-12)
+
+
+def test_a_small_step_of_the_weights_leaves_out_the_biases(monkeypatch):
+    """Where the gradient in the biases is nought, both steps are one."""
+
+    def of_weights_alone(parameters, x):
+        weights, biases = gradient_steps._halves(whole(parameters, x))
+        return weights + [torch.zeros_like(bias) for bias in biases]
+
+    init, whole = constant_width(3, 6, sigma_w2=2.0), gradient_steps._descent
+    before = gradient_steps.kernel_changes(init, 0.1, 8)
+    monkeypatch.setattr(gradient_steps, "_descent", of_weights_alone)
+    found = gradient_steps.kernel_changes(init, 0.1, 8)
+    np.testing.assert_allclose(found["step"], before["step_of_weights"])
+    assert np.abs(before["step"] - before["step_of_weights"]).max() > 1e-3
+
+
+def test_kernels_of_steps_are_those_of_the_definition():
+    weights = [torch.randn(4, 3, dtype=torch.float64), torch.randn(1, 4, dtype=torch.float64)]
+    biases = [torch.zeros(4, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)]
+    x = torch.eye(1, 3, dtype=torch.float64)
+    parts = tangent_kernel_by_definition(weights, biases, x, activation=torch.relu)
+    found = gradient_steps._kernel([p[None] for p in (*weights, *biases)], x)
+    torch.testing.assert_close(found[0], sum(parts)[0, 0])
+
+
+def test_steps_start_from_networks_of_the_right_law():
+    """The mean kernel before a step of size 0 is unchanged, and the rows name both phases."""
+    settings = {"draws": 30, "depths": [2, 3], "ratio": 0.5, "sigma_w2": [1.0, 2.5], "rate": 1e-9}
+    rows = gradient_steps.steps(settings)
+    assert {(row["phase"], row["width"]) for row in rows} == {
+        ("ordered", 4), ("ordered", 6), ("chaotic", 4), ("chaotic", 6)
+    }  # fmt: skip
+    assert all(row["value"] < 1e-6 for row in rows)
+    init = constant_width(3, 6, sigma_w2=2.5)
+    theta = sample_by_brute_force(init, np.eye(1, 6), 4000, 1, activation="relu").theta[:, 0, 0]
+    # relative standard error about 2 per cent
+    assert theta.mean() == pytest.approx(np.exp(log_moments(init).mean), rel=0.1)
+
+
+def test_estimators_of_a_constant_kernel_know_it():
+    """No spread: all estimators but the printed prefactor give 1, that one N / (N - 2)."""
+    rows = lemmas.estimators({"draws": 3, "sizes": [10], "dispersions": [1.0]})
+    found = {row["estimator"]: row["value"] for row in rows}
+    assert found.pop("printed_leave_one_out") == pytest.approx(10 / 8)
+    assert list(found.values()) == pytest.approx([1.0] * 3)
+
+
+def test_leaving_one_out_overestimates_and_the_naive_ratio_underestimates():
+    """By a tenth at N = 20 and r = 1.65, where 2,000 samples err by 1 per cent."""
+    rows = lemmas.estimators({"draws": 2000, "sizes": [20], "dispersions": [1.65]})
+    found = {row["estimator"]: row["value"] for row in rows}
+    assert found["naive"] < 0.97 < 1.05 < found["leave_one_out"]
