@@ -342,7 +342,7 @@ CLAIMS = (
 
 NUMBERS: tuple[Numbers, ...] = (
     Numbers(
-        artifact="beyond_text", quantity="dispersion", scale_free=True,
+        artifact="beyond_text", quantity="dispersion",
         find=beyond_numbers.dispersion, **DIAGONAL,
     ),
     Numbers(
@@ -358,11 +358,11 @@ NUMBERS: tuple[Numbers, ...] = (
         find=beyond_numbers.summand_moment, **MOMENTS,
     ),
     Numbers(
-        artifact="beyond_text", quantity="off_diagonal_over_diagonal", scale_free=True,
+        artifact="beyond_text", quantity="off_diagonal_over_diagonal",
         find=beyond_numbers.off_diagonal_over_diagonal, **PAIRS,
     ),
     Numbers(
-        artifact="beyond_text", quantity="relative_ntk_change", scale_free=True,
+        artifact="beyond_text", quantity="relative_ntk_change",
         find=beyond_numbers.relative_ntk_change, **STEPS,
     ),
 )  # fmt: skip

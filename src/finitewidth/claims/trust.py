@@ -324,11 +324,11 @@ CLAIMS = (
 NUMBERS: tuple[Numbers, ...] = (
     Numbers(
         artifact="trust_text", quantity="dispersion", find=trust_numbers.dispersion,
-        scale_free=True, **DEPTH,
+        **DEPTH,
     ),
     Numbers(
         artifact="trust_text", quantity="kappa_ratio", find=trust_numbers.kappa_ratio,
-        scale_free=True, **MEAN_FIELD,
+        **MEAN_FIELD,
     ),
     Numbers(
         artifact="trust_text", quantity="edge_of_chaos", find=trust_numbers.edge_of_chaos,
