@@ -171,6 +171,22 @@ def beyond_theorem31(settings: Config) -> Work:
     )  # fmt: skip
 
 
+def beyond_lemmas(settings: Config) -> Work:
+    """Rule beyond_lemmas: networks drawn in full, for norms and for gradient steps; samples."""
+    norms, steps, samples = (settings[name] for name in ("moments", "steps", "estimators"))
+    weights = norms["draws"] * (2 * norms["layers"] - 1) * norms["width"] ** 2
+    moved = sum(depth**3 / steps["ratio"] ** 2 for depth in steps["depths"])
+    moved *= steps["draws"] * len(steps["sigma_w2"])
+    layers = sum(steps["depths"]) * len(steps["sigma_w2"]) * steps["draws"] / 25
+    drawn = samples["draws"] * sum(samples["sizes"]) * len(samples["dispersions"])
+    return Work(
+        draws=weights + moved + drawn, elements=2 * weights + 12 * moved + 30 * drawn,
+        calls=400 * layers + norms["draws"] / 10_000 * 40 * norms["layers"], torch=1,
+        memory=max(80_000 * 2 * norms["layers"] * norms["width"] ** 2,
+                   25 * 8 * 6 * max(steps["depths"]) ** 3 / steps["ratio"] ** 2),
+    )  # fmt: skip
+
+
 def npf_nu(settings: Config) -> Work:
     """Rule npf_nu: a path kernel and its inverse for every kept epoch and run."""
     kernels = settings["runs"] * (settings["epochs"] // settings["every"] + 1)
@@ -211,5 +227,6 @@ EXPERIMENTS = {
     "beyond_diagonal": lambda config: beyond_diagonal(config["beyond"]["diagonal"]),
     "beyond_off_diagonal": lambda config: beyond_off_diagonal(config["beyond"]["off_diagonal"]),
     "beyond_theory": lambda config: beyond_theory(config["beyond"]),
+    "beyond_lemmas": lambda config: beyond_lemmas(config["beyond"]),
     "beyond_theorem31": lambda config: beyond_theorem31(config["beyond"]["theorem31"]),
 }
