@@ -5,12 +5,15 @@ import pandas as pd
 import pytest
 import torch
 
-from finitewidth.data.bundled import digits
-from finitewidth.experiments.npf import kvf, nu, stages, table2
+from finitewidth.data.bundled import digits, digits_on_patches
+from finitewidth.data.select import stratified_subset
+from finitewidth.experiments.npf import cntk, kvf, nu, stages, table2
 from finitewidth.experiments.npf.trainings import trainings
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels import reference
+from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
+from finitewidth.networks.architecture import Architecture
 from finitewidth.settings import merged, preset_only
 
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
@@ -178,7 +181,7 @@ PAPER = preset_only("paper", "config")["npf"]
 
 def test_planned_trainings_of_the_paper():
     planned = trainings(PAPER)
-    assert len(planned) == 22
+    assert len(planned) == 25
     frozen = planned["gconv_adam-frozen"]
     assert (frozen.earlier, frozen.dataset) == ("gconv_adam-relu", "cifar10")
     assert len(frozen.run.replicas) == 15
@@ -208,3 +211,44 @@ def test_switches_reach_the_trainings():
     assert planned["fc_adam-relu"].run.keep == ("last",)
     assert planned["stages-relu"].run.snapshots == (10, 20, 30, 40, 50, 60)
     assert planned["stages-frozen"].run.replicas[-1].pretrained == "epoch60"
+
+
+def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
+    data = digits_on_patches()
+    network = {"kind": "convolutional", "channels": [2, 2], "padding": "same", "stride": 1,
+               "global_average_pooling": True, "dense": [4]}  # fmt: skip
+    histories = [
+        history(0.4 + 0.1 * seed, regime, "cntk", seed=seed)
+        for regime in REGIMES for seed in range(3)
+    ]  # fmt: skip
+    reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
+    settings = {"train": 24, "test": 10, "pool": 8, "network": network, "sizes": [20],
+                "ridges": [0.01], "comparable": False}  # fmt: skip
+    inputs = {"data": data, "histories": pd.DataFrame(histories), "reported_npf": reported}
+    rows = cntk.measure(inputs, settings)["rows"]
+    assert rows["kind"].tolist() == ["kernel"] * 2 + ["network"] * 5 + ["printed"]
+    assert (rows["comparable"] == 0).all()
+    assert rows["rounding"].max() < 1e-5
+
+    subset = stratified_subset(data, 24, 10, ("subset", data.name))
+    train, test = (
+        images.reshape(-1, 2, 8, 2, 8, 3).mean(axis=(2, 4)).transpose(0, 3, 1, 2) / 255
+        for images in (subset.train_images, subset.test_images)
+    )
+    own, across = (
+        np.array([[cntk_by_definition(a, b, architecture=Architecture.from_mapping(network))
+                   for b in train] for a in images])
+        for images in (train, test)
+    )  # fmt: skip
+    onehot = np.eye(10)[subset.train_labels]
+    ridged = own + 0.01 * np.trace(own) / 24 * np.eye(24)
+    scores = across @ np.linalg.solve(ridged, onehot - onehot.mean(axis=0)) + onehot.mean(axis=0)
+    accuracy = (scores.argmax(axis=1) == subset.test_labels).mean()
+    last = rows.iloc[1]
+    assert (last["train"], last["accuracy"]) == (24, pytest.approx(100 * accuracy))
+    assert last["condition_number"] == pytest.approx(np.linalg.cond(ridged), rel=1e-3)
+    relu = rows[rows["regime"] == "relu"].iloc[0]
+    # runs at 40, 50 and 60 %: 10²/3 between runs, 50²/10 from ten test images
+    assert relu["accuracy"] == pytest.approx(50)
+    assert relu["standard_error"] == pytest.approx((100 / 3 + 250) ** 0.5)
+    assert relu["dof"] == pytest.approx(2 * (1 + 250 / (100 / 3)) ** 2)

@@ -132,6 +132,50 @@ use rule experiment as npf_memorisation with:
     params:
         **module("finitewidth.experiments.npf.memorisation"),
         settings={**config["npf"]["memorisation_task"], **config["npf"]["memorisation"]},
+use rule experiment as npf_cntk with:
+    input:
+        data=plan.dataset(config["npf"]["cntk"]["dataset"]),
+        histories=plan.histories("npf", ["cntk"]),
+        reported_npf="config/reported/npf.csv",
+    output:
+        runs=f"{results}/npf/experiments/cntk_runs.csv",
+        rows=ensure(f"{results}/npf/experiments/cntk.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/cntk_provenance.json",
+    log:
+        plan.log("npf_cntk"),
+    benchmark:
+        plan.benchmark("npf_cntk")
+    resources:
+        mem_mb=4000,
+        runtime=2880,
+    params:
+        **module("finitewidth.experiments.npf.cntk"),
+        settings={
+            **{
+                key: config["npf"]["cntk"][key]
+                for key in ("train", "test", "pool", "sizes")
+            },
+            "ridges": config["npf"]["cntk"]["ridges"],
+            "network": config["npf"]["table2"]["networks"][
+                config["npf"]["cntk"]["network"]
+            ],
+            "comparable": plan.at_papers_scale([("npf", "table2")], ["cifar10"]),
+        },
+
+
+use rule table as npf_extra_cntk with:
+    input:
+        rows=rules.npf_cntk.output.rows,
+    output:
+        **files_of("npf_extra_cntk"),
+    log:
+        plan.log("npf_extra_cntk"),
+    benchmark:
+        plan.benchmark("npf_extra_cntk")
+    params:
+        **module("finitewidth.tables.npf.extra_cntk"),
+        settings={"dataset": plan.titles("cifar10")["cifar10"]},
+        footer=plan.footer("npf", ["cntk"], "cifar10"),
 
 
 use rule table as npf_table2 with:

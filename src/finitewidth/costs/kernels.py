@@ -208,6 +208,15 @@ def npf_kvf(settings: Config) -> Work:
                 memory=8 * 4 * (classes * examples) ** 2, disk=kernels * ROW)  # fmt: skip
 
 
+def npf_cntk(settings: Config) -> Work:
+    """Rule npf_cntk: 30 steps per entry and convolution, images of 32×32, four convolutions."""
+    train, test = settings["train"], settings["test"]
+    pairs, side = train * (train / 2 + test) + test, 32 / settings["pool"]
+    entries = pairs * side**4 * 4
+    return Work(elements=30 * entries, calls=60 * entries / 2**16, flops=3 * train**3, torch=1,
+                memory=8 * train * (train + test) * 6, disk=30 * ROW)  # fmt: skip
+
+
 def reading(files: int) -> Work:
     """A job that only reads tables and writes others."""
     return Work(calls=40_000 + 3_000 * files, disk=20_000)
@@ -216,6 +225,7 @@ def reading(files: int) -> Work:
 EXPERIMENTS = {
     "npf_regimes": lambda config: reading(3 * len(config["npf"]["table2"]["rows"])),
     "npf_stages": lambda config: reading(3),
+    "npf_cntk": lambda config: npf_cntk(config["npf"]["cntk"]),
     "npf_nu": lambda config: npf_nu(config["npf"]["nu"]),
     "npf_kvf": lambda config: npf_kvf(config["npf"]["kvf"]),
     "trust_widths": lambda config: trust_heat(config["trust"]["widths"]),

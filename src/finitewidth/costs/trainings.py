@@ -45,8 +45,10 @@ def positions(layers: tuple[Layer, ...], shape: tuple[int, int, int]) -> list[in
 def training(run: TrainingRun, data: Pictures) -> Work:
     """One job: all replicas of a run, as `finitewidth.training.loop.train` does it."""
     outputs = 1 if run.data.classes else data.classes
-    layers = layers_of(run.architecture, data.shape, outputs)
-    places = positions(layers, data.shape)
+    height, width, channels = data.shape
+    shape = height // run.data.pool, width // run.data.pool, channels
+    layers = layers_of(run.architecture, shape, outputs)
+    places = positions(layers, shape)
     kept = 2 / data.classes if run.data.classes else 1.0
     train = min(run.data.train or data.train, data.train) * kept
     test = min(run.data.test or data.test, data.test) * kept
@@ -76,7 +78,7 @@ def training(run: TrainingRun, data: Pictures) -> Work:
         torch=1,
         memory=SINGLE * (
             replicas * weights * (states + snapshots)
-            + (train * len(run.variants) + test) * prod(data.shape)
+            + (train * len(run.variants) + test) * prod(shape)
             + 8 * replicas * run.batch_size * units
         ),
         disk=SINGLE * replicas * weights * networks * (snapshots - 2)

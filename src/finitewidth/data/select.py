@@ -145,6 +145,19 @@ def scaled(images: np.ndarray) -> np.ndarray:
     return images.astype(np.float32) / np.float32(255)
 
 
+def averaged(images: np.ndarray, pool: int) -> np.ndarray:
+    """Means over squares of ``pool`` × ``pool`` pixels: (n, H, W, C) to (n, H/pool, W/pool, C).
+
+    Raises:
+        ConfigError: ``pool`` does not divide both sides.
+    """
+    count, height, width, channels = images.shape
+    if pool < 1 or height % pool or width % pool:
+        raise ConfigError(f"pool = {pool} must divide the sides of images of {height}×{width}")
+    squares = images.reshape(count, height // pool, pool, width // pool, pool, channels)
+    return squares.mean(axis=(2, 4), dtype=images.dtype)
+
+
 def channels_first(images: np.ndarray) -> np.ndarray:
     """(n, H, W, C) as contiguous (n, C, H, W)."""
     return np.ascontiguousarray(images.transpose(0, 3, 1, 2))

@@ -10,7 +10,14 @@ import numpy as np
 import torch
 
 from finitewidth import records
-from finitewidth.data.select import altered, binary, channels_first, scaled, stratified_subset
+from finitewidth.data.select import (
+    altered,
+    averaged,
+    binary,
+    channels_first,
+    scaled,
+    stratified_subset,
+)
 from finitewidth.data.store import Dataset, read_dataset
 from finitewidth.numerics import prepare_torch
 from finitewidth.progress import LOG
@@ -78,7 +85,7 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
     variants = [altered(subset, variant) for variant in run.variants]
 
     def tensor(images: np.ndarray) -> torch.Tensor:
-        pixels = channels_first(scaled(images))
+        pixels = channels_first(averaged(scaled(images), run.data.pool))
         pixels = pixels if run.architecture.channels else pixels.reshape(len(pixels), -1)
         return torch.from_numpy(pixels).to(device)
 

@@ -52,11 +52,13 @@ class DataChoice:
         classes: two classes for ±1 targets (the first becomes -1), or None for all.
         train: images kept for training, drawn stratified; None for all.
         test: likewise for testing.
+        pool: side of the squares of pixels that become one, their mean; 1 leaves images alone.
     """
 
     classes: tuple[int, int] | None = None
     train: int | None = None
     test: int | None = None
+    pool: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,10 +70,27 @@ def nu_runs(end=0.4, runs=5):
     return {"runs": pd.DataFrame(rows)}
 
 
+def beside_the_cntk(comparable=1, **accuracies):
+    """CNTK and networks on the same 1000 images, percent, and Table 2."""
+    means = {"frnpf_ii": 50.0, "frnpf_di": 51.0, "dlnpf": 70.0, "flnpf": 72.0, "relu": 73.0}
+    rows = [
+        {"kind": "network", "regime": regime, "train": 1000, "runs": 5, "accuracy": mean,
+         "standard_error": 1.0, "dof": 20.0}
+        for regime, mean in (means | accuracies).items()
+    ]  # fmt: skip
+    rows += [{"kind": "kernel", "regime": "cntk", "train": n, "accuracy": accuracy,
+              "standard_error": 1.0} for n, accuracy in ((1000, 60.0), (100, 30.0))]  # fmt: skip
+    rows.append({"kind": "printed", "regime": "cntk", "accuracy": 77.43})
+    runs = table2_runs(dlnpf=0.79)
+    return {**runs, "cntk": pd.DataFrame(rows).assign(comparable=comparable)}
+
+
 ROWS = npf_theory.ROWS | {
     "N12": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=16, wide=12)),
     "N13": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=8, wide=20)),
     "N21": (nu_runs, lambda: nu_runs(end=1.5)),
+    "N16": (beside_the_cntk, lambda: beside_the_cntk(comparable=0, relu=50.0)),
+    "N17": (lambda: beside_the_cntk(comparable=0), lambda: beside_the_cntk(dlnpf=50.0)),
     "N14": (table2_runs, lambda: table2_runs(frnpf_di=0.70)),
     "N15": (table2_runs, lambda: table2_runs(dlnpf=0.66)),
     "N18": (table2_runs, lambda: table2_runs(flnpf=0.78)),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finitewidth.data.select import (
+    averaged,
     binary,
     channels_first,
     first_per_class,
@@ -133,3 +134,14 @@ def test_scaling_and_layout():
     assert turned.shape == (1, 2, 16, 8)
     assert turned.flags.c_contiguous
     assert turned[0, 1, 3, 5] == images[0, 3, 5, 1]
+
+
+def test_averaged_takes_means_of_squares_and_refuses_other_sides():
+    images = np.arange(32, dtype=np.float32).reshape(1, 4, 4, 2)
+    pooled = averaged(images, 2)
+    assert pooled.dtype == np.float32
+    assert pooled.shape == (1, 2, 2, 2)
+    assert pooled[0, 0, 1, 1] == images[0, :2, 2:, 1].mean()
+    assert np.array_equal(averaged(images, 1), images)
+    with pytest.raises(ConfigError, match="pool = 3"):
+        averaged(images, 3)

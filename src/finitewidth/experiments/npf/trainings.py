@@ -1,6 +1,6 @@
 """The trainings that npf's artifacts need, as settings describe them. Imports no torch."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from finitewidth.experiments.planned import PlannedTraining
@@ -14,6 +14,7 @@ def trainings(npf: Mapping[str, Any]) -> dict[str, PlannedTraining]:
     """All trainings of the settings' section ``npf``, by name."""
     planned = [
         *_table2(npf["table2"]),
+        *_cntk(npf["cntk"], npf["table2"]),
         *_stages(npf["stages"], npf["table2"]["networks"]),
         _nu(npf["nu"]),
         _kvf(npf["kvf"]),
@@ -41,40 +42,61 @@ def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         }
         search = table2["sgd_search"] and settings["optimiser"] == "sgd"
         steps = table2["sgd_step_sizes"] if search else [settings["step_size"]]
-        checkpoint = table2["flnpf_checkpoint"]
+        name = f"npf/table2/{row}"
+        yield from _regimes(name, common, settings["dataset"], steps, table2["runs"], table2)
 
-        def replicas(
-            *regimes: str,
-            prefix: str,
-            steps: list[float] = steps,
-            checkpoint: str = checkpoint,
-            **gate: float,
-        ) -> tuple[Replica, ...]:
-            return tuple(
-                Replica(
-                    name=f"{prefix}/run{seed}",
-                    regime=regime,
-                    seed=seed,
-                    step_size=step,
-                    pretrained=checkpoint if regime == "flnpf" else None,
-                    **gate,
-                )
-                for step in steps
-                for regime in regimes
-                for seed in range(table2["runs"])
+
+def _cntk(cntk: Mapping[str, Any], table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """E-NPF-CNTK. The regimes of a pooled network on the images that the kernel sees."""
+    common = {
+        "row": "cntk",
+        "architecture": Architecture.from_mapping(table2["networks"][cntk["network"]]),
+        "data": DataChoice(train=cntk["train"], test=cntk["test"], pool=cntk["pool"]),
+        "optimiser": cntk["optimiser"],
+        "batch_size": cntk["batch_size"],
+        "epochs": cntk["epochs"],
+    }
+    steps = [cntk["step_size"]]
+    yield from _regimes("npf/cntk", common, cntk["dataset"], steps, cntk["runs"], table2)
+
+
+def _regimes(
+    name: str,
+    common: Mapping[str, Any],
+    dataset: str,
+    steps: Sequence[float],
+    runs: int,
+    switches: Mapping[str, Any],
+) -> Iterator[PlannedTraining]:
+    """Three stacks: ReLU; DLNPF with ``gate`` of the switches; FRNPF and FLNPF, which follow ReLU.
+
+    FLNPF starts from the ReLU weights that ``flnpf_checkpoint`` names.
+    """
+    checkpoint, row = switches["flnpf_checkpoint"], common["row"]
+
+    def replicas(*regimes: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
+        return tuple(
+            Replica(
+                name=f"{prefix}/run{seed}",
+                regime=regime,
+                seed=seed,
+                step_size=step,
+                pretrained=checkpoint if regime == "flnpf" else None,
+                **gate,
             )
+            for step in steps
+            for regime in regimes
+            for seed in range(runs)
+        )
 
-        name, dataset = f"npf/table2/{row}", settings["dataset"]
-        relu = TrainingRun(
-            replicas=replicas("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **common
-        )
-        yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
-        dlnpf = TrainingRun(replicas=replicas("dlnpf", prefix=name, **table2["gate"]), **common)
-        yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
-        frozen = TrainingRun(replicas=replicas(*FROZEN, prefix=name), **common)
-        yield PlannedTraining(
-            name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu"
-        )
+    relu = TrainingRun(
+        replicas=replicas("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **common
+    )
+    yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
+    dlnpf = TrainingRun(replicas=replicas("dlnpf", **switches["gate"]), **common)
+    yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
+    frozen = TrainingRun(replicas=replicas(*FROZEN), **common)
+    yield PlannedTraining(name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu")
 
 
 def _stages(

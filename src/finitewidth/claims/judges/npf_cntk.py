@@ -1,0 +1,55 @@
+"""Claims of npf on the CNTK: random gates below it, learnt gates above."""
+
+import math
+from typing import TYPE_CHECKING
+
+from finitewidth.claims.judges import samples
+from finitewidth.claims.judges.npf_accuracy import accuracies
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLES = {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DLNPF", "flnpf": "FLNPF",
+          "relu": "ReLU"}  # fmt: skip
+
+
+def n16(tables: Tables) -> list[Part]:
+    """Both kinds of random gates below, FLNPF and ReLU above the CNTK."""
+    return _compared(tables, below=("frnpf_ii", "frnpf_di"), above=("flnpf", "relu"))
+
+
+def n17(tables: Tables) -> list[Part]:
+    """Every regime that learns gates above the CNTK."""
+    return _compared(tables, below=(), above=("dlnpf", "flnpf", "relu"))
+
+
+def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) -> list[Part]:
+    """On the same images; where Table 2 is at the paper's scale also its cells with the print."""
+    rows = tables["cntk"]
+    sides = {regime: {"high" if regime in below else "low": 0} for regime in (*below, *above)}
+    parts = [_same_images(rows, regime, **side) for regime, side in sides.items()]
+    printed = rows[(rows["kind"] == "printed") & (rows["comparable"] == 1)]
+    for line in printed["accuracy"]:
+        for regime, side in sides.items():
+            gaps = accuracies(tables["runs"], "gconv_adam", regime) - line
+            name = f"Table 2, GCONV/Adam: {TITLES[regime]} - {line:g}, points"
+            parts.append(samples.mean(name, gaps, **side))
+    return parts
+
+
+def _same_images(rows: "pd.DataFrame", regime: str, **side: float) -> Part:
+    """Errors as of independent test images: both see the same ones, so this is cautious."""
+    kernel = rows[rows["kind"] == "kernel"].sort_values("train").tail(1)
+    network = rows[(rows["kind"] == "network") & (rows["regime"] == regime)]
+    network = network[network["runs"] > 1]
+    if kernel.empty or network.empty:
+        raise CannotDecideError(f"{TITLES[regime]} or the CNTK lacks an accuracy with its error")
+    ours, theirs = network.iloc[0], kernel.iloc[0]
+    error = math.hypot(ours["standard_error"], theirs["standard_error"])
+    return Part(
+        name=f"{TITLES[regime]} - CNTK on the same {theirs['train']:.0f} images, points",
+        value=float(ours["accuracy"] - theirs["accuracy"]), standard_error=error,
+        dof=float(ours["dof"] * (error / ours["standard_error"]) ** 4), **side,
+    )  # fmt: skip

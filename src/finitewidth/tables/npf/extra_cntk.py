@@ -1,0 +1,51 @@
+"""Extra of npf: the CNTK beside the gate regimes, all on the same images."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.tables.npf.table2 import REGIMES
+from finitewidth.tables.typeset import Typeset, plus_minus
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """All rows: the kernel by number of images, networks, the printed number."""
+    return tables["rows"]
+
+
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+    """A line per row; networks from random to learnt gates."""
+    order = ["cntk", *REGIMES["npf"]]
+    rows = rows.sort_values("regime", key=lambda names: names.map(order.index), kind="stable")
+    lines = [
+        {
+            "": _title(row),
+            "training images": _whole(row["train"]),
+            "runs": _whole(row["runs"]),
+            "accuracy ± standard error": plus_minus(row["accuracy"], row["standard_error"]),
+            "best epoch": plus_minus(row["best_test"], float("nan")),
+            "train": plus_minus(row["train_accuracy"], float("nan")),
+            "ridge": "–" if pd.isna(row["ridge"]) else f"{row['ridge']:g}",
+            "condition number": _short(row["condition_number"]),
+        }
+        for row in rows.to_dict("records")
+    ]
+    return Typeset(
+        pd.DataFrame(lines),
+        f"CNTK and GCONV on the same images of {settings['dataset']}: test accuracy (%)",
+    )
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    if row["kind"] == "network":
+        return REGIMES["npf"][row["regime"]]
+    return "CNTK" if row["kind"] == "kernel" else "CNTK on all of CIFAR-10, as printed"
+
+
+def _whole(number: float) -> str:
+    return "–" if pd.isna(number) else f"{number:,.0f}"
+
+
+def _short(number: float) -> str:
+    return "–" if pd.isna(number) else f"{number:.2g}"
