@@ -79,7 +79,9 @@ use rule experiment as beyond_lemmas with:
         plan.benchmark("beyond_lemmas")
     params:
         **module("finitewidth.experiments.beyond.lemmas"),
-        settings={key: config["beyond"][key] for key in ("moments", "steps", "estimators")},
+        settings={
+            key: config["beyond"][key] for key in ("moments", "steps", "estimators")
+        },
 
 
 use rule figure as beyond_fig1 with:
