@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.experiments.errata import dgn, npf
+from finitewidth.experiments.errata import beyond, dgn, npf
 from finitewidth.experiments.errata.erratum import Erratum, outcome
 
-ERRATA: tuple[Erratum, ...] = (*npf.ERRATA, *dgn.ERRATA)
+ERRATA: tuple[Erratum, ...] = (*npf.ERRATA, *dgn.ERRATA, *beyond.ERRATA)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
