@@ -8,7 +8,7 @@ from pathlib import Path
 from finitewidth import index
 from finitewidth.errors import FinitewidthError
 from finitewidth.plan import FIGURE_FORMATS, TABLE_FORMATS
-from finitewidth.settings import PRESETS
+from finitewidth.settings import PRESETS, preset_only
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,10 +20,15 @@ def main(arguments: list[str] | None = None) -> int:
     listing.add_argument("--planned", action="store_true", help="also those still to come")
     costs = commands.add_parser("plan", help="what every artifact will cost, before any run")
     costs.add_argument("--preset", choices=PRESETS, default="quick")
+    errata = commands.add_parser("errata", help="misprints of the papers, computed, as Markdown")
+    errata.add_argument("--write", type=Path, metavar="FILE", help="write there, not to stdout")
     options = parser.parse_args(arguments)
     if options.command == "plan":
         return planned(options.preset)
     try:
+        if options.command == "errata":
+            show_errata(options.write)
+            return 0
         print("\n".join(listed(options.preset, options.planned)))
     except FinitewidthError as error:
         print(error, file=sys.stderr)
@@ -35,6 +40,18 @@ def planned(preset: str) -> int:
     """Print the plan of costs; Snakemake knows what rests on what."""
     words = ["plan", "--cores", "1", "--quiet", "all", "--nolock", "--config", f"preset={preset}"]
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
+
+
+def show_errata(file: Path | None) -> None:
+    """Compute all misprints; write or print them."""
+    # only here: computing imports torch
+    from finitewidth.experiments.errata import document, table
+
+    text = document.markdown(table.ERRATA, preset_only("paper", "config")["errata"]["networks"])
+    if file is None:
+        print(text, end="")
+    else:
+        file.write_text(text, encoding="utf-8")
 
 
 def listed(preset: str, planned: bool) -> list[str]:

@@ -1,15 +1,19 @@
 """Every misprint that can be computed is one: its check is its test."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from finitewidth.experiments.errata import table
+from finitewidth.experiments.errata import document, table
 from finitewidth.experiments.errata.erratum import PAPERS, Evidence, extrapolated, outcome
 from finitewidth.experiments.errata.linear_variance import kernel_variance
 from finitewidth.experiments.errata.networks import all_signed
+from finitewidth.settings import preset_only
 
+ROOT = Path(__file__).parents[2]
 # what the configuration asks for; seeds are fixed, so that the drawn ones do not flicker
-NETWORKS = 200_000
+NETWORKS = preset_only("paper", ROOT / "config")["errata"]["networks"]
 COMPUTED = [erratum for erratum in table.ERRATA if erratum.check]
 
 
@@ -19,6 +23,16 @@ def test_the_printed_formula_is_wrong_and_the_corrected_one_right(erratum):
     assert found.confirms, found
 
 
+def test_the_document_has_every_misprint_in_these_words_and_no_other():
+    text = (ROOT / "docs/errata.md").read_text(encoding="utf-8")
+    for erratum in table.ERRATA:
+        assert document.wording(erratum) in text, (
+            "python -m finitewidth errata --write docs/errata.md"
+        )
+    assert text.count("\n### ") == len(table.ERRATA)
+    assert "not confirmed." not in text
+
+
 def test_ids_are_unique_and_say_the_paper():
     ids = [erratum.id for erratum in table.ERRATA]
     assert len(set(ids)) == len(ids)
@@ -26,6 +40,7 @@ def test_ids_are_unique_and_say_the_paper():
         assert erratum.paper in PAPERS
         assert erratum.id.rsplit("-", 1)[0] == erratum.paper
         assert erratum.printed != erratum.corrected
+        assert "`" not in erratum.printed + erratum.corrected
         assert erratum.kind in ("formula", "index", "wording", "units")
         # nothing of LaTeX: tables show the text as it is
         assert not set("\\$") & set(erratum.printed + erratum.corrected + erratum.evidence)

@@ -124,8 +124,8 @@ ERRATA = (
         paper="beyond",
         place="(18)",
         printed="E Θ(x, x̃)/E Θ(x, x) ≳ Σ_l a^{L−l} Π g(ρ_{k−1}) / Σ_l a^{L−l}",
-        corrected="with the weights' part: [a^{L−1} Σ_l (n_{l−1}/n₀) ρ_{l−1} Π g + Σ_l a^{L−l} Π g] "
-        "/ [a^{L−1} Σ_l n_{l−1}/n₀ + Σ_l a^{L−l}], which is smaller",
+        corrected="with the weights' part: [a^{L−1} Σ_l (n_{l−1}/n₀) ρ_{l−1} Π g "
+        "+ Σ_l a^{L−l} Π g] / [a^{L−1} Σ_l n_{l−1}/n₀ + Σ_l a^{L−l}], which is smaller",
         kind="formula",
         evidence="Infinitely wide networks, Gaussian means by quadrature: the printed bound is "
         "not one.",

@@ -5,10 +5,17 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.experiments.errata import beyond, dgn, npf
+from finitewidth.experiments.errata import beyond, collapse, dgn, npf, thesis, trust
 from finitewidth.experiments.errata.erratum import Erratum, outcome
 
-ERRATA: tuple[Erratum, ...] = (*npf.ERRATA, *dgn.ERRATA, *beyond.ERRATA)
+ERRATA: tuple[Erratum, ...] = (
+    *npf.ERRATA,
+    *dgn.ERRATA,
+    *trust.ERRATA,
+    *beyond.ERRATA,
+    *thesis.ERRATA,
+    *collapse.ERRATA,
+)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
