@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from finitewidth.experiments.errata import document, table
 from finitewidth.experiments.errata.erratum import PAPERS, Evidence, extrapolated, outcome
-from finitewidth.experiments.errata.linear_variance import kernel_variance
-from finitewidth.experiments.errata.networks import all_signed
 from finitewidth.settings import preset_only
 
 ROOT = Path(__file__).parents[2]
@@ -71,16 +68,3 @@ def test_extrapolation_takes_out_powers_of_one_over_m():
     limit, error = extrapolated([3 + 2 / m - 5 / m**2 + 7 / m**3 for m in (4, 8, 16, 32, 64)])
     assert limit == pytest.approx(3, abs=1e-12)
     assert error < 1e-9
-
-
-@pytest.mark.parametrize(("d", "w"), [(2, 2), (3, 2), (4, 2), (5, 2), (3, 3)])
-def test_variance_of_deep_linear_networks_is_that_of_all_networks_listed(d, w):
-    weights = [part.numpy() for part in all_signed((1, *[w] * (d - 1), 1), w**-0.5)]
-    below, above = [np.ones((len(weights[0]), 1))], [np.ones((len(weights[0]), 1))]
-    for weight in weights:
-        below.append(np.einsum("ni,nij->nj", below[-1], weight))
-    for weight in reversed(weights):
-        above.append(np.einsum("nj,nij->ni", above[-1], weight))
-    kernel = sum((below[k] ** 2).sum(1) * (above[d - 1 - k] ** 2).sum(1) for k in range(d))
-    assert kernel.mean() == pytest.approx(d)
-    assert kernel.var() == pytest.approx(kernel_variance(d, w))

@@ -2,14 +2,20 @@
 
 import itertools
 
+import numpy as np
 import torch
 
 from finitewidth.experiments.errata.erratum import Erratum, Evidence, exactly, extrapolated
-from finitewidth.experiments.errata.linear_variance import kernel_variance
-from finitewidth.experiments.errata.networks import all_signed, generator
+from finitewidth.experiments.errata.networks import generator
+from finitewidth.kernels.gated_moments import (
+    GateCounts,
+    leading_variance,
+    value_kernel_moments,
+)
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.kernels.paths import enumerate_paths, path_features
+from finitewidth.kernels.signed_weights import every_signed_network
 
 
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
@@ -41,18 +47,25 @@ def paths_from_two_inputs() -> Evidence:
     return exactly("K(x, x) of one network, d_in = 2, w = 3, d = 3", truth, printed, corrected)
 
 
+def linear_variance(depth: int, width: int) -> float:
+    """Var K of a deep linear network with weights ±1/√w at x = 1, exactly."""
+    open_units = np.full((depth - 1, 1, 1), width)
+    counts = GateCounts.of_numbers(open_units, open_units, open_units)
+    return float(value_kernel_moments(np.ones((1, 1)), counts, 1 / width).variance[0, 0])
+
+
 def variance_growth() -> Evidence:
     """Variance times w for large w, deep linear networks of d = 16; the bound fitted at d = 4."""
     widths = [2**power for power in range(8, 13)]
-    at_four = extrapolated([w * kernel_variance(4, w) for w in widths])[0]
-    truth, error = extrapolated([w * kernel_variance(16, w) for w in widths])
+    at_four = extrapolated([w * linear_variance(4, w) for w in widths])[0]
+    truth, error = extrapolated([w * linear_variance(16, w) for w in widths])
     return Evidence(
         "lim w·Var K₀, deep linear network, d_in = n = 1, σ² = 1/w, d = 16; "
         "printed: the most that O(d²/w) allows after d = 4",
         truth,
         error,
         at_four * (16 / 4) ** 2,
-        2 / 3 * 15 * 14 * 29,
+        leading_variance(16, 1),
     )
 
 
@@ -67,7 +80,7 @@ def kernel_of_weights() -> Evidence:
     """E K^w(1, 2) over all 2¹⁰ networks with weights ±σ and fixed soft gates, d = 3."""
     gates, x = soft_gates()
     sigma, d = 0.6, 3
-    weights = all_signed((2, 2, 2, 1), sigma)
+    weights = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False)
     printed = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
     truth = kernels.mean(dim=0)[0, 1]
@@ -145,7 +158,7 @@ def lumped_cases() -> Evidence:
 def one_input() -> Evidence:
     """E K of deep linear networks with weights ±σ at the input x = 2, all networks listed."""
     sigma, w, d, x = 0.6, 2, 3, 2.0
-    weights = all_signed((1, w, w, 1), sigma)
+    weights = every_signed_network((1, w, w, 1), sigma)
     gates = [torch.ones(1, w, dtype=torch.float64)] * 2
     kernels = value_kernel(
         torch.full((1, 1), x, dtype=torch.float64), weights, None, gates, with_biases=False

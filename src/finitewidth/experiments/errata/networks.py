@@ -1,9 +1,6 @@
-"""Small networks for checks: every sign pattern enumerated, or weights drawn with numpy."""
-
-import itertools
+"""Random networks for checks, drawn in full with numpy."""
 
 import numpy as np
-import torch
 
 from finitewidth.provenance import seed_for
 
@@ -11,15 +8,6 @@ from finitewidth.provenance import seed_for
 def generator(erratum: str) -> np.random.Generator:
     """The stream of an erratum's check."""
     return np.random.default_rng(seed_for("errata", erratum))
-
-
-def all_signed(sizes: tuple[int, ...], sigma: float) -> list[torch.Tensor]:
-    """Every network with weights of ±sigma: per layer (networks, fan_in, fan_out), float64."""
-    shapes = list(itertools.pairwise(sizes))
-    count = sum(rows * columns for rows, columns in shapes)
-    signs = torch.tensor(list(itertools.product((-1.0, 1.0), repeat=count)), dtype=torch.float64)
-    parts = torch.split(sigma * signs, [rows * columns for rows, columns in shapes], dim=1)
-    return [part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def relu_pass(
