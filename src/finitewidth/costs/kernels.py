@@ -222,16 +222,7 @@ def reading(files: int) -> Work:
     return Work(calls=40_000 + 3_000 * files, disk=20_000)
 
 
-def errata(settings: Config) -> Work:
-    """Rule errata_table: small networks drawn in full, and quadratures whatever their number."""
-    per_network = 470  # numbers; checks of wide networks draw a tenth to a thousandth as many
-    draws = settings["networks"] * per_network
-    return Work(draws=draws, elements=4 * draws, calls=300_000, torch=1,
-                memory=settings["networks"] * 8 * 500, disk=80 * 700)  # fmt: skip
-
-
 EXPERIMENTS = {
-    "errata_table": lambda config: errata(config["errata"]),
     "npf_regimes": lambda config: reading(3 * len(config["npf"]["table2"]["rows"])),
     "npf_stages": lambda config: reading(3),
     "npf_cntk": lambda config: npf_cntk(config["npf"]["cntk"]),
