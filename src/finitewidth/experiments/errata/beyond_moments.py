@@ -77,7 +77,11 @@ def critical_limit() -> Evidence:
     truth, error = _limit(
         1.0, 2.0, lambda init: log_theta_moment(init, 2) - 2 * log_theta_moment(init, 1)
     )
-    forms = (dispersion_limit(1.0, "critical", form=form) for form in ("printed", "corrected"))
+    grown, alpha = np.exp(5.0), 1.0
+    printed = grown * (1 / 2 + (2 * alpha**2 - 8 * alpha) / 25)
+    printed += (np.e - grown) * (1 - 4 * alpha) / 8
+    printed += 2 * alpha / 5 * ((4 - alpha) / 5 - 1 - alpha)
+    forms = (printed / (1 + alpha) ** 2, dispersion_limit(1.0, "critical"))
     return Evidence("lim E[Θ²]/E[Θ]², edge of chaos, α₀ = 1, λ = 1", truth, error, *forms)
 
 
@@ -180,8 +184,10 @@ ERRATA = (
         id="beyond-5",
         paper="beyond",
         place="Theorem 3.1, (9); (41), appendix B.1",
-        printed="W₂ and WB as in (8) and (37)",
-        corrected="(W₂ + 2α₀ WB + α₀² B₂) / (1 + α₀)², B₂ = 2(e^{5λ} − 1)/(25λ²) − 2/(5λ)",
+        printed="[e^{5λ} (1/(2λ) + (2α₀² − 8α₀)/(25λ²)) + (e^λ − e^{5λ}) (1 − 4α₀)/(8λ²) "
+        "+ (2α₀/(5λ)) ((4 − α₀)/(5λ) − 1 − α₀)] / (1 + α₀)²",
+        corrected="(W₂ + 2α₀ WB + α₀² B₂) / (1 + α₀)² with W₂ of beyond-4, WB of beyond-6, "
+        "B₂ = 2(e^{5λ} − 1)/(25λ²) − 2/(5λ)",
         kind="formula",
         evidence="Exact dispersion at L = M for M = 64 to 512, extrapolated.",
         check=critical_limit,
