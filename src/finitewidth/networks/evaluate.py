@@ -61,13 +61,14 @@ class Pass:
         """The network's output, (S, units of the last layer).
 
         Raises:
-            KeyError: the equations use a term that none of them defines.
+            KeyError: the equations use a term that none of them defines, or the index l outside
+                the hidden layers.
             IndexError: they use weights of a layer that does not exist.
             ValueError: weights and layers do not fit.
         """
-        return self._term(OUTPUT, 0)
+        return self._term(OUTPUT, None)
 
-    def _term(self, term: Term, here: int) -> np.ndarray:
+    def _term(self, term: Term, here: int | None) -> np.ndarray:
         layer = self._layer(term.layer, here)
         if term.symbol == "x":
             return self.x
@@ -77,10 +78,10 @@ class Pass:
             left = equation.left
             same = (left.symbol, left.network) == (term.symbol, term.network)
             if same and equation.gate in ("", self.gates.kind) and self._meant(left, layer):
-                return self._value(equation.right, layer)
+                return self._value(equation.right, layer if left.layer == "l" else None)
         raise KeyError(f"no equation defines {term.symbol}^{term.network} of layer {layer}")
 
-    def _value(self, right: Expression | Positive, here: int) -> np.ndarray:
+    def _value(self, right: Expression | Positive, here: int | None) -> np.ndarray:
         match right:
             case One():
                 return np.ones((1, 1))
@@ -104,10 +105,13 @@ class Pass:
             raise IndexError(f"there are no weights of layer {layer}")
         return self.weights[network][layer - 1]
 
-    def _layer(self, written: str, here: int) -> int:
+    def _layer(self, written: str, here: int | None) -> int:
+        if here is None and written in ("l", "l-1"):
+            raise KeyError(f"{written} means nothing outside the hidden layers")
         # a network that only makes gates does without the output layer
         depth = max(map(len, self.weights.values()))
-        return {"0": 0, "l": here, "l-1": here - 1, "d-1": depth - 1, "d": depth}[written]
+        known = {"0": 0, "d-1": depth - 1, "d": depth}
+        return known[written] if here is None else {**known, "l": here, "l-1": here - 1}[written]
 
     @staticmethod
     def _meant(left: Term, layer: int) -> bool:

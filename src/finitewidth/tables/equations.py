@@ -14,7 +14,8 @@ DAGGER = r"\quad\dagger"
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The equations and notes of one table."""
     rows = tables["equations"]
-    return rows[rows["artifact"] == settings["artifact"]].fillna("")
+    rows = rows[rows["artifact"] == settings["artifact"]].astype(object)
+    return rows.where(rows.notna(), "")
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:

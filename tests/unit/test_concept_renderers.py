@@ -1,0 +1,89 @@
+"""Diagrams and tables of equations: drawn at other sizes too, and readable without MathJax."""
+
+import pandas as pd
+import pytest
+
+from finitewidth.experiments.dgn import concepts as dgn
+from finitewidth.experiments.npf import concepts as npf
+from finitewidth.figures.dgn import fig9
+from finitewidth.figures.npf import fig1, fig2, fig4, fig5
+from finitewidth.settings import preset_only
+from finitewidth.tables import equations
+from finitewidth.tables.dgn import table3 as dgn_table3
+from finitewidth.tables.npf import table3 as npf_table3
+from finitewidth.tables.typeset import latex, markdown
+
+CONFIG = preset_only("quick", "config")
+TABLES = ("npf_table1", "npf_table4", "npf_table5", "npf0_table1", "dgn_table1", "dgn_table2",
+          "dgn_table5")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return {"npf": npf.measure({}, CONFIG["npf"]["concepts"]),
+            "dgn": dgn.measure({}, CONFIG["dgn"]["concepts"])}  # fmt: skip
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def inside(figure):
+    """Whether every text lies within the page."""
+    figure.canvas.draw()
+    page = figure.bbox
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    return all(page.x0 <= b.x0 and b.x1 <= page.x1 and page.y0 <= b.y0 and b.y1 <= page.y1
+               for b in boxes)  # fmt: skip
+
+
+def test_every_diagram_fits_its_page(measured):
+    drawn = [(fig1, "npf", {}), (fig2, "npf", {"paper": "npf"}), (fig2, "npf", {"paper": "npf0"}),
+             (fig4, "npf", {}), (fig5, "npf", {}), (fig9, "dgn", {})]  # fmt: skip
+    for module, paper, settings in drawn:
+        assert inside(module.draw(module.select(measured[paper]), settings)), module.__name__
+
+
+def test_figure_1_names_all_paths_and_prints_lambda(measured):
+    shown = texts(fig1.draw(fig1.select(measured["npf"]), {}))
+    assert {f"$p_{{{path}}}$" for path in range(1, 19)} <= set(shown)
+    assert "$x_1$ and $x_2$ share $p_{3}$, $p_{12}$:" in shown
+
+
+def test_figure_1_of_another_network():
+    toy = {"inputs": 1, "width": 2, "gates": [[[1, 0], [0, 0]]] * 3}
+    tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})
+    assert "$x_1$ and $x_2$ share no path:" in texts(fig1.draw(fig1.select(tables), {}))
+
+
+def test_figure_5_of_other_sizes():
+    figure = fig5.draw(npf.padding({"width": 2, "hidden": 3, "copies": 4}), {})
+    assert inside(figure)
+    assert "width $mw = 8$" in texts(figure)
+
+
+def test_figure_9_counts_what_it_draws(measured):
+    shown = texts(fig9.draw(fig9.select(measured["dgn"]), {}))
+    assert {"24 paths", "8 path strengths", "each shared by 3 paths,"} <= set(shown)
+    assert sum(r"\,/\,3" in text for text in shown) == 8
+
+
+@pytest.mark.parametrize("artifact", TABLES)
+def test_a_table_of_equations_in_text_and_latex(measured, artifact):
+    settings = {"artifact": artifact, "title": "t"}
+    rows = equations.select(measured[artifact[:3]], settings)
+    table = equations.typeset(rows, settings)
+    text, tex = markdown(table, "foot"), latex(table, "foot")
+    assert not set(text) & set("\\$")
+    assert tex.count("$") % 2 == 0
+    assert tex.count("{") == tex.count("}")
+    assert ("prints" in text) == (artifact in ("npf_table1", "npf_table4"))
+    assert isinstance(rows, pd.DataFrame)
+
+
+def test_tables_3(measured):
+    rows = npf_table3.select(measured["npf"], {})
+    text = markdown(npf_table3.typeset(rows, {}), "foot")
+    assert text.count("(a) or (b)") == text.count("(c) or (d)") == 2
+    rows = dgn_table3.select(measured["dgn"], {})
+    assert r"\mathcal{N}(\Theta^g_t, \beta; \Theta^w_t)" in latex(dgn_table3.typeset(rows, {}), "")
