@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 
@@ -76,6 +77,13 @@ def edge(
         color=colour, linewidth=width, linestyle=style, solid_capstyle="round",
         zorder=1 + above / 10,
     )  # fmt: skip
+
+
+def skeleton(
+    axis: Axes, ends: Sequence[tuple[Place, Place]], *, colour: str = FAINT, width: float = 0.6
+) -> None:
+    """Many straight lines of one kind, behind all else."""
+    axis.add_collection(LineCollection(ends, colors=colour, linewidths=width, zorder=0.8))
 
 
 def arrow(

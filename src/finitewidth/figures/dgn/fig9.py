@@ -104,9 +104,8 @@ def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None
 
 def _bundle(axis: Axes, places: Units, connections: pd.DataFrame, paths: pd.DataFrame) -> None:
     """The paths of one strength, each in a colour of its own."""
-    for row in connections.to_dict("records"):
-        start, end = _ends(row)
-        diagrams.edge(axis, places[start], places[end], colour="0.88", width=0.5)
+    ends = [[places[unit] for unit in _ends(row)] for row in connections.to_dict("records")]
+    diagrams.skeleton(axis, ends, colour="0.88", width=0.5)
     units = [name for name in paths if name.startswith("unit_")]
     last = len(units)
     for number, path in enumerate(paths.to_dict("records")):

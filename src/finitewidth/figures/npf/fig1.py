@@ -71,9 +71,8 @@ def _ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def _skeleton(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame) -> None:
-    for row in _edges(rows):
-        start, end = _ends(row)
-        diagrams.edge(axis, places[start], places[end], colour="0.85", width=0.6)
+    ends = [[places[unit] for unit in _ends(row)] for row in _edges(rows)]
+    diagrams.skeleton(axis, ends, colour="0.85")
 
 
 def _network(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame) -> None:

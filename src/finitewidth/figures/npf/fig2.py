@@ -133,12 +133,12 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
     """One column per network."""
     for column, (title, group) in enumerate(rows.groupby("column", sort=False)):
         x, colour = 0.1 + 3.5 * column, list(COLOURS.values())[column]
-        diagrams.write(axis, (x, 2.45), title, size=8, colour=colour, across="left", weight="bold")
+        diagrams.write(axis, (x, 2.53), title, size=8, colour=colour, across="left", weight="bold")
         for line, (name, formula) in enumerate(zip(group["name"], group["label"], strict=True)):
             # matplotlib has no blackboard 1, and sets the index of a sum below it
             text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j")
             text = text.replace(r"\frac", r"\dfrac")
-            y = 2.22 - 0.31 * line
+            y = 2.3 - 0.31 * line
             diagrams.write(axis, (x, y), name.lower(), size=7, across="left", colour="0.4")
             diagrams.write(axis, (x + 0.82, y), f"${text}$", size=8, across="left")
 
