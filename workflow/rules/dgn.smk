@@ -242,6 +242,185 @@ use rule figure as dgn_fig9 with:
         footer=plan.footer("dgn", ["concepts"]),
 
 
+use rule experiment as dgn_mnist with:
+    input:
+        histories=plan.histories("dgn", ["mnist"]),
+    output:
+        runs=f"{results}/dgn/experiments/mnist_runs.csv",
+        curves=ensure(f"{results}/dgn/experiments/mnist.csv", non_empty=True),
+        provenance=f"{results}/dgn/experiments/mnist_provenance.json",
+    log:
+        plan.log("dgn_mnist"),
+    benchmark:
+        plan.benchmark("dgn_mnist")
+    params:
+        **module("finitewidth.experiments.dgn.fig5"),
+        settings={key: config["dgn"]["mnist"][key] for key in ("pixels", "ddof")},
+
+
+use rule experiment as dgn_binary with:
+    input:
+        histories=plan.histories("dgn", ["binary"]),
+    output:
+        runs=f"{results}/dgn/experiments/binary_runs.csv",
+        curves=ensure(f"{results}/dgn/experiments/binary.csv", non_empty=True),
+        provenance=f"{results}/dgn/experiments/binary_provenance.json",
+    log:
+        plan.log("dgn_binary"),
+    benchmark:
+        plan.benchmark("dgn_binary")
+    params:
+        **module("finitewidth.experiments.dgn.fig7"),
+        settings={"ddof": config["dgn"]["binary"]["ddof"]},
+
+
+use rule experiment as dgn_nu with:
+    input:
+        data=plan.dataset(config["dgn"]["binary"]["dataset"]),
+        relu=f"{results}/dgn/training/binary-relu/weights.npz",
+        frozen=f"{results}/dgn/training/binary-frozen/weights.npz",
+        soft_galu=f"{results}/dgn/training/binary-soft_galu/weights.npz",
+    output:
+        runs=f"{results}/dgn/experiments/nu_runs.csv",
+        curves=ensure(f"{results}/dgn/experiments/nu.csv", non_empty=True),
+        provenance=f"{results}/dgn/experiments/nu_provenance.json",
+    log:
+        plan.log("dgn_nu"),
+    benchmark:
+        plan.benchmark("dgn_nu")
+    params:
+        **module("finitewidth.experiments.dgn.fig8"),
+        settings={
+            key: config["dgn"]["binary"][key]
+            for key in (
+                "classes",
+                "per_class",
+                "gate",
+                "feature_hidden",
+                "runs",
+                "ddof",
+            )
+        },
+
+
+use rule experiment as dgn_sweep with:
+    input:
+        histories=plan.histories("dgn", ["table4"]),
+        reported="config/reported/dgn.csv",
+    output:
+        runs=f"{results}/dgn/experiments/sweep_runs.csv",
+        rows=ensure(f"{results}/dgn/experiments/sweep.csv", non_empty=True),
+        provenance=f"{results}/dgn/experiments/sweep_provenance.json",
+    log:
+        plan.log("dgn_sweep"),
+    benchmark:
+        plan.benchmark("dgn_sweep")
+    params:
+        **module("finitewidth.experiments.dgn.table4"),
+        settings={key: config["dgn"]["table4"][key] for key in ("select", "ddof")},
+
+
+use rule experiment as dgn_text with:
+    input:
+        gates_only=f"{results}/dgn/training/gates_only/history.csv",
+        mnist=rules.dgn_mnist.output.runs,
+        table4=rules.dgn_sweep.output.runs,
+        reported="config/reported/dgn.csv",
+    output:
+        runs=f"{results}/dgn/experiments/text_runs.csv",
+        rows=ensure(f"{results}/dgn/experiments/text.csv", non_empty=True),
+        provenance=f"{results}/dgn/experiments/text_provenance.json",
+    log:
+        plan.log("dgn_text"),
+    benchmark:
+        plan.benchmark("dgn_text")
+    params:
+        **module("finitewidth.experiments.dgn.text"),
+        settings={
+            "in_text": config["dgn"]["table4"]["in_text"],
+            "ddof": config["dgn"]["gates_only"]["ddof"],
+            **{
+                section: {"select": config["dgn"][section]["select"]}
+                for section in ("mnist", "table4", "gates_only")
+            },
+        },
+
+
+use rule figure as dgn_fig5 with:
+    input:
+        curves=rules.dgn_mnist.output.curves,
+    output:
+        **files_of("dgn_fig5"),
+    log:
+        plan.log("dgn_fig5"),
+    benchmark:
+        plan.benchmark("dgn_fig5")
+    params:
+        **module("finitewidth.figures.dgn.fig5"),
+        settings={},
+        footer=plan.footer("dgn", ["mnist"], "mnist"),
+
+
+use rule figure as dgn_fig7 with:
+    input:
+        curves=rules.dgn_binary.output.curves,
+    output:
+        **files_of("dgn_fig7"),
+    log:
+        plan.log("dgn_fig7"),
+    benchmark:
+        plan.benchmark("dgn_fig7")
+    params:
+        **module("finitewidth.figures.dgn.fig7"),
+        settings={},
+        footer=plan.footer("dgn", ["binary"], "mnist"),
+
+
+use rule figure as dgn_fig8 with:
+    input:
+        curves=rules.dgn_nu.output.curves,
+    output:
+        **files_of("dgn_fig8"),
+    log:
+        plan.log("dgn_fig8"),
+    benchmark:
+        plan.benchmark("dgn_fig8")
+    params:
+        **module("finitewidth.figures.dgn.fig8"),
+        settings={},
+        footer=plan.footer("dgn", ["binary"], "mnist"),
+
+
+use rule table as dgn_table4 with:
+    input:
+        rows=rules.dgn_sweep.output.rows,
+    output:
+        **files_of("dgn_table4"),
+    log:
+        plan.log("dgn_table4"),
+    benchmark:
+        plan.benchmark("dgn_table4")
+    params:
+        **module("finitewidth.tables.dgn.table4"),
+        settings={"dataset": plan.titles("cifar10")["cifar10"]},
+        footer=plan.footer("dgn", ["table4"], "cifar10"),
+
+
+use rule table as dgn_extra_text with:
+    input:
+        rows=rules.dgn_text.output.rows,
+    output:
+        **files_of("dgn_extra_text"),
+    log:
+        plan.log("dgn_extra_text"),
+    benchmark:
+        plan.benchmark("dgn_extra_text")
+    params:
+        **module("finitewidth.tables.dgn.extra_text"),
+        settings={"datasets": plan.titles("mnist", "cifar10")},
+        footer=plan.footer("dgn", ["gates_only", "table4", "mnist"], "mnist", "cifar10"),
+
+
 rule dgn:
     input:
         plan.targets("dgn"),

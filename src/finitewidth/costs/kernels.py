@@ -217,6 +217,17 @@ def npf_cntk(settings: Config) -> Work:
                 memory=8 * train * (train + test) * 6, disk=30 * ROW)  # fmt: skip
 
 
+def dgn_nu(settings: Config) -> Work:
+    """Rule dgn_nu: five tangent kernels, inverted six times, for every kept epoch and run."""
+    kernels = 5 * settings["runs"] * (settings["epochs"] // settings["every"] + 1)
+    examples = 2 * settings["per_class"]
+    network = settings["network"]
+    units = network["hidden"] * network["width"]
+    products = 4 * examples**2 * units + 4 * examples * network["width"] * (784 + units)
+    return Work(flops=2 * kernels * (products + 4 * examples**3), calls=kernels * 150, torch=1,
+                elements=kernels * examples**2 * 40, disk=kernels * ROW)  # fmt: skip
+
+
 def reading(files: int) -> Work:
     """A job that only reads tables and writes others."""
     return Work(calls=40_000 + 3_000 * files, disk=20_000)
@@ -228,6 +239,11 @@ EXPERIMENTS = {
     "npf_cntk": lambda config: npf_cntk(config["npf"]["cntk"]),
     "npf_nu": lambda config: npf_nu(config["npf"]["nu"]),
     "npf_kvf": lambda config: npf_kvf(config["npf"]["kvf"]),
+    "dgn_mnist": lambda config: reading(2),
+    "dgn_binary": lambda config: reading(4),
+    "dgn_nu": lambda config: dgn_nu(config["dgn"]["binary"]),
+    "dgn_sweep": lambda config: reading(4),
+    "dgn_text": lambda config: reading(4),
     "trust_widths": lambda config: trust_heat(config["trust"]["widths"]),
     "trust_biases": lambda config: trust_heat(config["trust"]["biases"]),
     "trust_depth": lambda config: trust_depth(config["trust"]["depth"]),

@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.style
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -53,6 +54,13 @@ def panels(count: int, titles: list[str]) -> tuple[Figure, list[Axes]]:
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title)
     return figure, list(axes[0])
+
+
+def band(axis: Axes, curve: pd.DataFrame, **line: Any) -> None:
+    """A line through ``x``, ``y`` and the area within one ``spread`` of it."""
+    axis.plot(curve["x"], curve["y"], **line)
+    low, high = curve["y"] - curve["spread"], curve["y"] + curve["spread"]
+    axis.fill_between(curve["x"], low, high, color=line["color"], alpha=0.2, linewidth=0)
 
 
 def add_footer(figure: Figure, text: str) -> None:

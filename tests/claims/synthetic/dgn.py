@@ -1,7 +1,7 @@
 """Made-up rows for the claims of dgn."""
 
 import pandas as pd
-from tests.claims.synthetic import dgn_concepts, npf_theory
+from tests.claims.synthetic import dgn_concepts, dgn_training, npf_theory
 from tests.claims.synthetic.memorisation import DEPTHS, errors_of
 
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
@@ -58,7 +58,7 @@ def _scatter(run, runs):
     return run - (runs - 1) / 2 if runs < 10 else (run % 5) - 2
 
 
-ROWS = npf_theory.ROWS_OF_DGN | dgn_concepts.ROWS | {
+ROWS = npf_theory.ROWS_OF_DGN | dgn_concepts.ROWS | dgn_training.ROWS | {
     "D04": (entries, lambda: entries(shift=0.4)),
     "D05": (
         lambda: {"kernels": kernels()}, lambda: {"kernels": kernels(far=0.1, near=1.0)},

@@ -7,6 +7,8 @@ from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 
+FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their stack
+
 
 def trainings(dgn: Mapping[str, Any]) -> dict[str, PlannedTraining]:
     """All trainings of the settings' section ``dgn``, by name."""
@@ -47,15 +49,16 @@ def _binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         "loss": "squared",
         "snapshots": tuple(range(0, binary["epochs"] + 1, binary["every"])),
     }
+    frozen = {
+        "frnpf_di": _replicas("frnpf_di", start, binary),
+        "galu": _replicas("galu", fresh, binary),
+        "flnpf": _replicas("flnpf", fresh, binary, pretrained="last"),
+    }
     stacks = {
         "relu": _replicas("relu", start, binary),
         "soft_relu": _replicas("soft_relu", start, binary, **gate),
         "soft_galu": _replicas(soft_galu, start, binary, **gate),
-        "frozen": (
-            *_replicas("frnpf_di", start, binary),
-            *_replicas("galu", fresh, binary),
-            *_replicas("flnpf", fresh, binary, pretrained="last"),
-        ),
+        "frozen": tuple(replica for regime in FROZEN for replica in frozen[regime]),
     }
     for name, replicas in stacks.items():
         keep = ("last",) if name == "relu" else ()

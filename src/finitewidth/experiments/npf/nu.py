@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-import torch
 
-from finitewidth.data.select import first_per_class, scaled
+from finitewidth.experiments.examples import binary_examples
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import relu_gates
 from finitewidth.kernels.npk import npk, nu
@@ -25,7 +24,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64, no ridge).
         ``curves``: rows (panel, series, x, y, spread, runs).
     """
-    images, y = _examples(inputs["data"], settings["classes"], settings["per_class"])
+    images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
     for epoch in epochs_kept(inputs["weights"]):
         weights, biases = network_at(inputs["weights"], epoch, "value")
@@ -49,11 +48,3 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
              "runs": len(group)}
         )  # fmt: skip
     return {"runs": runs, "curves": pd.DataFrame(curves)}
-
-
-def _examples(data: Any, classes: list[int], per_class: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Images (2·per_class, inputs) in [0, 1] and labels ∓1, both float64."""
-    index = first_per_class(data.train_labels, classes, per_class)
-    images = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
-    labels = torch.from_numpy(data.train_labels[index])
-    return images, torch.where(labels == classes[0], -1.0, 1.0).double()

@@ -1,0 +1,66 @@
+"""E-DGN-MNIST: ReLU and GaLU on images, random labels and random pixels (dgn Figure 5)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.experiments.dgn.curves import curve
+from finitewidth.measures.accuracy import scores_by_replica
+
+SERIES = {"relu": "ReLU", "galu": "GaLU"}
+LEARNT = 0.99  # train accuracy at which a network counts as trained (claims D14, D16)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
+
+    Args:
+        inputs: ``histories``, of both trainings.
+        settings: ``pixels``, the variant that stands for random pixels; ``ddof``.
+
+    Returns:
+        ``runs``: a row per run (see `finitewidth.measures.accuracy.scores_by_replica`) and
+        ``epochs_to_99``, see `epochs_to`.
+        ``curves``: rows (panel, series, x, y, spread, runs, diverged), accuracies as fractions;
+        diverged runs count in ``diverged`` and nowhere else.
+    """
+    history = inputs["histories"]
+    runs = scores_by_replica(history)
+    keys = ["regime", "variant", "seed"]
+    runs["epochs_to_99"] = [
+        epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])
+        for run in runs[keys].to_dict("records")
+    ]
+    return {
+        "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
+        "curves": pd.DataFrame(_curves(history, settings)),
+    }
+
+
+def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
+    """Epochs after which one run's train accuracy reaches ``accuracy``; NaN if it never does.
+
+    A fraction, by a straight line from the epoch before (0 at epoch 0): whole epochs are too
+    coarse where a network learns in a few.
+    """
+    reached = [0.0, *history.sort_values("epoch")["train_accuracy"]]
+    for epoch, now in enumerate(reached):
+        if now >= accuracy:
+            before = reached[epoch - 1]
+            return epoch - 1 + (accuracy - before) / (now - before)
+    return float("nan")
+
+
+def _curves(history: pd.DataFrame, settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    panels = {
+        "mnist": ("original", "train_accuracy"),
+        "labels": ("random_labels", "train_accuracy"),
+        "pixels": (settings["pixels"], "train_accuracy"),
+        "test": ("original", "test_accuracy"),
+    }
+    for panel, (variant, column) in panels.items():
+        for regime, series in SERIES.items():
+            rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
+            for point in curve(rows, column, settings["ddof"]):
+                yield {"panel": panel, "series": series, **point}

@@ -1,0 +1,56 @@
+"""E-DGN-BIN, experiments 3 to 5: gates adaptable, learnt and frozen (dgn Figure 7)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.experiments.dgn.curves import curve
+from finitewidth.measures.accuracy import REPLICA, scores_by_replica
+
+# panel -> series -> regime; a gating network with hard hidden units makes soft-GaLU npf's DLNPF
+FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
+        "GaLU": ("galu",)}  # fmt: skip
+GATES = {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}
+ADAPTABLE = {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}
+LOSSES = {"train": "train_loss", "test": "test_loss"}
+PANELS = (
+    ("train", FOUR, ("train",)),
+    ("test", FOUR, ("test",)),
+    ("gates", GATES, ("train", "test")),
+    ("adaptable", ADAPTABLE, ("train", "test")),
+)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Mean squared errors of all networks over epochs.
+
+    Args:
+        inputs: ``histories``, of all four trainings.
+        settings: ``ddof``.
+
+    Returns:
+        ``runs``: a row per run: accuracies, and ``train_loss`` and ``test_loss`` of the last epoch.
+        ``curves``: rows (panel, series, split, x, y, spread, runs, diverged, test_accuracy), the
+        last the mean test accuracy of the same epoch.
+    """
+    history = inputs["histories"]
+    last = history[history["epoch"] == history["epoch"].max()]
+    runs = scores_by_replica(history).merge(last[[*REPLICA, *LOSSES.values()]], on=REPLICA)
+    return {
+        "runs": runs.drop(columns=["row", "stage", "variant"]),
+        "curves": pd.DataFrame(_curves(history, settings["ddof"])),
+    }
+
+
+def _curves(history: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
+    for panel, networks, splits in PANELS:
+        for series, regimes in networks.items():
+            rows = history[history["regime"].isin(regimes)]
+            accuracies = list(curve(rows, "test_accuracy", ddof))
+            for split in splits:
+                for point, accuracy in zip(
+                    curve(rows, LOSSES[split], ddof), accuracies, strict=True
+                ):
+                    yield {"panel": panel, "series": series, "split": split, **point,
+                           "test_accuracy": accuracy["y"]}  # fmt: skip

@@ -1,0 +1,128 @@
+"""E-DGN-BIN: nu of four kernels while networks learn two digits (dgn Figure 8)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.experiments.dgn.trainings import FROZEN
+from finitewidth.experiments.examples import binary_examples
+from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.kernels.gated_networks import feature_gates
+from finitewidth.kernels.gated_ntk import feature_kernel, relu_ntk, value_kernel
+from finitewidth.kernels.npk import NuValue, SingularKernelError, nu
+from finitewidth.measures.accuracy import mean_and_spread
+
+RIDGE = 1e-10  # times the mean eigenvalue, where a kernel cannot be inverted without
+# panel -> its lines; the last two panels show one kernel against its own first value
+LINES = {
+    "gates": ("learnt gates", "unlearnt gates"),
+    "adaptable": ("ReLU", "frozen ReLU"),
+    "ka": ("soft-GaLU",),
+    "ka_hat": ("soft-GaLU",),
+}
+AT_START = "value at t = 0"
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Value of nu_t = yᵀ K⁻¹ y at every kept epoch of every run, for four choices of K.
+
+    ``gates`` and ``adaptable``: the tangent kernel of all trained weights, over its trace.
+    ``ka``: the kernel K^a of the gating weights of soft-GaLU; ``ka_hat``: that over its trace.
+
+    Args:
+        inputs: ``data``, the dataset; ``relu``, ``frozen`` and ``soft_galu``, weights kept along
+            the trainings.
+        settings: ``classes`` (the first is -1), ``per_class`` (the first so many training images
+            of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``.
+
+    Returns:
+        ``runs``: panel, series, epoch, seed, nu, condition_number (float64, of what was
+        inverted), ridge (in units of the mean eigenvalue), problem (why there is no nu).
+        ``curves``: rows (panel, series, x, y, spread, runs, failed).
+    """
+    x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
+    rows = []
+    for epoch in epochs_kept(inputs["relu"]):
+        for (panel, series), kernels in _kernels(inputs, epoch, x, settings).items():
+            for seed, kernel in enumerate(kernels):
+                row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
+                rows += [row | part for part in _nu(y, kernel, panel)]
+    runs = pd.DataFrame(rows)
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, settings["ddof"]))}
+
+
+def _kernels(
+    inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Mapping[str, Any]
+) -> dict[tuple[str, str], Tensor]:
+    """(panel, series) -> kernels (R, S, S), unnormalised, of all weights that learn."""
+    relu = network_at(inputs["relu"], epoch, "value")
+    soft = [network_at(inputs["soft_galu"], epoch, part) for part in ("feature", "value")]
+    frozen = _frozen(inputs["frozen"], epoch, x, settings["runs"])
+    return {
+        ("gates", "learnt gates"): frozen["flnpf"],
+        ("gates", "unlearnt gates"): frozen["galu"],
+        ("adaptable", "ReLU"): relu_ntk(x, *relu, with_biases=relu[1] is not None),
+        ("adaptable", "frozen ReLU"): frozen["frnpf_di"],
+        ("ka", "soft-GaLU"): feature_kernel(
+            x, *soft[0], *soft[1], **settings["gate"], hidden=settings["feature_hidden"],
+            with_biases=soft[0][1] is not None,
+        ),
+    }  # fmt: skip
+
+
+def _frozen(
+    arrays: Mapping[str, np.ndarray], epoch: int, x: Tensor, runs: int
+) -> dict[str, Tensor]:
+    """Kernels of the value weights whose gates stay as they were made, by regime."""
+    value, feature = network_at(arrays, epoch, "value"), network_at(arrays, epoch, "feature")
+    gates = feature_gates(x, *feature, beta=None)
+    kernels = value_kernel(x, *value, gates, with_biases=value[1] is not None)
+    return dict(zip(FROZEN, kernels.split(runs), strict=True))
+
+
+def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
+    """The value of nu; that of K^a also without normalisation, yᵀ (K/tr K)⁻¹ y / tr K."""
+    value, problem, ridge = _inverted(y, kernel)
+    row = {
+        "nu": float(value.nu) if value else None,
+        "condition_number": float(value.condition_number) if value else None,
+        "ridge": ridge,
+        "problem": problem,
+    }
+    if panel == "ka":
+        yield row | {"panel": "ka_hat"}
+        row["nu"] = row["nu"] / float(kernel.trace()) if value else None
+    yield row
+
+
+def _inverted(y: Tensor, kernel: Tensor) -> tuple[NuValue | None, str | None, float]:
+    """The value of nu without a ridge or, where that fails, with one; and what failed."""
+    if not torch.isfinite(kernel).all():
+        return None, "the kernel is not finite: the training diverged", 0.0
+    problem = None
+    for ridge in (0.0, RIDGE):
+        try:
+            return nu(y, kernel, ridge=ridge / len(y)), problem, ridge
+        except SingularKernelError as error:
+            problem = str(error)
+    return None, problem, RIDGE
+
+
+def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
+    for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
+        rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
+        points = []
+        for epoch, group in rows.groupby("epoch"):
+            found = group["nu"].dropna()
+            mean, spread = mean_and_spread(found, ddof)
+            points.append(
+                {"panel": panel, "series": series, "x": epoch, "y": mean, "spread": spread,
+                 "runs": len(found), "failed": len(group) - len(found)}
+            )  # fmt: skip
+        yield from points
+        if len(LINES[panel]) == 1:
+            yield {**points[0], "series": AT_START, "x": None, "spread": None}

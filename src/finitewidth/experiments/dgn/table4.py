@@ -1,0 +1,61 @@
+"""E-DGN-CIFAR: deep linear, ReLU and soft-ReLU networks (dgn Table 4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+
+SELECTIONS = ("best_test", "cross_fitted", "last")
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Accuracies of all runs, and their means beside what the paper prints, as fractions.
+
+    Args:
+        inputs: ``histories``, of all three trainings; ``reported``, the printed numbers.
+        settings: ``select``, ``ddof``.
+
+    Returns:
+        ``runs``: a row per run; ``network`` names its row of the table as ``reported`` does.
+        ``rows``: a row per network: ``best_train_mean`` and ``_spread``,
+        ``<selection>_mean`` and ``_spread`` of the test accuracies, ``reported_train`` and
+        ``reported_test`` (empty where the paper has no such network). A diverged run counts in
+        ``diverged`` and nowhere else.
+    """
+    runs = scores_by_replica(inputs["histories"])
+    runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
+    printed = inputs["reported"]
+    printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]
+    rows = [
+        _row(str(name), group, printed, settings)
+        for name, group in runs.groupby("network", sort=False)
+    ]
+    return {"runs": runs.drop(columns=["row", "stage", "variant"]), "rows": pd.DataFrame(rows)}
+
+
+def network_name(run: Mapping[str, Any]) -> str:
+    """``dln``, ``relu`` or ``soft_relu_eps0.1_beta8``, as ``config/reported/dgn.csv`` has it."""
+    if run["regime"] == "soft_relu":
+        return f"soft_relu_eps{run['eps']:g}_beta{run['beta']:g}"
+    return {"linear": "dln"}.get(run["regime"], run["regime"])
+
+
+def _row(
+    name: str, runs: pd.DataFrame, printed: pd.Series, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    sound = runs[runs["diverged"] == 0]
+    row = {
+        "network": name,
+        "regime": runs["regime"].iloc[0],
+        "beta": runs["beta"].iloc[0],
+        "eps": runs["eps"].iloc[0],
+        "runs": len(sound),
+        "diverged": int(runs["diverged"].sum()),
+        "select": settings["select"],
+    }
+    for column in ("best_train", *SELECTIONS):
+        mean, spread = mean_and_spread(sound[column], settings["ddof"])
+        row |= {f"{column}_mean": mean, f"{column}_spread": spread}
+    return row | {f"reported_{column}": printed.get((name, column)) for column in ("train", "test")}

@@ -1,0 +1,67 @@
+"""Numbers of trained networks that stand only in the text of dgn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.experiments.dgn.table4 import network_name
+from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Our accuracies under the keys of the printed ones, percent.
+
+    Args:
+        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``table4``, those of
+            Table 4; ``reported``, the printed numbers.
+        settings: ``in_text``, the gate of the network the text means; ``select`` and ``ddof`` of
+            ``gates_only``, ``mnist`` and ``table4``.
+
+    Returns:
+        ``runs``: quantity, row, column, seed, value, diverged. ``rows``: quantity, row, column,
+        mean, spread, runs, diverged, select, reported, place.
+    """
+    runs = pd.concat(
+        [
+            _part("test_accuracy", row, column, scores, settings[section]["select"])
+            for row, column, section, scores in _networks(inputs, settings["in_text"])
+        ]
+        + [_part("train_accuracy", "mnist", "all", inputs["mnist"], "train_last")]
+    )
+    keys = ["quantity", "row", "column"]
+    printed = inputs["reported"]
+    printed = printed[printed["artifact"] == "dgn_text"].set_index(keys)
+    rows = []
+    for key, group in runs.groupby(keys, sort=False):
+        sound = group[group["diverged"] == 0]
+        mean, spread = mean_and_spread(sound["value"], settings["ddof"])
+        rows.append(
+            {**dict(zip(keys, key, strict=True)), "mean": mean, "spread": spread,
+             "runs": len(sound), "diverged": len(group) - len(sound),
+             "select": group["select"].iloc[0], "reported": printed.loc[key, "value"],
+             "place": printed.loc[key, "place"]}
+        )  # fmt: skip
+    return {"runs": runs, "rows": pd.DataFrame(rows)}
+
+
+def _networks(
+    inputs: Mapping[str, Any], in_text: Mapping[str, float]
+) -> list[tuple[str, str, str, pd.DataFrame]]:
+    """(row, column, section of the settings, runs) of each network with a printed accuracy."""
+    mnist, table4 = inputs["mnist"], inputs["table4"]
+    original = mnist[mnist["variant"] == "original"]
+    soft = table4[table4["network"] == network_name({"regime": "soft_relu", **in_text})]
+    return [
+        ("cifar10", "gates_only", "gates_only", scores_by_replica(inputs["gates_only"])),
+        ("cifar10", "soft_relu", "table4", soft),
+        *(("mnist", regime, "mnist", original[original["regime"] == regime])
+          for regime in ("galu", "relu")),
+    ]  # fmt: skip
+
+
+def _part(quantity: str, row: str, column: str, scores: pd.DataFrame, select: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"quantity": quantity, "row": row, "column": column, "seed": scores["seed"],
+         "value": 100 * scores[select], "diverged": scores["diverged"], "select": select}
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+"""dgn Table 4: deep linear, ReLU and soft-ReLU networks, ours beside theirs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.tables.typeset import Typeset, plus_minus
+
+TITLES = {"linear": "deep linear", "relu": "ReLU", "soft_relu": "soft-ReLU"}
+OURS = {
+    "best_train": "train",
+    "best_test": "test, best epoch",
+    "cross_fitted": "test, cross-fitted",
+    "last": "test, last epoch",
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """All rows."""
+    return tables["rows"]
+
+
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+    """A line per network: our accuracies in four ways, then the paper's.
+
+    ``settings["dataset"]``: what is shown for the paper's.
+    """
+    lines = []
+    for row in rows.to_dict("records"):
+        line = {"network": TITLES[row["regime"]], "ε": _gate(row["eps"]), "β": _gate(row["beta"])}
+        for column, label in OURS.items():
+            line[label] = plus_minus(row[f"{column}_mean"], row[f"{column}_spread"])
+        for column in ("train", "test"):
+            line[f"paper, {column}"] = plus_minus(row[f"reported_{column}"], float("nan"))
+        lines.append(line | {"runs": str(row["runs"])})
+    title = f"Accuracy on {settings['dataset']}, mean ± standard deviation over runs"
+    return Typeset(pd.DataFrame(lines), title)
+
+
+def _gate(number: float) -> str:
+    return "" if pd.isna(number) else f"{number:g}"
