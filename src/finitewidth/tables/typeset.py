@@ -62,8 +62,8 @@ def _escaped(text: str) -> str:
     return text
 
 
-def plus_minus(mean: float, spread: float) -> str:
+def plus_minus(mean: float, spread: float, digits: int = 2) -> str:
     """``97.86 ± 0.11``; a dash where there is no number, no spread where there is none."""
     if pd.isna(mean):
         return "–"
-    return f"{mean:.2f}" if pd.isna(spread) else f"{mean:.2f} ± {spread:.2f}"
+    return f"{mean:.{digits}f}" + ("" if pd.isna(spread) else f" ± {spread:.{digits}f}")

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.dgn.curves import curve
-from finitewidth.measures.accuracy import REPLICA, scores_by_replica
+from finitewidth.measures.accuracy import scores_by_replica
 
 # panel -> series -> regime; a gating network with hard hidden units makes soft-GaLU npf's DLNPF
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
@@ -36,7 +36,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]
-    runs = scores_by_replica(history).merge(last[[*REPLICA, *LOSSES.values()]], on=REPLICA)
+    keys = ["regime", "seed"]
+    runs = scores_by_replica(history).merge(last[[*keys, *LOSSES.values()]], on=keys)
     return {
         "runs": runs.drop(columns=["row", "stage", "variant"]),
         "curves": pd.DataFrame(_curves(history, settings["ddof"])),

@@ -28,15 +28,19 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """
     lines = []
     for row in rows.to_dict("records"):
-        line = {"network": TITLES[row["regime"]], "ε": _gate(row["eps"]), "β": _gate(row["beta"])}
+        line = {
+            "network": TITLES[row["regime"]],
+            "ε": _number(row["eps"]),
+            "β": _number(row["beta"]),
+        }
         for column, label in OURS.items():
-            line[label] = plus_minus(row[f"{column}_mean"], row[f"{column}_spread"])
+            line[label] = plus_minus(row[f"{column}_mean"], row[f"{column}_spread"], 3)
         for column in ("train", "test"):
-            line[f"paper, {column}"] = plus_minus(row[f"reported_{column}"], float("nan"))
+            line[f"paper, {column}"] = _number(row[f"reported_{column}"], "–")
         lines.append(line | {"runs": str(row["runs"])})
     title = f"Accuracy on {settings['dataset']}, mean ± standard deviation over runs"
     return Typeset(pd.DataFrame(lines), title)
 
 
-def _gate(number: float) -> str:
-    return "" if pd.isna(number) else f"{number:g}"
+def _number(number: float, missing: str = "") -> str:
+    return missing if pd.isna(number) else f"{number:g}"

@@ -1,0 +1,269 @@
+"""Experiments of dgn on inputs small enough to compute by hand or by definition."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from finitewidth.data.bundled import digits
+from finitewidth.experiments.dgn import fig5, fig7, fig8, table4, text
+from finitewidth.experiments.dgn.trainings import FROZEN, trainings
+from finitewidth.kernels import gated_ntk
+from finitewidth.settings import merged, preset_only
+
+SETTINGS = preset_only("paper", "config")["dgn"]
+
+
+def row(regime="relu", epoch=1, seed=0, accuracy=0.5, **over):
+    values = {
+        "row": "r", "regime": regime, "stage": None, "beta": None, "eps": None,
+        "variant": "original", "seed": seed, "step_size": 0.1, "epoch": epoch,
+        "train_loss": 0.4, "test_loss": 0.6, "train_accuracy": accuracy,
+        "test_accuracy": accuracy / 2, "test_accuracy_first": accuracy / 2,
+        "test_accuracy_second": accuracy / 2, "diverged": 0,
+    }  # fmt: skip
+    return values | over
+
+
+def mnist_history(**over):
+    variants = ("original", "random_labels", "random_pixels")
+    return pd.DataFrame(
+        [
+            row(regime, epoch, seed, 0.4 * epoch + 0.1 * seed, variant=variant, **over)
+            for regime in ("relu", "galu") for variant in variants
+            for epoch in (1, 2) for seed in range(2)
+        ]
+    )  # fmt: skip
+
+
+def test_fig5_means_and_spreads_of_every_panel():
+    tables = fig5.measure({"histories": mnist_history()}, {"pixels": "random_pixels", "ddof": 0})
+    curves = tables["curves"]
+    assert curves.groupby(["panel", "series"]).size().to_dict() == {
+        (panel, series): 2
+        for panel in ("mnist", "labels", "pixels", "test") for series in ("ReLU", "GaLU")
+    }  # fmt: skip
+    last = curves[(curves["panel"] == "mnist") & (curves["x"] == 2)].iloc[0]
+    assert (last["y"], last["spread"]) == (pytest.approx(0.85), pytest.approx(0.05))
+    assert len(tables["runs"]) == 12
+
+
+def test_fig5_a_diverged_run_counts_and_is_left_out():
+    history = mnist_history()
+    history.loc[(history["seed"] == 1) & (history["epoch"] == 2), "diverged"] = 1
+    curves = fig5.measure({"histories": history}, {"pixels": "random_pixels", "ddof": 0})["curves"]
+    assert set(curves["runs"]) == {1}
+    assert set(curves["diverged"]) == {1}
+    assert curves[curves["panel"] == "mnist"]["y"].tolist() == pytest.approx([0.4, 0.8] * 2)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "epochs"),
+    [([0.5, 0.98, 1.0], 2.5), ([0.99], 1.0), ([1.0], 0.99), ([0.5, 0.9], np.nan)],
+)
+def test_epochs_to_an_accuracy_are_interpolated(accuracies, epochs):
+    history = pd.DataFrame({"epoch": range(1, len(accuracies) + 1), "train_accuracy": accuracies})
+    assert fig5.epochs_to(0.99, history) == pytest.approx(epochs, nan_ok=True)
+
+
+BINARY = ("relu", "soft_relu", "soft_galu", *FROZEN)
+
+
+def binary_history(regimes=BINARY):
+    return pd.DataFrame(
+        [row(regime, epoch, seed, 0.9, test_loss=0.1 * number + 0.02 * seed)
+         for number, regime in enumerate(regimes) for epoch in (1, 2) for seed in range(2)]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("soft_galu", ["soft_galu", "dlnpf"])
+def test_fig7_puts_every_network_where_it_belongs(soft_galu):
+    regimes = tuple(soft_galu if r == "soft_galu" else r for r in BINARY)
+    tables = fig7.measure({"histories": binary_history(regimes)}, {"ddof": 0})
+    curves = tables["curves"].set_index(["panel", "series", "split", "x"])["y"]
+    assert curves["test", "soft-GaLU", "test", 2] == pytest.approx(0.21)
+    assert curves["adaptable", "frozen ReLU", "test", 2] == pytest.approx(0.31)
+    assert curves["gates", "unlearnt gates", "test", 2] == pytest.approx(0.41)
+    assert curves["gates", "learnt gates", "test", 2] == pytest.approx(0.51)
+    assert curves["train", "ReLU", "train", 1] == pytest.approx(0.4)
+    assert len(curves) == 2 * (4 + 4 + 4 + 4)
+    assert len(tables["runs"]) == 12
+    assert tables["runs"].set_index(["regime", "seed"]).loc[("relu", 1), "test_loss"] == 0.02
+
+
+def networks(replicas, parts, epochs=(0, 2), width=6, seed=1):
+    rng = np.random.default_rng(seed)
+    sizes, arrays = [64, width, width, 1], {}
+    for epoch in epochs:
+        for part in parts:
+            for layer in range(2 if part == "feature" else 3):
+                shape = (replicas, sizes[layer], sizes[layer + 1])
+                arrays[f"epoch{epoch}/{part}/{layer}.weight"] = rng.normal(size=shape) / 3
+    return arrays
+
+
+NU = {"classes": [4, 7], "per_class": 2, "gate": {"beta": 4.0, "eps": 0.1},
+      "feature_hidden": "soft", "runs": 2, "ddof": 0}  # fmt: skip
+
+
+def nu_inputs():
+    return {
+        "data": digits(),
+        "relu": networks(2, ["value"], width=40),
+        "frozen": networks(6, ["value", "feature"], width=40, seed=2),
+        "soft_galu": networks(2, ["value", "feature"], width=40, seed=3),
+    }
+
+
+def test_fig8_takes_each_kernel_from_its_own_network():
+    """Against the definition, yᵀ K⁻¹ y by a general solver, K from one network at a time."""
+    inputs = nu_inputs()
+    runs = fig8.measure(inputs, NU)["runs"].set_index(["panel", "series", "epoch", "seed"])
+    x, y = fig8.binary_examples(inputs["data"], [4, 7], 2)
+
+    def weights(name, part, replica):
+        kept = inputs[name]
+        layers = range(2 if part == "feature" else 3)
+        return [torch.from_numpy(kept[f"epoch2/{part}/{n}.weight"][replica]) for n in layers]
+
+    def solved(kernel):
+        return float(y @ torch.linalg.solve(kernel, y))
+
+    relu = gated_ntk.relu_ntk(x, weights("relu", "value", 1), None, with_biases=False)
+    found = runs.loc[("adaptable", "ReLU", 2, 1), "nu"]
+    assert found == pytest.approx(solved(relu / relu.trace()), rel=1e-6)
+    for number, regime in enumerate(FROZEN):
+        panel, series = {"frnpf_di": ("adaptable", "frozen ReLU"), "galu": ("gates",
+                         "unlearnt gates"), "flnpf": ("gates", "learnt gates")}[regime]  # fmt: skip
+        gates = fig8.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None, beta=None)
+        kernel = gated_ntk.value_kernel(
+            x, weights("frozen", "value", 2 * number + 1), None, gates, with_biases=False
+        )
+        found = runs.loc[(panel, series, 2, 1), "nu"]
+        assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
+    ka = gated_ntk.feature_kernel(
+        x, weights("soft_galu", "feature", 0), None, weights("soft_galu", "value", 0), None,
+        beta=4.0, eps=0.1, hidden="soft", with_biases=False,
+    )  # fmt: skip
+    assert runs.loc[("ka", "soft-GaLU", 2, 0), "nu"] == pytest.approx(solved(ka), rel=1e-6)
+    normalised = runs.loc[("ka_hat", "soft-GaLU", 2, 0), "nu"]
+    assert normalised == pytest.approx(solved(ka / ka.trace()), rel=1e-6)
+
+
+def test_fig8_curves_and_first_values():
+    tables = fig8.measure(nu_inputs(), NU)
+    curves = tables["curves"]
+    assert curves.groupby("panel").size().to_dict() == {
+        "gates": 4, "adaptable": 4, "ka": 3, "ka_hat": 3
+    }  # fmt: skip
+    ka = curves[curves["panel"] == "ka"].set_index("series")
+    assert ka.loc[fig8.AT_START, "y"] == ka.loc["soft-GaLU", "y"].iloc[0]
+    assert set(tables["runs"]["ridge"]) == {0.0}
+
+
+def test_fig8_a_singular_kernel_gets_a_ridge_and_says_so():
+    """Twice the same example with unlike labels: only a ridge lets that be inverted."""
+    kernel = torch.ones(2, 2, dtype=torch.float64)
+    (row,) = fig8._nu(torch.tensor([1.0, -1.0]).double(), kernel, "gates")
+    assert row["ridge"] == fig8.RIDGE
+    assert "cannot be inverted" in row["problem"]
+    # eigenvalue 0 + RIDGE/n, over a vector of squared length 2
+    assert row["nu"] == pytest.approx(2 * 2 / fig8.RIDGE, rel=1e-4)
+
+
+@pytest.mark.parametrize("kernel", [torch.zeros(2, 2), torch.full((2, 2), np.nan)])
+def test_fig8_a_kernel_beyond_help_is_recorded_and_left_out(kernel):
+    rows = list(fig8._nu(torch.tensor([1.0, -1.0]).double(), kernel.double(), "ka"))
+    assert [row["nu"] for row in rows] == [None, None]
+    assert all(row["problem"] for row in rows)
+    runs = pd.DataFrame(
+        [{"panel": panel, "series": series, "epoch": 0, "seed": seed, "nu": value}
+         for panel, lines in fig8.LINES.items() for series in lines
+         for seed, value in enumerate((2.0, None))]
+    )  # fmt: skip
+    point = next(fig8._curves(runs, 0))
+    assert (point["y"], point["runs"], point["failed"]) == (2.0, 1, 1)
+
+
+def sweep_history():
+    gates = [("linear", None, None), ("relu", None, None), ("soft_relu", 8.0, 0.1)]
+    return pd.DataFrame(
+        [
+            row(regime, epoch, seed, 0.3 * epoch + 0.1 * seed, beta=beta, eps=eps)
+            for regime, beta, eps in gates for epoch in (1, 2) for seed in range(2)
+        ]
+    )  # fmt: skip
+
+
+PRINTED = pd.DataFrame(
+    [("dgn_table4", "accuracy", name, column, 0.7, "Table 4")
+     for name in ("dln", "relu", "soft_relu_eps0.1_beta8") for column in ("train", "test")]
+    + [("dgn_text", "test_accuracy", *key, 60.0, "section 3")
+       for key in (("cifar10", "gates_only"), ("cifar10", "soft_relu"), ("mnist", "galu"),
+                   ("mnist", "relu"))]
+    + [("dgn_text", "train_accuracy", "mnist", "all", 100.0, "section 3")],
+    columns=["artifact", "quantity", "row", "column", "value", "place"],
+)  # fmt: skip
+
+
+def swept():
+    inputs = {"histories": sweep_history(), "reported": PRINTED}
+    return table4.measure(inputs, {"select": "best_test", "ddof": 0})
+
+
+def test_table4_names_its_rows_as_the_printed_ones():
+    rows = swept()["rows"].set_index("network")
+    assert list(rows.index) == ["dln", "relu", "soft_relu_eps0.1_beta8"]
+    assert rows.loc["relu", "best_train_mean"] == pytest.approx(0.65)
+    assert rows.loc["relu", "best_test_mean"] == pytest.approx(0.325)
+    assert rows.loc["relu", "best_test_spread"] == pytest.approx(0.025)
+    assert set(rows["reported_test"]) == {0.7}
+
+
+def test_the_text_table_takes_each_number_from_its_own_run():
+    inputs = {
+        "gates_only": pd.DataFrame([row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1)
+                                    for s in range(2)]),
+        "mnist": fig5.measure({"histories": mnist_history()},
+                              {"pixels": "random_pixels", "ddof": 0})["runs"],
+        "table4": swept()["runs"], "reported": PRINTED,
+    }  # fmt: skip
+    select = {"select": "best_test"}
+    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0, "mnist": select,
+                "table4": select, "gates_only": {"select": "last"}}  # fmt: skip
+    rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])
+    assert rows.loc[("test_accuracy", "cifar10", "gates_only"), "mean"] == pytest.approx(25)
+    assert rows.loc[("test_accuracy", "cifar10", "soft_relu"), "mean"] == pytest.approx(32.5)
+    assert rows.loc[("test_accuracy", "mnist", "galu"), "mean"] == pytest.approx(42.5)
+    assert rows.loc[("train_accuracy", "mnist", "all"), "runs"] == 12
+
+
+def test_planned_trainings_at_the_papers_scale():
+    planned = trainings(SETTINGS)
+    soft = planned["table4-soft_relu"].run
+    assert len(soft.replicas) == 80
+    assert {(r.beta, r.eps) for r in soft.replicas} == {
+        (beta, eps) for beta in (1, 2, 4, 8, 12, 16, 20, 24) for eps in (0.1, 0.4)
+    }
+    assert planned["mnist-galu"].run.variants == ("original", "random_labels", "random_pixels")
+    assert planned["mnist-galu"].run.architecture.dense == (512, 512, 256, 256, 128, 64)
+    assert planned["gates_only"].run.regime.learns == {"feature"}
+    assert planned["binary-frozen"].earlier == "binary-relu"
+    assert planned["binary-relu"].run.keep == ("last",)
+
+
+def test_pairs_that_are_compared_share_their_streams_and_learnt_gates_come_from_elsewhere():
+    planned = trainings(SETTINGS)
+    names = {r.regime: r.name for r in planned["binary-frozen"].run.replicas if r.seed == 3}
+    relu = planned["binary-relu"].run.replicas[3].name
+    assert names["frnpf_di"] == relu
+    assert names["galu"] == names["flnpf"] != relu
+
+
+def test_switches_of_the_trainings():
+    over = {"mnist": {"pixels": "permuted_pixels"}, "binary": {"feature_hidden": "hard"},
+            "gates_only": {"train_output": True}}  # fmt: skip
+    planned = trainings(merged(SETTINGS, over))
+    assert planned["mnist-relu"].run.variants[2] == "permuted_pixels"
+    assert planned["binary-soft_galu"].run.replicas[0].regime == "dlnpf"
+    assert planned["gates_only"].run.regime.learns == {"feature", "output"}
