@@ -32,6 +32,7 @@ include: "workflow/rules/beyond.smk"
 include: "workflow/rules/errata.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/plan.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -40,4 +41,5 @@ rule all:
         plan.targets(),
         plan.verdicts(),
         plan.errata(),
+        rules.report.output,
     localrule: True

@@ -207,6 +207,25 @@ class Plan:
         paper = "npf" if wildcards.paper == "npf0" else wildcards.paper
         return code_digest(f"finitewidth.claims.{paper}", "finitewidth.claims.job")
 
+    def report_settings(self) -> dict[str, Any]:
+        """What the report is told beside the jobs: the artifacts with the files of each."""
+        artifacts = [
+            {
+                "artifact": entry.artifact, "paper": entry.paper, "kind": entry.kind,
+                "label": self.label(entry.artifact), "title": entry.title, "status": entry.status,
+                "extra": entry in self.extras, "files": self.files(entry.artifact),
+            }
+            for entry in self.artifacts + self.extras
+        ]  # fmt: skip
+        errata = f"{self.results}/errata/experiments/errata.csv"
+        common = {"preset": self.config["preset"], "results": self.results, "errata": errata}
+        return {**common, "artifacts": artifacts}
+
+    def captions(self) -> list[str]:
+        """The captions of all finished artifacts."""
+        entries = index.done(self.artifacts + self.extras)
+        return [f"workflow/report/{entry.artifact}.rst" for entry in entries]
+
     @staticmethod
     def _claims(paper: str) -> tuple[ledger.Claim, ...]:
         return ledger.claims_of(paper) if paper in ledger.PAPERS else ()

@@ -97,8 +97,12 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
     write_text(path, "\n".join(lines) + "\n")
 
 
-def read_rows(path: str | Path) -> list[dict[str, str]]:
+def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
     """Read a CSV as dictionaries of text without importing pandas.
+
+    Args:
+        path: the file.
+        empty: whether a header without rows is as it should be.
 
     Raises:
         ResultError: the file is missing, empty or ends within a row.
@@ -113,7 +117,7 @@ def read_rows(path: str | Path) -> list[dict[str, str]]:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
-    if not rows or any(None in row or None in row.values() for row in rows):
+    if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
         raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
     return rows
 

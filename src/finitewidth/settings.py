@@ -35,6 +35,33 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     return {**_defaults(folder, preset), "preset": preset}
 
 
+def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
+    """What a configuration changes of its preset, as Snakemake's ``--config`` takes it.
+
+    ``["npf={nu: {runs: 2}}"]``; empty where nothing was changed.
+    """
+    changed = _changed(_plain(config), _plain(preset_only(config["preset"], folder)))
+    flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
+    return [
+        f"{key}={yaml.safe_dump(value, **flow).removesuffix('...' + chr(10)).strip()}"
+        for key, value in changed.items()
+    ]
+
+
+def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of ``ours`` with another value in ``theirs``, at every depth."""
+    changed = {}
+    for key, value in ours.items():
+        other = theirs.get(key)
+        if isinstance(value, Mapping) and isinstance(other, Mapping):
+            value = _changed(value, other)
+            if value:
+                changed[key] = value
+        elif value != other:
+            changed[key] = value
+    return changed
+
+
 def _defaults(folder: str | Path, preset: str) -> dict[str, Any]:
     folder = Path(folder)
     parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]

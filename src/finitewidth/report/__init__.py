@@ -1,0 +1,1 @@
+"""Pages that tell how far the papers hold, made from results only."""

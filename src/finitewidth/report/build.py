@@ -1,0 +1,92 @@
+"""Pages to HTML: Sphinx with the theme pydata-sphinx-theme, which brings light and dark, search and
+a layout that fits a phone.
+"""
+
+import io
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from finitewidth.errors import ResultError
+from finitewidth.report.assets import write_assets
+from finitewidth.report.pages import Page
+
+LOG = logging.getLogger("finitewidth")
+CONFIGURATION = {
+    "project": "finitewidth",
+    "html_theme": "pydata_sphinx_theme",
+    "html_static_path": ["_static"],
+    "html_context": {"default_mode": "auto"},
+    "html_css_files": ["datatables.css", "report.css"],
+    "html_js_files": ["datatables.js", "report.js"],
+    "html_copy_source": False,
+    "html_use_index": False,
+    "html_show_search_summary": False,  # it would fetch, which pages on disk may not
+    "html_sidebars": {"**": []},
+    "html_theme_options": {
+        "navbar_align": "left",
+        "navbar_start": ["navbar-logo"],
+        "navbar_end": ["theme-switcher"],
+        "header_links_before_dropdown": 12,
+        "secondary_sidebar_items": ["page-toc"],
+        "show_prev_next": False,
+        "show_toc_level": 2,
+        "article_header_start": [],
+        "footer_start": ["copyright"],
+        "footer_end": [],
+        "logo": {"text": "finitewidth"},
+    },
+    "html_permalinks_icon": "#",
+    "keep_warnings": True,
+    "smartquotes": False,
+    "suppress_warnings": ["config.cache"],
+}
+
+
+def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path) -> None:
+    """Write the pages as HTML into ``folder``; ``sources`` is an empty folder for what they need.
+
+    Raises:
+        ResultError: Sphinx warns, of a broken caption say; the message says of what.
+    """
+    from sphinx.application import Sphinx
+
+    for page in pages:
+        _write_page(page, pages, sources)
+    write_assets(sources / "_static")
+    told, warnings = io.StringIO(), io.StringIO()
+    settings = CONFIGURATION | {
+        "html_title": f"finitewidth, preset {preset}",
+        "copyright": f"the finitewidth authors; preset {preset}",
+    }
+    application = Sphinx(
+        str(sources), None, str(folder), str(sources / ".doctrees"), "html",
+        confoverrides=settings, status=told, warning=warnings, freshenv=True,
+    )  # fmt: skip
+    application.build()
+    if warnings.getvalue().strip():
+        raise ResultError(f"the report does not build cleanly:\n{warnings.getvalue().strip()}")
+    for surplus in (*folder.rglob("*.map"), folder / "objects.inv", folder / ".buildinfo"):
+        surplus.unlink(missing_ok=True)
+    LOG.info("%d pages in %s", len(pages), folder)
+
+
+def _write_page(page: Page, pages: Sequence[Page], sources: Path) -> None:
+    """One page as reStructuredText: its headings, and below each a file of HTML as it is."""
+    lines = [page.title, "=" * 3 * len(page.title), ""]
+    if page.name == "index":
+        others = [f"   {other.label} <{other.name}>" for other in pages if other is not page]
+        lines = [*lines, ".. toctree::", "   :hidden:", "", *others, ""]
+    for count, section in enumerate(page.sections):
+        if section.title:
+            mark = {2: "-", 3: "~"}[section.level]
+            lines += [f".. _{section.anchor}:", "", _escaped(section.title),
+                      mark * 3 * len(section.title), ""]  # fmt: skip
+        file = sources / f"{page.name}-{count}.html"
+        file.write_text(section.html, encoding="utf-8")
+        lines += [".. raw:: html", f"   :file: {file.name}", ""]
+    (sources / f"{page.name}.rst").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{sign}" if sign in r"\*`|_" else sign for sign in text)

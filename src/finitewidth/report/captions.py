@@ -1,0 +1,25 @@
+"""Captions: reStructuredText in our words, as HTML below a figure and as plain text in its place."""
+
+import re
+from pathlib import Path
+
+FOOTER = re.compile(r"\s*\{\{\s*snakemake\.params\.footer\s*\}\}\.?")
+
+
+def read_caption(file: str | Path) -> str:
+    """The caption without the place where Snakemake's own report puts the footer."""
+    return FOOTER.sub("", Path(file).read_text(encoding="utf-8")).strip()
+
+
+def as_html(caption: str) -> str:
+    """The caption as paragraphs of HTML."""
+    from docutils.core import publish_parts
+
+    settings = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
+    return publish_parts(caption, writer="html5", settings_overrides=settings)["body"]
+
+
+def as_text(caption: str) -> str:
+    """The caption as one line of plain text, for those who do not see the figure."""
+    text = re.sub(r":\w+:`([^`]*)`", r"\1", caption)
+    return " ".join(text.replace("``", "").replace("*", "").split())

@@ -1,0 +1,44 @@
+"""The report as one job: read results, copy what the pages show, write the pages."""
+
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from finitewidth.report.build import build_pages
+from finitewidth.report.gather import gather
+from finitewidth.report.pages import all_pages
+from finitewidth.report.shelf import Shelf
+
+LOG = logging.getLogger("finitewidth")
+
+
+def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
+    """Write the report on whatever results there are into ``folder``.
+
+    An earlier report is replaced only when the new one is whole.
+
+    Args:
+        folder: of the report; its first page is ``index.html``.
+        settings: as of `finitewidth.report.gather.gather`.
+
+    Raises:
+        ResultError: a file is damaged, or a caption is no reStructuredText.
+    """
+    started = time.monotonic()
+    folder = Path(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    findings = gather(settings)
+    with tempfile.TemporaryDirectory(prefix=".report-", dir=folder.parent) as temporary:
+        new, sources = Path(temporary, "new"), Path(temporary, "sources")
+        new.mkdir()
+        sources.mkdir()
+        pages = all_pages(findings, Shelf(findings.results, new))
+        build_pages(pages, findings.preset, sources, new)
+        if folder.exists():
+            shutil.rmtree(folder)
+        new.replace(folder)
+    LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")

@@ -1,0 +1,284 @@
+"""What stands on which page; how it looks stands in ``templates``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from finitewidth.claims import reported, verdicts
+from finitewidth.claims.rollup import counted
+from finitewidth.provenance import environment as this_environment
+from finitewidth.report import captions, costs, gather, sources, words
+from finitewidth.report.shelf import Shelf
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A piece of HTML below a heading; without title it goes on with what stands above."""
+
+    html: str
+    title: str = ""
+    anchor: str = ""
+    level: int = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page: the name of its file, its title, its name in the navigation."""
+
+    name: str
+    title: str
+    label: str
+    sections: tuple[Section, ...]
+
+
+def all_pages(findings: gather.Findings, shelf: Shelf) -> list[Page]:
+    """Overview, claims, a page per paper, errata, runs."""
+    return [
+        overview(findings),
+        claims_page(findings, shelf),
+        *(paper_page(paper, findings, shelf) for paper in findings.papers),
+        errata_page(findings, shelf),
+        runs_page(findings),
+    ]
+
+
+def overview(findings: gather.Findings) -> Page:
+    """How far the papers hold, in a minute."""
+    facts = {"findings": findings, "words": (*verdicts.VERDICTS, *reported.OUTCOMES)}
+    return Page(
+        name="index",
+        title="How far do the papers hold?",
+        label="Overview",
+        sections=(
+            Section(html=_rendered("overview.html", **facts)),
+            Section(
+                html=_rendered("news.html", **_news(findings)),
+                title="What does not hold, or not clearly",
+                anchor="news",
+            ),
+            Section(html=_rendered("scores.html", **facts), title="By paper", anchor="papers"),
+            Section(html=_rendered("legend.html"), title="How to read this", anchor="legend"),
+        ),
+    )
+
+
+def claims_page(findings: gather.Findings, shelf: Shelf) -> Page:
+    """All claims: a table to filter, and below it each with all that its verdict rests on."""
+    details = [
+        Section(
+            html=_rendered(
+                "claims.html", claims=[_with_sources(c, findings, shelf) for c in paper.claims]
+            ),
+            title=f"Claims of {paper.name}",
+            anchor=f"claims-{paper.name}",
+        )
+        for paper in findings.papers
+        if paper.claims
+    ]
+    table = Section(html=_rendered("claims_table.html", findings=findings))
+    title = f"All {len(findings.claims)} claims"
+    return Page(name="claims", title=title, label="Claims", sections=(table, *details))
+
+
+def paper_page(paper: gather.Paper, findings: gather.Findings, shelf: Shelf) -> Page:
+    """A paper: every table and figure, then the numbers of its text and the jobs behind it."""
+    head = _rendered("paper.html", paper=paper, told=paper.artifacts, findings=findings)
+    shown = [told for told in paper.artifacts if told.state != gather.PLANNED]
+    planned = [told for told in paper.artifacts if told.state == gather.PLANNED]
+    sections = [Section(html=head), *(_artifact(told, findings, shelf) for told in shown)]
+    text = [n for n in paper.numbers if n["artifact"] == f"{paper.name}_text"]
+    if text:
+        html = _rendered("numbers.html", numbers=text, open=True)
+        sections.append(
+            Section(html=html, title="Numbers of the text", anchor=f"{paper.name}-text")
+        )
+    if planned:
+        html = _rendered("planned.html", planned=planned)
+        sections.append(Section(html=html, title="Planned", anchor=f"{paper.name}-planned"))
+    jobs = [job for name, job in findings.jobs.items() if job.stamp and paper_of(job) == paper.name]
+    if jobs:
+        html = _rendered("jobs.html", jobs=[_job(job, findings, shelf) for job in jobs])
+        sections.append(
+            Section(html=html, title="Experiments and settings", anchor=f"{paper.name}-experiments")
+        )
+    title = f"{paper.name}: {paper.citation.title}"
+    return Page(name=paper.name, title=title, label=paper.name, sections=tuple(sections))
+
+
+def errata_page(findings: gather.Findings, shelf: Shelf) -> Page:
+    """Misprints: what is printed, what is right, and a computation of both."""
+    data = shelf.put(f"{findings.results}/errata/experiments/errata.csv")
+    html = _rendered("errata.html", findings=findings, data=data)
+    return Page(name="errata", title="Errata", label="Errata", sections=(Section(html=html),))
+
+
+def runs_page(findings: gather.Findings) -> Page:
+    """Versions, machine, git state; time and memory of every job."""
+    stamps = [{"who": "this report", **this_environment()}]
+    stamps += [{"who": name, **stamp} for name, stamp in findings.stamps.items()]
+    facts = {
+        "findings": findings,
+        "environments": environments(stamps),
+        "wall": costs.total(cost.wall for cost in findings.costs),
+        "cpu": costs.total(cost.cpu for cost in findings.costs),
+    }
+    sections = (
+        Section(html=_rendered("runs.html", **facts)),
+        Section(html=_rendered("environments.html", **facts), title="Where it ran", anchor="env"),
+        Section(html=_rendered("costs.html", **facts), title="What it took", anchor="costs"),
+    )
+    return Page(name="runs", title="Runs and provenance", label="Runs", sections=sections)
+
+
+def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What stamps tell of code, versions and machine; those that tell the same together."""
+    together: dict[str, dict[str, Any]] = {}
+    for stamp in stamps:
+        facts = {key: stamp.get(key) for key in ("git", "python", "versions", "machine")}
+        entry = together.setdefault(yaml.safe_dump(facts), {**facts, "jobs": []})
+        entry["jobs"].append(stamp["who"])
+    return list(together.values())
+
+
+def paper_of(job: sources.Job) -> str:
+    """On whose page a job's settings stand: ``npf_nu`` and ``train npf/nu`` on that of npf."""
+    return job.name.removeprefix("train ").replace("/", "_").split("_")[0]
+
+
+def job_href(job: sources.Job) -> str:
+    """Where a job's settings stand."""
+    page = paper_of(job)
+    return f"{page}.html#{job_anchor(job)}"
+
+
+def job_anchor(job: sources.Job) -> str:
+    """The mark of a job on that page."""
+    return "job-" + job.name.replace(" ", "-").replace("/", "-").replace("_", "-")
+
+
+def artifact_anchor(artifact: str) -> str:
+    """The mark of an artifact on its paper's page."""
+    return artifact.replace("_", "-")
+
+
+def artifact_href(artifact: str) -> str:
+    """Where an artifact stands."""
+    return f"{artifact.split('_')[0]}.html#{artifact_anchor(artifact)}"
+
+
+def _artifact(told: gather.Told, findings: gather.Findings, shelf: Shelf) -> Section:
+    downloads = {kind: shelf.put(file) for kind, file in told.files.items()}
+    facts = {
+        "told": told,
+        "downloads": {kind: download for kind, download in downloads.items() if download},
+        "caption": Markup(captions.as_html(told.caption)),
+        "alt": f"{told.label}: {captions.as_text(told.caption)}",
+        "pixels": _pixels(told.files["png"]) if "png" in told.files else None,
+        "table": Markup(_table(told.files["md"])) if "md" in told.files else None,
+        "claims": told.claims,
+        "command": command(told.artifact, findings),
+        "experiments": [job for job in told.jobs if not job.is_training],
+        "trainings": [job for job in told.jobs if job.is_training],
+        "log": shelf.put(told.log),
+        "benchmark": shelf.put(told.benchmark),
+    }
+    html = _rendered("artifact.html", **facts)
+    anchor = artifact_anchor(told.artifact)
+    return Section(html=html, title=f"{told.label}: {told.title}", anchor=anchor)
+
+
+def command(artifact: str, findings: gather.Findings) -> str:
+    """What makes exactly this artifact, with all that the command line changed."""
+    settings = [f"preset={findings.preset}", *findings.overrides]
+    quoted = (f"'{setting}'" if " " in setting or "{" in setting else setting
+              for setting in settings)  # fmt: skip
+    return f"snakemake --cores 1 {artifact} --config {' '.join(quoted)}"
+
+
+def _with_sources(
+    claim: Mapping[str, Any], findings: gather.Findings, shelf: Shelf
+) -> dict[str, Any]:
+    """A claim with links to the rows and to the settings it rests on."""
+    files = tuple(f"{findings.results}/{table}" for table in claim["tables"])
+    jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
+    return {**claim, "data": [data for file in files if (data := shelf.put(file))], "jobs": jobs}
+
+
+def _job(job: sources.Job, findings: gather.Findings, shelf: Shelf) -> dict[str, Any]:
+    stamp = findings.stamps.get(job.name)
+    return {
+        "job": job,
+        "anchor": job_anchor(job),
+        "stamp": stamp,
+        "settings": _settings(stamp) if stamp else "",
+        "files": [
+            copy for file in (job.stamp, job.log, job.benchmark) if (copy := shelf.put(file))
+        ],
+    }
+
+
+def _settings(stamp: Mapping[str, Any]) -> str:
+    """The settings of a job as YAML; of a training's replicas how many there are."""
+    settings = dict(stamp.get("settings") or {})
+    if "replicas" in settings:
+        settings["replicas"] = f"{len(settings['replicas'])}, listed in {sources.STAMP}"
+    return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
+
+
+def _news(findings: gather.Findings) -> dict[str, Any]:
+    """What a reader should know first: claims and numbers that fail, or hang in the balance."""
+
+    def judged(verdict: str) -> list[dict[str, Any]]:
+        return [claim for claim in findings.claims if claim["verdict"] == verdict]
+
+    off = [number for number in findings.numbers if number["outcome"] == reported.OFF]
+    return {
+        "contradicted": judged(verdicts.CONTRADICTED),
+        "inconclusive": judged(verdicts.INCONCLUSIVE),
+        "off": off,
+        "places": counted([n["artifact"] for n in off], dict.fromkeys(n["artifact"] for n in off)),
+        "errata": [e for e in findings.errata if e["outcome"] == gather.CONFIRMED],
+    }
+
+
+def _pixels(file: str) -> tuple[int, int]:
+    from PIL import Image
+
+    with Image.open(file) as picture:
+        return picture.size
+
+
+def _table(file: str) -> str:
+    """A table as typeset in Markdown, as HTML."""
+    from markdown_it import MarkdownIt
+
+    with open(file, encoding="utf-8") as stream:
+        text = stream.read()
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    html = html.replace(" ± ", "\u00a0±\u00a0").replace(" SE<", "\u00a0SE<")
+    return html.replace("<table>", '<table class="table table-sm fw-typeset">')
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("finitewidth.report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {
+        "number": words.number, "duration": words.duration, "size": words.size,
+        "tone": words.tone, "sign": words.sign, "short": words.short, "name_of": words.name_of,
+    }  # fmt: skip
+    environment.globals |= {
+        "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,
+    }  # fmt: skip
+    return environment
+
+
+def _rendered(template: str, **facts: Any) -> str:
+    return _environment().get_template(template).render(**facts)

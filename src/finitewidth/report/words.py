@@ -1,0 +1,77 @@
+"""How the pages write numbers, times, sizes and verdicts."""
+
+import math
+from typing import Any
+
+# word -> the colour and the sign it is shown with, always beside the word itself
+TONES = {
+    "good": ("✓", ("supported", "reproduced", "holds", "misprint confirmed", "made")),
+    "bad": ("✗", ("contradicted", "off", "not confirmed")),
+    "unclear": ("?", ("inconclusive",)),
+    "open": ("–", ("not decidable at this preset", "not comparable", "undecided",
+                   "not judged", "not computed")),
+    "none": ("·", ("not run", "planned", "not made yet", "nothing to judge")),
+}  # fmt: skip
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
+
+
+def tone(word: str) -> str:
+    """The colour class of a word.
+
+    Raises:
+        KeyError: no such word.
+    """
+    return _TONE_OF[word]
+
+
+def sign(word: str) -> str:
+    """The sign before a word: tells verdicts apart without colour."""
+    return TONES[_TONE_OF[word]][0]
+
+
+def short(word: str) -> str:
+    """A verdict as it stands on a badge."""
+    return word.removesuffix(" at this preset").removeprefix("misprint ")
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A number with so many significant digits; a dash where there is none."""
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        return "–"
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        mantissa, _, exponent = text.partition("e")
+        text = f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    return text.replace("-", "−")
+
+
+def duration(seconds: float | None) -> str:
+    """``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 05 min``."""
+    if seconds is None:
+        return "–"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours} h {minutes_left:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def size(count: int) -> str:
+    """``840 B``, ``12 kB``, ``1.4 MB``."""
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+
+
+def name_of(key: str) -> str:
+    """A key of a table or of the configuration in words: ``test_accuracy`` -> ``test accuracy``."""
+    return key.replace("_", " ")

@@ -1,0 +1,16 @@
+"""Rule -> report: read whatever results there are, write the pages."""
+
+from finitewidth.progress import logged_to
+from finitewidth.report.job import build_report
+from finitewidth.settings import overrides
+
+with logged_to(snakemake.log[0]):
+    build_report(
+        folder=snakemake.params.folder,
+        settings={
+            **snakemake.params.settings,
+            "jobs": snakemake.params.jobs,
+            # not a parameter: the device, say, is told but makes nothing anew
+            "overrides": overrides(snakemake.config, "config"),
+        },
+    )
