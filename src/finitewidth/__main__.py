@@ -22,9 +22,13 @@ def main(arguments: list[str] | None = None) -> int:
     costs.add_argument("--preset", choices=PRESETS, default="quick")
     errata = commands.add_parser("errata", help="misprints of the papers, computed, as Markdown")
     errata.add_argument("--write", type=Path, metavar="FILE", help="write there, not to stdout")
+    pages = commands.add_parser("report", help="pages on whatever results there are now")
+    pages.add_argument("--preset", choices=PRESETS, default="quick")
     options = parser.parse_args(arguments)
     if options.command == "plan":
-        return planned(options.preset)
+        return _snakemake("plan", options.preset)
+    if options.command == "report":
+        return reported(options.preset)
     try:
         if options.command == "errata":
             show_errata(options.write)
@@ -36,9 +40,17 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def planned(preset: str) -> int:
-    """Print the plan of costs; Snakemake knows what rests on what."""
-    words = ["plan", "--cores", "1", "--quiet", "all", "--nolock", "--config", f"preset={preset}"]
+def reported(preset: str) -> int:
+    """Build the report on whatever results there are, beside a run that may be making more."""
+    status = _snakemake("report_now", preset)
+    if status == 0:
+        print(f"results/{preset}/report/index.html")
+    return status
+
+
+def _snakemake(rule: str, preset: str) -> int:
+    """Run a rule without inputs: Snakemake knows what rests on what."""
+    words = [rule, "--cores", "1", "--quiet", "all", "--nolock", "--config", f"preset={preset}"]
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 
 

@@ -5,6 +5,7 @@ Imports no torch: Snakemake reads this at every start.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from finitewidth import index, settings
@@ -220,6 +221,35 @@ class Plan:
         errata = f"{self.results}/errata/experiments/errata.csv"
         common = {"preset": self.config["preset"], "results": self.results, "errata": errata}
         return {**common, "artifacts": artifacts}
+
+    def report_jobs(self, rules: Iterable[Any]) -> dict[str, dict[str, Any]]:
+        """Job -> its files and footer: every rule without wildcards, and every training.
+
+        ``rules`` are Snakemake's own, so that nothing is listed twice.
+        """
+        rules = list(rules)
+        jobs: dict[str, dict[str, Any]] = self.graph(rules)
+        for rule in rules:
+            if rule.name in jobs:
+                jobs[rule.name] |= {
+                    "log": "".join(map(str, rule.log)),
+                    "benchmark": str(rule.benchmark or ""),
+                    "footer": rule.params.get("footer") or "",
+                }
+        return jobs | {f"train {name}": self._training_job(name) for name in self.trainings()}
+
+    def _training_job(self, name: str) -> dict[str, Any]:
+        paper, training = name.split("/")
+        inputs = self.training_inputs(SimpleNamespace(paper=paper, training=training))
+        folder = f"{self.results}/{paper}/training/{training}"
+        return {
+            "inputs": list(inputs.values()),
+            "outputs": [f"{folder}/{file}"
+                        for file in ("history.csv", "weights.npz", "provenance.json")],
+            "log": f"{self.results}/logs/{paper}/training/{training}.log",
+            "benchmark": f"{self.results}/benchmarks/{paper}/training/{training}.tsv",
+            "footer": "",
+        }  # fmt: skip
 
     def captions(self) -> list[str]:
         """The captions of all finished artifacts."""

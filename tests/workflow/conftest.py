@@ -18,6 +18,7 @@ from finitewidth.settings import preset_only
 ROOT = Path(__file__).parents[2]
 PARTS = (
     "Snakefile",
+    "CITATION.cff",
     "workflow",
     "config",
     "profiles",

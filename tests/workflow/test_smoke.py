@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests import report_crawler
 from tests.workflow_rules import footer_of
 
 from finitewidth.data.catalogue import ROLES
@@ -62,7 +63,9 @@ def test_every_table_and_figure_says_what_stands_in(smoke):
 
 
 def test_every_experiment_and_training_leaves_its_provenance(smoke):
-    stamps = list((smoke.path / "results/smoke").rglob("*provenance.json"))
+    results = smoke.path / "results/smoke"
+    copies = results / "report"
+    stamps = [s for s in results.rglob("*provenance.json") if copies not in s.parents]
     experiments = re.findall(r"^use rule experiment as ", RULES, re.M)
     assert len(stamps) == len(experiments) + trainings_planned("smoke")
     for stamp in stamps:
@@ -89,7 +92,7 @@ def test_a_second_run_has_nothing_to_do_whatever_the_cores(smoke):
 
 def test_restyling_a_figure_redraws_that_figure_only(restore):
     restore.edit("src/finitewidth/figures/npf/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
-    assert restore.planned() == {"npf_fig3": 1, "npf0_fig3": 1, "all": 1}
+    assert restore.planned() == {"npf_fig3": 1, "npf0_fig3": 1, "report": 1, "all": 1}
 
 
 def test_a_change_in_training_code_retrains_what_uses_it_and_nothing_else(restore):
@@ -122,6 +125,48 @@ def test_asking_for_one_deleted_figure_runs_one_job(smoke):
     assert smoke.planned("npf_fig3") == {"npf_fig3": 1}
     assert smoke.run("npf_fig3").returncode == 0
     assert figure.read_bytes() == before
+    assert smoke.run("report").returncode == 0  # as it was found
+
+
+def test_the_report_is_built_from_results_and_hangs_together(smoke):
+    report = smoke.path / "results/smoke/report"
+    assert report_crawler.faults(report) == []
+    for artifact in DONE:
+        page = report_crawler.soup((report / f"{artifact.paper}.html").resolve())
+        anchor = artifact.artifact.replace("_", "-")
+        assert page.find(id=anchor)
+        assert any(
+            link["href"].endswith(f"/{artifact.artifact}.csv") for link in page.find_all("a")
+        )
+
+
+def test_restyling_the_report_builds_the_report_only(restore):
+    restore.edit("src/finitewidth/report/words.py", 'f"{count} B"', 'f"{count} bytes"')
+    assert restore.planned() == {"report": 1, "all": 1}
+
+
+def test_a_change_of_a_template_builds_the_report_only(smoke):
+    template = smoke.path / "src/finitewidth/report/templates/legend.html"
+    before = template.read_bytes()
+    template.write_bytes(before + b"<p>More.</p>")
+    try:
+        assert smoke.planned() == {"report": 1, "all": 1}
+    finally:
+        template.write_bytes(before)
+
+
+def test_snakemakes_own_report_builds(smoke, tmp_path):
+    answer = smoke.run("--report", str(tmp_path / "snakemake.html"))
+    assert answer.returncode == 0, answer.stdout
+    text = (tmp_path / "snakemake.html").read_text(encoding="utf-8")
+    for artifact in DONE:
+        assert artifact.artifact in text
+
+
+def test_the_report_of_now_needs_no_finished_run(make_checkout):
+    fresh = make_checkout("nothing run")
+    assert fresh.run("report_now").returncode == 0
+    assert report_crawler.faults(fresh.path / "results/smoke/report") == []
 
 
 def test_a_target_per_artifact_and_per_paper(smoke):
@@ -141,5 +186,5 @@ def test_one_core_and_another_folder_give_the_same_bytes(smoke, make_checkout):
 
 def test_changing_a_setting_reruns_what_depends_on_it(smoke):
     jobs = smoke.planned("npf={nu: {per_class: 11}}")
-    assert jobs == {"npf_nu": 1, "npf_fig3": 1, "npf0_fig3": 1, "all": 1}
+    assert jobs == {"npf_nu": 1, "npf_fig3": 1, "npf0_fig3": 1, "report": 1, "all": 1}
     assert smoke.planned("checkpoint_seconds=5", "device=auto") == {}

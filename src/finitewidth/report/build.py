@@ -50,6 +50,7 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
         ResultError: Sphinx warns, of a broken caption say; the message says of what.
     """
     from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     for page in pages:
         _write_page(page, pages, sources)
@@ -59,11 +60,11 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
         "html_title": f"finitewidth, preset {preset}",
         "copyright": f"the finitewidth authors; preset {preset}",
     }
-    application = Sphinx(
-        str(sources), None, str(folder), str(sources / ".doctrees"), "html",
-        confoverrides=settings, status=told, warning=warnings, freshenv=True,
-    )  # fmt: skip
-    application.build()
+    with patch_docutils(), docutils_namespace():  # leave nothing behind for a second report
+        Sphinx(
+            str(sources), None, str(folder), str(sources / ".doctrees"), "html",
+            confoverrides=settings, status=told, warning=warnings, freshenv=True,
+        ).build()  # fmt: skip
     if warnings.getvalue().strip():
         raise ResultError(f"the report does not build cleanly:\n{warnings.getvalue().strip()}")
     for surplus in (*folder.rglob("*.map"), folder / "objects.inv", folder / ".buildinfo"):

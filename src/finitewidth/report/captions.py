@@ -1,4 +1,4 @@
-"""Captions: reStructuredText in our words, as HTML below a figure and as plain text in its place."""
+"""Captions, reStructuredText in our words: as HTML, and as plain text in place of a figure."""
 
 import re
 from pathlib import Path

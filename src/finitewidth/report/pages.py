@@ -91,16 +91,15 @@ def paper_page(paper: gather.Paper, findings: gather.Findings, shelf: Shelf) -> 
     shown = [told for told in paper.artifacts if told.state != gather.PLANNED]
     planned = [told for told in paper.artifacts if told.state == gather.PLANNED]
     sections = [Section(html=head), *(_artifact(told, findings, shelf) for told in shown)]
-    text = [n for n in paper.numbers if n["artifact"] == f"{paper.name}_text"]
+    name = paper.name
+    text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
     if text:
         html = _rendered("numbers.html", numbers=text, open=True)
-        sections.append(
-            Section(html=html, title="Numbers of the text", anchor=f"{paper.name}-text")
-        )
+        sections.append(Section(html=html, title="Numbers of the text", anchor=f"{name}-text"))
     if planned:
         html = _rendered("planned.html", planned=planned)
-        sections.append(Section(html=html, title="Planned", anchor=f"{paper.name}-planned"))
-    jobs = [job for name, job in findings.jobs.items() if job.stamp and paper_of(job) == paper.name]
+        sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
+    jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == name]
     if jobs:
         html = _rendered("jobs.html", jobs=[_job(job, findings, shelf) for job in jobs])
         sections.append(
@@ -211,14 +210,13 @@ def _with_sources(
 
 def _job(job: sources.Job, findings: gather.Findings, shelf: Shelf) -> dict[str, Any]:
     stamp = findings.stamps.get(job.name)
+    files = (job.stamp, job.log, job.benchmark)
     return {
         "job": job,
         "anchor": job_anchor(job),
         "stamp": stamp,
         "settings": _settings(stamp) if stamp else "",
-        "files": [
-            copy for file in (job.stamp, job.log, job.benchmark) if (copy := shelf.put(file))
-        ],
+        "files": [copy for file in files if file and (copy := shelf.put(file))],
     }
 
 

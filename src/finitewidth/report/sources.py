@@ -44,7 +44,7 @@ def read_jobs(described: Mapping[str, Mapping[str, Any]]) -> dict[str, Job]:
     """Jobs by name, from what the workflow says of its rules."""
     return {
         name: Job(
-            name=name, inputs=tuple(facts["input"]), outputs=tuple(facts["output"]),
+            name=name, inputs=tuple(facts["inputs"]), outputs=tuple(facts["outputs"]),
             log=facts["log"], benchmark=facts["benchmark"], footer=facts["footer"],
         )
         for name, facts in described.items()

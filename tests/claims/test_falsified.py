@@ -1,0 +1,91 @@
+"""Rows falsified on disk flip the verdicts that rest on them, through to the report; no others."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from finitewidth import records
+from finitewidth.claims import job, ledger, rollup, verdicts
+from finitewidth.index import read_extras, read_index
+from finitewidth.report.gather import gather
+
+ROOT = Path(__file__).parents[2]
+INDEX = read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
+JUDGED = [paper for paper in ledger.PAPERS if any(c.judge for c in ledger.claims_of(paper))]
+
+
+def tables_of(claim, supporting):
+    """File -> made-up rows of a claim."""
+    made = importlib.import_module(f"tests.claims.synthetic.{claim.paper}").ROWS[claim.id]
+    rows = made[0 if supporting else 1]()
+    return {claim.reads[name]: table for name, table in rows.items()}
+
+
+def side_by_side(paper):
+    """Judged claims whose supporting rows can lie in one folder, with these rows."""
+    files, claims = {}, []
+    for claim in filter(lambda claim: claim.judge, ledger.claims_of(paper)):
+        rows = tables_of(claim, supporting=True)
+        if all(table.equals(files.get(file, table)) for file, table in rows.items()):
+            files |= rows
+            claims.append(claim)
+    return claims, files
+
+
+class Folder:
+    """A results folder of one paper, judged as the workflow does."""
+
+    def __init__(self, results, paper, files):
+        self.results, self.paper, self.files = results, paper, tuple(files)
+        self.write(files)
+
+    def write(self, files):
+        for file, rows in files.items():
+            (self.results / file).parent.mkdir(parents=True, exist_ok=True)
+            records.write_table(self.results / file, rows)
+
+    def judged(self):
+        kinds = ("verdicts", "parts", "numbers")
+        outputs = {kind: self.results / f"claims/{self.paper}_{kind}.csv" for kind in kinds}
+        (self.results / "claims").mkdir(exist_ok=True)
+        settings = {"preset": "paper", "results": self.results, "contexts": {}, "comparable": {}}
+        tables = [self.results / file for file in self.files]
+        reported = ROOT / f"config/reported/{self.paper}.csv"
+        job.run_claims(self.paper, tables, reported, outputs, settings)
+        return {row["claim"]: row for row in records.read_rows(outputs["verdicts"])}
+
+    def told(self):
+        """What the report tells of the paper."""
+        entries = [
+            {"artifact": e.artifact, "paper": e.paper, "kind": e.kind, "label": e.number,
+             "title": e.title, "extra": e.number.isalpha(), "status": "planned", "files": {}}
+            for e in INDEX
+        ]  # fmt: skip
+        settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
+                    "artifacts": entries, "errata": self.results / "errata.csv"}  # fmt: skip
+        return next(paper for paper in gather(settings, ROOT).papers if paper.name == self.paper)
+
+
+@pytest.mark.parametrize("paper", JUDGED)
+def test_a_falsified_table_flips_the_claims_that_read_it_and_no_others(
+    paper, tmp_path, monkeypatch
+):
+    claims, files = side_by_side(paper)
+    monkeypatch.setattr(ledger, "claims_of", lambda name: claims if name == paper else ())
+    monkeypatch.setattr("finitewidth.claims.reported.numbers_of", lambda name: ())
+    folder = Folder(tmp_path, paper, files)
+    before = folder.judged()
+    assert {row["verdict"] for row in before.values()} == {verdicts.SUPPORTED}
+    victim = claims[0]
+    falsified = tables_of(victim, supporting=False)
+    folder.write(falsified)
+    after = folder.judged()
+    assert after[victim.id]["verdict"] == verdicts.CONTRADICTED
+    untouched = [c.id for c in claims if not set(c.reads.values()) & set(falsified)]
+    assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
+    told = folder.told()
+    assert {c["claim"]: c["verdict"] for c in told.claims}[victim.id] == verdicts.CONTRADICTED
+    shown = [a for a in told.artifacts if a.artifact in victim.artifacts]
+    assert {a.rollup.status for a in shown} <= {verdicts.CONTRADICTED}
+    assert told.rollup.status == rollup.WORST_FIRST[0]

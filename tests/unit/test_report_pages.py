@@ -1,0 +1,118 @@
+"""The whole report, built from next to nothing and from made-up results."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests import report_crawler
+
+from finitewidth import records
+from finitewidth.claims import ledger
+from finitewidth.errors import ResultError
+from finitewidth.plan import Plan
+from finitewidth.report.job import build_report
+from finitewidth.settings import preset_only
+
+ROOT = Path(__file__).parents[2]
+ERRATUM = {
+    "id": "beyond-1", "paper": "beyond", "place": "Theorem 3.1", "kind": "formula",
+    "printed": "a < b & c", "corrected": "a > b", "evidence": "Exact.", "quantity": "at 1",
+    "truth": 77.0, "truth_error": 0.0, "printed_value": 56.0, "corrected_value": 77.0,
+    "outcome": "misprint confirmed",
+}  # fmt: skip
+
+
+def settings_in(results):
+    """What the workflow would hand over, with all results below ``results``."""
+    plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
+    told = {**plan.report_settings(), "jobs": {}, "overrides": [], "results": str(results)}
+    return {**told, "errata": str(results / "errata.csv")}
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """A report on nothing."""
+    results = tmp_path_factory.mktemp("nothing")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        build_report(results / "report", settings_in(results))
+    return results / "report"
+
+
+@pytest.fixture(scope="module")
+def partial(tmp_path_factory):
+    """A report on a verdict, an erratum and nothing else."""
+    results = tmp_path_factory.mktemp("partial")
+    claim = ledger.claims_of("beyond")[0]
+    row = {
+        "claim": claim.id, "paper": "beyond", "place": claim.place, "statement": "a < b & c.",
+        "rule": claim.rule, "artifacts": "beyond_fig1", "tables": "beyond/experiments/x.csv",
+        "preset": "quick", "context": "10 draws", "verdict": "contradicted", "reason": "1 of 1",
+        "statistic": "slope", "value": 0.5, "low": 0.4, "high": 0.6, "threshold": "at least 1",
+    }  # fmt: skip
+    (results / "claims").mkdir()
+    (results / "beyond/experiments").mkdir(parents=True)
+    records.write_table(results / "claims/beyond_verdicts.csv", pd.DataFrame([row]))
+    records.write_table(results / "beyond/experiments/x.csv", pd.DataFrame({"x": [1]}))
+    records.write_table(results / "errata.csv", pd.DataFrame([ERRATUM]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        build_report(results / "report", settings_in(results))
+    return results / "report"
+
+
+@pytest.mark.parametrize("which", ["empty", "partial"])
+def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(which, request):
+    assert report_crawler.faults(request.getfixturevalue(which)) == []
+
+
+def test_the_crawler_finds_what_is_broken(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<p id="here"><a href="#there"></a><a href="b.html"></a><a href="../c.html"></a>'
+        '<script src="https://x.org/y.js"></script><img src="a.html">'
+        '<a href="a.html?paper=npf#here"></a><a href="https://x.org"></a>'
+    )
+    assert len(report_crawler.faults(tmp_path)) == 5
+
+
+def test_without_results_everything_is_not_made_or_planned(empty):
+    text = report_crawler.soup(empty / "index.html").get_text()
+    assert "0 of 80" in " ".join(text.split())
+    claims = report_crawler.soup(empty / "claims.html")
+    assert len(claims.select("#claims-table tbody tr")) == 90
+    assert "verdicts not made yet" in claims.get_text()
+    assert "not made yet" in report_crawler.soup(empty / "errata.html").get_text().lower()
+
+
+def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
+    claim = ledger.claims_of("beyond")[0].id
+    card = report_crawler.soup(partial / "claims.html").find(id=claim)
+    links = {link["href"] for link in card.find_all("a")}
+    assert {"files/beyond/experiments/x.csv", "beyond.html#beyond-fig1"} <= links
+    words = " ".join(card.get_text().split())
+    for said in ("contradicted", "slope", "0.5", "[0.4, 0.6]", "at least 1", "10 draws",
+                 "a < b & c"):  # fmt: skip
+        assert said in words
+    news = report_crawler.soup(partial / "index.html").find(id="news").parent.get_text()
+    assert claim in news
+    assert "beyond-1" in news
+
+
+def test_all_claims_are_there_though_only_one_was_judged(partial):
+    assert len(report_crawler.soup(partial / "claims.html").select("article.fw-claim")) == 90
+
+
+def test_nothing_is_left_beside_the_report(partial):
+    assert not list(partial.parent.glob(".report-*"))
+    assert not list(partial.rglob("*.map"))
+
+
+def test_a_damaged_table_is_named_and_the_old_report_stays(partial, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    results = partial.parent
+    table = results / "claims/npf_verdicts.csv"
+    table.write_text("claim,paper\nN04")
+    with pytest.raises(ResultError, match=r"npf_verdicts\.csv is damaged"):
+        build_report(partial, settings_in(results))
+    table.unlink()
+    assert (partial / "index.html").is_file()

@@ -1,0 +1,150 @@
+"""What the report reads, counts and writes, piece by piece."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from finitewidth import records
+from finitewidth.claims import reported, rollup, verdicts
+from finitewidth.errors import ConfigError, ResultError
+from finitewidth.report import captions, costs, pages, sources, words
+from finitewidth.report.assets import write_assets
+from finitewidth.report.citations import read_citations
+from finitewidth.report.shelf import LARGE, Shelf
+from finitewidth.settings import overrides, preset_only
+
+ROOT = Path(__file__).parents[2]
+JOBS = sources.read_jobs({
+    name: {"log": "", "benchmark": "", "footer": "", "inputs": inputs, "outputs": outputs}
+    for name, inputs, outputs in (
+        ("npf_fig3", ["nu.csv", "kvf.csv"], ["npf_fig3.png"]),
+        ("npf_nu", ["data.npz", "w.npz"], ["nu.csv", "nu_provenance.json"]),
+        ("npf_kvf", ["nu.csv"], ["kvf.csv", "kvf_provenance.json"]),
+        ("train npf/nu", ["data.npz"], ["w.npz", "provenance.json"]),
+        ("npf_other", [], ["other.csv", "other_provenance.json"]),
+    )
+})  # fmt: skip
+
+
+def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
+    fed = [job.name for job in sources.feeding(JOBS["npf_fig3"], JOBS)]
+    assert fed == ["npf_nu", "npf_kvf", "train npf/nu"]
+    assert sources.feeding(JOBS["npf_other"], JOBS) == []
+
+
+def test_a_job_stands_on_the_page_of_its_paper():
+    assert pages.job_href(JOBS["train npf/nu"]) == "npf.html#job-train-npf-nu"
+    assert pages.job_href(JOBS["npf_nu"]) == "npf.html#job-npf-nu"
+
+
+def test_a_damaged_stamp_is_named(tmp_path):
+    job = sources.Job(name="npf_nu", outputs=(str(tmp_path / "nu_provenance.json"),))
+    assert sources.read_stamp(job) is None
+    (tmp_path / "nu_provenance.json").write_text("[]")
+    with pytest.raises(ResultError, match=r"nu_provenance\.json is damaged"):
+        sources.read_stamp(job)
+
+
+def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
+    every = (*verdicts.VERDICTS, *reported.OUTCOMES, *rollup.WORST_FIRST, rollup.NOTHING,
+             "not judged", "planned", "made", "not made yet",
+             "misprint confirmed", "not confirmed", "not computed")  # fmt: skip
+    assert {words.tone(word) for word in every} == set(words.TONES)
+    assert all(words.sign(word) for word in every)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("-0.0123456", "−0.01235"), ("", "–"), (None, "–"), ("nan", "–"), ("inf", "∞"),
+     ("-inf", "−∞"), (77.0123, "77.01"), (3e-7, "3·10⁻⁷"), (6.02e23, "6.02·10²³")],
+)  # fmt: skip
+def test_numbers_as_the_pages_write_them(value, text):
+    assert words.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "–"), (0.44, "0.4 s"), (59.7, "1 min 00 s"), (75, "1 min 15 s"), (7500, "2 h 05 min")],
+)
+def test_times_as_the_pages_write_them(seconds, text):
+    assert words.duration(seconds) == text
+
+
+def test_costs_are_read_whatever_snakemake_could_not_measure(tmp_path):
+    (tmp_path / "npf/training").mkdir(parents=True)
+    head = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+    (tmp_path / "npf/npf_nu.tsv").write_text(head + "5.3\t0:00:05\t338.9\t" + "1\t" * 6 + "2.7\n")
+    (tmp_path / "npf/training/nu.tsv").write_text(head + "0.1\t0:00:00\t-\t" + "NA\t" * 6 + "-\n")
+    (tmp_path / "empty.tsv").write_text("")
+    found = costs.read_costs(tmp_path)
+    assert [cost.job for cost in found] == ["npf_nu", "npf/training/nu"]
+    assert found[0].cpu == 2.7
+    assert found[1].memory is None
+    assert costs.total(cost.wall for cost in found) == pytest.approx(5.4)
+
+
+def test_a_caption_as_html_and_as_plain_text(tmp_path):
+    file = tmp_path / "npf_fig3.rst"
+    file.write_text("Left: ``nu`` falls,\nas *expected*. {{ snakemake.params.footer }}.\n")
+    caption = captions.read_caption(file)
+    assert captions.as_text(caption) == "Left: nu falls, as expected."
+    assert "<em>expected</em>" in captions.as_html(caption)
+    assert "snakemake" not in caption
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "workflow/report").glob("*_*.rst")),
+                         ids=lambda file: file.stem)  # fmt: skip
+def test_every_caption_says_something_without_its_footer(file):
+    caption = captions.read_caption(file)
+    assert len(captions.as_text(caption)) > 50
+    assert "{{" not in caption
+
+
+def test_every_paper_is_cited():
+    found = read_citations(ROOT / "CITATION.cff")
+    assert "Neural Path Features" in found["npf0"].title
+    assert found["dgn"].url == "https://arxiv.org/abs/2002.03996"
+
+
+def test_a_paper_that_is_not_cited_is_named(tmp_path):
+    (tmp_path / "CITATION.cff").write_text("references: []")
+    with pytest.raises(ConfigError, match="no reference notes beyond"):
+        read_citations(tmp_path / "CITATION.cff")
+
+
+def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
+    results, folder = tmp_path / "results", tmp_path / "report"
+    results.mkdir()
+    (results / "a.log").write_text("done\n")
+    (results / "large.csv").write_text("0,1\n" * LARGE)
+    shelf = Shelf(results, folder)
+    assert shelf.put(results / "a.log").href == "files/a.log.txt"
+    large = shelf.put(results / "large.csv")
+    assert large.href == "files/large.csv.gz"
+    assert gzip.decompress((folder / large.href).read_bytes()).startswith(b"0,1\n")
+    assert shelf.put(results / "large.csv") is large
+    assert shelf.put(results / "missing.csv") is None
+
+
+def test_datatables_travels_as_one_script_without_address(tmp_path):
+    write_assets(tmp_path)
+    script = (tmp_path / "datatables.js").read_text()
+    assert script.startswith('window.dataTables = import("data:text/javascript;base64,')
+    assert {"report.css", "report.js", "datatables.css"} <= {f.name for f in tmp_path.iterdir()}
+
+
+def test_what_the_command_line_changed_is_told_as_it_was_typed():
+    config = preset_only("quick", ROOT / "config")
+    assert overrides(config, ROOT / "config") == []
+    config["npf"]["nu"]["runs"] = 2
+    config["device"] = "cuda"
+    changed = overrides(config, ROOT / "config")
+    assert sorted(changed) == ["device=cuda", "npf={nu: {runs: 2}}"]
+
+
+def test_a_table_without_rows_is_read_only_where_that_may_be(tmp_path):
+    (tmp_path / "parts.csv").write_text("claim,part\n")
+    assert records.read_rows(tmp_path / "parts.csv", empty=True) == []
+    with pytest.raises(ResultError, match="damaged"):
+        records.read_rows(tmp_path / "parts.csv")

@@ -1,0 +1,149 @@
+"""The report of the smoke run in headless Chromium, opened from disk."""
+
+import shutil
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+from tests import report_crawler
+
+from finitewidth.claims import ledger
+
+pytestmark = [pytest.mark.workflow, pytest.mark.browser, pytest.mark.xdist_group("workflow")]
+PROGRAMS = ("chromium", "chromedriver")
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+SWITCHES = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run", "--window-size=1400,1000",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium; without it these tests are skipped, and say how to have them."""
+    found = [shutil.which(program) for program in PROGRAMS]
+    if None in found:
+        pytest.skip("the report is not tested in a browser: chromium and chromedriver are not on "
+                    "PATH; on Debian: apt-get install chromium chromium-driver")  # fmt: skip
+    options = webdriver.ChromeOptions()
+    options.binary_location = found[0]
+    for switch in SWITCHES:
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(found[1]))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def report(smoke):
+    """The folder of the report."""
+    return (smoke.path / "results/smoke/report").resolve()
+
+
+def pages(report):
+    return sorted(report.glob("*.html"))
+
+
+def opened(browser, address):
+    """Open a page and wait until its tables are ready to be filtered."""
+    browser.get("about:blank")  # else a new mark would not load the page anew
+    browser.get(address)
+    WebDriverWait(browser, 20).until(
+        lambda b: b.execute_script(
+            "return document.readyState == 'complete' && (!document.querySelector('[data-table]')"
+            " || document.documentElement.dataset.tables == 'ready')"
+        )
+    )
+
+
+def shown(browser):
+    """The claims in the table as it is filtered now."""
+    rows = browser.find_elements(By.CSS_SELECTOR, "#claims-table tbody tr")
+    return [row.find_element(By.CSS_SELECTOR, "a").text for row in rows]
+
+
+def test_every_page_opens_from_disk_without_a_complaint(browser, report):
+    browser.get_log("browser")
+    for page in pages(report):
+        opened(browser, page.as_uri())
+        complaints = [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+        assert complaints == [], page.name
+        asked = browser.execute_script(
+            "return performance.getEntriesByType('resource').map(entry => entry.name)"
+        )
+        assert [name for name in asked if name.startswith("http")] == []
+
+
+def test_every_picture_is_drawn(browser, report):
+    for page in pages(report):
+        opened(browser, page.as_uri())
+        browser.execute_script("for (const i of document.images) i.loading = 'eager'")
+        WebDriverWait(browser, 20).until(
+            lambda b: b.execute_script("return [...document.images].every(i => i.complete)")
+        )
+        broken = browser.execute_script(
+            "return [...document.images].filter(i => !i.naturalWidth).map(i => i.src)"
+        )
+        assert broken == []
+
+
+def test_an_address_filters_the_claims_and_the_button_clears_the_filter(browser, report):
+    page = report / "claims.html"
+    opened(browser, f"{page.as_uri()}?paper=npf")
+    assert shown(browser) == [claim.id for claim in ledger.claims_of("npf")]
+    browser.find_element(By.XPATH, "//button[contains(., 'Clear filters')]").click()
+    assert len(shown(browser)) == len(report_crawler.soup(page).select("article.fw-claim"))
+
+
+def test_the_keyboard_filters_the_claims(browser, report):
+    opened(browser, (report / "claims.html").as_uri())
+    lens = browser.find_element(By.CSS_SELECTOR, "th[data-name=paper] .dtcc-button_dropdown")
+    lens.send_keys(Keys.ENTER)
+    choice = browser.find_element(
+        By.XPATH, "//div[contains(@class, 'dtcc-dropdown')]//button[contains(., 'thesis')]"
+    )
+    choice.send_keys(Keys.ENTER)
+    assert shown(browser) == [claim.id for claim in ledger.claims_of("thesis")]
+
+
+def test_searching_finds_a_claim_by_its_id(browser, report):
+    opened(browser, (report / "claims.html").as_uri())
+    browser.find_element(By.CSS_SELECTOR, ".dt-search input").send_keys("N14")
+    assert shown(browser) == ["N14"]
+
+
+def test_a_permalink_shows_its_claim(browser, report):
+    opened(browser, f"{(report / 'claims.html').as_uri()}#N14")
+    top = browser.execute_script("return document.querySelector(':target')"
+                                 ".getBoundingClientRect().top")  # fmt: skip
+    height = browser.execute_script("return innerHeight")
+    assert 0 <= top < height
+
+
+def test_a_link_to_settings_opens_them(browser, report):
+    opened(browser, f"{(report / 'npf.html').as_uri()}#job-npf-nu")
+    settings = browser.find_element(By.CSS_SELECTOR, "#job-npf-nu pre")
+    assert "per_class" in settings.text
+
+
+def test_no_page_is_wider_than_a_phone(browser, report):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    try:
+        for page in pages(report):
+            opened(browser, page.as_uri())
+            width = browser.execute_script("return document.documentElement.scrollWidth")
+            assert width <= PHONE["width"], page.name
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_figures_stay_on_white_in_the_dark(browser, report):
+    opened(browser, (report / "npf.html").as_uri())
+    browser.execute_script("document.documentElement.dataset.theme = 'dark'")
+    colour = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"
+    assert browser.execute_script(colour, ".fw-paperwhite") == "rgb(255, 255, 255)"
+    assert browser.execute_script(colour, "body") != "rgb(255, 255, 255)"
