@@ -218,9 +218,8 @@ class Plan:
             }
             for entry in self.artifacts + self.extras
         ]  # fmt: skip
-        errata = f"{self.results}/errata/experiments/errata.csv"
-        common = {"preset": self.config["preset"], "results": self.results, "errata": errata}
-        return {**common, "artifacts": artifacts}
+        common = {"preset": self.config["preset"], "results": self.results}
+        return {**common, "errata": self.errata(), "artifacts": artifacts}
 
     def report_jobs(self, rules: Iterable[Any]) -> dict[str, dict[str, Any]]:
         """Job -> its files and footer: every rule without wildcards, and every training.

@@ -15,6 +15,7 @@ rule report:
     input:
         plan.targets(),
         plan.verdicts(),
+        plan.errata(),
         plan.captions(),
         citations="CITATION.cff",
     output:

@@ -100,6 +100,7 @@ class Findings:
     jobs: Mapping[str, sources.Job]
     stamps: Mapping[str, dict[str, Any]]
     costs: tuple[Cost, ...]
+    errata_file: str
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
 
@@ -149,7 +150,7 @@ def gather(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
         costs=tuple(read_costs(Path(settings["results"]) / "benchmarks")),
-        errata_known=errata is not None, errata=tuple(errata or ()),
+        errata_file=str(settings["errata"]), errata_known=errata is not None, errata=tuple(errata or ()),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from finitewidth.claims import reported, verdicts
 from finitewidth.claims.rollup import counted
+from finitewidth.index import PAPERS
 from finitewidth.provenance import environment as this_environment
 from finitewidth.report import captions, costs, gather, sources, words
 from finitewidth.report.shelf import Shelf
@@ -43,7 +44,7 @@ def all_pages(findings: gather.Findings, shelf: Shelf) -> list[Page]:
         claims_page(findings, shelf),
         *(paper_page(paper, findings, shelf) for paper in findings.papers),
         errata_page(findings, shelf),
-        runs_page(findings),
+        runs_page(findings, shelf),
     ]
 
 
@@ -111,12 +112,13 @@ def paper_page(paper: gather.Paper, findings: gather.Findings, shelf: Shelf) -> 
 
 def errata_page(findings: gather.Findings, shelf: Shelf) -> Page:
     """Misprints: what is printed, what is right, and a computation of both."""
-    data = shelf.put(f"{findings.results}/errata/experiments/errata.csv")
-    html = _rendered("errata.html", findings=findings, data=data)
+    data = shelf.put(findings.errata_file)
+    jobs = sources.upstream((findings.errata_file,), findings.jobs)
+    html = _rendered("errata.html", findings=findings, data=data, jobs=jobs)
     return Page(name="errata", title="Errata", label="Errata", sections=(Section(html=html),))
 
 
-def runs_page(findings: gather.Findings) -> Page:
+def runs_page(findings: gather.Findings, shelf: Shelf) -> Page:
     """Versions, machine, git state; time and memory of every job."""
     stamps = [{"who": "this report", **this_environment()}]
     stamps += [{"who": name, **stamp} for name, stamp in findings.stamps.items()]
@@ -130,6 +132,7 @@ def runs_page(findings: gather.Findings) -> Page:
         Section(html=_rendered("runs.html", **facts)),
         Section(html=_rendered("environments.html", **facts), title="Where it ran", anchor="env"),
         Section(html=_rendered("costs.html", **facts), title="What it took", anchor="costs"),
+        *_experiments("runs", findings, shelf),
     )
     return Page(name="runs", title="Runs and provenance", label="Runs", sections=sections)
 
@@ -145,8 +148,12 @@ def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def paper_of(job: sources.Job) -> str:
-    """On whose page a job's settings stand: ``npf_nu`` and ``train npf/nu`` on that of npf."""
-    return job.name.removeprefix("train ").replace("/", "_").split("_")[0]
+    """On whose page a job's settings stand: ``npf_nu`` and ``train npf/nu`` on that of npf.
+
+    What belongs to no paper stands on the page of the runs.
+    """
+    paper = job.name.removeprefix("train ").replace("/", "_").split("_")[0]
+    return paper if paper in PAPERS else "runs"
 
 
 def job_href(job: sources.Job) -> str:
@@ -218,6 +225,15 @@ def _job(job: sources.Job, findings: gather.Findings, shelf: Shelf) -> dict[str,
         "settings": _settings(stamp) if stamp else "",
         "files": [copy for file in files if file and (copy := shelf.put(file))],
     }
+
+
+def _experiments(page: str, findings: gather.Findings, shelf: Shelf) -> list[Section]:
+    """What was run for a page, with its settings; nothing if nothing was."""
+    jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == page]
+    if not jobs:
+        return []
+    html = _rendered("jobs.html", jobs=[_job(job, findings, shelf) for job in jobs])
+    return [Section(html=html, title="Experiments and settings", anchor=f"{page}-experiments")]
 
 
 def _settings(stamp: Mapping[str, Any]) -> str:
