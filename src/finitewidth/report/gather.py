@@ -150,7 +150,8 @@ def gather(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
         costs=tuple(read_costs(Path(settings["results"]) / "benchmarks")),
-        errata_file=str(settings["errata"]), errata_known=errata is not None, errata=tuple(errata or ()),
+        errata_file=str(settings["errata"]), errata_known=errata is not None,
+        errata=tuple(errata or ()),
     )  # fmt: skip
 
 
