@@ -5,7 +5,6 @@ from finitewidth.report.assets import assets_digest
 report_params = {
     "settings": plan.report_settings(),
     "jobs": plan.report_jobs(workflow.rules),
-    "folder": f"{results}/report",
     "code": code_digest("finitewidth.report.job"),
     "assets": assets_digest(),
 }
@@ -48,5 +47,6 @@ rule report_now:
         runtime=10,
     params:
         **report_params,
+        folder=rules.report.output[0],
     script:
         "../scripts/report.py"

@@ -6,7 +6,7 @@ from finitewidth.settings import overrides
 
 with logged_to(snakemake.log[0]):
     build_report(
-        folder=snakemake.params.folder,
+        folder=snakemake.output[0] if snakemake.output else snakemake.params.folder,
         settings={
             **snakemake.params.settings,
             "jobs": snakemake.params.jobs,
