@@ -32,7 +32,9 @@ def test_every_artifact_is_made_in_every_format(smoke):
 def test_no_file_in_results_that_no_rule_makes(smoke):
     answer = smoke.run("--list-untracked")
     orphans = re.findall(r"results/\S+", answer.stdout)
-    assert not [o for o in orphans if "/logs/" not in o and "/benchmarks/" not in o], answer.stdout
+    # the report's folder is one output: Snakemake empties it before it is made
+    known = ("/logs/", "/benchmarks/", "results/smoke/report/")
+    assert not [o for o in orphans if not any(k in o for k in known)], answer.stdout
 
 
 def test_an_orphan_is_found(smoke):
