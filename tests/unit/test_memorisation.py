@@ -20,10 +20,12 @@ from finitewidth.networks.random_gated import equal_variance_weights
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
 MEMORISATION = {
-    **TASK, "runs": 4, "rate": 0.1, "rho": "kernel", "loss_half": True, "precision": "float64",
-    "networks": {"narrow": {"width": 5, "descents": 4, "steps": 20},
-                 "wide": {"width": 20, "descents": 2, "steps": 10}},
-    "linear_steps": 30, "shown": {"npf_fig7": 3, "dgn_fig1": 2, "dgn_fig2": 4, "dgn_fig3": 2},
+    **TASK, "runs": 4, "widths": {"narrow": 5, "wide": 20},
+    "shown": {"npf_fig7": 3, "dgn_fig1": 2, "dgn_fig2": 4, "dgn_fig3": 2},
+    "descent": {
+        "rate": 0.1, "rho": "kernel", "loss_half": True, "precision": "float64", "linear_steps": 30,
+        "narrow": {"runs": 4, "steps": 20}, "wide": {"runs": 2, "steps": 10},
+    },
 }  # fmt: skip
 PLANAR = {
     "runs": 2, "samples": 6, "width": 8, "depths": [2, 4], "weights": "signed", "gain": 2,

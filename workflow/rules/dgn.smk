@@ -90,7 +90,9 @@ use rule figure as dgn_fig3 with:
     params:
         **module("finitewidth.figures.dgn.fig3"),
         settings={},
-        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+        footer=plan.footer(
+            "npf", ["memorisation_task", "memorisation", "memorisation_descent"]
+        ),
 
 
 use rule figure as dgn_fig4 with:

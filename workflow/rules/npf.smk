@@ -131,6 +131,7 @@ use rule experiment as npf_memorisation with:
         plan.benchmark("npf_memorisation")
     params:
         **module("finitewidth.experiments.npf.memorisation"),
+<<<<<<< HEAD
         settings={**config["npf"]["memorisation_task"], **config["npf"]["memorisation"]},
 use rule experiment as npf_cntk with:
     input:
@@ -176,6 +177,13 @@ use rule table as npf_extra_cntk with:
         **module("finitewidth.tables.npf.extra_cntk"),
         settings={"dataset": plan.titles("cifar10")["cifar10"]},
         footer=plan.footer("npf", ["cntk"], "cifar10"),
+=======
+        settings={
+            **config["npf"]["memorisation_task"],
+            **config["npf"]["memorisation"],
+            "descent": config["npf"]["memorisation_descent"],
+        },
+>>>>>>> f7984b9 (Descent of memorisation networks in a section of its own: footers of what only shows kernels call nothing reduced)
 
 
 use rule table as npf_table2 with:
@@ -254,7 +262,9 @@ use rule figure as npf_fig7 with:
     params:
         **module("finitewidth.figures.npf.fig7"),
         settings={},
-        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+        footer=plan.footer(
+            "npf", ["memorisation_task", "memorisation", "memorisation_descent"]
+        ),
 
 
 use rule npf_table2 as npf0_table2 with:

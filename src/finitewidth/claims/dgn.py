@@ -14,6 +14,7 @@ from finitewidth.claims.ledger import LAPTOP, PAPER, Claim
 from finitewidth.claims.reported import Numbers
 
 MEMORISATION = (("npf", "memorisation_task"), ("npf", "memorisation"))
+DESCENT = (*MEMORISATION, ("npf", "memorisation_descent"))
 
 MNIST = {
     "reads": {"runs": "dgn/experiments/mnist_runs.csv"},
@@ -106,7 +107,7 @@ CLAIMS = (
         ),
         artifacts=("dgn_fig3",),
         reads={"errors": "npf/experiments/memorisation_errors.csv"},
-        sections=MEMORISATION,
+        sections=DESCENT,
         judge=npf_memorisation.d06,
     ),
     Claim(

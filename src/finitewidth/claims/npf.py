@@ -45,7 +45,11 @@ THEORY = (("npf", "theory"),)
 # E-MEM, rule npf_memorisation
 MEMORISATION = {
     "reads": {"errors": "npf/experiments/memorisation_errors.csv"},
-    "sections": (("npf", "memorisation_task"), ("npf", "memorisation")),
+    "sections": (
+        ("npf", "memorisation_task"),
+        ("npf", "memorisation"),
+        ("npf", "memorisation_descent"),
+    ),
 }
 
 CLAIMS = (

@@ -34,13 +34,14 @@ def paths(
 
 def memorisation(config: Config) -> Work:
     """Rule npf_memorisation."""
-    task, settings = config["npf"]["memorisation_task"], config["npf"]["memorisation"]
+    task, drawn = config["npf"]["memorisation_task"], config["npf"]["memorisation"]
+    descent = config["npf"]["memorisation_descent"]
     work = Work(jobs=0)
-    for network in settings["networks"].values():
+    for name, width in drawn["widths"].items():
         for depth in task["depths"]:
-            descents = min(network["descents"], settings["runs"])
-            work += paths(settings["runs"], descents, network["steps"], task["samples"],
-                          network["width"], depth, settings["precision"])  # fmt: skip
+            descents = min(descent[name]["runs"], drawn["runs"])
+            work += paths(drawn["runs"], descents, descent[name]["steps"], task["samples"], width,
+                          depth, descent["precision"])  # fmt: skip
     return one_job(work)
 
 

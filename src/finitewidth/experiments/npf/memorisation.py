@@ -34,10 +34,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``samples``, ``mu``, ``depths``; ``runs``; ``networks``: name -> ``width``,
-            ``descents`` (how many of the runs also descend), ``steps``; ``rate``, ``rho``,
-            ``loss_half``, ``linear_steps``, ``precision`` (see `measures.dynamics.Protocol`);
-            ``shown``: figure -> how many runs.
+        settings: ``samples``, ``mu``, ``depths``; ``runs``; ``widths`` by name; ``shown``: figure
+            -> how many runs; ``descent``: ``rate``, ``rho``, ``loss_half``, ``linear_steps``,
+            ``precision`` (see `measures.dynamics.Protocol`), and for each name of ``widths``
+            ``runs`` (how many also descend) and ``steps``.
 
     Returns:
         ``kernels``: network, width, depth, run, rho_max, rho_min, trace_over_rho_max, growth,
@@ -51,10 +51,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
     found: dict[str, list[pd.DataFrame]] = {"kernels": [], "spectra": [], "errors": []}
-    for name, network in settings["networks"].items():
+    for name, width in settings["widths"].items():
         for depth in settings["depths"]:
-            place = {"network": name, "width": network["width"], "depth": depth}
-            for table, rows in _cell(place, network, settings).items():
+            place = {"network": name, "width": width, "depth": depth}
+            for table, rows in _cell(place, settings).items():
                 found[table].append(pd.DataFrame(rows).assign(**place))
     tables = {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
     return _with_means(tables, settings)
@@ -78,16 +78,17 @@ def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str,
     return Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
-def _cell(
-    place: Mapping[str, Any], network: Mapping[str, Any], settings: Mapping[str, Any]
-) -> dict[str, list[dict[str, Any]]]:
+def _cell(place: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Rows of all runs of one width and depth."""
-    width, depth = place["width"], place["depth"]
-    shared = ("rate", "rho", "loss_half", "linear_steps", "precision")
-    protocol = Protocol(steps=network["steps"], **{key: settings[key] for key in shared})
+    width, depth, descent = place["width"], place["depth"], settings["descent"]
+    own, shared = (
+        descent[place["network"]],
+        ("rate", "rho", "loss_half", "linear_steps", "precision"),
+    )
+    protocol = Protocol(steps=own["steps"], **{key: descent[key] for key in shared})
     rows: dict[str, list[dict[str, Any]]] = {"kernels": [], "spectra": [], "errors": []}
     for runs in batches(settings["runs"], settings["samples"] * width * depth):
-        descents = min(max(network["descents"] - runs.start, 0), len(runs))
+        descents = min(max(own["runs"] - runs.start, 0), len(runs))
         dynamics = follow(networks(width, depth, runs, settings), protocol, descents)
         rows["kernels"] += _kernel_rows(dynamics, runs.start, depth, settings["mu"])
         rows["spectra"] += spectrum_rows(dynamics, runs.start, depth)
