@@ -131,8 +131,13 @@ use rule experiment as npf_memorisation with:
         plan.benchmark("npf_memorisation")
     params:
         **module("finitewidth.experiments.npf.memorisation"),
-<<<<<<< HEAD
-        settings={**config["npf"]["memorisation_task"], **config["npf"]["memorisation"]},
+        settings={
+            **config["npf"]["memorisation_task"],
+            **config["npf"]["memorisation"],
+            "descent": config["npf"]["memorisation_descent"],
+        },
+
+
 use rule experiment as npf_cntk with:
     input:
         data=plan.dataset(config["npf"]["cntk"]["dataset"]),
@@ -177,13 +182,6 @@ use rule table as npf_extra_cntk with:
         **module("finitewidth.tables.npf.extra_cntk"),
         settings={"dataset": plan.titles("cifar10")["cifar10"]},
         footer=plan.footer("npf", ["cntk"], "cifar10"),
-=======
-        settings={
-            **config["npf"]["memorisation_task"],
-            **config["npf"]["memorisation"],
-            "descent": config["npf"]["memorisation_descent"],
-        },
->>>>>>> f7984b9 (Descent of memorisation networks in a section of its own: footers of what only shows kernels call nothing reduced)
 
 
 use rule table as npf_table2 with:

@@ -292,8 +292,9 @@ CLAIMS = (
         place="6.2(5)",
         statement="nu_t falls while a ReLU network learns.",
         rule=(
-            "Mean over runs of Spearman's correlation of nu with the epoch is at most -0.8, and of "
-            "nu at the end over nu at the start at most 0.8."
+            "Spearman's correlation of the mean of nu over runs with the epoch is at most -0.8 "
+            "(error by jackknife over runs), and the mean of nu at the end over nu at the start at "
+            "most 0.8."
         ),
         artifacts=("npf_fig3", "dgn_fig6"),
         reads={"runs": "npf/experiments/nu_runs.csv"},
