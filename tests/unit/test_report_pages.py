@@ -95,7 +95,8 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
         assert said in words
     news = report_crawler.soup(partial / "index.html").find(id="news").parent.get_text()
     assert claim in news
-    assert "beyond-1" in news
+    assert "1 misprint confirmed" in news
+    assert report_crawler.soup(partial / "errata.html").find(id="beyond-1")
 
 
 def test_all_claims_are_there_though_only_one_was_judged(partial):

@@ -125,6 +125,8 @@ def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
     assert gzip.decompress((folder / large.href).read_bytes()).startswith(b"0,1\n")
     assert shelf.put(results / "large.csv") is large
     assert shelf.put(results / "missing.csv") is None
+    (results / "large.svg").write_text("<g/>" * LARGE)
+    assert shelf.put(results / "large.svg").href == "files/large.svgz"
 
 
 def test_datatables_travels_as_one_script_without_address(tmp_path):

@@ -114,8 +114,17 @@ def errata_page(findings: gather.Findings, shelf: Shelf) -> Page:
     """Misprints: what is printed, what is right, and a computation of both."""
     data = shelf.put(findings.errata_file)
     jobs = sources.upstream((findings.errata_file,), findings.jobs)
-    html = _rendered("errata.html", findings=findings, data=data, jobs=jobs)
-    return Page(name="errata", title="Errata", label="Errata", sections=(Section(html=html),))
+    head = Section(html=_rendered("errata.html", findings=findings, data=data, jobs=jobs))
+    cards = [
+        Section(
+            html=_rendered("errata_cards.html", errata=paper.errata),
+            title=f"Errata of {paper.name}",
+            anchor=f"errata-{paper.name}",
+        )
+        for paper in findings.papers
+        if paper.errata
+    ]
+    return Page(name="errata", title="Errata", label="Errata", sections=(head, *cards))
 
 
 def runs_page(findings: gather.Findings, shelf: Shelf) -> Page:
@@ -256,7 +265,7 @@ def _news(findings: gather.Findings) -> dict[str, Any]:
         "inconclusive": judged(verdicts.INCONCLUSIVE),
         "off": off,
         "places": counted([n["artifact"] for n in off], dict.fromkeys(n["artifact"] for n in off)),
-        "errata": [e for e in findings.errata if e["outcome"] == gather.CONFIRMED],
+        "misprints": {paper.name: paper.confirmed for paper in findings.papers if paper.confirmed},
     }
 
 

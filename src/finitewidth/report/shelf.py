@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-LARGE = 1_000_000  # bytes; text above it is compressed
+LARGE = 100_000  # bytes; text above it is compressed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,8 @@ class Shelf:
     def put(self, file: str | Path) -> Download | None:
         """Copy a file; None if there is none (yet).
 
-        Text above `LARGE` is compressed; a log becomes ``.log.txt``, which browsers show.
+        Text above `LARGE` is compressed, an SVG to ``.svgz``, which drawing programs open; a log
+        becomes ``.log.txt``, which browsers show.
         """
         file = Path(file)
         if file not in self._copies:
@@ -38,7 +39,9 @@ class Shelf:
         below = file.relative_to(self._results)
         suffix = ".txt" if file.suffix == ".log" else ""
         compress = file.stat().st_size > LARGE and file.suffix not in (".png", ".pdf", ".npz")
-        href = f"files/{below.as_posix()}{suffix}{'.gz' * compress}"
+        if compress:
+            suffix += "z" if file.suffix == ".svg" else ".gz"
+        href = f"files/{below.as_posix()}{suffix}"
         target = self._folder / href
         target.parent.mkdir(parents=True, exist_ok=True)
         if compress:
