@@ -33,6 +33,7 @@ include: "workflow/rules/errata.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/plan.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/cluster.smk"  # the last: it sees all rules before it
 
 
 rule all:

@@ -11,6 +11,7 @@ from typing import Any
 from finitewidth import index, settings
 from finitewidth.claims import ledger, reported
 from finitewidth.costs.forecast import forecast
+from finitewidth.costs.requests import Requests
 from finitewidth.data.catalogue import describe, find_source
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.dgn import trainings as dgn_trainings
@@ -48,6 +49,7 @@ class Plan:
             "npf": npf_trainings.trainings(config["npf"]),
             "dgn": dgn_trainings.trainings(config["dgn"]),
         }
+        self.requests = Requests(config, self.trainings())
         self._preset = settings.preset_only(config["preset"], self.folder)
         self._paper = settings.preset_only("paper", self.folder)
 
@@ -110,6 +112,19 @@ class Plan:
     def training_settings(self, wildcards: Any) -> dict[str, Any]:
         """The `TrainingRun` that rule ``train`` carries out, as plain values."""
         return self._training(wildcards).run.to_mapping()
+
+    def training_memory(self, wildcards: Any, attempt: int) -> int:
+        """MB that rule ``train`` asks for."""
+        return self.requests.memory(f"{wildcards.paper}/{wildcards.training}", attempt)
+
+    def training_minutes(self, wildcards: Any, attempt: int) -> int:
+        """Wall time that rule ``train`` asks for."""
+        return self.requests.minutes(f"{wildcards.paper}/{wildcards.training}", attempt)
+
+    def group(self, rule: str, wildcards: Any) -> str | None:
+        """With which others a job travels to a cluster; None: alone."""
+        renderers = {entry.artifact: entry.paper for entry in self.artifacts + self.extras}
+        return self.requests.group(rule, wildcards, renderers)
 
     def training_names(self, paper: str) -> list[str]:
         """The names of a paper's trainings, for the wildcard of rule ``train``."""

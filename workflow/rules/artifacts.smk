@@ -1,5 +1,6 @@
 # What every experiment, figure and table rule inherits with `use rule`; each heir names its own
-# inputs, outputs, log and params.
+# inputs, outputs, log and params, and resources where it needs more at some preset. A failed job
+# that is tried again (--retries) asks for more.
 
 
 rule experiment:
@@ -11,8 +12,8 @@ rule experiment:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     script:
         "../scripts/experiment.py"
 
@@ -26,8 +27,8 @@ rule figure:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=lambda wildcards, attempt: 1500 * attempt,
+        runtime=lambda wildcards, attempt: 5 * attempt,
     script:
         "../scripts/figure.py"
 
@@ -41,7 +42,7 @@ rule table:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=lambda wildcards, attempt: 1500 * attempt,
+        runtime=lambda wildcards, attempt: 5 * attempt,
     script:
         "../scripts/table.py"

@@ -16,8 +16,8 @@ rule claims:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=lambda wildcards, attempt: 1500 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         settings=plan.claim_settings,
         code=plan.claim_code,

@@ -12,8 +12,8 @@ rule dataset:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         tree=plan.tree,
         code=code_digest("finitewidth.data.build"),

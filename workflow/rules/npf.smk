@@ -129,6 +129,9 @@ use rule experiment as npf_memorisation with:
         plan.log("npf_memorisation"),
     benchmark:
         plan.benchmark("npf_memorisation")
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 300 * attempt,
     params:
         **module("finitewidth.experiments.npf.memorisation"),
         settings={
@@ -152,8 +155,8 @@ use rule experiment as npf_cntk with:
     benchmark:
         plan.benchmark("npf_cntk")
     resources:
-        mem_mb=4000,
-        runtime=2880,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 2880 * attempt,
     params:
         **module("finitewidth.experiments.npf.cntk"),
         settings={

@@ -21,8 +21,8 @@ rule train:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime=1440,
+        mem_mb=plan.training_memory,
+        runtime=plan.training_minutes,
         gpu=plan.gpus(),
     params:
         run=plan.training_settings,

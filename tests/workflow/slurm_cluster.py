@@ -1,0 +1,184 @@
+"""A Slurm cluster of one node on loopback, for tests and for trying docs/cluster.md. Root only.
+
+    python tests/workflow/slurm_cluster.py start /tmp/cluster
+    python tests/workflow/slurm_cluster.py stop /tmp/cluster
+
+No systemd, no cgroups and no accounting database: sacct knows no job, squeue must be asked. Memory
+is watched by polling, and a step that takes more than it asked for is killed.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CONF = Path("/etc/slurm/slurm.conf")  # compiled in: job steps see no SLURM_CONF
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol")
+INSTALL = "apt-get install --no-install-recommends slurmctld slurmd slurm-client munge"
+DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order they are stopped
+SEARCHED = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
+
+
+def missing() -> str | None:
+    """Why no cluster can be started here; None if one can."""
+    if os.geteuid() != 0:
+        return "a Slurm cluster of one node is started as root, best in a container"
+    absent = [program for program in PROGRAMS if shutil.which(program, path=SEARCHED) is None]
+    if absent:
+        return f"{', '.join(absent)} not on PATH; on Debian: {INSTALL}"
+    return None
+
+
+class Cluster:
+    """One node whose state, sockets, logs and process ids lie in ``folder``."""
+
+    def __init__(self, folder: Path, cpus: int = 4, memory_mb: int = 64_000):
+        self.folder, self.cpus, self.memory_mb = folder.resolve(), cpus, memory_mb
+        self._kept = self.folder / "slurm.conf.before"
+
+    def start(self) -> None:
+        """Bring all daemons up and wait until the node is idle.
+
+        Raises:
+            RuntimeError: another Slurm runs here, or the node does not come up.
+        """
+        if subprocess.run(["pgrep", "-x", "slurmctld"], capture_output=True, check=False).stdout:
+            raise RuntimeError("a slurmctld runs on this machine: leave it alone")
+        for part in ("munge", "state", "spool", "log", "run"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o755)
+        (self.folder / "munge").chmod(0o711)
+        key = self.folder / "munge/munge.key"
+        key.write_bytes(secrets.token_bytes(1024))
+        key.chmod(0o600)
+        CONF.parent.mkdir(exist_ok=True)
+        if CONF.exists() and not self._kept.exists():
+            shutil.copy2(CONF, self._kept)
+        CONF.write_text(self.configuration(), encoding="utf-8")
+        try:
+            self._bring_up(key)
+        except Exception:
+            self.stop()
+            raise
+
+    def _bring_up(self, key: Path) -> None:
+        munge = self.folder / "munge"
+        _run("munged", "--force", f"--key-file={key}", f"--socket={munge}/socket",
+             f"--pid-file={self.folder}/run/munged.pid", f"--log-file={self.folder}/log/munged.log",
+             f"--seed-file={munge}/seed")  # fmt: skip
+        _run("slurmctld", "-c")
+        _run("slurmd", "-N", "localhost")
+        wait_for(lambda: _ask("sinfo", "-h", "-o", "%T") == "idle", 30, "the node is not idle")
+
+    def configuration(self) -> str:
+        """The text of slurm.conf."""
+        settings = {
+            "ClusterName": "one",
+            "SlurmctldHost": "localhost(127.0.0.1)",
+            "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny",  # loopback only
+            "SlurmUser": "root",
+            "SlurmdUser": "root",
+            "AuthType": "auth/munge",
+            "CredType": "cred/munge",
+            "AuthInfo": f"socket={self.folder}/munge/socket",
+            "SlurmctldPort": 16817,
+            "SlurmdPort": 16818,
+            "StateSaveLocation": self.folder / "state",
+            "SlurmdSpoolDir": self.folder / "spool",
+            "SlurmctldPidFile": self.folder / "run/slurmctld.pid",
+            "SlurmdPidFile": self.folder / "run/slurmd.pid",
+            "SlurmctldLogFile": self.folder / "log/slurmctld.log",
+            "SlurmdLogFile": self.folder / "log/slurmd.log",
+            "MailProg": "/bin/true",
+            "ProctrackType": "proctrack/linuxproc",
+            "TaskPlugin": "task/none",
+            "SwitchType": "switch/none",
+            "MpiDefault": "none",
+            "JobAcctGatherType": "jobacct_gather/linux",
+            "JobAcctGatherFrequency": "task=1",
+            "JobAcctGatherParams": "OverMemoryKill",
+            "SchedulerType": "sched/backfill",
+            "SchedulerParameters": "batch_sched_delay=0,sched_min_interval=0,sched_interval=2,"
+            "bf_interval=2",
+            "SelectType": "select/cons_tres",
+            "SelectTypeParameters": "CR_Core_Memory",
+            "AccountingStorageType": "accounting_storage/none",
+            "JobCompType": "jobcomp/none",
+            "MinJobAge": 3600,  # squeue goes on to show what has ended
+            "KillWait": 5,
+            "ReturnToService": 2,
+            "EnforcePartLimits": "ALL",
+            "PropagateResourceLimits": "NONE",
+            "SlurmdParameters": "config_overrides",  # the node may claim more than it has
+            "NodeName": f"localhost NodeAddr=127.0.0.1 NodeHostname={os.uname().nodename} "
+            f"CPUs={self.cpus} RealMemory={self.memory_mb} State=UNKNOWN",
+            "PartitionName": "main Nodes=localhost Default=YES MaxTime=INFINITE State=UP",
+        }
+        return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+    def stop(self) -> None:
+        """Cancel all jobs, end the daemons and put back the slurm.conf that was there."""
+        if (self.folder / "run/slurmctld.pid").exists():
+            subprocess.run(["scancel", "--user=root"], capture_output=True, timeout=20, check=False)
+            time.sleep(1)
+        for daemon in DAEMONS:
+            _end(self.folder / f"run/{daemon}.pid", daemon)
+        if self._kept.exists():
+            shutil.move(self._kept, CONF)
+        else:
+            CONF.unlink(missing_ok=True)
+
+
+def wait_for(happened, seconds: float, complaint: str) -> None:
+    """Wait until ``happened()`` is true.
+
+    Raises:
+        RuntimeError: it was not, for so many seconds.
+    """
+    end = time.monotonic() + seconds
+    while not happened():
+        if time.monotonic() > end:
+            raise RuntimeError(f"{complaint} after {seconds} s")
+        time.sleep(0.1)
+
+
+def _run(program: str, *arguments: str) -> None:
+    subprocess.run([shutil.which(program, path=SEARCHED), *arguments], check=True, timeout=30,
+                   stdin=subprocess.DEVNULL)  # fmt: skip
+
+
+def _ask(*command: str) -> str:
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    return answer.stdout.strip()
+
+
+def _end(pid_file: Path, daemon: str) -> None:
+    """Ask a daemon to end, and kill it if it does not; its own process only."""
+    if not pid_file.exists():
+        return
+    process = Path("/proc") / pid_file.read_text().strip()
+
+    def gone() -> bool:
+        try:
+            return (process / "comm").read_text().strip() != daemon
+        except OSError:
+            return True
+
+    for word in (signal.SIGTERM, signal.SIGKILL):
+        if not gone():
+            os.kill(int(process.name), word)
+            end = time.monotonic() + 10
+            while not gone() and time.monotonic() < end:
+                time.sleep(0.1)
+    pid_file.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    if reason := missing():
+        sys.exit(reason)
+    cluster = Cluster(Path(sys.argv[2]))
+    {"start": cluster.start, "stop": cluster.stop}[sys.argv[1]]()
