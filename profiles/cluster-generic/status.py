@@ -13,9 +13,11 @@ FAILED = {
 
 def state(job: str) -> str:
     """The scheduler's word for a job; of one that it has forgotten, by its accounting."""
-    asked = (["scontrol", "--oneliner", "show", "job", job],
-             ["sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "-j", job])
-    for command in asked:  # fmt: skip
+    asked = (
+        ["scontrol", "--oneliner", "show", "job", job],
+        ["sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "-j", job],
+    )
+    for command in asked:
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
         found = re.search(r"(?:JobState=|^)([A-Z_]+)", answer.stdout)
         if answer.returncode == 0 and found:

@@ -11,7 +11,7 @@ from typing import Any
 from finitewidth import index, settings
 from finitewidth.claims import ledger, reported
 from finitewidth.costs.forecast import forecast
-from finitewidth.costs.requests import Requests
+from finitewidth.costs.requests import Requests, may_travel
 from finitewidth.data.catalogue import describe, find_source
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.dgn import trainings as dgn_trainings
@@ -123,8 +123,14 @@ class Plan:
 
     def group(self, rule: str, wildcards: Any) -> str | None:
         """With which others a job travels to a cluster; None: alone."""
-        renderers = {entry.artifact: entry.paper for entry in self.artifacts + self.extras}
-        return self.requests.group(rule, wildcards, renderers)
+        return self.requests.group(rule, wildcards, self._renderers())
+
+    def may_travel(self, rule: str) -> bool:
+        """Whether jobs of a rule can travel with others."""
+        return may_travel(rule, self._renderers())
+
+    def _renderers(self) -> dict[str, str]:
+        return {entry.artifact: entry.paper for entry in self.artifacts + self.extras}
 
     def training_names(self, paper: str) -> list[str]:
         """The names of a paper's trainings, for the wildcard of rule ``train``."""

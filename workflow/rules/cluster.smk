@@ -3,5 +3,5 @@
 from functools import partial
 
 for each in workflow.rules:
-    if not each.norun:
+    if plan.may_travel(each.name):
         each.group = partial(plan.group, each.name)

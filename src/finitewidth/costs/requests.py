@@ -1,11 +1,12 @@
 """What a job asks of a cluster's scheduler, from its forecast; which jobs are short."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from finitewidth.costs import formulas
 from finitewidth.costs.forecast import cost
+from finitewidth.costs.formulas import EXPERIMENTS
 from finitewidth.costs.work import REFERENCE, gpu
 from finitewidth.experiments.planned import PlannedTraining
 
@@ -50,20 +51,21 @@ class Requests:
         Trainings and experiments travel if they are `SHORT`; datasets, renderers and claims always.
 
         Args:
-            rule: name of the job's rule.
+            rule: name of the job's rule, one that `may_travel`.
             wildcards: of the job.
             renderers: artifact, which is its rule's name → paper.
         """
         if rule == "dataset":
             return "datasets"
-        if rule == "claims":
-            return f"results_{wildcards.paper}"
-        if rule in renderers:
-            return f"results_{renderers[rule]}"
+        if rule not in EXPERIMENTS and rule != "train":
+            return f"results_{renderers.get(rule) or wildcards.paper}"
+        job, kind = rule, "experiments"
         if rule == "train":
-            job, group = f"{wildcards.paper}/{wildcards.training}", f"trainings_{wildcards.paper}"
-        elif rule in formulas.EXPERIMENTS:
-            job, group = rule, f"experiments_{rule.split('_')[0]}"
-        else:
-            return None
-        return group if self.forecast(job) < SHORT else None
+            job, kind = f"{wildcards.paper}/{wildcards.training}", "trainings"
+        paper = re.split("[/_]", job)[0]
+        return f"{kind}_{paper}" if self.forecast(job) < SHORT else None
+
+
+def may_travel(rule: str, renderers: Mapping[str, str]) -> bool:
+    """Whether jobs of a rule can be part of a group."""
+    return rule in {"dataset", "train", "claims", *EXPERIMENTS, *renderers}

@@ -1,0 +1,70 @@
+"""What jobs ask of a scheduler: enough for the forecast, more on another attempt; who travels."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from finitewidth.costs import formulas
+from finitewidth.costs.requests import DAY, SHORT, SLACK, START_MB
+from finitewidth.plan import Plan
+from finitewidth.settings import merged, preset_only
+
+ROOT = Path(__file__).parents[2]
+PRESETS = ("smoke", "quick", "laptop", "paper")
+
+
+def plan(preset="quick", **over):
+    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
+
+
+def of(training):
+    return SimpleNamespace(**dict(zip(("paper", "training"), training.split("/"), strict=True)))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_training_asks_for_more_than_its_forecast(preset):
+    mine = plan(preset)
+    for name in mine.trainings():
+        minutes = mine.training_minutes(of(name), attempt=1)
+        assert minutes >= min(2 * mine.requests.forecast(name), DAY)
+        assert 15 <= minutes <= DAY
+        assert START_MB <= mine.training_memory(of(name), attempt=1) < 200_000
+
+
+def test_another_attempt_asks_for_more():
+    mine, wildcards = plan(), of("npf/nu")
+    for ask in (mine.training_minutes, mine.training_memory):
+        assert [ask(wildcards, attempt) for attempt in (2, 3)] == [
+            2 * ask(wildcards, 1),
+            3 * ask(wildcards, 1),
+        ]
+
+
+def test_a_gpu_is_forecast_as_a_gpu():
+    slow, fast = plan("paper").requests, plan("paper", device="cuda").requests
+    assert slow.forecast("npf/vconv_sgd-relu") > 20 * fast.forecast("npf/vconv_sgd-relu")
+    assert slow.forecast("npf_memorisation") == fast.forecast("npf_memorisation")
+    assert slow.minutes("npf/vconv_sgd-relu") == DAY
+    assert fast.minutes("npf/vconv_sgd-relu") == pytest.approx(
+        SLACK * fast.forecast("npf/vconv_sgd-relu"), abs=1
+    )
+
+
+def test_long_jobs_go_alone_and_short_ones_by_kind_and_paper():
+    small, large = plan("smoke"), plan("paper")
+    assert small.group("train", of("npf/nu")) == "trainings_npf"
+    assert large.group("train", of("npf/vconv_sgd-relu")) is None
+    assert small.group("npf_memorisation", None) == "experiments_npf"
+    assert large.group("npf_memorisation", None) is None
+    assert large.group("npf_fig3", None) == large.group("claims", of("npf/")) == "results_npf"
+    assert large.group("dataset", None) == "datasets"
+    assert not large.may_travel("all")
+    assert not large.may_travel("plan")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_experiments_travel_exactly_if_they_are_short(preset):
+    mine = plan(preset)
+    for rule in formulas.EXPERIMENTS:
+        assert (mine.group(rule, None) is not None) == (mine.requests.forecast(rule) < SHORT)

@@ -1,0 +1,66 @@
+"""What each preset would submit to a cluster: few jobs, each with all it asks for."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from finitewidth.costs.formulas import EXPERIMENTS
+from finitewidth.plan import Plan
+from finitewidth.settings import preset_only
+
+ROOT = Path(__file__).parents[2]
+PROFILES = ("slurm", "cluster-generic")
+PRESETS = ("smoke", "quick", "laptop", "paper")
+MOST = 100  # jobs a run may submit; docs/cluster.md says how many each preset does submit
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("cluster")]
+
+
+@pytest.fixture(scope="module")
+def announced(make_checkout):
+    """By preset, what a dry run through the Slurm profile announces."""
+    checkout = make_checkout("announced")
+    answers = {}
+    for preset in PRESETS:
+        answer = checkout.run("--dry-run", "--profile", "profiles/slurm", preset=preset)
+        assert answer.returncode == 0, answer.stdout
+        answers[preset] = answer.stdout
+    return answers
+
+
+def jobs_of(text: str) -> list[str]:
+    """The text of each job, those in groups included."""
+    return re.split(r"^ *rule ", text, flags=re.M)[1:]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_run_submits_few_jobs(announced, preset):
+    groups = re.findall(r"Group job (\w+) \(jobs", announced[preset])
+    alone = re.findall(r"^rule (\w+):", announced[preset], re.M)
+    assert len(groups) + len(alone) <= MOST
+    forecast = Plan(preset_only(preset, ROOT / "config"), ROOT).requests.forecast
+    lone = {rule for rule in alone if rule in EXPERIMENTS}
+    assert all(forecast(rule) >= 5 for rule in lone)
+    renderers = {rule for rule in alone if re.search(r"_(fig|table|extra)", rule)}
+    assert not renderers
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_group_has_its_number_of_members_in_both_profiles(announced, preset):
+    groups = set(re.findall(r"Group job (\w+) \(jobs", announced[preset]))
+    for profile in PROFILES:
+        settings = yaml.safe_load((ROOT / f"profiles/{profile}/config.yaml").read_text())
+        named = {entry.split("=")[0] for entry in settings["group-components"]}
+        assert groups <= named
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_job_says_its_memory_and_time_and_has_enough(announced, preset):
+    forecast = Plan(preset_only(preset, ROOT / "config"), ROOT).requests.forecast
+    for job in jobs_of(announced[preset]):
+        name = job.split(":")[0]
+        asked = re.search(r"resources: .*mem_mb=(\d+).*runtime=(\d+)", job)
+        assert asked, job
+        if name in EXPERIMENTS:
+            assert int(asked.group(2)) >= 2 * forecast(name), name
