@@ -5,6 +5,7 @@ import pytest
 
 from finitewidth.figures.dgn import fig5, fig7, fig8
 from finitewidth.tables.dgn import extra_text, table4
+from finitewidth.tables.typeset import latex
 
 
 def curve(panel, series, split=None, level=0.5):
@@ -70,6 +71,7 @@ def test_table4_has_a_line_per_network_with_its_gate():
     assert cells["paper, train"].tolist() == ["0.5042", "0.99"]
     assert cells["paper, test"].tolist() == ["0.3939", "–"]
     assert set(cells["test, best epoch"]) == {"0.700 ± 0.010"}
+    assert r"$\epsilon$ & $\beta$" in latex(table4.typeset(rows, {"dataset": "CIFAR-10"}), "f")
 
 
 @pytest.mark.parametrize("key", extra_text.TITLES)

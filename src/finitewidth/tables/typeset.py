@@ -56,6 +56,7 @@ def _escaped(text: str) -> str:
     for plain, command in (
         ("\\", r"\textbackslash{}"), ("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("#", r"\#"),
         ("±", r"$\pm$"), ("×", r"$\times$"), ("Δ", r"$\Delta$"), ("β", r"$\beta$"),
+        ("ε", r"$\epsilon$"),
         ("·", r"$\cdot$"), ("–", "--"),
     ):  # fmt: skip
         text = text.replace(plain, command)

@@ -34,7 +34,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_ylabel("mean squared error")
         axis.plot([], [], color="0.3", linestyle="-", label="train")
         axis.plot([], [], color="0.3", linestyle=":", label="test")
-        axis.legend(fontsize=6.5)
+        axis.margins(y=0.2)  # room for four lines of legend above the curves
+        axis.legend(fontsize=6.5, loc="upper right")
     return figure
 
 
