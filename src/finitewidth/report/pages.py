@@ -57,12 +57,12 @@ def overview(findings: gather.Findings) -> Page:
         label="Overview",
         sections=(
             Section(html=_rendered("overview.html", **facts)),
+            Section(html=_rendered("scores.html", **facts), title="By paper", anchor="papers"),
             Section(
                 html=_rendered("news.html", **_news(findings)),
                 title="What does not hold, or not clearly",
                 anchor="news",
             ),
-            Section(html=_rendered("scores.html", **facts), title="By paper", anchor="papers"),
             Section(html=_rendered("legend.html"), title="How to read this", anchor="legend"),
         ),
     )
