@@ -1,6 +1,7 @@
 # make            set up .venv and regenerate everything (preset quick, bundled data)
 # make test       set up .venv and run all tests
 # make PRESET=laptop    another preset      make CORES=8    more cores
+# make test-full  with the long versions of what is long
 # make lint       formatting and style      make clean      remove results (datasets stay)
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ PRESET ?= quick
 BIN := .venv/bin
 SNAKEMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup test lint clean
+.PHONY: all setup test test-full lint clean
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -28,6 +29,10 @@ setup: .venv/installed
 
 test: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup
+
+# also faults, mutated configurations and schedulers in their long versions: an hour or so
+test-full: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --full --numprocesses 2 --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

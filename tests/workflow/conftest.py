@@ -105,11 +105,18 @@ class Checkout:
 
     def tables(self, preset: str = "smoke") -> dict[str, bytes]:
         """The bytes of every CSV, Markdown and LaTeX file of a preset's results."""
+        return self._contents(preset, (".csv", ".md", ".tex"))
+
+    def pictures(self, preset: str = "smoke") -> dict[str, bytes]:
+        """The bytes of every picture of a preset's results."""
+        return self._contents(preset, (".pdf", ".svg", ".png"))
+
+    def _contents(self, preset: str, suffixes: tuple[str, ...]) -> dict[str, bytes]:
         folder = self.path / "results" / preset
         return {
             str(file.relative_to(folder)): file.read_bytes()
             for file in sorted(folder.rglob("*"))
-            if file.suffix in (".csv", ".md", ".tex")
+            if file.suffix in suffixes
         }
 
 

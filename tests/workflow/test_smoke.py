@@ -176,12 +176,22 @@ def test_a_target_per_artifact_and_per_paper(smoke):
 
 def test_one_core_and_another_folder_give_the_same_bytes(smoke, make_checkout):
     other = make_checkout("one core")
-    part = ["npf_nu", "npf_kvf"]
+    part = ["npf_nu", "npf_kvf", "beyond_fig5"]
     assert other.run(*part, cores=1).returncode == 0
-    ours, theirs = smoke.tables(), other.tables()
-    shared = [name for name in theirs if "benchmarks" not in name]
-    assert len(shared) >= 6
-    assert all(ours[name] == theirs[name] for name in shared)
+    for ours, theirs, least in (
+        (smoke.tables(), other.tables(), 7),
+        (smoke.pictures(), other.pictures(), 3),
+    ):
+        shared = [name for name in theirs if "benchmarks" not in name]
+        assert len(shared) >= least
+        assert all(ours[name] == theirs[name] for name in shared)
+
+
+def test_pictures_carry_no_dates(smoke):
+    pictures = smoke.pictures()
+    assert len(pictures) >= 3 * len([a for a in DONE if a.kind == "figure"])
+    for name, content in pictures.items():
+        assert not re.search(rb"CreationDate|ModDate|<dc:date>|tIME|date:create", content), name
 
 
 def test_changing_a_setting_reruns_what_depends_on_it(smoke):
