@@ -25,7 +25,7 @@ PLANNED = [
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    return Checkout(tmp_path_factory.mktemp("dry fuzz") / "$(touch canary) {preset}")
+    return Checkout(tmp_path_factory.mktemp("dry fuzz") / "$(touch canary) 'a b'")
 
 
 def traces(checkout):
