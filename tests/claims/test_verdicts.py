@@ -107,9 +107,48 @@ def test_samples_too_small_are_refused():
             call()
 
 
-@given(st.floats(0.5, 3), st.integers(0, 10_000))
-def test_equal_samples_give_no_contradiction_of_equality(spread, seed):
-    import numpy as np
+def test_what_has_no_error_decides_nothing_and_stops_nothing():
+    unknown = part(5, math.nan, low=0)
+    assert decide([unknown]).verdict == INCONCLUSIVE
+    assert decide([unknown, part(-9, low=0)]).verdict == CONTRADICTED
+    # it is no p-value of 0 that lowers the bar for the others
+    assert decide([part(math.nan, 0, low=0), *[part(-2.2, low=0)] * 2]).verdict == INCONCLUSIVE
 
-    draws = np.random.default_rng(seed).normal(size=5) * spread
+
+def test_a_strict_threshold_is_not_met_by_itself():
+    assert decide([part(0, 0, low=0)]).verdict == SUPPORTED
+    assert decide([part(0, 0, low=0, strict=True)]).verdict == CONTRADICTED
+    assert decide([part(1e-9, 0, low=0, strict=True)]).verdict == SUPPORTED
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_run_without_a_value_is_not_left_out(value):
+    with pytest.raises(CannotDecideError, match="1 of 3 runs have no finite value"):
+        samples.mean("m", [1.0, 2.0, value], low=0)
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict"), [(2, INCONCLUSIVE), (5, INCONCLUSIVE), (6, SUPPORTED)]
+)
+def test_runs_all_alike_count_as_in_a_sign_test(runs, verdict):
+    for call in (samples.mean, samples.median):
+        assert decide([call("m", [0.9] * runs, low=0.5)]).verdict == verdict
+        assert decide([call("m", [0.9] * runs, low=0.9)]).verdict == INCONCLUSIVE
+
+
+def test_a_resolution_bounds_the_spread_that_equal_runs_do_not_show():
+    assert decide([samples.mean("m", [1.0] * 3, resolution=1e-3, low=0.99)]).verdict == SUPPORTED
+    near = samples.mean("m", [1.0] * 3, resolution=1e-3, low=0.9995)
+    assert decide([near]).verdict == INCONCLUSIVE
+
+
+def test_two_samples_all_alike_count_as_in_a_permutation_test():
+    for runs, verdict in ((3, INCONCLUSIVE), (4, SUPPORTED)):
+        assert decide([samples.difference("d", [2] * runs, [1] * runs, low=0)]).verdict == verdict
+        equal = samples.difference("d", [1] * runs, [1] * runs, low=0)
+        assert decide([equal]).verdict == INCONCLUSIVE
+
+
+def test_exact_equality_is_within_a_band_of_equivalence():
+    draws = [1.0, 2.0, 4.0, 0.5, 1.5, 3.0]
     assert decide([samples.paired("p", draws, draws, low=-1, high=1)]).verdict == SUPPORTED

@@ -109,9 +109,9 @@ def verdict_row(claim: Claim, verdict: Verdict, preset: str, context: str) -> di
 
 
 def threshold_text(part: Part) -> str:
-    """``at least 2``, ``at most 0.15`` or ``0.79 to 0.84``."""
+    """``at least 2``, ``at most 0.15`` or ``0.79 to 0.84``; ``above 0`` where 0 is not enough."""
     if part.low == float("-inf"):
-        return f"at most {part.high:g}"
+        return f"{'below' if part.strict else 'at most'} {part.high:g}"
     if part.high == float("inf"):
-        return f"at least {part.low:g}"
+        return f"{'above' if part.strict else 'at least'} {part.low:g}"
     return f"{part.low:g} to {part.high:g}"

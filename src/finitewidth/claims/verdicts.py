@@ -30,8 +30,13 @@ class Part:
         name: what is compared, in words a reader of the report understands.
         value: the estimate.
         low, high: the claim says ``low <= value <= high``; one of them may be infinite.
-        standard_error: of the estimate; 0 for what is computed exactly.
+        standard_error: of the estimate; 0 for what is computed exactly; nan where it is unknown,
+            and then nothing is decided.
         dof: degrees of freedom of the standard error; infinite for a normal estimate.
+        strict: the claim excludes the thresholds themselves ("larger", not "at least"): only an
+            exact value can tell.
+        chance: for a sample whose runs are all alike, which shows no spread: how likely chance
+            puts all runs on one side. It takes the place of the p-value of a standard error.
     """
 
     name: str
@@ -40,18 +45,30 @@ class Part:
     high: float = math.inf
     standard_error: float = 0.0
     dof: float = math.inf
+    strict: bool = False
+    chance: float | None = None
 
     def __post_init__(self) -> None:
         if math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"{self.name}: a comparison needs a threshold")
         if not self.low <= self.high:
             raise ValueError(f"{self.name}: nothing lies between {self.low} and {self.high}")
-        if not (self.standard_error >= 0 and self.dof > 0):
+        if self.standard_error < 0 or self.dof <= 0:
             raise ValueError(f"{self.name}: standard error {self.standard_error}, dof {self.dof}")
 
     @property
+    def undefined(self) -> bool:
+        """Whether the estimate, or its error, is not a number."""
+        return any(map(math.isnan, (self.value, self.standard_error, self.dof)))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is computed, not estimated."""
+        return self.standard_error == 0 and self.chance is None
+
+    @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the estimate."""
+        """The 95 % interval of the estimate; of runs that are all alike it has no width."""
         half = self.standard_error and _quantile(1 - LEVEL, self.dof) * self.standard_error
         return self.value - half, self.value + half
 
@@ -61,21 +78,30 @@ class Part:
 
         Of both ends the larger, as in a test of equivalence.
         """
+        if self.exact:
+            return float(not self._inside())
         return max(self._tail(self.value - self.low), self._tail(self.high - self.value))
 
     @property
     def p_inside(self) -> float:
         """One-sided p-value of "the truth lies inside": small where the claim is contradicted."""
+        if self.exact:
+            return float(self._inside() or self.undefined)
         return min(self._tail(self.low - self.value), self._tail(self.value - self.high))
+
+    def _inside(self) -> bool:
+        if self.strict:
+            return self.low < self.value < self.high
+        return self.low <= self.value <= self.high
 
     def _tail(self, distance: float) -> float:
         """P-value of a truth on the other side of a threshold that is ``distance`` away."""
-        if math.isnan(distance):
+        if self.undefined or math.isnan(distance):
             return 1.0
         if math.isinf(distance):
             return 0.0 if distance > 0 else 1.0
-        if self.standard_error == 0:
-            return 0.0 if distance >= 0 else 1.0
+        if self.chance is not None:
+            return self.chance if distance > 0 else 1.0
         return _upper_tail(distance / self.standard_error, self.dof)
 
 
@@ -97,7 +123,7 @@ def decide(parts: Sequence[Part]) -> Verdict:
     """
     if not parts:
         raise CannotDecideError("no rows to compare")
-    contradicting = holm([_contradiction(part) for part in parts])
+    contradicting = holm([part.p_inside for part in parts])
     rows = []
     for part, p_holm in zip(parts, contradicting, strict=True):
         rows.append({
@@ -123,13 +149,8 @@ def decide(parts: Sequence[Part]) -> Verdict:
     )
 
 
-def _contradiction(part: Part) -> float:
-    # an exact value outside is outside: no p-value of chance
-    return part.p_inside if part.standard_error else float(part.low <= part.value <= part.high)
-
-
 def _verdict_of(part: Part, p_holm: float) -> str:
-    if math.isnan(part.value):
+    if part.undefined:
         return INCONCLUSIVE
     if p_holm <= LEVEL:
         return CONTRADICTED

@@ -1,7 +1,7 @@
 """Made-up rows for the claims of dgn."""
 
 import pandas as pd
-from tests.claims.synthetic import dgn_concepts, dgn_training, npf_theory
+from tests.claims.synthetic import dgn_concepts, dgn_training, jitter, npf_theory
 from tests.claims.synthetic.memorisation import DEPTHS, errors_of
 
 LINEAR_DEPTHS = (2, 4, 6, 8, 10)
@@ -32,13 +32,11 @@ def planar(slope=-0.1, advantage=-0.3, runs=5):
         for place, depth in enumerate(DEPTHS):
             for run in range(runs):
                 level = slope * place + (advantage if network == "galu" else 0)
-                level += 0.01 * _scatter(run, runs)
+                level += 0.01 * jitter(network, depth, run)
                 here = {"network": network, "depth": depth, "run": run}
                 errors += [here | {"dynamics": "gradient descent", "time": time,
                                    "ratio": 10**level} for time in (1000, 10000)]  # fmt: skip
-                # a pair's runs must not differ by a constant only
-                jitter = 0.001 * run * (place + 1 + 9 * (network == "galu"))
-                spectra.append(here | {"trace_over_rho_max": 5 - 10 * level + jitter})
+                spectra.append(here | {"trace_over_rho_max": 5 - 10 * level})
     return {"errors": pd.DataFrame(errors), "kernels": pd.DataFrame(spectra)}
 
 

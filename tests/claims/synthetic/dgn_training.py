@@ -3,6 +3,7 @@
 from itertools import product
 
 import pandas as pd
+from tests.claims.synthetic import jitter
 
 BETAS, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (0.1, 0.4)
 SEEDS = range(5)
@@ -17,7 +18,8 @@ def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0):
     rows = [
         {
             "regime": regime, "variant": variant, "seed": seed, "diverged": 0,
-            "best_test": test + spread(seed, 0.0005), "train_last": train + spread(seed, 1e-4),
+            "best_test": test + 0.0005 * jitter(regime, variant, seed),
+            "train_last": train + spread(seed, 1e-4),
             "epochs_to_99": epochs + spread(seed, 0.1) * (1 if regime == "relu" else 2),
         }
         for regime, test, epochs in (("galu", galu, galu_epochs), ("relu", relu, 6.0))
@@ -48,9 +50,10 @@ def nu(frozen=2000.0, ka_end=0.5):
     rows = [
         {
             "panel": panel, "series": series, "epoch": epoch, "seed": seed,
-            "nu": (end if epoch else 3 * max(end, 0.5)) * (1 + spread(seed, 0.01 * (number + 1))),
+            "nu": (end if epoch else 3 * max(end, 0.5))
+            * (1 + 0.01 * jitter(panel, series, epoch, seed)),
         }
-        for number, ((panel, series), end) in enumerate(ends.items())
+        for (panel, series), end in ends.items()
         for epoch in (0, 2, 4, 6, 8)
         for seed in SEEDS
     ]  # fmt: skip
@@ -73,9 +76,9 @@ def sweep(large=0.71, linear=0.5042):
     networks |= {f"soft_relu_eps{eps}_beta{b}": (0.99, test[b]) for eps, b in product(EPS, BETAS)}
     rows = [
         {"network": network, "seed": seed, "diverged": 0,
-         "best_train": train + spread(seed, 0.0002), "best_test": accuracy
-         + spread(seed, 0.0005) * (1 + number % 3)}
-        for number, (network, (train, accuracy)) in enumerate(networks.items())
+         "best_train": train + spread(seed, 0.0002),
+         "best_test": accuracy + 0.0005 * jitter(network, seed)}
+        for network, (train, accuracy) in networks.items()
         for seed in SEEDS
     ]  # fmt: skip
     return {"runs": pd.DataFrame(rows)}

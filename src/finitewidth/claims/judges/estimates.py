@@ -41,12 +41,14 @@ class Estimate(NamedTuple):
         return Estimate(self.value - other.value, math.hypot(self.error, other.error))
 
     def over(self, other: "Estimate") -> "Estimate":
-        """The ratio, its error at first order."""
+        """The ratio, its error at first order; nan where the other is 0."""
+        if other.value == 0:
+            return Estimate(math.nan, 0.0)
         ratio = self.value / other.value
         return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
 
     def part(self, name: str, **thresholds: float) -> Part:
-        """The comparison with ``low`` and/or ``high``."""
+        """The comparison with ``low`` and/or ``high``, ``strict`` or not."""
         return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
 
 

@@ -1,4 +1,9 @@
-"""Comparisons made from samples: means, differences, slopes, with their standard errors."""
+"""Comparisons made from samples: means, differences, slopes, with their standard errors.
+
+Runs that are all alike, accuracies on few images say, show no spread and thus no standard error.
+They are not thereby known exactly: a sign test (one sample) or a permutation test (two) stands in,
+so that two equal runs decide nothing.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,28 +13,38 @@ import numpy as np
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 
-def mean(name: str, sample: Sequence[float], **thresholds: float) -> Part:
+def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
     """The mean of independent runs against ``low`` and/or ``high``; Student's t.
 
+    Args:
+        name: of the comparison.
+        sample: a value per run.
+        resolution: the step in which values are known, one image in a thousand say: runs that are
+            all alike (trained to 100 %) spread by half a step at most.
+        thresholds: of the comparison.
+
     Raises:
-        CannotDecideError: fewer than two runs.
+        CannotDecideError: fewer than two runs, or one without a finite value.
     """
     values = _enough(name, sample)
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Part(
-        name=name, value=float(values.mean()), standard_error=error, dof=len(values) - 1,
-        **thresholds,
-    )  # fmt: skip
+    count = len(values)
+    if _alike(values) and not resolution:
+        return Part(name=name, value=float(values[0]), chance=0.5**count, **thresholds)
+    error = max(float(values.std(ddof=1)), resolution / 2) / math.sqrt(count)
+    return Part(name=name, value=float(values.mean()), standard_error=error, dof=count - 1,
+                **thresholds)  # fmt: skip
 
 
 def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
     """The median of independent runs, its error from the order statistics half a root of n away.
 
     Raises:
-        CannotDecideError: fewer than two runs.
+        CannotDecideError: fewer than two runs, or one without a finite value.
     """
     values = np.sort(_enough(name, sample))
     count, half = len(values), math.sqrt(len(values)) / 2
+    if _alike(values):
+        return Part(name=name, value=float(values[0]), chance=0.5**count, **thresholds)
     low = values[max(0, math.floor(count / 2 - half))]
     high = values[min(count - 1, math.ceil(count / 2 + half))]
     return Part(
@@ -44,15 +59,18 @@ def difference(
     """Mean of ``first`` minus mean of ``second``, unequal variances (Welch's t).
 
     Raises:
-        CannotDecideError: fewer than two runs of either.
+        CannotDecideError: fewer than two runs of either, or one without a finite value.
     """
     a, b = _enough(name, first), _enough(name, second)
+    if _alike(a) and _alike(b):
+        chance = 1 / math.comb(len(a) + len(b), len(a))
+        return Part(name=name, value=float(a[0] - b[0]), chance=chance, **thresholds)
     parts = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
     total = sum(parts)
     weights = parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
     return Part(
         name=name, value=float(a.mean() - b.mean()), standard_error=math.sqrt(total),
-        dof=float(total**2 / weights) if weights else len(a) + len(b) - 2, **thresholds,
+        dof=float(total**2 / weights), **thresholds,
     )  # fmt: skip
 
 
@@ -71,11 +89,13 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
     """The slope of a least-squares line, its error from the residuals.
 
     Raises:
-        CannotDecideError: fewer than three points, or all at one x.
+        CannotDecideError: fewer than three points, all at one x, or one without a finite value.
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
     if len(np.unique(x)) < 3:
         raise CannotDecideError(f"{name}: a slope needs three points, there are {len(x)}")
+    if not np.isfinite(y).all():
+        raise CannotDecideError(f"{name}: some points have no finite value")
     centred = x - x.mean()
     spread = float(centred @ centred)
     value = float(centred @ y) / spread
@@ -86,8 +106,15 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
 
 
 def _enough(name: str, sample: Sequence[float]) -> np.ndarray:
+    """The sample; a run without a value may not be left out, it could be the one that tells."""
     values = np.asarray(sample, float)
-    values = values[~np.isnan(values)]
     if len(values) < 2:
         raise CannotDecideError(f"{name}: {len(values)} runs are too few for an interval")
+    if lacking := int((~np.isfinite(values)).sum()):
+        raise CannotDecideError(f"{name}: {lacking} of {len(values)} runs have no finite value")
     return values
+
+
+def _alike(values: np.ndarray) -> bool:
+    """Whether all runs have one value, but for rounding."""
+    return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
