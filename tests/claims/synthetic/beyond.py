@@ -158,3 +158,11 @@ ROWS = {
     "B18": (moments, lambda: moments(chain=1.2)),
     "B22": (estimators, lambda: estimators(bias=0.02)),
 }  # fmt: skip
+
+BOTH = ("shuffled", "constant")
+INVARIANT = {
+    "B07": (("constant",), "means of curves lie as the curves do"),
+    "B12": (BOTH, "it bounds all values alike"),
+    "B15": (("constant",), "that values are alike is what it says"),
+    "B22": (BOTH, "it says the same of every law and both prefactors"),
+}

@@ -71,3 +71,13 @@ ROWS = npf_theory.ROWS_OF_DGN | dgn_concepts.ROWS | dgn_training.ROWS | {
     "D12": (linear, lambda: linear(steps=30.0, growth=0.5)),
     "D13": (linear, lambda: linear(slower=5.0)),
 }  # fmt: skip
+
+BOTH = ("shuffled", "constant")
+INVARIANT = {
+    "D02": (BOTH, "it says that a quantity does not depend on the depth"),
+    "D11": (BOTH, "it says the same of every depth"),
+    "D12": (BOTH, "it says the same of every depth"),
+    "D13": (BOTH, "that depths are alike is what it says"),
+    "D16": (BOTH, "it says the same of all six cases"),
+    "D25": (("constant",), "that shifts change nothing is what it says"),
+}

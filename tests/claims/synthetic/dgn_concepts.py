@@ -8,9 +8,12 @@ def circular(change=0.0):
     connections = pd.DataFrame({"layer": 1, "start": [1, 2, 1, 2], "end": [1, 2, 2, 1],
                                 "tap": [1, 1, 2, 2]})  # fmt: skip
     paths = pd.DataFrame({"path": [1, 2, 3, 4], "bundle": [1, 1, 2, 2]})
-    values = [2.0, 2.0 + change]
-    kernel = pd.DataFrame({"gating": 0, "s": 1, "s_prime": 1, "shift": [0, 1], "pooled": values,
-                           "lemma": values})  # fmt: skip
+    rows = [
+        {"gating": 0, "s": s, "s_prime": other, "shift": shift, "pooled": value, "lemma": value}
+        for s in (1, 2) for other in (1, 2) for shift in (0, 1)
+        for value in (2.0 + s * other + change * shift,)
+    ]  # fmt: skip
+    kernel = pd.DataFrame(rows)
     return {"connections": connections, "paths": paths, "kernel": kernel}
 
 

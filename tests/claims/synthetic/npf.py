@@ -101,3 +101,10 @@ ROWS = npf_theory.ROWS | {
     "N22": (kernel_sizes, lambda: kernel_sizes(200.0)),
     "N25": (cells, lambda: cells(relu=0.83)),
 }  # fmt: skip
+
+INVARIANT = {
+    "N04": (("shuffled",), "every row is held against constants"),
+    "N14": (("constant",), "that means are alike is what it says"),
+    "N18": (("constant",), "that means are alike is what it says"),
+    "N22": (("shuffled",), "it says the same of every epoch"),
+}

@@ -88,7 +88,7 @@ def solutions(constant=1.0, real=0.9):
 ROWS = {
     "T01": (maps, lambda: maps(ordered=12)),
     "T02": (maps, lambda: maps(chaotic=-0.2)),
-    "T03": (lambda: maps(chaotic=0.3), maps),
+    "T03": (lambda: maps(chaotic=0.6), maps),
     "T04": (maps, lambda: maps(sharpness=-1)),
     "T05": (maps, lambda: maps(ordered=40)),
     "T06": (curves, lambda: curves(power=0.5)),
@@ -97,4 +97,10 @@ ROWS = {
     "T18": (kappas, lambda: kappas(border_power=-0.1)),
     "T19": (kappas, lambda: kappas(spread=5)),
     "T20": (solutions, lambda: solutions(constant=1.2)),
+}
+
+BOTH = ("shuffled", "constant")
+INVARIANT = {
+    "T03": (BOTH, "it bounds one value of each map, and most values and their mean meet the bound"),
+    "T19": (BOTH, "it bounds the spread of values that are all alike"),
 }

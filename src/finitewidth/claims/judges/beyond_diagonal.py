@@ -93,11 +93,15 @@ def b01(tables: Tables) -> list[Part]:
     variances = sorted(v for v in rows["sigma_w2"].unique() if v > 2)
     if len(variances) < 2:
         raise CannotDecideError("fewer than two chaotic weight variances")
-    first, second = (estimates(rows[rows["sigma_w2"] == v].sort_values("depth"), "y", "spread")
-                     for v in variances[-2:])  # fmt: skip
-    ratio = mean([b.over(a) for a, b in zip(first, second, strict=True)])
-    name = f"mean of r at sigma_w^2 = {variances[-1]:g} over r at {variances[-2]:g}, same depths"
-    return [*parts, ratio.part(name, low=1 - REMAINDER, high=1 + REMAINDER)]
+    first, *others = (
+        (v, estimates(rows[rows["sigma_w2"] == v].sort_values("depth"), "y", "spread"))
+        for v in variances
+    )
+    for variance, found in others:
+        ratio = mean([b.over(a) for a, b in zip(first[1], found, strict=True)])
+        name = f"mean of r at sigma_w^2 = {variance:g} over r at {first[0]:g}, same depths"
+        parts.append(ratio.part(name, low=1 - REMAINDER, high=1 + REMAINDER))
+    return parts
 
 
 def b02(tables: Tables) -> list[Part]:
@@ -140,7 +144,7 @@ def b04(tables: Tables) -> list[Part]:
         gaps = np.log(chaotic.reindex(edge["x"]).to_numpy() / edge["y"].to_numpy())
         found = [Estimate(float(gap)) for gap in gaps]
         name = f"{form} limits: smallest log (chaotic / edge of chaos), all L/M and alpha_0"
-        parts.append(smallest(name, found, low=0))
+        parts.append(smallest(name, found, low=0, strict=True))
     rows = drawn(tables["estimates"], "phases")
     for width, here in rows.groupby("width"):
         edge, chaotic = (here[here["sigma_w2"] == 2], here[here["sigma_w2"] > 2])
@@ -189,13 +193,13 @@ def b09(tables: Tables) -> list[Part]:
     rows = rows[(rows["alpha_0"] < 1) & (rows["sigma_w2"] < 2)]
     parts = []
     for (alpha_0, variance), line in rows.groupby(["alpha_0", "sigma_w2"]):
-        peak = line[line["exact"] == line["exact"].max()]
-        depth, last = int(peak["depth"].iloc[0]), int(line["depth"].max())
+        peak = required(line[line["exact"] == line["exact"].max()], "exact values")
+        depth = int(peak["depth"].iloc[0])
+        ends = int(line["depth"].min()), int(line["depth"].max())
         name = f"alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}"
-        parts.append(Estimate(depth / last).part(
-            f"{name}: depth of the peak over the largest", high=0.99
-        ))  # fmt: skip
-        for other in (int(line["depth"].min()), last):
+        inside = {"low": ends[0], "high": ends[1], "strict": True}
+        parts.append(Estimate(depth).part(f"{name}: depth of the peak, inside the range", **inside))
+        for other in ends:
             gap = _row(peak).minus(_row(line[line["depth"] == other]))
             parts.append(gap.part(f"{name}: r at its peak, L = {depth}, - at L = {other}", low=0))
     return parts
@@ -212,7 +216,7 @@ def b10(tables: Tables) -> list[Part]:
         for lower, upper in (("growing", "constant"), ("constant", "shrinking")):
             gaps = [Estimate(float(gap)) for gap in deep[upper] - deep[lower]]
             name = f"sigma_w^2 = {variance:g}, L >= 50: smallest log r ({upper}) - ({lower})"
-            parts.append(smallest(name, gaps, low=0))
+            parts.append(smallest(name, gaps, low=0, strict=True))
         rises = [Estimate(float(rise)) for rise in np.diff(np.log(lines["shrinking"]))]
         name = f"sigma_w^2 = {variance:g}, shrinking: smallest rise of log r from depth to depth"
         parts.append(smallest(name, rises, low=-0.001))

@@ -194,6 +194,8 @@ def _straightness(rows: "pd.DataFrame") -> Part:
     x, y, errors = (rows[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
     left = y - np.polyval(np.polyfit(x, y, 1), x)
     total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
+    if total == 0:
+        raise CannotDecideError("log r is the same at every L/M")
     unexplained = float(left @ left) / total
     gradient = 2 * (unexplained * centred - left) / total
     error = float(np.linalg.norm(gradient * errors))
@@ -226,5 +228,5 @@ def t09(tables: Tables) -> list[Part]:
         largest("ReLU: largest border", relu, high=2 + 1e-9),
         Estimate(min(relu).value).part("ReLU: smallest border", low=2 - 1e-9),
         moved.part("tanh: largest - smallest border", low=0.01),
-        Estimate(tanh[1]).part("tanh, sigma_b^2 = 1: border", low=2),
+        Estimate(tanh[1]).part("tanh, sigma_b^2 = 1: border", low=2, strict=True),
     ]

@@ -39,11 +39,13 @@ def t18(tables: Tables) -> list[Part]:
         log_ratio = _curves(group, "log_ratio")
         if phase == "ordered":
             found = [Estimate(float(value)) for value in np.exp(log_ratio[-1])]
-            parts.append(largest(f"{name}: largest ratio at the deepest", found, high=1.01))
+            parts.append(
+                largest(f"{name}: largest ratio at the deepest", found, high=1.01, strict=True)
+            )
         else:
             found = [Estimate(float(value)) for value in log_ratio[-1] - log_ratio[0]]
             label = f"{name}: smallest log ratio at the deepest - at L = {FROM_DEPTH}"
-            parts.append(smallest(label, found, low=0))
+            parts.append(smallest(label, found, low=0, strict=True))
     return parts
 
 
@@ -56,7 +58,7 @@ def t19(tables: Tables) -> list[Part]:
         spread = (kappa.max(axis=1) - kappa.min(axis=1)) / kappa.mean(axis=1)
         found = [Estimate(float(value)) for value in spread]
         label = f"{name}: largest (max - min) / mean over covariances, L >= {FROM_DEPTH}"
-        parts.append(largest(label, found, high=0.5))
+        parts.append(largest(label, found, high=0.5, strict=True))
     return parts
 
 
