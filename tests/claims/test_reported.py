@@ -32,6 +32,18 @@ def test_within_twice_the_combined_uncertainty_is_reproduced():
     assert outcome(printed(), 80.67 + 0.35)["difference_se"] == pytest.approx(4, abs=0.01)
 
 
+def test_whole_percentages_are_rounded_and_whole_constants_are_not():
+    whole = printed(value="72", spread="", runs=None)
+    assert outcome(whole, 72.9)["outcome"] == "reproduced"
+    assert outcome(whole, 73.1)["outcome"] == "off"
+    assert outcome(printed(value="5", spread="", unit="over_width"), 5.1)["outcome"] == "off"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_no_number_is_not_run(value):
+    assert outcome(printed(), value)["outcome"] == "not run"
+
+
 def test_a_tolerance_set_beforehand_counts_alone():
     assert outcome(printed(tolerance=1.7), 78.7)["outcome"] == "reproduced"
     assert outcome(printed(tolerance=1.7), 78.6)["outcome"] == "off"

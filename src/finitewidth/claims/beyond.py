@@ -50,7 +50,7 @@ CLAIMS = (
     Claim(
         id="B01",
         paper="beyond",
-        place="Thm 3.1 (1)",
+        place="Theorem 3.1 (1)",
         statement=(
             "In the chaotic phase the dispersion tends to e^{5l} (1 - (1 - e^{-4l}) / 4l) / 2l, l "
             "= L/M, whatever sigma_w^2."
@@ -64,14 +64,14 @@ CLAIMS = (
             "judged, not standard errors: many draws resolve deviations of order 1/M, which a "
             "limit allows."
         ),
-        artifacts=("beyond_fig1", "beyond_fig9"),
+        artifacts=("beyond_fig1", "beyond_fig9", "beyond_extra_theorem31"),
         judge=beyond_diagonal.b01,
         **MEASURED_AND_EXACT,
     ),
     Claim(
         id="B02",
         paper="beyond",
-        place="Thm 3.1 (2)",
+        place="Theorem 3.1 (2)",
         statement="At the edge of chaos the dispersion tends to equation 9, here with n_0 = M.",
         rule=(
             "Measured at the largest width (500): r over the printed limit, mean over depths L >= "
@@ -81,14 +81,14 @@ CLAIMS = (
             "judged, not standard errors: many draws resolve deviations of order 1/M, which a "
             "limit allows."
         ),
-        artifacts=("beyond_fig1", "beyond_fig9"),
+        artifacts=("beyond_fig1", "beyond_fig9", "beyond_extra_theorem31"),
         judge=beyond_diagonal.b02,
         **MEASURED_AND_EXACT,
     ),
     Claim(
         id="B03",
         paper="beyond",
-        place="Thm 3.1 (3)",
+        place="Theorem 3.1 (3)",
         statement="In the ordered phase the dispersion tends to 1 and does not grow with depth.",
         rule=(
             "sigma_w^2 up to 1.5, each width: r at L/M = 0.5 is at most 1.1 and exceeds that at "
@@ -102,7 +102,7 @@ CLAIMS = (
     Claim(
         id="B04",
         paper="beyond",
-        place="Thm 3.1",
+        place="Theorem 3.1",
         statement=(
             "The dispersion grows with L/M slower at the edge of chaos than in the chaotic phase."
         ),
@@ -119,7 +119,7 @@ CLAIMS = (
     Claim(
         id="B07",
         paper="beyond",
-        place="Thm 3.2, Fig. 2",
+        place="Theorem 3.2, Figure 2",
         statement=(
             "Near the edge of chaos the sums of Theorem 3.2 describe networks better than the "
             "limits of Theorem 3.1."
@@ -136,7 +136,7 @@ CLAIMS = (
     Claim(
         id="B08",
         paper="beyond",
-        place="Sect. 3.2",
+        place="Section 3.2",
         statement="In the ordered phase the dispersion rises as sigma_w^2 approaches 2.",
         rule=(
             "M = 200, each alpha_0, at the middle and the largest of the depths: r rises from "
@@ -149,7 +149,7 @@ CLAIMS = (
     Claim(
         id="B09",
         paper="beyond",
-        place="Sect. 3.2",
+        place="Section 3.2",
         statement=(
             "In the ordered phase the dispersion of networks that widen after the input reaches a "
             "peak and then falls with depth."
@@ -166,7 +166,7 @@ CLAIMS = (
     Claim(
         id="B10",
         paper="beyond",
-        place="App. B.2",
+        place="Appendix B.2",
         statement=(
             "The dispersion is lower for networks of growing width; for those of shrinking width "
             "it only rises with depth."
@@ -185,7 +185,7 @@ CLAIMS = (
     Claim(
         id="B12",
         paper="beyond",
-        place="Thm 3.3",
+        place="Theorem 3.3",
         statement=(
             "The ratio of off-diagonal to diagonal means lies between 1/4 and 1 in the limit."
         ),
@@ -201,7 +201,7 @@ CLAIMS = (
     Claim(
         id="B13",
         paper="beyond",
-        place="Sect. 3.3",
+        place="Section 3.3",
         statement=(
             "In the ordered phase the ratio of off-diagonal to diagonal means rises quickly with "
             "depth."
@@ -217,7 +217,7 @@ CLAIMS = (
     Claim(
         id="B14",
         paper="beyond",
-        place="Eq. 18",
+        place="Equation 18",
         statement=(
             "Equation 18 is a lower bound of this ratio in the ordered phase, and close to it."
         ),
@@ -232,7 +232,7 @@ CLAIMS = (
     Claim(
         id="B15",
         paper="beyond",
-        place="App. C.1",
+        place="Appendix C.1",
         statement=(
             "The dispersion off the diagonal is only slightly higher than on it, and hardly "
             "depends on the angle of the inputs."
@@ -249,7 +249,7 @@ CLAIMS = (
     Claim(
         id="B16",
         paper="beyond",
-        place="Thm 4.1",
+        place="Theorem 4.1",
         statement=(
             "One step of gradient descent at a constant rate changes the NTK, relative to its "
             "mean, by ever more in deeper chaotic networks and by ever less in deeper ordered "
@@ -285,7 +285,7 @@ CLAIMS = (
     Claim(
         id="B19",
         paper="beyond",
-        place="Sect. 4.2",
+        place="Section 4.2",
         statement=(
             "At initialisation the NTK does not see labels, and its diagonal exceeds the rest."
         ),
@@ -300,7 +300,7 @@ CLAIMS = (
     Claim(
         id="B20",
         paper="beyond",
-        place="Sect. 4.2",
+        place="Section 4.2",
         statement="Training gives the NTK blocks of classes, mostly early.",
         rule=(
             "Gap (class mean - mean of other classes) / diagonal mean: at the end more than twice "
@@ -314,7 +314,7 @@ CLAIMS = (
     Claim(
         id="B21",
         paper="beyond",
-        place="Sect. 4.2",
+        place="Section 4.2",
         statement="A larger gap between classes goes with a lower test loss.",
         rule=(
             "sigma_w^2 of 1, 2 and 2.2 at the last step: the order of their gaps is the reverse "
@@ -327,7 +327,7 @@ CLAIMS = (
     Claim(
         id="B22",
         paper="beyond",
-        place="App. C.3",
+        place="Appendix C.3",
         statement="The leave-one-out estimator of the dispersion is unbiased.",
         rule=(
             "Samples of 500 from lognormal laws of known dispersion: the mean of the estimates is "

@@ -42,7 +42,7 @@ CLAIMS = (
     Claim(
         id="D02",
         paper="dgn",
-        place="Thm 2.3",
+        place="Theorem 2.3",
         statement=(
             "With gates fixed and sigma^2 one over the number of open units, the variance of an "
             "entry of K_0 is O(max(d^2 / w, d^3 / w^2))."
@@ -60,7 +60,7 @@ CLAIMS = (
     Claim(
         id="D04",
         paper="dgn",
-        place="Fig 2",
+        place="Figure 2",
         statement=(
             "At width 500, K_0(s, s)/d is about 1 and K_0(s, s')/d about mu^(d-1), at every "
             "depth to 20."
@@ -81,7 +81,7 @@ CLAIMS = (
     Claim(
         id="D05",
         paper="dgn",
-        place="Fig 1",
+        place="Figure 1",
         statement=(
             "The cumulative spectrum of K_0/d is closer to the ideal one at width 500 than at "
             "width 25."
@@ -98,7 +98,7 @@ CLAIMS = (
     Claim(
         id="D06",
         paper="dgn",
-        place="Fig 3 text",
+        place="Figure 3",
         statement="Fixed random gates converge better the deeper the network, at both widths.",
         rule=(
             "Gradient descent after 100 steps, widths 25 and 500: mean log10 |e_t|^2/|e_0|^2 of "
@@ -113,7 +113,7 @@ CLAIMS = (
     Claim(
         id="D07",
         paper="dgn",
-        place="Exp 2",
+        place="Experiment 2",
         statement="Spectrum and convergence of GaLU networks get better with depth.",
         rule=(
             "From each depth to the next, paired by run: log10 |e_t|^2/|e_0|^2 of gradient "
@@ -131,7 +131,7 @@ CLAIMS = (
     Claim(
         id="D08",
         paper="dgn",
-        place="Exp 2",
+        place="Experiment 2",
         statement="GaLU networks optimise better than ReLU networks and have the better spectrum.",
         rule=(
             "At every depth from 4 on, paired by run: log10 |e_t|^2/|e_0|^2 of gradient descent "
@@ -149,7 +149,7 @@ CLAIMS = (
     Claim(
         id="D09",
         paper="dgn",
-        place="Sect. 1",
+        place="Section 1",
         statement="A ReLU network without biases cannot fit (x, 1) and (2x, -1).",
         rule=(
             "No training without biases (1, 2 and 4 hidden layers, 20 runs or more each) has at "
@@ -163,7 +163,7 @@ CLAIMS = (
     Claim(
         id="D11",
         paper="dgn",
-        place="Exp 8",
+        place="Experiment 8",
         statement=(
             "With step size 0.1/d the first step leaves 0.81 of the squared error at every depth."
         ),
@@ -176,7 +176,7 @@ CLAIMS = (
     Claim(
         id="D12",
         paper="dgn",
-        place="Exp 8",
+        place="Experiment 8",
         statement="Deep linear networks converge faster than 0.81^t, because K_t grows.",
         rule=(
             "Mean steps to a hundredth of e_0^2 at most those of 0.81^t (21.9), and mean "
@@ -190,7 +190,7 @@ CLAIMS = (
     Claim(
         id="D13",
         paper="dgn",
-        place="Exp 8",
+        place="Experiment 8",
         statement="Error dynamics are similar whatever the depth.",
         rule=(
             "Steps to a hundredth of e_0^2: geometric means of any two depths differ by a "
@@ -204,7 +204,7 @@ CLAIMS = (
     Claim(
         id="D14",
         paper="dgn",
-        place="Sect. 3",
+        place="Section 3",
         statement="GaLU trains a bit faster than ReLU on MNIST.",
         rule=(
             "Epochs to 99 % train accuracy on the images, interpolated: GaLU needs fewer than"
@@ -219,8 +219,8 @@ CLAIMS = (
     Claim(
         id="D15",
         paper="dgn",
-        place="Sect. 3",
-        statement=("Test accuracy on MNIST is about 96.5 % with GaLU and 98.5 % with ReLU."),
+        place="Section 3",
+        statement="Test accuracy on MNIST is about 96.5 % with GaLU and 98.5 % with ReLU.",
         rule=(
             "Means of the best test accuracy of each run: within .7 points of the printed "
             "ones, and ReLU at least 1 point above GaLU."
@@ -234,7 +234,7 @@ CLAIMS = (
     Claim(
         id="D16",
         paper="dgn",
-        place="Fig 5",
+        place="Figure 5",
         statement="ReLU and GaLU both fit MNIST, random labels and random pixels.",
         rule="Train accuracy in the last epoch: at least .99 in all six cases.",
         artifacts=("dgn_fig5",),
@@ -246,7 +246,7 @@ CLAIMS = (
     Claim(
         id="D17",
         paper="dgn",
-        place="Exp 3",
+        place="Experiment 3",
         statement=(
             "The three networks whose gates adapt generalise better than GaLU with frozen gates."
         ),
@@ -261,7 +261,7 @@ CLAIMS = (
     Claim(
         id="D18",
         paper="dgn",
-        place="Exp 4",
+        place="Experiment 4",
         statement=(
             "A ReLU network generalises better than one from the same start that keeps its "
             "first gates."
@@ -277,7 +277,7 @@ CLAIMS = (
     Claim(
         id="D19",
         paper="dgn",
-        place="Exp 5",
+        place="Experiment 5",
         statement=(
             "Frozen gates that were learnt generalise better than frozen gates that were not."
         ),
@@ -292,7 +292,7 @@ CLAIMS = (
     Claim(
         id="D20",
         paper="dgn",
-        place="Exp, Fig 8",
+        place="Section 3, Figure 8",
         statement=(
             "With learnt or adaptable gates nu is smaller, and always bounded by the frozen "
             "case or the first value."
@@ -309,7 +309,7 @@ CLAIMS = (
     Claim(
         id="D21",
         paper="dgn",
-        place="Exp 6",
+        place="Experiment 6",
         statement="Training only the gates gives 56 % test accuracy on CIFAR-10.",
         rule="Mean over runs of the best test accuracy: 53 to 59 %.",
         artifacts=("dgn_extra_text",),
@@ -359,7 +359,7 @@ CLAIMS = (
     Claim(
         id="D25",
         paper="dgn",
-        place="Lemma 4.1, Fig 9",
+        place="Lemma 4.1, Figure 9",
         statement=(
             "In a circular convolution network with an average at its end the paths share their "
             "strengths, as many paths each as there are inputs (24 paths and 8 strengths in the "

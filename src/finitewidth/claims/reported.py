@@ -2,9 +2,11 @@
 
 A printed number is ``reproduced`` if ours lies within its tolerance (``config/reported``) or, where
 none was set, within twice the combined uncertainty: the standard errors of both and half a unit of
-the last digit printed. Else it is ``off``, by so many combined standard errors. A number from a
-stand-in, or from reduced sizes, is ``not comparable``, however close; only one that no scale enters
-(a constant of a theorem) is compared at every preset.
+the last digit printed. Else it is ``off``, by so many combined standard errors. That ours is not
+told apart from the printed one is all it says: the fewer our runs, the easier; a claim that they
+are close (N25) needs an interval inside a margin. A number from a stand-in, or from reduced sizes,
+is ``not comparable``, however close; only one that no scale enters (a constant of a theorem) is
+compared at every preset.
 """
 
 import math
@@ -91,7 +93,7 @@ def compare(
 
 def _compared(theirs: Reported, mine: Ours | None, comparable: bool) -> dict[str, Any]:
     names = ("ours", "standard_error", "runs", "difference", "difference_se", "allowed")
-    if mine is None or math.isnan(mine.value):
+    if mine is None or not math.isfinite(mine.value):
         return {**dict.fromkeys(names), "outcome": NOT_RUN}
     combined = math.hypot(mine.standard_error, printed_error(theirs))
     difference = mine.value - theirs.value
@@ -108,7 +110,8 @@ def printed_error(theirs: Reported) -> float:
     """Standard error of a printed mean, its rounding included.
 
     A spread over runs is divided by the root of their number (of one less for a population
-    standard deviation, which is too small by that); rounding adds half a unit of the last digit.
+    standard deviation, which is too small by that); rounding adds half a unit of the last digit,
+    and half a percent to whole percentages, which are measured.
     """
     sampling = 0.0
     if theirs.spread is not None:
@@ -116,7 +119,10 @@ def printed_error(theirs: Reported) -> float:
         divisor = max(1, runs - 1) if theirs.spread_kind == "std_population" else runs
         sampling = theirs.spread if theirs.spread_kind == "standard_error" else (
             theirs.spread / math.sqrt(divisor))  # fmt: skip
-    return math.hypot(sampling, half_unit(theirs.printed))
+    rounding = half_unit(theirs.printed)
+    if theirs.unit == "percent" and not rounding:
+        rounding = 0.5
+    return math.hypot(sampling, rounding)
 
 
 def half_unit(printed: str) -> float:

@@ -34,7 +34,7 @@ CLAIMS = (
     Claim(
         id="T01",
         paper="trust",
-        place="Sect. 3",
+        place="Section 3",
         statement=(
             "In the ordered phase the variance of the NTK is small at any depth, does not grow "
             "with depth and vanishes as the width grows."
@@ -52,7 +52,7 @@ CLAIMS = (
     Claim(
         id="T02",
         paper="trust",
-        place="Sect. 3",
+        place="Section 3",
         statement="In the chaotic phase the variance of the NTK grows with depth.",
         rule=(
             "Each activation and width, at the lowest weight variance of the map that is 5/4 of "
@@ -66,7 +66,7 @@ CLAIMS = (
     Claim(
         id="T03",
         paper="trust",
-        place="Sect. 3",
+        place="Section 3",
         statement=(
             "At the border the standard deviation of the NTK is a fraction of its mean even for "
             "very deep networks."
@@ -82,7 +82,7 @@ CLAIMS = (
     Claim(
         id="T04",
         paper="trust",
-        place="Sect. 3",
+        place="Section 3",
         statement="The transition between the phases sharpens as the width grows.",
         rule=(
             "At L/M = 0.4, each activation: the band of weight variances in which 1.3 < r < 3 "
@@ -97,7 +97,7 @@ CLAIMS = (
     Claim(
         id="T05",
         paper="trust",
-        place="Sect. 3",
+        place="Section 3",
         statement="Shallow networks have a small variance of the NTK at any weight variance.",
         rule="Each activation and width from 100 on: the largest r for L <= 2 is below 1.3.",
         artifacts=("trust_fig1",),
@@ -107,7 +107,7 @@ CLAIMS = (
     Claim(
         id="T06",
         paper="trust",
-        place="Sect. 3",
+        place="Section 3",
         statement=(
             "In the chaotic phase the variance falls with the width at one depth, and log r is a "
             "linear function of L/M, the same for all widths."
@@ -124,7 +124,7 @@ CLAIMS = (
     Claim(
         id="T08",
         paper="trust",
-        place="Sect. 3, App. C",
+        place="Section 3, Appendix C",
         statement="A smaller sigma_b^2 narrows the transition between the phases.",
         rule=(
             "M = 100, L/M = 0.4, each activation: the band of weight variances in which 1.3 < r < "
@@ -138,7 +138,7 @@ CLAIMS = (
     Claim(
         id="T09",
         paper="trust",
-        place="Captions",
+        place="Captions of Figures 1 and 7",
         statement=(
             "ReLU's border does not depend on sigma_b^2; that of tanh does, and at sigma_b^2 = 1 "
             "lies at a larger weight variance than ReLU's."
@@ -155,7 +155,7 @@ CLAIMS = (
     Claim(
         id="T10",
         paper="trust",
-        place="Sect. 4",
+        place="Section 4",
         statement=(
             "In the ordered phase training changes the NTK little at any depth, and no more in "
             "deeper networks."
@@ -171,7 +171,7 @@ CLAIMS = (
     Claim(
         id="T11",
         paper="trust",
-        place="Sect. 4",
+        place="Section 4",
         statement=(
             "In the chaotic phase training changes the NTK much, and more in deeper networks."
         ),
@@ -186,7 +186,7 @@ CLAIMS = (
     Claim(
         id="T12",
         paper="trust",
-        place="Sect. 4",
+        place="Section 4",
         statement=(
             "Near the border the NTK changes more than in the ordered phase, and far less than by "
             "its own size."
@@ -202,7 +202,7 @@ CLAIMS = (
     Claim(
         id="T13",
         paper="trust",
-        place="Sect. 4",
+        place="Section 4",
         statement=(
             "The change of the NTK in training switches its behaviour at the theoretical border."
         ),
@@ -217,7 +217,7 @@ CLAIMS = (
     Claim(
         id="T14",
         paper="trust",
-        place="Sect. 4",
+        place="Section 4",
         statement=(
             "Ordered networks become untrainable at much smaller depths than chaotic ones; at L = "
             "20 most of them do not train."
@@ -233,7 +233,7 @@ CLAIMS = (
     Claim(
         id="T15",
         paper="trust",
-        place="Sect. 4",
+        place="Section 4",
         statement="Networks that need more steps to train change their NTK less.",
         rule=(
             "Spearman's correlation of steps taken and relative change over all cells: below -0.3."
@@ -245,7 +245,7 @@ CLAIMS = (
     Claim(
         id="T16",
         paper="trust",
-        place="App. D",
+        place="Appendix D",
         statement=(
             "The NTK of deep chaotic networks changes within the first 10 to 100 steps; that of "
             "ordered ones stays where it is for long."
@@ -261,7 +261,7 @@ CLAIMS = (
     Claim(
         id="T17",
         paper="trust",
-        place="App. D",
+        place="Appendix D",
         statement=(
             "The NTK of wider networks changes less, and the transition shows at every width."
         ),
@@ -273,7 +273,7 @@ CLAIMS = (
     Claim(
         id="T18",
         paper="trust",
-        place="Sect. 5",
+        place="Section 5",
         statement=(
             "kappa_1 / kappa_2 tends to 1 with depth in the ordered phase; in the chaotic phase "
             "and at the border it grows with depth."
@@ -290,7 +290,7 @@ CLAIMS = (
     Claim(
         id="T19",
         paper="trust",
-        place="Sect. 5",
+        place="Section 5",
         statement="kappa_2 depends little on the covariance of the inputs, compared with its mean.",
         rule=(
             "Recursions, inputs of covariance below 1, each pair of variances: (largest - "
@@ -303,7 +303,7 @@ CLAIMS = (
     Claim(
         id="T20",
         paper="trust",
-        place="Thm 5.3 (thesis: Thm 3)",
+        place="Theorem 5.3",
         statement=(
             "Where the NTK is well conditioned the output of a trained infinitely wide network "
             "has the variance (1 + A^2/S)(q - q_sr) + (A - 1)^2 q_sr, A = S / (kappa_1/kappa_2 + "
