@@ -26,7 +26,7 @@ def _one_thread():
 def networks(gates, depth=4, inputs=2, width=WIDTH):
     names = [("test", "full batch", run) for run in range(RUNS)]
     sizes = [inputs, *[width] * (depth - 1), 1]
-    weights = equal_variance_weights(sizes, math.sqrt(2 / width), names, "normal")
+    weights = equal_variance_weights(sizes, math.sqrt(2 / width), names, "gaussian")
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(RUNS, SAMPLES, inputs, generator=generator, dtype=torch.float64)
     y = torch.rand(RUNS, SAMPLES, generator=generator, dtype=torch.float64)

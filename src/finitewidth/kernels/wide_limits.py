@@ -15,7 +15,7 @@ from finitewidth.kernels.ntk_init.initialisation import (
     checked_choice,
     checked_count,
 )
-from finitewidth.kernels.signed_weights import every_signed_network
+from finitewidth.networks.random_gated import every_signed_network
 
 
 @dataclass(frozen=True, kw_only=True)

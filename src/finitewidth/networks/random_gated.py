@@ -1,67 +1,124 @@
 """Random networks of the theory of npf and dgn: weights of one variance, gates by chance.
 
-Every replica draws from streams of its own, so that it is the same however many stand beside it.
+Weights are drawn many networks at once from one stream, or from a stream for each network, which
+then is the same however many stand beside it; or all networks of ±sigma are listed.
 """
 
+import itertools
+import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from finitewidth.errors import ConfigError
 from finitewidth.networks.weights import generator
+from finitewidth.provenance import seed_for
+
+# +sigma or -sigma with probability 1/2 (npf Theorem 5.1, dgn Assumption 1), or Gaussian
+Law = Literal["signed", "gaussian"]
+Purpose = Sequence[str | int]  # of a stream, see `provenance.seed_for`
+
+MAX_WEIGHTS = 18  # 2^18 networks
+
+
+def draw_weights(
+    sizes: Sequence[int],
+    sigma: float,
+    networks: int,
+    stream: np.random.Generator,
+    law: Law = "signed",
+    dtype: torch.dtype = torch.float64,
+) -> list[Tensor]:
+    """Independent networks with weights of variance sigma^2 in all layers.
+
+    Args:
+        sizes: units per layer (n0, w_1, .., w_{L-1}, n_out).
+        sigma: standard deviation of every weight.
+        networks: how many.
+        stream: source of random numbers.
+        law: of a weight.
+        dtype: of the weights.
+
+    Returns:
+        For each layer of weights (networks, fan_in, fan_out).
+    """
+    draw = {"signed": _signs, "gaussian": _gaussian}[law]
+    shapes = [(networks, *pair) for pair in itertools.pairwise(sizes)]
+    return [draw(shape, sigma, stream, dtype) for shape in shapes]
 
 
 def equal_variance_weights(
-    sizes: Sequence[int],
-    sigma: float,
-    replicas: Sequence[Sequence[str | int]],
-    law: Literal["signed", "normal"] = "signed",
+    sizes: Sequence[int], sigma: float, networks: Sequence[Purpose], law: Law = "signed"
 ) -> list[Tensor]:
-    """Weights of the same variance sigma^2 in all layers.
+    """As `draw_weights`, in float64, each network from the stream of its own purpose."""
+    drawn = [
+        draw_weights(sizes, sigma, 1, np.random.default_rng(seed_for(*purpose)), law)
+        for purpose in networks
+    ]
+    return [torch.cat(layer) for layer in zip(*drawn, strict=True)]
+
+
+def every_signed_network(sizes: Sequence[int], sigma: float) -> list[Tensor]:
+    """All networks with weights ±sigma, each once: means over them are exact expectations.
 
     Args:
-        sizes: units per layer, inputs first.
-        sigma: standard deviation of every weight.
-        replicas: purpose of each replica's stream (see `provenance.seed_for`).
-        law: ``signed``: +sigma or -sigma with probability 1/2 (npf, dgn: Assumption 1); or
-            ``normal``.
+        sizes: units per layer (n0, w_1, .., w_{L-1}, n_out).
+        sigma: size of a weight.
 
     Returns:
-        A float64 tensor (replicas, fan_in, fan_out) per layer.
+        For each layer of weights (2^N, fan_in, fan_out), N the number of weights.
+
+    Raises:
+        ConfigError: there are more than ``MAX_WEIGHTS`` weights.
     """
-    draw = {"signed": _signs, "normal": _normals}[law]
-    networks = []
-    for purpose in replicas:
-        stream = generator(*purpose)
-        networks.append([draw(shape, stream) * sigma for shape in pairwise(sizes)])
-    return _stacked(networks)
+    shapes = list(itertools.pairwise(sizes))
+    counts = [fan_in * fan_out for fan_in, fan_out in shapes]
+    number = sum(counts)
+    if number > MAX_WEIGHTS:
+        raise ConfigError(
+            f"sizes: {tuple(sizes)} has {number} weights, more than {MAX_WEIGHTS}; "
+            "draw networks with draw_weights instead"
+        )
+    bits = (torch.arange(2**number)[:, None] >> torch.arange(number)) & 1
+    signs = sigma * (2.0 * bits.double() - 1)
+    parts = signs.split(counts, dim=1)
+    return [part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def draw_gates(shape: Sequence[int], mu: float, stream: torch.Generator) -> Tensor:
+    """External gates, each open with probability ``mu``: float64 zeros and ones of ``shape``."""
+    return (torch.rand(*shape, generator=stream) < mu).double()
 
 
 def bernoulli_gates(
-    samples: int, widths: Sequence[int], mu: float, replicas: Sequence[Sequence[str | int]]
+    samples: int, widths: Sequence[int], mu: float, networks: Sequence[Purpose]
 ) -> list[Tensor]:
-    """External gates, each open with probability ``mu`` (NPF appendix D, DGN experiment 1).
+    """As `draw_gates`, each network from the stream of its own purpose (npf D, dgn experiment 1).
 
     Returns:
-        A float64 tensor (replicas, samples, width) of zeros and ones per hidden layer.
+        For each hidden layer (networks, samples, width).
     """
-    networks = []
-    for purpose in replicas:
+    drawn = []
+    for purpose in networks:
         stream = generator(*purpose)
-        draws = [torch.rand(samples, width, generator=stream) for width in widths]
-        networks.append([(draw < mu).double() for draw in draws])
-    return _stacked(networks)
+        drawn.append([draw_gates((samples, width), mu, stream) for width in widths])
+    return [torch.stack(layer) for layer in zip(*drawn, strict=True)]
 
 
-def _signs(shape: tuple[int, int], stream: torch.Generator) -> Tensor:
-    return 2.0 * torch.randint(0, 2, shape, generator=stream, dtype=torch.float64) - 1
+def _signs(
+    shape: tuple[int, ...], sigma: float, stream: np.random.Generator, dtype: torch.dtype
+) -> Tensor:
+    """A random byte gives eight signs."""
+    count = math.prod(shape)
+    taken = np.frombuffer(stream.bytes(-(-count // 8)), dtype=np.uint8)
+    bits = torch.from_numpy(np.unpackbits(taken, count=count)).reshape(shape)
+    return bits.to(dtype).mul_(2 * sigma).sub_(sigma)
 
 
-def _normals(shape: tuple[int, int], stream: torch.Generator) -> Tensor:
-    return torch.randn(shape, generator=stream, dtype=torch.float64)
-
-
-def _stacked(networks: Sequence[Sequence[Tensor]]) -> list[Tensor]:
-    return [torch.stack(layer) for layer in zip(*networks, strict=True)]
+def _gaussian(
+    shape: tuple[int, ...], sigma: float, stream: np.random.Generator, dtype: torch.dtype
+) -> Tensor:
+    return torch.from_numpy(stream.standard_normal(shape)).to(dtype).mul_(sigma)

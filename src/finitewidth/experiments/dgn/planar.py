@@ -31,7 +31,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``normal``),
+        settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``gaussian``),
             ``gain`` (sigma^2 = gain/width); ``runs``; ``rate``, ``rho``, ``loss_half``, ``steps``,
             ``linear_steps``, ``precision`` (see `measures.dynamics.Protocol`).
 

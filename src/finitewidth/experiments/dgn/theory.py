@@ -13,7 +13,7 @@ from torch import Tensor
 from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
-from finitewidth.kernels.signed_weights import draw_signed
+from finitewidth.networks.random_gated import draw_gates, draw_weights
 from finitewidth.networks.weights import generator
 from finitewidth.progress import Progress
 from finitewidth.provenance import seed_for
@@ -103,7 +103,7 @@ def _overlaps(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for depth in chosen["depths"]:
         stream = generator("dgn/theory/overlaps", depth)
         shape = (depth - 1, draws, 2, width)
-        counts = overlap((torch.rand(shape, generator=stream) < mu).double()).numpy()
+        counts = overlap(draw_gates(shape, mu, stream)).numpy()
         for case, (s, t), share in (("self", (0, 0), mu), ("cross", (0, 1), mu**2)):
             # relative to the expectation: the numbers themselves grow without bound
             relative = counts[:, s, t] / (share * width) ** (depth - 1)
@@ -134,7 +134,7 @@ def _batches(
 ) -> Iterator[list[Tensor]]:
     """``draws`` networks of ±sigma, fifty at a time."""
     for start in range(0, draws, 50):
-        yield draw_signed(sizes, sigma, min(50, draws - start), stream)
+        yield draw_weights(sizes, sigma, min(50, draws - start), stream)
 
 
 def _identity(

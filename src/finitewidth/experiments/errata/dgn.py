@@ -15,7 +15,7 @@ from finitewidth.kernels.gated_moments import (
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.kernels.paths import enumerate_paths, path_features
-from finitewidth.kernels.signed_weights import every_signed_network
+from finitewidth.networks.random_gated import every_signed_network
 
 
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:

@@ -14,11 +14,12 @@ from finitewidth.experiments.npf.theory_mean import mean_rows
 from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
 from finitewidth.experiments.npf.theory_variance import variance_rows
 from finitewidth.kernels.gated_ntk import relu_ntk
-from finitewidth.kernels.signed_weights import draw_signed
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
-from finitewidth.networks.weights import generator
+from finitewidth.networks.random_gated import Law, draw_weights
 from finitewidth.provenance import seed_for
+
+LAWS = ("gaussian", "signed")  # of the weights
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -47,12 +48,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     x, chosen = points(settings["inputs"], settings["n0"]), settings["limits"]
-    for law, depth in itertools.product(("gaussian", "signed"), chosen["depths"]):
-        limits = {
-            "tangent": wide_limits(x.numpy(), depth).tangent,
-            "halved": wide_limits(x.numpy(), depth).halved,
-            "signed": wide_limits(x.numpy(), depth, "signed").tangent,
-        }
+    for law, depth in itertools.product(LAWS, chosen["depths"]):
+        gaussian, signed = (wide_limits(x.numpy(), depth, kind) for kind in LAWS)
+        limits = {"tangent": gaussian.tangent, "halved": gaussian.halved, "signed": signed.tangent}
         for run in range(chosen["runs"]):
             weights = _network(law, x.shape[1], depth, chosen["width"], run)
             for variance, last in (("2/w", weights[-1]), ("1/w", weights[-1] / 2**0.5)):
@@ -68,12 +66,9 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     }  # fmt: skip
 
 
-def _network(law: str, n0: int, depth: int, width: int, run: int) -> list[Tensor]:
+def _network(law: Law, n0: int, depth: int, width: int, run: int) -> list[Tensor]:
     """Weights of variance 2 / width in every layer."""
     sizes, sigma = sizes_of(n0, width, depth), sigma_of(width)
-    purpose = ("npf/theory/limits", law, depth, width, run)
-    if law == "gaussian":
-        normal = {"generator": generator(*purpose)}
-        return [sigma * torch.randn(pair, **normal) for pair in itertools.pairwise(sizes)]
-    drawn = draw_signed(sizes, sigma, 1, np.random.default_rng(seed_for(*purpose)), torch.float32)
+    stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
+    drawn = draw_weights(sizes, sigma, 1, stream, law, torch.float32)
     return [weight[0] for weight in drawn]

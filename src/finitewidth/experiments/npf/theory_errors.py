@@ -12,9 +12,9 @@ from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_
 from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import value_kernel
-from finitewidth.kernels.signed_weights import draw_signed
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error
+from finitewidth.networks.random_gated import draw_weights
 from finitewidth.progress import Progress
 from finitewidth.provenance import seed_for
 
@@ -98,7 +98,7 @@ def _run(
 
 
 def _one(sizes: Sequence[int], sigma: float, stream: np.random.Generator) -> list[Tensor]:
-    return [weight[0] for weight in draw_signed(sizes, sigma, 1, stream, torch.float32)]
+    return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, dtype=torch.float32)]
 
 
 def _kernel(x: Tensor, weights: Sequence[Tensor], gates: Sequence[Tensor]) -> np.ndarray:

@@ -15,7 +15,7 @@ from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import npk
-from finitewidth.kernels.signed_weights import draw_signed, every_signed_network
+from finitewidth.networks.random_gated import draw_gates, draw_weights, every_signed_network
 from finitewidth.networks.weights import generator
 from finitewidth.provenance import seed_for
 
@@ -43,7 +43,7 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     """All networks of ±sigma on three inputs, sigma = sqrt(2 / first hidden width)."""
     stream = generator("npf/theory/enumerated", *sizes)
     x = torch.randn(3, sizes[0], generator=stream, dtype=torch.float64)
-    gates = [_bernoulli(3, width, OPEN, stream) for width in sizes[1:-1]]
+    gates = [draw_gates((3, width), OPEN, stream) for width in sizes[1:-1]]
     sigma = sigma_of(sizes[1])
     weights = every_signed_network(sizes, sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
@@ -71,7 +71,7 @@ def _drawn(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> Iterator[d
                 gates = _relu_gates(x, depth, width)
             else:  # the memorisation network: every input is 1, gates tell them apart
                 x = torch.ones(count, 1, dtype=torch.float64)
-                gates = [_bernoulli(count, width, 0.5, stream) for _ in range(depth - 1)]
+                gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
             yield {
                 "networks": "drawn", "gates": kind, "depth": depth, "width": width,
                 "draws": draws, "pairs": count * (count + 1) // 2,
@@ -87,7 +87,7 @@ def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str)
     first, second, traces = np.zeros_like(formula), np.zeros_like(formula), []
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/mean", kind, depth, width, start))
-        weights = draw_signed(sizes, sigma_of(width), min(piece, draws - start), stream)
+        weights = draw_weights(sizes, sigma_of(width), min(piece, draws - start), stream)
         kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
         off = kernels - formula
         first, second = first + off.sum(axis=0), second + (off**2).sum(axis=0)
@@ -114,12 +114,8 @@ def _formula(x: Tensor, gates: list[Tensor], sigma: float) -> np.ndarray:
 
 def _relu_gates(x: Tensor, depth: int, width: int) -> list[Tensor]:
     stream = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
-    feature = draw_signed(sizes_of(x.shape[1], width, depth), sigma_of(width), 1, stream)
+    feature = draw_weights(sizes_of(x.shape[1], width, depth), sigma_of(width), 1, stream)
     return feature_gates(x, [weight[0] for weight in feature[:-1]], None, beta=None)
-
-
-def _bernoulli(count: int, width: int, mu: float, stream: torch.Generator) -> Tensor:
-    return (torch.rand(count, width, generator=stream) < mu).double()
 
 
 def _largest(difference: np.ndarray, size: np.ndarray) -> float:

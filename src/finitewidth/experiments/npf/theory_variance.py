@@ -10,7 +10,7 @@ import torch
 from finitewidth.experiments.npf.theory_networks import sizes_of
 from finitewidth.kernels.gated_moments import GateCounts, leading_variance, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
-from finitewidth.kernels.signed_weights import draw_signed
+from finitewidth.networks.random_gated import draw_weights
 from finitewidth.progress import Progress
 from finitewidth.provenance import seed_for
 
@@ -66,7 +66,7 @@ def _drawn(width: int, depth: int, draws: int) -> Iterator[dict[str, Any]]:
     sizes = sizes_of(1, width, depth)
     for start in range(0, draws, piece):
         stream = np.random.default_rng(seed_for("npf/theory/variance", width, depth, start))
-        signs = draw_signed(sizes, 1.0, min(piece, draws - start), stream, torch.float32)
+        signs = draw_weights(sizes, 1.0, min(piece, draws - start), stream, dtype=torch.float32)
         for gates, entries in ((_gates(width, depth), {"half": (0, 0), "pair": (0, 1)}),
                                (_gates(width, depth, True), {"open": (0, 0)})):  # fmt: skip
             sigma = float(gates[0][0].sum()) ** -0.5
