@@ -16,6 +16,7 @@ from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_kernel
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
 from finitewidth.measures.dynamics import Networks, log_times
+from finitewidth.measures.dynamics_tables import means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
@@ -153,6 +154,27 @@ def test_runs_do_not_depend_on_how_many_there_are_or_fit_in_memory(memorised, mo
     )
     assert len(both) == len(fewer)
     np.testing.assert_allclose(both["ratio"], both["ratio_fewer"], rtol=1e-9)
+
+
+def test_a_diverged_run_counts_as_such_on_its_whole_curve_and_nowhere_else():
+    ratios = {0: [1.0, 0.5], 1: [1.0, 0.3], 2: [1.0, math.nan], 3: [math.inf, 0.1], 4: [1.0, 9.0]}
+    rows = pd.DataFrame([
+        {"depth": depth, "run": run, "time": time, "ratio": ratio if depth == 2 else 1.0}
+        for depth in (2, 4) for run, path in ratios.items() for time, ratio in enumerate(path)
+    ])  # fmt: skip
+    found = means_of_first(rows, ["depth"], ["ratio"], {"all": 4, "few": 2}, along="time")
+    found = found.set_index(["figure", "depth", "time"])
+    assert found.loc[("all", 2, 1), "ratio"] == pytest.approx(0.4)
+    assert found.loc[("all", 2, 1), "ratio_spread"] == pytest.approx(0.02**0.5)
+    assert found.loc["all", ["runs", "diverged"]].to_numpy().tolist() == 2 * [[2, 2]] + 2 * [[4, 0]]
+    assert (found.loc["few", ["runs", "diverged"]] == [2, 0]).all(axis=None)
+
+
+def test_a_step_too_large_diverges_without_a_complaint():
+    wild = PLANAR | {"rate": 1e6, "depths": [4], "steps": 30}
+    curves = planar.measure({}, wild)["error_curves"]
+    assert not (curves["dynamics"] == "gradient descent").any()
+    assert np.isfinite(curves["ratio"]).all()
 
 
 def test_recorded_times():

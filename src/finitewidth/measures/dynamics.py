@@ -1,11 +1,10 @@
 """One set of networks: its tangent kernels, and how its errors shrink, really and linearly."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor
 
@@ -89,6 +88,12 @@ class Protocol:
     linear_steps: int
     precision: str
 
+    @classmethod
+    def of(cls, settings: Mapping[str, Any], **own: Any) -> "Protocol":
+        """The settings of these names, and ``own`` in place of some."""
+        given = {**settings, **own}
+        return cls(**{field.name: given[field.name] for field in fields(cls)})
+
     def step(self, largest: Tensor, depth: int) -> Tensor:
         """Step size of each replica from its K_0's largest eigenvalue."""
         if self.rho not in ("kernel", "kernel_over_depth"):
@@ -112,14 +117,6 @@ class Dynamics:
     eigenvalues: np.ndarray
     ratios: Mapping[str, tuple[list[int], np.ndarray]]
     growth: np.ndarray
-
-    def ratio_rows(self, first_run: int) -> Iterator[dict[str, Any]]:
-        """Rows dynamics, run, time, ratio; runs count from ``first_run``."""
-        for dynamics, (times, ratios) in self.ratios.items():
-            for run in range(ratios.shape[1]):
-                for time, ratio in zip(times, ratios[:, run], strict=True):
-                    yield {"dynamics": dynamics, "run": first_run + run, "time": time,
-                           "ratio": float(ratio)}  # fmt: skip
 
 
 def follow(networks: Networks, protocol: Protocol, descents: int) -> Dynamics:
@@ -174,46 +171,18 @@ def batches(runs: int, elements: int) -> Iterator[range]:
         yield range(start, min(start + size, runs))
 
 
-def condition_rows(found: Dynamics, first_run: int) -> list[dict[str, Any]]:
-    """Per run: rho_max, rho_min, trace over rho_max, and growth (NaN without descent)."""
-    growth = np.full(len(found.eigenvalues), np.nan)
-    growth[: len(found.growth)] = found.growth
-    return [
-        {"run": first_run + run, "rho_max": values[-1], "rho_min": values[0],
-         "trace_over_rho_max": values.sum() / values[-1], "growth": growth[run]}
-        for run, values in enumerate(found.eigenvalues)
-    ]  # fmt: skip
-
-
-def spectrum_rows(found: Dynamics, first_run: int, depth: int) -> list[dict[str, Any]]:
-    """Sums of ascending eigenvalues: ``cumulative`` of K_0/d and ``scaled`` of K_0/rho_max."""
-    rows = []
-    for run, values in enumerate(found.eigenvalues):
-        for index, total in enumerate(np.cumsum(values), start=1):
-            rows.append({"run": first_run + run, "index": index, "cumulative": total / depth,
-                         "scaled": total / values[-1]})  # fmt: skip
-    return rows
-
-
-def means_of_first(
-    rows: pd.DataFrame, keys: Sequence[str], values: Sequence[str], first: Mapping[str, int]
-) -> pd.DataFrame:
-    """Mean and sample standard deviation of each figure's own first runs.
+def follow_runs(
+    draw: Callable[[range], Networks], protocol: Protocol, runs: int, descents: int, elements: int
+) -> Iterator[tuple[int, Dynamics]]:
+    """The number of the first run, and what was found, of one batch of runs after the other.
 
     Args:
-        rows: with ``run`` and the columns named next.
-        keys: what tells curves and their points apart.
-        values: columns to average: gives ``<value>`` and ``<value>_spread``.
-        first: figure -> how many runs it shows, the first ones.
-
-    Returns:
-        Columns figure, keys, values, spreads, ``runs``: how many there were.
+        draw: runs -> their networks.
+        protocol: how they descend.
+        runs: how many there are.
+        descents: how many of them, the first ones, descend.
+        elements: activations per run, see `batches`.
     """
-    parts = []
-    for figure, count in first.items():
-        groups = rows[rows["run"] < count].groupby(list(keys), sort=False)
-        table = groups[list(values)].mean()
-        spreads = groups[list(values)].std(ddof=1).add_suffix("_spread")
-        table = table.join(spreads).assign(runs=groups.size(), figure=figure)
-        parts.append(table.reset_index())
-    return pd.concat(parts, ignore_index=True)
+    for batch in batches(runs, elements):
+        descending = min(max(descents - batch.start, 0), len(batch))
+        yield batch.start, follow(draw(batch), protocol, descending)

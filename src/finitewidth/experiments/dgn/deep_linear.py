@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_ntk import value_kernel
-from finitewidth.measures.dynamics import DESCENT, LINEAR, batches, means_of_first
+from finitewidth.measures.dynamics import DESCENT, LINEAR, batches
+from finitewidth.measures.dynamics_tables import means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.training.full_batch import gradient_descent
 from finitewidth.training.linear_recursion import error_ratios
@@ -32,16 +33,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth (steps,
         interpolated, until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth (K_T/K_0 after the
         last step).
-        ``start``: depth, kernel, kernel_spread, runs, ideal (= d), of the runs shown.
+        ``start``: depth, kernel, kernel_spread, runs, diverged, ideal (= d), of the runs shown.
         ``curves``: depth, quantity (``error``, ``kernel``, ``weights``), dynamics, time, value
-        (over the value at time 0; errors squared), value_spread, runs. The dynamics ``ideal`` is
-        that of a kernel which stays d.
+        (over the value at time 0; errors squared), value_spread, runs, diverged. The dynamics
+        ``ideal`` is that of a kernel which stays d.
     """
     parts = [_depth_rows(depth, settings) for depth in settings["depths"]]
     paths = pd.concat([path for path, _ in parts], ignore_index=True)
     runs = pd.concat([run for _, run in parts], ignore_index=True)
     shown = {FIGURE: settings["shown"]}
-    curves = means_of_first(paths, ["depth", "quantity", "dynamics", "time"], ["value"], shown)
+    keys = ["depth", "quantity", "dynamics"]
+    curves = means_of_first(paths, keys, ["value"], shown, along="time")
     start = means_of_first(runs, ["depth"], ["kernel"], shown)
     return {
         "runs": runs,

@@ -1,7 +1,7 @@
 """E-DGN-EXP2: GaLU and ReLU networks fit random points of the plane (dgn Figure 4)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,15 +9,8 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.measures.dynamics import (
-    Networks,
-    Protocol,
-    batches,
-    condition_rows,
-    follow,
-    means_of_first,
-    spectrum_rows,
-)
+from finitewidth.measures.dynamics import Networks, Protocol, follow_runs
+from finitewidth.measures.dynamics_tables import Rows, mean_curves, rows_of, tables_of
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.networks.weights import generator
 
@@ -38,24 +31,21 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
         ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
-        spreads, runs.
+        spreads, runs, diverged.
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs.
+        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs,
+        diverged: runs that left the numbers count there and nowhere else.
     """
-    shared = ("rate", "rho", "loss_half", "steps", "linear_steps", "precision")
-    protocol = Protocol(**{key: settings[key] for key in shared})
-    found: dict[str, list[pd.DataFrame]] = {"kernels": [], "spectra": [], "errors": []}
-    for name in NETWORKS:
-        for depth in settings["depths"]:
-            for table, rows in _cell(name, depth, protocol, settings).items():
-                found[table].append(pd.DataFrame(rows).assign(network=name, depth=depth))
-    kernels, spectra, errors = (pd.concat(parts, ignore_index=True) for parts in found.values())
-    everything = {"dgn_fig4": settings["runs"]}
+    cells = [
+        ({"network": name, "depth": depth}, _cell(name, depth, settings))
+        for name in NETWORKS
+        for depth in settings["depths"]
+    ]
+    tables = tables_of(cells)
     return {
-        "kernels": kernels,
-        "errors": errors,
-        "spectra": means_of_first(spectra, [*PLACE, "index"], ["cumulative", "scaled"], everything),
-        "error_curves": means_of_first(errors, [*PLACE, "dynamics", "time"], ["ratio"], everything),
+        "kernels": tables["kernels"],
+        "errors": tables["errors"],
+        **mean_curves(tables, PLACE, {"dgn_fig4": settings["runs"]}),
     }
 
 
@@ -86,14 +76,11 @@ def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
     return 2 * torch.stack(draws).double() - 1
 
 
-def _cell(
-    name: str, depth: int, protocol: Protocol, settings: Mapping[str, Any]
-) -> dict[str, list[dict[str, Any]]]:
-    """Rows of all runs of one kind of network and depth."""
-    rows: dict[str, list[dict[str, Any]]] = {"kernels": [], "spectra": [], "errors": []}
-    for runs in batches(settings["runs"], settings["samples"] * settings["width"] * depth):
-        dynamics = follow(networks(name, depth, runs, settings), protocol, len(runs))
-        rows["kernels"] += condition_rows(dynamics, runs.start)
-        rows["spectra"] += spectrum_rows(dynamics, runs.start, depth)
-        rows["errors"] += dynamics.ratio_rows(runs.start)
-    return rows
+def _cell(name: str, depth: int, settings: Mapping[str, Any]) -> Iterator[Rows]:
+    """Rows of all runs of one kind of network and depth, batch by batch."""
+    runs, activations = settings["runs"], settings["samples"] * settings["width"] * depth
+    for first_run, found in follow_runs(
+        lambda batch: networks(name, depth, batch, settings), Protocol.of(settings), runs, runs,
+        activations,
+    ):  # fmt: skip
+        yield rows_of(found, first_run, depth)

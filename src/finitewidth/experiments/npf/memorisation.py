@@ -4,7 +4,7 @@ npf Figure 7, dgn Figures 1 to 3. All runs are drawn once; every figure shows it
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,13 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
-from finitewidth.measures.dynamics import (
-    Dynamics,
-    Networks,
-    Protocol,
-    batches,
-    condition_rows,
-    follow,
+from finitewidth.measures.dynamics import Dynamics, Networks, Protocol, follow_runs
+from finitewidth.measures.dynamics_tables import (
+    Rows,
+    mean_curves,
     means_of_first,
-    spectrum_rows,
+    rows_of,
+    tables_of,
 )
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.networks.weights import generator
@@ -44,20 +42,25 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         diagonal and off_diagonal (entries (0, 0) and (0, 1) of K_0/d), distance (of the cumulative
         spectrum of K_0/d to the ideal one, Euclidean).
         ``spectra``: figure, network, width, depth, index, cumulative (of K_0/d), scaled (of
-        K_0/rho_max), their spreads, runs.
+        K_0/rho_max), their spreads, runs, diverged.
         ``errors``: network, width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread, runs.
+        ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread, runs,
+        diverged: runs that left the numbers count there and nowhere else.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
-    found: dict[str, list[pd.DataFrame]] = {"kernels": [], "spectra": [], "errors": []}
-    for name, width in settings["widths"].items():
-        for depth in settings["depths"]:
-            place = {"network": name, "width": width, "depth": depth}
-            for table, rows in _cell(place, settings).items():
-                found[table].append(pd.DataFrame(rows).assign(**place))
-    tables = {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
-    return _with_means(tables, settings)
+    places = [
+        {"network": name, "width": width, "depth": depth}
+        for name, width in settings["widths"].items()
+        for depth in settings["depths"]
+    ]
+    tables = tables_of((place, _cell(place, settings)) for place in places)
+    return {
+        "kernels": tables["kernels"],
+        "errors": tables["errors"],
+        **mean_curves(tables, PLACE, settings["shown"]),
+        "entries": _entries(tables["kernels"], settings),
+    }
 
 
 def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
@@ -78,52 +81,27 @@ def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str,
     return Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
-def _cell(place: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Rows of all runs of one width and depth."""
+def _cell(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[Rows]:
+    """Rows of all runs of one width and depth, batch by batch."""
     width, depth, descent = place["width"], place["depth"], settings["descent"]
-    own, shared = (
-        descent[place["network"]],
-        ("rate", "rho", "loss_half", "linear_steps", "precision"),
-    )
-    protocol = Protocol(steps=own["steps"], **{key: descent[key] for key in shared})
-    rows: dict[str, list[dict[str, Any]]] = {"kernels": [], "spectra": [], "errors": []}
-    for runs in batches(settings["runs"], settings["samples"] * width * depth):
-        descents = min(max(own["runs"] - runs.start, 0), len(runs))
-        dynamics = follow(networks(width, depth, runs, settings), protocol, descents)
-        rows["kernels"] += _kernel_rows(dynamics, runs.start, depth, settings["mu"])
-        rows["spectra"] += spectrum_rows(dynamics, runs.start, depth)
-        rows["errors"] += dynamics.ratio_rows(runs.start)
-    return rows
+    own = descent[place["network"]]
+    protocol = Protocol.of(descent, steps=own["steps"])
+    for first_run, found in follow_runs(
+        lambda runs: networks(width, depth, runs, settings), protocol, settings["runs"],
+        own["runs"], settings["samples"] * width * depth,
+    ):  # fmt: skip
+        rows = rows_of(found, first_run, depth)
+        added = _kernel_entries(found, depth, settings["mu"])
+        kernels = [row | more for row, more in zip(rows["kernels"], added, strict=True)]
+        yield rows | {"kernels": kernels}
 
 
-def _kernel_rows(dynamics: Dynamics, first_run: int, depth: int, mu: float) -> list[dict[str, Any]]:
-    ideal = np.cumsum(ideal_eigenvalues(dynamics.eigenvalues.shape[1], depth, mu))
-    gaps = np.cumsum(dynamics.eigenvalues, axis=1) / depth - ideal
-    entries = [
-        {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
-         "distance": float(np.linalg.norm(gap))}
-        for kernel, gap in zip(dynamics.kernel, gaps, strict=True)
-    ]  # fmt: skip
-    conditions = condition_rows(dynamics, first_run)
-    return [condition | entry for condition, entry in zip(conditions, entries, strict=True)]
-
-
-def _with_means(
-    tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
-) -> dict[str, pd.DataFrame]:
-    """The tables of runs, and the means each figure shows; spectra as means only."""
-    shown = settings["shown"]
-    return {
-        "kernels": tables["kernels"],
-        "errors": tables["errors"],
-        "spectra": means_of_first(
-            tables["spectra"], [*PLACE, "index"], ["cumulative", "scaled"], shown
-        ),
-        "error_curves": means_of_first(
-            tables["errors"], [*PLACE, "dynamics", "time"], ["ratio"], shown
-        ),
-        "entries": _entries(tables["kernels"], settings),
-    }
+def _kernel_entries(found: Dynamics, depth: int, mu: float) -> Iterator[dict[str, Any]]:
+    ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, mu))
+    gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal
+    for kernel, gap in zip(found.kernel, gaps, strict=True):
+        yield {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
+               "distance": float(np.linalg.norm(gap))}  # fmt: skip
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

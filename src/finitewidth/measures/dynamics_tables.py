@@ -1,0 +1,109 @@
+"""Tidy tables of kernels at the start, their spectra and the errors of descending networks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.measures.dynamics import Dynamics
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
+    """What was found of networks of ``depth`` weight layers; runs count from ``first_run``.
+
+    Returns:
+        ``kernels``: run, rho_max, rho_min, trace_over_rho_max, growth (NaN without descent).
+        ``spectra``: run, index, sums of ascending eigenvalues: cumulative (of K_0/d), scaled (of
+        K_0/rho_max). ``errors``: dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
+    """
+    return {
+        "kernels": list(_conditions(found, first_run)),
+        "spectra": list(_spectra(found, first_run, depth)),
+        "errors": list(_ratios(found, first_run)),
+    }
+
+
+def tables_of(cells: Iterable[tuple[Mapping[str, Any], Iterable[Rows]]]) -> dict[str, pd.DataFrame]:
+    """The rows of all cells, table by table, each with the place of its cell as further columns."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for place, batches in cells:
+        for rows in batches:
+            for table, part in rows.items():
+                found.setdefault(table, []).append(pd.DataFrame(part).assign(**place))
+    return {table: pd.concat(parts, ignore_index=True) for table, parts in found.items()}
+
+
+def mean_curves(
+    tables: Mapping[str, pd.DataFrame], place: Sequence[str], shown: Mapping[str, int]
+) -> dict[str, pd.DataFrame]:
+    """The means each figure shows of ``spectra`` and ``errors``, see `means_of_first`."""
+    spectra, errors = tables["spectra"], tables["errors"]
+    dynamics = [*place, "dynamics"]
+    return {
+        "spectra": means_of_first(spectra, place, ["cumulative", "scaled"], shown, along="index"),
+        "error_curves": means_of_first(errors, dynamics, ["ratio"], shown, along="time"),
+    }
+
+
+def means_of_first(
+    rows: pd.DataFrame,
+    keys: Sequence[str],
+    values: Sequence[str],
+    first: Mapping[str, int],
+    along: str | None = None,
+) -> pd.DataFrame:
+    """Mean and sample standard deviation of each figure's own first runs.
+
+    A run with a value anywhere on a curve that is not finite has diverged: it counts in
+    ``diverged`` of the whole curve and nowhere else.
+
+    Args:
+        rows: with ``run`` and the columns named next.
+        keys: what tells curves apart.
+        values: columns to average: gives ``<value>`` and ``<value>_spread``.
+        first: figure -> how many runs it shows, the first ones.
+        along: what tells the points of a curve apart; None where each is a single point.
+
+    Returns:
+        Columns keys, ``along``, values, spreads, ``runs``: how many there were, ``diverged`` and
+        ``figure``.
+    """
+    sound = np.isfinite(rows[list(values)]).all(axis=1)
+    sound = sound.groupby([rows[key] for key in (*keys, "run")]).transform("all")
+    points = [*keys, *([along] if along else [])]
+    parts = []
+    for figure, count in first.items():
+        own = rows["run"] < count
+        groups = rows[own & sound].groupby(points, sort=False)
+        table = groups[list(values)].mean()
+        spreads = groups[list(values)].std(ddof=1).add_suffix("_spread")
+        table = table.join(spreads).assign(runs=groups.size())
+        lost = (~sound)[own].groupby([rows[key][own] for key in points]).sum()
+        parts.append(table.assign(diverged=lost, figure=figure).reset_index())
+    return pd.concat(parts, ignore_index=True)
+
+
+def _conditions(found: Dynamics, first_run: int) -> Iterator[dict[str, Any]]:
+    growth = np.full(len(found.eigenvalues), np.nan)
+    growth[: len(found.growth)] = found.growth
+    for run, values in enumerate(found.eigenvalues):
+        yield {"run": first_run + run, "rho_max": values[-1], "rho_min": values[0],
+               "trace_over_rho_max": values.sum() / values[-1], "growth": growth[run]}  # fmt: skip
+
+
+def _spectra(found: Dynamics, first_run: int, depth: int) -> Iterator[dict[str, Any]]:
+    for run, values in enumerate(found.eigenvalues):
+        for index, total in enumerate(np.cumsum(values), start=1):
+            yield {"run": first_run + run, "index": index, "cumulative": total / depth,
+                   "scaled": total / values[-1]}  # fmt: skip
+
+
+def _ratios(found: Dynamics, first_run: int) -> Iterator[dict[str, Any]]:
+    for dynamics, (times, ratios) in found.ratios.items():
+        for run in range(ratios.shape[1]):
+            for time, ratio in zip(times, ratios[:, run], strict=True):
+                yield {"dynamics": dynamics, "run": first_run + run, "time": time,
+                       "ratio": float(ratio)}  # fmt: skip
