@@ -173,6 +173,8 @@ CLAIMS = (
             "Figure 7 is at least that of depth 12, by Welch's t."
         ),
         artifacts=("npf_fig7",),
+        presets=LAPTOP,
+        otherwise="two descents of width 500 are too few for an interval of use",
         judge=npf_memorisation.n13,
         **MEMORISATION,
     ),
