@@ -108,3 +108,11 @@ def test_verdict_rows_name_the_statistic_that_decided():
     assert row["threshold"] == "-1 to 1"
     assert row["high"] < -1
     assert isinstance(pd.DataFrame([row]), pd.DataFrame)
+
+
+@pytest.mark.parametrize("name", ["N14", "N19", "D17", "D18", "D21"])
+def test_rows_entered_twice_do_not_count_as_more_runs(name):
+    claim = next(claim for claim in JUDGED if claim.id == name)
+    supporting, _ = made_up(claim)
+    twice = {name: pd.concat([rows, rows]) for name, rows in supporting().items()}
+    assert verdict(claim, twice) == verdicts.NOT_DECIDABLE

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from finitewidth.claims.judges import samples
+from finitewidth.claims.judges.estimates import Estimate, largest, smallest
 from finitewidth.claims.verdicts import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -113,6 +114,13 @@ def test_what_has_no_error_decides_nothing_and_stops_nothing():
     assert decide([unknown, part(-9, low=0)]).verdict == CONTRADICTED
     # it is no p-value of 0 that lowers the bar for the others
     assert decide([part(math.nan, 0, low=0), *[part(-2.2, low=0)] * 2]).verdict == INCONCLUSIVE
+
+
+def test_one_number_missing_leaves_the_largest_and_the_smallest_open():
+    found = [Estimate(1.0), Estimate(math.nan), Estimate(3.0)]
+    for extreme in (largest, smallest):
+        assert decide([extreme("x", found, low=0)]).verdict == INCONCLUSIVE
+        assert decide([extreme("x", [found[0], found[2]], low=0)]).verdict == SUPPORTED
 
 
 def test_a_strict_threshold_is_not_met_by_itself():

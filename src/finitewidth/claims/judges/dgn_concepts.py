@@ -11,6 +11,8 @@ def d25(tables: Tables) -> list[Part]:
     connections, paths, kernel = (tables[name] for name in ("connections", "paths", "kernel"))
     if connections.empty or paths.empty or kernel.empty:
         raise CannotDecideError("no paths or no kernel were listed")
+    if kernel[["pooled", "lemma"]].isna().any(axis=None):
+        raise CannotDecideError("entries of the kernel lack a value")
     inputs, taps = int(connections["start"].max()), int(connections["tap"].max())
     strengths = taps ** int(connections["layer"].max())
     sharing = paths.groupby("bundle")["path"].count()

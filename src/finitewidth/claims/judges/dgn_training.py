@@ -24,7 +24,7 @@ def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.
     """The column ``value`` of the runs that ended well and have these ``keys``, by seed.
 
     Raises:
-        CannotDecideError: no run is left.
+        CannotDecideError: no run is left, or a run has several rows and would count as often.
     """
     for key, wanted in keys.items():
         rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]
@@ -32,6 +32,8 @@ def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.
         rows = rows[rows["diverged"] == 0]
     if rows.empty:
         raise CannotDecideError(f"no run of {what} ended well")
+    if rows["seed"].duplicated().any():
+        raise CannotDecideError(f"several rows of {what} for one run")
     return rows.set_index("seed")[value].sort_index()
 
 

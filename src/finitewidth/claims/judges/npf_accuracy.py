@@ -21,7 +21,7 @@ def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_te
     Diverged runs and step sizes that a search did not choose are left out.
 
     Raises:
-        CannotDecideError: no run is left.
+        CannotDecideError: no run is left, or a run has several rows and would count as often.
     """
     cell = runs[
         (runs["row"] == row) & (runs["regime"] == regime) & (runs["chosen"] == 1)
@@ -29,6 +29,8 @@ def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_te
     ].sort_values("seed")  # fmt: skip
     if cell.empty:
         raise CannotDecideError(f"no run of {regime} in row {row} ended well")
+    if cell["seed"].duplicated().any():
+        raise CannotDecideError(f"several rows of {regime} in row {row} for one run")
     return 100 * cell[kind]
 
 
@@ -88,11 +90,13 @@ def at_stage(runs: "pd.DataFrame", stage: int) -> "pd.Series":
     """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out.
 
     Raises:
-        CannotDecideError: no run is left.
+        CannotDecideError: no run is left, or a run has several rows and would count as often.
     """
     rows = runs[(runs["stage"] == stage) & (runs["diverged"] == 0)].set_index("seed").sort_index()
     if rows.empty:
         raise CannotDecideError(f"no run at stage {stage} ended well")
+    if rows.index.has_duplicates:
+        raise CannotDecideError(f"several rows at stage {stage} for one run")
     return 100 * rows["best_test"]
 
 
