@@ -1,5 +1,6 @@
 # make            set up .venv and regenerate everything (preset quick, bundled data)
-# make test       set up .venv and run all tests
+# make test       set up .venv and run all tests but those on a cluster
+# make test-full  all tests: also a Slurm cluster of one node, as root (docs/cluster.md)
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make test-full  with the long versions of what is long
 # make lint       formatting and style      make clean      remove results (datasets stay)
@@ -28,6 +29,9 @@ setup: .venv/installed
 	@touch $@
 
 test: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup -m "not slurm"
+
+test-full: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 # also faults, mutated configurations and schedulers in their long versions: an hour or so

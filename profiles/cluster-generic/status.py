@@ -13,13 +13,11 @@ FAILED = {
 
 def state(job: str) -> str:
     """The scheduler's word for a job; of one that it has forgotten, by its accounting."""
-    asked = (
-        ["scontrol", "--oneliner", "show", "job", job],
-        ["sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "-j", job],
-    )
-    for command in asked:
+    controller = ["scontrol", "--oneliner", "show", "job", job]
+    accounting = ["sacct", "-n", "-P", "-X", "--format=State", "-j", job]
+    for command, pattern in ((controller, r"\bJobState=([A-Z_]+)"), (accounting, r"^([A-Z_]+)")):
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = re.search(r"(?:JobState=|^)([A-Z_]+)", answer.stdout)
+        found = re.search(pattern, answer.stdout)
         if answer.returncode == 0 and found:
             return found.group(1)
     return "UNKNOWN"  # a busy controller: ask again later

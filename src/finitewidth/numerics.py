@@ -1,6 +1,7 @@
 """What numbers depend on beside code: threads, determinism, precision. Set before computing."""
 
 import ctypes
+import os
 
 import torch
 
@@ -22,6 +23,17 @@ def prepare_torch(threads: int, device: str = "cpu") -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device: cuda is set but torch finds no GPU; use device: cpu or auto")
     return device
+
+
+def device_facts(device: str) -> dict[str, str | None]:
+    """What `prepare_torch` chose, by name: for the log and the provenance.
+
+    A scheduler gives GPUs through ``CUDA_VISIBLE_DEVICES``; torch counts those only, and its
+    ``cuda`` is the first of them.
+    """
+    name = torch.cuda.get_device_name() if device == "cuda" else None
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return {"device": device, "gpu": name, "cuda_visible_devices": given}
 
 
 def _keep_freed_memory() -> None:

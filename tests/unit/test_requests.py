@@ -7,6 +7,7 @@ import pytest
 
 from finitewidth.costs import formulas
 from finitewidth.costs.requests import DAY, SHORT, SLACK, START_MB
+from finitewidth.numerics import device_facts, prepare_torch
 from finitewidth.plan import Plan
 from finitewidth.settings import merged, preset_only
 
@@ -68,3 +69,17 @@ def test_experiments_travel_exactly_if_they_are_short(preset):
     mine = plan(preset)
     for rule in formulas.EXPERIMENTS:
         assert (mine.group(rule, None) is not None) == (mine.requests.forecast(rule) < SHORT)
+
+
+def test_a_training_says_on_what_it_runs(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
+    assert device_facts(prepare_torch(1, "auto")) == {
+        "device": "cuda",
+        "gpu": "a GPU",
+        "cuda_visible_devices": "3",
+    }
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert device_facts(prepare_torch(1, "auto"))["device"] == "cpu"
+    assert device_facts("cpu")["gpu"] is None

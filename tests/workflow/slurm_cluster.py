@@ -19,6 +19,7 @@ from pathlib import Path
 CONF = Path("/etc/slurm/slurm.conf")  # compiled in: job steps see no SLURM_CONF
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol")
 INSTALL = "apt-get install --no-install-recommends slurmctld slurmd slurm-client munge"
+NAME = "finitewidth"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order they are stopped
 SEARCHED = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"])
 
@@ -30,6 +31,8 @@ def missing() -> str | None:
     absent = [program for program in PROGRAMS if shutil.which(program, path=SEARCHED) is None]
     if absent:
         return f"{', '.join(absent)} not on PATH; on Debian: {INSTALL}"
+    if any(_runs(process, "slurmctld") for process in Path("/proc").glob("[0-9]*")):
+        return "a slurmctld runs on this machine and is left alone"
     return None
 
 
@@ -44,10 +47,10 @@ class Cluster:
         """Bring all daemons up and wait until the node is idle.
 
         Raises:
-            RuntimeError: another Slurm runs here, or the node does not come up.
+            RuntimeError: no cluster can be started here, or the node does not come up.
         """
-        if subprocess.run(["pgrep", "-x", "slurmctld"], capture_output=True, check=False).stdout:
-            raise RuntimeError("a slurmctld runs on this machine: leave it alone")
+        if reason := missing():
+            raise RuntimeError(reason)
         for part in ("munge", "state", "spool", "log", "run"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)
@@ -77,7 +80,7 @@ class Cluster:
     def configuration(self) -> str:
         """The text of slurm.conf."""
         settings = {
-            "ClusterName": "one",
+            "ClusterName": NAME,
             "SlurmctldHost": "localhost(127.0.0.1)",
             "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny",  # loopback only
             "SlurmUser": "root",
@@ -125,6 +128,7 @@ class Cluster:
         if (self.folder / "run/slurmctld.pid").exists():
             subprocess.run(["scancel", "--user=root"], capture_output=True, timeout=20, check=False)
             time.sleep(1)
+        _kill_jobs()
         for daemon in DAEMONS:
             _end(self.folder / f"run/{daemon}.pid", daemon)
         if self._kept.exists():
@@ -156,29 +160,42 @@ def _ask(*command: str) -> str:
     return answer.stdout.strip()
 
 
+def _kill_jobs() -> None:
+    """Kill what jobs left: without cgroups a process outlives its job if its parent dies first."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (process / "environ").read_bytes().split(b"\0")
+            if f"SLURM_CLUSTER_NAME={NAME}".encode() in variables:
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+def _runs(process: Path, program: str) -> bool:
+    """Whether a process, given by its folder below /proc, is one of a program."""
+    try:
+        return (process / "comm").read_text().strip() == program
+    except OSError:
+        return False
+
+
 def _end(pid_file: Path, daemon: str) -> None:
     """Ask a daemon to end, and kill it if it does not; its own process only."""
     if not pid_file.exists():
         return
     process = Path("/proc") / pid_file.read_text().strip()
-
-    def gone() -> bool:
-        try:
-            return (process / "comm").read_text().strip() != daemon
-        except OSError:
-            return True
-
     for word in (signal.SIGTERM, signal.SIGKILL):
-        if not gone():
+        if _runs(process, daemon):
             os.kill(int(process.name), word)
             end = time.monotonic() + 10
-            while not gone() and time.monotonic() < end:
+            while _runs(process, daemon) and time.monotonic() < end:
                 time.sleep(0.1)
     pid_file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
-    if reason := missing():
-        sys.exit(reason)
     cluster = Cluster(Path(sys.argv[2]))
-    {"start": cluster.start, "stop": cluster.stop}[sys.argv[1]]()
+    try:
+        {"start": cluster.start, "stop": cluster.stop}[sys.argv[1]]()
+    except RuntimeError as error:
+        sys.exit(str(error))

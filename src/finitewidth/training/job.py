@@ -19,7 +19,7 @@ from finitewidth.data.select import (
     stratified_subset,
 )
 from finitewidth.data.store import Dataset, read_dataset
-from finitewidth.numerics import prepare_torch
+from finitewidth.numerics import device_facts, prepare_torch
 from finitewidth.progress import LOG
 from finitewidth.provenance import environment, fingerprint
 from finitewidth.training.checkpoints import CheckpointStore
@@ -53,7 +53,10 @@ def run_training(
     )
     checkpoints = CheckpointStore(runtime["checkpoints"], identity)
     images = load_images(read_dataset(inputs["data"]), run, device)
-    LOG.info("%s on %s: %d training images", run.row, device, images.train_count)
+    facts = device_facts(device)
+    LOG.info("%s on %s: %d training images", run.row, facts["gpu"] or "CPU", images.train_count)
+    if runtime["device"] == "auto" and not facts["gpu"]:
+        LOG.info("no GPU here (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
     earlier = None
     if "weights" in inputs:
         history = records.read_rows(inputs["history"])
@@ -64,7 +67,7 @@ def run_training(
         "settings": settings,
         "code": code,
         "fingerprint": identity,
-        "device": device,
+        **facts,
         "threads": runtime["threads"],
         "wall_seconds": round(time.monotonic() - started, 2),
         **environment(),

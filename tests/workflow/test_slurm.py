@@ -1,0 +1,144 @@
+"""Part of the DAG through a real Slurm: the same bytes, after cancelling and starving too."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from . import slurm_cluster
+from .slurm_cluster import Cluster
+
+pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("slurm")]
+PROFILE = ("--profile", "profiles/slurm", "--slurm-status-command", "squeue",
+           "--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")  # fmt: skip
+TARGETS = ("beyond_fig5", "npf_fig3")
+LONG = "npf={kvf: {epochs: 60, every: 20}}"
+KVF = "results/smoke/npf/experiments/kvf.csv"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A running Slurm of one node; what was in /etc/slurm comes back afterwards."""
+    if reason := slurm_cluster.missing():
+        pytest.skip(reason)
+    one = Cluster(tmp_path_factory.mktemp("slurm"))
+    one.start()
+    yield one
+    one.stop()
+
+
+def through_slurm(checkout, *arguments):
+    return checkout.run(*arguments, *PROFILE, cores=1)
+
+
+def same_tables(one, other):
+    """Byte by byte, and there are some; benchmarks are times and no results."""
+    mine, others = ({name: content for name, content in checkout.tables().items()
+                     if "benchmarks" not in name} for checkout in (one, other))  # fmt: skip
+    assert mine
+    assert set(mine) == set(others)
+    assert [name for name in mine if mine[name] != others[name]] == []
+
+
+def stamp(checkout, name):
+    return json.loads((checkout.path / f"results/smoke/{name}provenance.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def by_slurm(cluster, make_checkout):
+    """A checkout with the targets made through Slurm, and what Snakemake said."""
+    checkout = make_checkout("by_slurm")
+    finished = through_slurm(checkout, *TARGETS)
+    assert finished.returncode == 0, finished.stdout
+    return checkout, finished.stdout
+
+
+def test_tables_are_those_of_a_local_run(by_slurm, make_checkout):
+    checkout, _ = by_slurm
+    local = make_checkout("local")
+    finished = local.run(*TARGETS)
+    assert finished.returncode == 0, finished.stdout
+    same_tables(checkout, local)
+
+
+def test_short_jobs_travel_together(by_slurm):
+    _, said = by_slurm
+    submitted = re.findall(r"has been submitted with SLURM jobid (\d+)", said)
+    finished = re.findall(r"^Finished jobid:", said, re.M)
+    assert len(submitted) <= 8 < 25 <= len(finished)
+
+
+def test_provenance_names_the_schedulers_job(by_slurm):
+    checkout, said = by_slurm
+    submitted = set(re.findall(r"has been submitted with SLURM jobid (\d+)", said))
+    for name in ("npf/training/nu/", "npf/experiments/kvf_", "beyond/experiments/theory_"):
+        assert stamp(checkout, name)["machine"]["slurm_job"] in submitted
+
+
+def test_logs_are_kept_by_artifact_and_by_the_schedulers_job(by_slurm):
+    checkout, said = by_slurm
+    assert (checkout.path / "results/smoke/logs/npf/npf_fig3.log").is_file()
+    for log in re.findall(r"\(log: (\S+\.log)\)", said):
+        assert "Finished jobid" in (checkout.path / log).read_text()
+
+
+def test_a_job_cancelled_while_it_trains_goes_on_from_its_checkpoint(cluster, make_checkout):
+    checkout, undisturbed = make_checkout("cancelled"), make_checkout("uncancelled")
+    fast = "checkpoint_seconds=0.001"
+    process = checkout.start(KVF, LONG, fast, *PROFILE, "--retries", "0", cores=1)
+    log = checkout.path / "results/smoke/logs/npf/training/kvf.log"
+    slurm_cluster.wait_for(
+        lambda: log.is_file() and "checkpoint after" in log.read_text(), 120, "no checkpoint"
+    )
+    subprocess.run(["scancel", *running(checkout)], check=True, timeout=30)
+    said, _ = process.communicate(timeout=180)
+    assert process.returncode != 0
+    assert "Error in group" in said
+    assert "CANCELLED" in slurm_logs(checkout)
+    finished = through_slurm(checkout, KVF, LONG, fast)
+    assert finished.returncode == 0, finished.stdout
+    assert "continuing after epoch" in log.read_text()
+    assert undisturbed.run(KVF, LONG).returncode == 0
+    same_tables(checkout, undisturbed)
+
+
+def running(checkout):
+    """The scheduler's numbers of a checkout's jobs that run."""
+    command = ["squeue", "--noheader", "--states=R", "--format=%i %Z"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    jobs = [line.split() for line in answer.stdout.splitlines()]
+    return [job for job, folder in jobs if folder == str(checkout.path)]
+
+
+def slurm_logs(checkout):
+    logs = (checkout.path / ".snakemake/slurm_logs").rglob("*.log")
+    return "".join(log.read_text() for log in logs)
+
+
+def test_a_job_that_takes_more_memory_than_it_asked_for_is_tried_with_more(cluster, make_checkout):
+    checkout = make_checkout("starved")
+    target = "results/smoke/beyond/experiments/theory_limits.csv"
+    # Snakemake alone takes some 200 MB in a step; the first attempt leaves less
+    little = ("--set-resources", "beyond_theory:mem_mb=100*20**(attempt-1)", "--retries", "1")
+    finished = through_slurm(checkout, target, *little)
+    assert finished.returncode == 0, finished.stdout
+    assert "Trying to restart job" in finished.stdout
+    assert "exceeded memory limit" in slurm_logs(checkout)
+    jobs = re.findall(r"has been submitted with SLURM jobid (\d+)", finished.stdout)
+    assert [memory_of(job) for job in jobs] == ["100M", "2000M"]
+
+
+def memory_of(job):
+    answer = subprocess.run(["scontrol", "--oneliner", "show", "job", job],
+                            capture_output=True, text=True, check=True, timeout=30)  # fmt: skip
+    return re.search(r"MinMemoryNode=(\w+)", answer.stdout).group(1)
+
+
+def test_another_scheduler_by_its_own_commands(cluster, make_checkout):
+    checkout = make_checkout("generic")
+    finished = checkout.run("beyond_fig5", "--profile", "profiles/cluster-generic",
+                            "--latency-wait", "10", cores=1)  # fmt: skip
+    assert finished.returncode == 0, finished.stdout
+    assert stamp(checkout, "beyond/experiments/theory_")["machine"]["slurm_job"]
+    assert len(list((checkout.path / ".snakemake/cluster_logs").glob("*.log"))) == 2
