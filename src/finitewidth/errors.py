@@ -15,7 +15,3 @@ class DataError(FinitewidthError):
 
 class ResultError(FinitewidthError):
     """A result file is missing, damaged or cannot be written."""
-
-
-class CheckpointError(FinitewidthError):
-    """A checkpoint cannot be read or belongs to another run."""

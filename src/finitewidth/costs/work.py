@@ -4,8 +4,6 @@ import os
 import time
 from dataclasses import dataclass, fields
 
-BYTES = 8  # of a number in memory, float64
-
 
 @dataclass(frozen=True, kw_only=True)
 class Work:

@@ -7,13 +7,8 @@ sigma = 1/sqrt(mu w), E[K_0]/d has ones on its diagonal and mu^(d-1) everywhere 
 import numpy as np
 
 
-def ideal_kernel(samples: int, depth: int, mu: float) -> np.ndarray:
-    """E[K_0]/d, (samples, samples), for ``depth`` weight layers (npf equation 23)."""
-    return np.where(np.eye(samples, dtype=bool), 1.0, ideal_overlap(depth, mu))
-
-
 def ideal_overlap(depth: int, mu: float) -> float:
-    """Off-diagonal entry of E[K_0]/d: mu^(d-1)."""
+    """Off-diagonal entry of E[K_0]/d, for ``depth`` weight layers: mu^(d-1) (npf equation 23)."""
     return mu ** (depth - 1)
 
 

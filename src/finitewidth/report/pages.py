@@ -100,12 +100,7 @@ def paper_page(paper: gather.Paper, findings: gather.Findings, shelf: Shelf) -> 
     if planned:
         html = _rendered("planned.html", planned=planned)
         sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
-    jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == name]
-    if jobs:
-        html = _rendered("jobs.html", jobs=[_job(job, findings, shelf) for job in jobs])
-        sections.append(
-            Section(html=html, title="Experiments and settings", anchor=f"{paper.name}-experiments")
-        )
+    sections += _experiments(name, findings, shelf)
     title = f"{paper.name}: {paper.citation.title}"
     return Page(name=paper.name, title=title, label=paper.name, sections=tuple(sections))
 

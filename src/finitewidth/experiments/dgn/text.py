@@ -15,8 +15,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``table4``, those of
             Table 4; ``reported``, the printed numbers.
-        settings: ``in_text``, the gate of the network the text means; ``select`` and ``ddof`` of
-            ``gates_only``, ``mnist`` and ``table4``.
+        settings: ``in_text``, the gate of the network the text means; ``ddof``, of all; ``select``
+            in each of the sections ``gates_only``, ``mnist`` and ``table4``.
 
     Returns:
         ``runs``: quantity, row, column, seed, value, diverged. ``rows``: quantity, row, column,
