@@ -17,6 +17,17 @@ def full(request) -> bool:
     return request.config.getoption("full")
 
 
+@pytest.fixture
+def one_thread():
+    """Torch on one thread: small products are slower, and sums rounded otherwise, on several."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def pytest_collection_modifyitems(config, items):
     if config.getoption("full"):
         return

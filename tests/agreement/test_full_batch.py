@@ -12,15 +12,9 @@ from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_we
 from finitewidth.training.full_batch import gradient_descent
 from finitewidth.training.linear_recursion import error_ratios
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 RUNS, SAMPLES, WIDTH = 3, 7, 9
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def networks(gates, depth=4, inputs=2, width=WIDTH):

@@ -16,6 +16,8 @@ from finitewidth.training.loop import train
 from finitewidth.training.run import Replica, TrainingRun
 from finitewidth.training.stack import Images, build_stack
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 FC = Architecture(dense=(32, 16, 48))
 CONV = Architecture(channels=(16, 16), dense=(16,))
 GATES = ((1.0, 0.1), (4.0, 0.1), (8.0, 0.4), (24.0, 0.4))
@@ -24,14 +26,6 @@ LEARNT = {
     "gates_only": {"feature"},
     "gates_and_output": {"feature", "output"},
 }
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def images(architecture, count=72, variants=("original",)):

@@ -9,16 +9,10 @@ from finitewidth.errors import ConfigError
 from finitewidth.kernels import gated_networks, gated_ntk, paths, reference
 from finitewidth.kernels.npk import npk
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 10)]
 SAMPLES = 6
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def random_network(sizes, seed, biased=True, replicas=()):

@@ -21,6 +21,8 @@ from finitewidth.training.optimisers import KERAS_EPSILON, KERAS_RHO, StackedOpt
 from finitewidth.training.run import Replica, TrainingRun
 from finitewidth.training.stack import Images, build_stack
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 ALIGNED = {
     "fc": Architecture(dense=(32, 16, 48)),
     "vconv": Architecture(channels=(16, 16), dense=(16,)),
@@ -37,14 +39,6 @@ OPTIMISERS = {"sgd": 0.1, "adam": 0.01, "rmsprop": 0.003}
 REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "linear", "soft_relu", "gates_only")
 SOFT = {"beta": 4.0, "eps": 0.1}
 SOFT_REGIMES = ("dlnpf", "soft_relu", "soft_galu", "gates_only", "gates_and_output")
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def images(architecture, count=72, tested=16, size=16):

@@ -1,0 +1,214 @@
+"""What a training keeps, records and refuses: labels, history, diverged replicas, choices."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.training_cases import EPOCHS, IMAGES, described, make_images, replicas_of
+
+from finitewidth.errors import ConfigError
+from finitewidth.networks.architecture import Architecture, layers_of
+from finitewidth.training import loop
+from finitewidth.training.run import DataChoice, Replica, TrainingRun
+from finitewidth.training.selection import best_by_replica, chosen_step_sizes, replica_number
+from finitewidth.training.stack import Trained, build_stack
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def train_by_hand(run, images):
+    """Every epoch's weights and accuracies, kept without the loop's own bookkeeping."""
+    epochs = tuple(range(run.epochs + 1))
+    result = loop.train(replace(run, snapshots=epochs, keep=(), best_so_far=()), images)
+    weights = [
+        {n.split("/", 1)[1]: a for n, a in result.weights.items() if n.startswith(f"epoch{e}/")}
+        for e in epochs
+    ]
+    return weights, result.history
+
+
+def test_labels_mean_what_they_say():
+    """The epoch of the best accuracy, the earliest among equals, for each replica on its own."""
+    sizes = replicas_of(step_sizes=(0.1, 1e-4, 0.02))
+    run = described(replicas=sizes, epochs=9, snapshots=(0, 4), best_so_far=(2, 5))
+    by_epoch, history = train_by_hand(run, IMAGES)
+    weights = loop.train(run, IMAGES).weights
+    tied = 0
+    for place, replica in enumerate(run.replicas):
+        rows = [row for row in history if row["seed"] == replica.seed]
+
+        def best(column, last=run.epochs, rows=rows):
+            scores = [row[column] for row in rows[:last]]
+            return scores.index(max(scores)) + 1
+
+        scores = [row["test_accuracy"] for row in rows]
+        tied += scores.count(max(scores)) > 1
+        wanted = {
+            "best_test": best("test_accuracy"),
+            "best_validation": best("test_accuracy_first"),
+            "last": run.epochs,
+            "epoch0": 0,
+            "epoch4": 4,
+            "best_so_far2": best("test_accuracy", 2),
+            "best_so_far5": best("test_accuracy", 5),
+        }
+        assert {name.split("/")[0] for name in weights} == set(wanted)
+        for label, epoch in wanted.items():
+            for name, array in by_epoch[epoch].items():
+                np.testing.assert_array_equal(
+                    weights[f"{label}/{name}"][place], array[place], err_msg=f"{label} {name}"
+                )
+    assert tied, "the case should contain a tie"
+
+
+def test_equal_accuracies_are_equal_numbers():
+    """6 right among the odd images are as good as 1 among the even and 5 among the odd ones."""
+    training = loop._Training(described(), make_images(tested=100), _stack(100), None, 1e9)
+    training.run = replace(training.run, replicas=replicas_of(step_sizes=(0.1, 0.1)))
+    right = torch.zeros(2, 100, dtype=torch.bool)
+    right[0, [1, 3, 5, 7, 9, 11]] = True
+    right[1, [0, 1, 3, 5, 7, 9]] = True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "correct", lambda *_: right)
+        patch.setattr(loop, "batch_losses", lambda *_: torch.zeros(2))
+        patch.setattr(type(training.stack), "outputs", lambda *_: None)
+        _, accuracy, first, second = training._scores()
+    assert first.tolist() == [0.0, 0.02]
+    assert second.tolist() == [0.12, 0.1]
+    assert accuracy.tolist() == [0.06, 0.06]
+
+
+def _stack(tested):
+    images = make_images(tested=tested)
+    run = described()
+    return build_stack(run, layers_of(run.architecture, images.shape, 3), None, "cpu")
+
+
+def test_one_test_image_is_enough():
+    result = loop.train(described(), make_images(tested=1))
+    assert {row["test_accuracy"] for row in result.history} <= {0.0, 1.0}
+    assert all(np.isnan(row["test_accuracy_second"]) for row in result.history)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser):
+    """Bit for bit; it is marked, and its row goes on."""
+    calm = replicas_of(step_sizes=(0.1, 0.1, 0.1))
+    wild = (calm[0], replace(calm[1], step_size=1e30), calm[2])
+    changes = {"architecture": Architecture(dense=(16, 16)), "optimiser": optimiser}
+    images = make_images(shape=(16,))
+    found = loop.train(described(replicas=wild, **changes), images)
+    wanted = loop.train(described(replicas=calm, **changes), images)
+    diverged = [row["diverged"] for row in found.history if row["seed"] == 1]
+    assert diverged[-1] == 1
+    assert diverged == sorted(diverged)
+    assert len(diverged) == EPOCHS
+    for seed in (0, 2):
+        rows = [[row for row in each.history if row["seed"] == seed] for each in (found, wanted)]
+        assert rows[0] == rows[1]
+        assert not any(row["diverged"] for row in rows[0])
+        for name, array in wanted.weights.items():
+            np.testing.assert_array_equal(found.weights[name][seed], array[seed])
+
+
+def test_history_is_tidy():
+    history = loop.train(described(), IMAGES).history
+    assert [(row["epoch"], row["seed"]) for row in history] == [
+        (epoch, seed) for epoch in range(1, EPOCHS + 1) for seed in range(3)
+    ]
+    assert {tuple(row) for row in history} == {tuple(history[0])}
+
+
+def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
+    earlier_run = described(
+        replicas=tuple(
+            Replica(name=f"{seed} at {size}", regime="relu", seed=seed, step_size=size)
+            for size in (0.5, 1e-6)
+            for seed in (0, 1)
+        )
+    )
+    earlier = loop.train(earlier_run, IMAGES)
+    run = described(
+        "flnpf",
+        replicas=replicas_of("flnpf", (0.1, 0.1), pretrained="best_test"),
+        snapshots=(0,),
+        keep=("last",),
+        best_so_far=(),
+    )
+    weights = loop.train(run, IMAGES, earlier).weights
+    chosen = chosen_step_sizes(earlier.history)["relu"]
+    for seed in (0, 1):
+        place = replica_number(earlier.history, seed)
+        assert earlier_run.replicas[place].seed == seed
+        assert earlier_run.replicas[place].step_size == chosen
+        for layer in (0, 1):
+            wanted = earlier.weights[f"best_test/value/{layer}.weight"][place]
+            for label in ("epoch0", "last"):  # fixed: not learnt
+                found = weights[f"{label}/feature/{layer}.weight"][seed]
+                np.testing.assert_array_equal(found, wanted)
+    assert "last/feature/2.weight" not in weights
+    with pytest.raises(ConfigError, match=r"starts from weights 'best_test', .* kept nothing"):
+        loop.train(run, IMAGES)
+    other = Trained(earlier.history, {"last/value/0.weight": np.zeros(1)})
+    with pytest.raises(ConfigError, match=r"kept \['last'\]"):
+        loop.train(run, IMAGES, other)
+
+
+def rows(*values):
+    names = ("regime", "step_size", "seed", "epoch", "test_accuracy")
+    return [dict(zip(names, map(str, value), strict=True)) for value in values]
+
+
+def test_choice_of_step_sizes():
+    """By the mean over seeds of the best epochs; the larger step on a tie. From text, as files."""
+    history = rows(
+        ("relu", 0.1, 0, 1, 0.5), ("relu", 0.1, 1, 1, 0.6),
+        ("relu", 0.01, 0, 1, 0.9), ("relu", 0.01, 1, 1, 0.1),
+        ("dlnpf", 0.1, 0, 1, 0.5), ("dlnpf", 0.01, 0, 1, 0.2),
+        ("relu", 0.1, 0, 2, 0.4), ("relu", 0.1, 1, 2, 0.2),
+        ("relu", 0.01, 0, 2, 0.2), ("relu", 0.01, 1, 2, 0.4),
+        ("dlnpf", 0.1, 0, 2, 0.1), ("dlnpf", 0.01, 0, 2, 0.5),
+    )  # fmt: skip
+    assert best_by_replica(history)["relu", 0.01, 0] == 0.9
+    assert chosen_step_sizes(history) == {"relu": 0.01, "dlnpf": 0.1}
+
+
+def test_place_of_a_replica():
+    history = rows(
+        ("relu", 0.1, 0, 1, 0.5), ("relu", 0.01, 0, 1, 0.6),
+        ("relu", 0.1, 3, 1, 0.5), ("relu", 0.01, 3, 1, 0.6),
+    )  # fmt: skip
+    assert [replica_number(history, seed) for seed in (0, 3)] == [1, 3]
+    with pytest.raises(ConfigError, match="no run of seed 7"):
+        replica_number(history, 7)
+
+
+def test_a_run_survives_json():
+    run = described(
+        "flnpf",
+        replicas=replicas_of("flnpf", pretrained="best_test", stage=2),
+        architecture=Architecture(channels=(2, 3), dense=(4,), global_average_pooling=True),
+        data=DataChoice(classes=(4, 7), train=10),
+        loss="squared",
+    )
+    for each in (run, described(), described("dlnpf")):
+        text = json.dumps(each.to_mapping())
+        assert TrainingRun.from_mapping(json.loads(text)) == each
+        assert json.dumps(TrainingRun.from_mapping(json.loads(text)).to_mapping()) == text
+
+
+@pytest.mark.parametrize(
+    ("replicas", "message"),
+    [
+        ((), "at least one replica"),
+        ((*replicas_of("relu"), *replicas_of("dlnpf")), "dlnpf and relu cannot train in one stack"),
+        (replicas_of("flnpf"), "`pretrained` is None, but the feature network starts pretrained"),
+        (replicas_of("relu", pretrained="last"), "`pretrained` is 'last', but .* starts None"),
+        (replicas_of("reluu"), "regime 'reluu' is unknown"),
+    ],
+)
+def test_impossible_runs_are_refused(replicas, message):
+    with pytest.raises(ConfigError, match=message):
+        described(replicas=replicas)
