@@ -77,7 +77,8 @@ def test_products_over_layers(row):
     n, s = int(row["n"]), int(row["s"])
     assert_printed(row["exact"], (2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
     assert_printed(row["printed"], (1 + 1 / n) ** s)
-    sample = np.concatenate([layer_products(n, s, 50_000, seed) for seed in range(4)])
+    # few at a time: their weights stay in the cache
+    sample = np.concatenate([layer_products(n, s, 2_000, seed) for seed in range(100)])
     assert_estimate(row["networks drawn in full"], sample)
     if s > 1:
         with pytest.raises(AssertionError):
