@@ -1,6 +1,9 @@
-"""Options of the test suite."""
+"""Options of the test suite, and the table of faults that it writes."""
+
+from pathlib import Path
 
 import pytest
+from tests.faults.reliability import write_table
 
 
 def pytest_addoption(parser):
@@ -9,6 +12,7 @@ def pytest_addoption(parser):
         action="store_true",
         help="also what takes minutes: every fault, 500 mutated configurations",
     )
+    parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +38,9 @@ def pytest_collection_modifyitems(config, items):
     long = [item for item in items if item.get_closest_marker("full")]
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if item not in long]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    file = config.getoption("reliability")
+    if file is not None:
+        write_table(file, terminalreporter.getreports("passed"))

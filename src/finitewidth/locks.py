@@ -1,11 +1,13 @@
-"""Locks that a killed run left behind: found by a lock that dies with its process."""
+"""What a killed run or a wrong clock left behind: stale locks, and files of the future."""
 
 import fcntl
+import os
+import time
 from pathlib import Path
 from typing import IO
 
 
-def release_stale_locks(folder: str | Path) -> IO[str]:
+def release_stale_locks(folder: str | Path, results: str | Path) -> IO[str]:
     """Remove Snakemake's locks below ``folder`` if no run in it is alive; returns a lock to hold.
 
     Snakemake's own locks are files, which outlive a SIGKILL and then stop the next start. Beside
@@ -15,6 +17,7 @@ def release_stale_locks(folder: str | Path) -> IO[str]:
 
     Args:
         folder: ``.snakemake`` of the working directory.
+        results: the folder of all results; its files of the future get the present as their time.
 
     Returns:
         An open file; the share ends when it is closed or the process ends.
@@ -29,5 +32,18 @@ def release_stale_locks(folder: str | Path) -> IO[str]:
     else:
         for lock in (folder / "locks").glob("*"):
             lock.unlink(missing_ok=True)
+        _leave_the_future(Path(results))
     fcntl.flock(share, fcntl.LOCK_SH)
     return share
+
+
+def _leave_the_future(results: Path) -> None:
+    """Give files that a clock dated ahead of now the present as their time, all the same.
+
+    Snakemake would take what is made of them for outdated, and delete it after every job. Equal
+    times keep inputs no newer than their outputs.
+    """
+    now = time.time()
+    for file in results.rglob("*"):
+        if file.lstat().st_mtime > now:
+            os.utime(file, (now, now), follow_symlinks=False)

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import re
@@ -76,9 +77,42 @@ def _explain(error: OSError, path: Path) -> str:
     return f"cannot write {path}: {remedies.get(error.errno, error.strerror or str(error))}"
 
 
+@contextlib.contextmanager
+def _sealed(path: str | Path) -> Iterator[Path]:
+    """`atomic`, and a checksum of what was written in ``.sums`` beside it.
+
+    CSV has no place for a checksum of its own, and a changed digit reads as well as the right one.
+    """
+    seal = _seal_of(path)
+    with atomic(path) as temporary:
+        yield temporary
+        digest = _digest(temporary)
+        seal.unlink(
+            missing_ok=True
+        )  # a killed writer leaves a table without a seal, not a wrong one
+    write_text(seal, digest)
+
+
+def _seal_of(path: str | Path) -> Path:
+    return Path(path).parent / ".sums" / f"{Path(path).name}.sha256"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _refuse_altered(path: str | Path) -> None:
+    """Compare a table with its checksum, if it has one: not so what was written by hand."""
+    with contextlib.suppress(FileNotFoundError):
+        if _seal_of(path).read_text(encoding="utf-8") != _digest(Path(path)):
+            raise ResultError(f"{path} is damaged (its checksum is wrong); "
+                              "delete it and run again")  # fmt: skip
+
+
 def write_table(path: str | Path, rows: "pd.DataFrame") -> None:
     """Write tidy rows as CSV; floats in the shortest form that reads back exactly."""
-    with atomic(path) as temporary:
+    with _sealed(path) as temporary:
         rows.to_csv(temporary, index=False, lineterminator="\n")
 
 
@@ -94,7 +128,8 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
         if list(row) != columns:
             raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
         lines.append(",".join("" if row[c] is None else _cell(row[c]) for c in columns))
-    write_text(path, "\n".join(lines) + "\n")
+    with _sealed(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
@@ -105,12 +140,13 @@ def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
         empty: whether a header without rows is as it should be.
 
     Raises:
-        ResultError: the file is missing, empty or ends within a row.
+        ResultError: the file is missing, empty, altered or ends within a row.
     """
     import csv
 
     try:
         _refuse_cut_line(path)
+        _refuse_altered(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, strict=True))
     except FileNotFoundError as error:
@@ -143,12 +179,13 @@ def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
     """Read a CSV and check that it has ``columns``.
 
     Raises:
-        ResultError: the file is missing, empty, cut short, not CSV or lacks a column.
+        ResultError: the file is missing, empty, cut short, altered, not CSV or lacks a column.
     """
     import pandas as pd
 
     try:
         _refuse_cut_line(path)
+        _refuse_altered(path)
         rows = pd.read_csv(path)
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error

@@ -153,9 +153,9 @@ def test_rows_of_unequal_keys_are_refused(tmp_path):
 @pytest.mark.parametrize("read", [records.read_rows, records.read_table])
 @pytest.mark.parametrize("length", range(19))
 def test_a_table_cut_anywhere_is_refused_or_lacks_whole_rows(tmp_path, read, length):
+    """Also where no checksum lies beside it."""
     path = tmp_path / "rows.csv"
-    records.write_rows(path, [{"a": 1.25, "b": 2}, {"a": 3.5, "b": 123}])
-    whole = path.read_bytes()
+    whole = b"a,b\n1.25,2\n3.5,123\n"
     assert len(whole) == 19
     path.write_bytes(whole[:length])
     if length == len("a,b\n1.25,2\n"):  # a cut between rows leaves a sound table
@@ -165,6 +165,31 @@ def test_a_table_cut_anywhere_is_refused_or_lacks_whole_rows(tmp_path, read, len
     else:
         with pytest.raises(ResultError, match=r"damaged.*delete it and run again"):
             read(path)
+
+
+@pytest.mark.parametrize("read", [records.read_rows, records.read_table])
+@pytest.mark.parametrize("write", ["rows", "table"])
+def test_a_changed_digit_is_refused_and_written_anew_it_reads(tmp_path, read, write):
+    path = tmp_path / "rows.csv"
+    content = [{"a": 1.25, "b": 2}]
+
+    def make():
+        if write == "rows":
+            records.write_rows(path, content)
+        else:
+            records.write_table(path, pd.DataFrame(content))
+
+    make()
+    assert len(read(path)) == 1
+    path.write_bytes(path.read_bytes().replace(b"1.25", b"1.26"))
+    with pytest.raises(ResultError, match=r"checksum is wrong.*delete it and run again"):
+        read(path)
+    path.unlink()
+    make()
+    assert len(read(path)) == 1
+    path.unlink()
+    with pytest.raises(ResultError, match="missing"):
+        read(path)
 
 
 @pytest.mark.parametrize(

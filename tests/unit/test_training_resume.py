@@ -156,7 +156,8 @@ class Trap:
 
 def sealed(path, content):
     """A checkpoint file with a right checksum, whatever it holds."""
-    path.write_bytes(content + hashlib.sha256(content).digest())
+    owner = path.parent.name.encode()
+    path.write_bytes(content + hashlib.sha256(content + owner).digest())
 
 
 def damage(path, how, mark):

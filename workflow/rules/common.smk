@@ -6,7 +6,7 @@ from finitewidth.settings import typed
 
 config.update(typed(config))
 # held until this process ends; jobs of a cluster belong to a run that holds it already
-share = workflow.is_main_process and release_stale_locks(".snakemake")
+share = workflow.is_main_process and release_stale_locks(".snakemake", "results")
 
 plan = Plan(config, workflow.basedir)
 results = plan.results

@@ -1,6 +1,7 @@
 """Checkpoints: where a killed training goes on. Two are kept, each replaced atomically."""
 
 import hashlib
+import io
 import os
 import shutil
 from pathlib import Path
@@ -15,21 +16,23 @@ class CheckpointStore:
     """The checkpoints of one training, in a folder named by the fingerprint of what it computes.
 
     The fingerprint covers settings, code and data, so a checkpoint of other settings or other code
-    lies in another folder and is never met. The folder is no output of a rule: Snakemake deletes
-    those of a failed job.
+    lies in another folder and is never met; one moved in by hand is refused, as digests cover the
+    fingerprint too. The folder is no output of a rule: Snakemake deletes those of a failed job.
     """
 
     KEPT = 2
 
     def __init__(self, folder: str | Path, fingerprint: str):
         self.folder = Path(folder) / fingerprint
+        self._owner = fingerprint.encode()
 
     def save(self, number: int, state: dict[str, Any]) -> None:
         """Keep ``state`` (tensors and plain values) under a growing number; drop all but two."""
+        content = io.BytesIO()  # of a full disk torch says only that its writer failed
+        torch.save(state, content)
+        content.write(_digest(content, content.tell(), self._owner))
         with atomic(self._path(number)) as temporary:
-            torch.save(state, temporary)
-            with temporary.open("r+b") as stream:
-                stream.write(_digest(stream, temporary.stat().st_size))
+            temporary.write_bytes(content.getbuffer())
         for path in self._paths()[: -self.KEPT]:
             path.unlink(missing_ok=True)
 
@@ -42,7 +45,7 @@ class CheckpointStore:
         complaints = []
         for path in reversed(self._paths()):
             try:
-                _verify(path)
+                _verify(path, self._owner)
                 return torch.load(path, map_location="cpu", weights_only=True), complaints
             except Exception as error:  # what a damaged pickle raises is anyone's guess
                 reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -61,18 +64,19 @@ class CheckpointStore:
         return sorted(p for p in self.folder.glob("*.pt") if not p.name.startswith("."))
 
 
-def _digest(stream: BinaryIO, length: int) -> bytes:
-    """SHA-256 of the first ``length`` bytes; leaves the stream behind them."""
+def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:
+    """SHA-256 of the first ``length`` bytes and the owner; leaves the stream behind the former."""
     stream.seek(0)
     digest = hashlib.sha256()
     while length > 0 and (block := stream.read(min(length, 1 << 20))):
         digest.update(block)
         length -= len(block)
+    digest.update(owner)
     return digest.digest()
 
 
-def _verify(path: Path) -> None:
+def _verify(path: Path, owner: bytes) -> None:
     with path.open("rb") as stream:
         length = stream.seek(0, os.SEEK_END) - hashlib.sha256().digest_size
-        if length < 0 or _digest(stream, length) != stream.read():
-            raise ValueError("its checksum is wrong")
+        if length < 0 or _digest(stream, length, owner) != stream.read():
+            raise ValueError("its checksum is wrong, or another training's")

@@ -1,0 +1,125 @@
+"""A checkout with finished work to lose, and an undisturbed run of it."""
+
+import re
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.workflow.conftest import Checkout
+
+SETTINGS = ("npf={kvf: {epochs: 60, every: 20}}", "checkpoint_seconds=0.02")
+FINISHED = ("results/data/digits.npz", "results/smoke/npf/training/nu/history.csv")
+TARGET = "results/smoke/npf/training/kvf/history.csv"
+LOG = "results/smoke/logs/npf/training/kvf.log"
+
+
+class Faulty(Checkout):
+    """A checkout that something happens to."""
+
+    def __init__(self, path: Path, of: Checkout | None = None):
+        if of is None:
+            super().__init__(path)
+        else:
+            shutil.copytree(of.path, path, symlinks=True)
+            self.path = path
+
+    def begin(self, *settings: str):
+        """Start the training and do not wait for it."""
+        return self.start(TARGET, *(settings or SETTINGS), cores=1)
+
+    def finish(self, target: str = TARGET):
+        """Run to the end, whatever it is."""
+        return self.run(target, *SETTINGS, cores=1)
+
+    @property
+    def log(self) -> str:
+        """What the training has said."""
+        file = self.path / LOG
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+    def job(self) -> psutil.Process | None:
+        """The process that trains."""
+        for process in psutil.process_iter(["cwd", "cmdline"]):
+            line = " ".join(process.info["cmdline"] or ())
+            if process.info["cwd"] == str(self.path) and re.search(r"python\S* \S+train\.py", line):
+                return process
+        return None
+
+    def wait(self, process, checkpoints: int) -> psutil.Process:
+        """Wait until the job runs and has written some checkpoints; returns it."""
+        end = time.monotonic() + 180
+        while self.log.count("checkpoint after") < checkpoints or not self.job():
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < end, "the training never came so far"
+            time.sleep(0.01)
+        return self.job()
+
+    def checkpoints(self) -> list[Path]:
+        """The training's checkpoints, the newest last."""
+        folder = self.path / "results/smoke/.checkpoints"
+        return sorted(file for file in folder.glob("*/*.pt") if not file.name.startswith("."))
+
+    def results(self) -> dict[str, bytes]:
+        """Bytes of all tables, arrays and datasets."""
+        folder = self.path / "results"
+        return {
+            str(file.relative_to(folder)): file.read_bytes()
+            for file in sorted(folder.rglob("*"))
+            if file.suffix in (".csv", ".npz") and not {"benchmarks"} & set(file.parts)
+        }
+
+    def finished(self) -> dict[str, int]:
+        """When each file that was finished before the fault was written."""
+        return {name: (self.path / name).stat().st_mtime_ns for name in FINISHED}
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory) -> Faulty:
+    """A dataset and a training finished, another training not begun."""
+    checkout = Faulty(tmp_path_factory.mktemp("faults") / "base")
+    done = checkout.run(*FINISHED, *SETTINGS, cores=1)
+    assert done.returncode == 0, done.stdout
+    return checkout
+
+
+@pytest.fixture(scope="session")
+def undisturbed(base) -> dict[str, bytes]:
+    """The results of a run that nothing happens to."""
+    checkout = Faulty(base.path.parent / "undisturbed", base)
+    done = checkout.finish()
+    assert done.returncode == 0, done.stdout
+    return checkout.results()
+
+
+@dataclass
+class Case:
+    """One repetition of one fault: its checkout, and what is to be published."""
+
+    checkout: Faulty
+    undisturbed: dict[str, bytes]
+    before: dict[str, int]
+    publish: Callable[[str, str], None]
+
+    def survives(self, said: str, lost: str = "nothing") -> None:
+        """A second start finishes with the same bytes and does nothing again that was finished."""
+        done = self.checkout.finish()
+        assert done.returncode == 0, done.stdout
+        assert self.checkout.results() == self.undisturbed
+        assert self.checkout.finished() == self.before
+        self.publish(said, lost)
+
+
+@pytest.fixture
+def case(base, undisturbed, tmp_path, request) -> Case:
+    """A fresh copy of the base for a fault."""
+    checkout = Faulty(tmp_path / "checkout", base)
+
+    def publish(said: str, lost: str) -> None:
+        title = request.node.get_closest_marker("case").args[0]
+        request.node.user_properties.append(("reliability", [title, said, lost]))
+
+    return Case(checkout, undisturbed, checkout.finished(), publish)

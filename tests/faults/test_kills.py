@@ -1,0 +1,84 @@
+"""Processes killed: a job, Snakemake, all at once; two runs in one folder."""
+
+import random
+import re
+import signal
+import time
+
+import pytest
+from tests.workflow.conftest import kill
+
+pytestmark = [pytest.mark.faults, pytest.mark.workflow, pytest.mark.xdist_group("faults")]
+DRAWN = random.Random(20210525)
+# a tenth of a moment between two checkpoints, and how many there were
+MOMENTS = [(DRAWN.randrange(0, 25), DRAWN.random() / 10) for _ in range(10)]
+LOST = "steps since the last checkpoint"
+
+
+@pytest.mark.case("SIGKILL to a training job, at random moments")
+@pytest.mark.parametrize(
+    ("checkpoints", "seconds"),
+    [pytest.param(*moment, marks=[pytest.mark.full] * (number > 1), id=str(number))
+     for number, moment in enumerate(MOMENTS)],
+)  # fmt: skip
+def test_a_killed_job_goes_on_where_it_was(case, checkpoints, seconds):
+    process = case.checkout.begin()
+    job = case.checkout.wait(process, checkpoints)
+    time.sleep(seconds)
+    job.send_signal(signal.SIGKILL)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "Error in rule train" in said
+    saved = re.findall(r"checkpoint after (epoch \d+, step \d+)", case.checkout.log)
+    case.survives("Error in rule train … died with SIGKILL", LOST)
+    if saved:
+        assert re.search(f"continuing after {saved[-1]}|continuing after", case.checkout.log)
+
+
+@pytest.mark.full
+@pytest.mark.case("SIGKILL to Snakemake, its job goes on alone")
+def test_snakemake_killed_while_its_job_lives(case):
+    process = case.checkout.begin()
+    job = case.checkout.wait(process, 3)
+    process.kill()
+    process.wait()
+    case.survives("none: the next start removes the stale lock")
+    job.wait(60)
+    assert case.checkout.results() == case.undisturbed
+
+
+@pytest.mark.full
+@pytest.mark.case("SIGTERM to Snakemake")
+def test_snakemake_asked_to_end(case):
+    process = case.checkout.begin()
+    case.checkout.wait(process, 3)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=120)
+    assert re.search(r"[Tt]erminat|Will exit after finishing|Cancelling", said), said
+    case.survives("Will exit after finishing currently running jobs")
+
+
+@pytest.mark.full
+@pytest.mark.case("Reboot: all processes gone at once")
+def test_everything_gone_at_once(case):
+    process = case.checkout.begin()
+    case.checkout.wait(process, 5)
+    kill(process)
+    state = case.checkout.path / ".snakemake"
+    assert list((state / "locks").glob("*")), "no stale lock to get over"
+    assert list((state / "incomplete").rglob("*")), "no marker of incomplete files"
+    case.survives("none: the next start removes the stale lock", LOST)
+    assert "continuing after" in case.checkout.log
+
+
+@pytest.mark.full
+@pytest.mark.case("Two runs at once in one folder")
+def test_a_second_run_is_refused_and_harms_nobody(case):
+    process = case.checkout.begin()
+    case.checkout.wait(process, 1)
+    refused = case.checkout.finish()
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert refused.returncode != 0
+    assert "Directory cannot be locked" in refused.stdout
+    case.survives("LockException: Directory cannot be locked")

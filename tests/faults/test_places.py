@@ -1,0 +1,71 @@
+"""Places that cannot be written, and numbers that are none."""
+
+import csv
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from .conftest import FINISHED
+
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.full,
+    pytest.mark.workflow,
+    pytest.mark.xdist_group("faults"),
+]
+NU = ("npf={nu: {step_size: 1000.0, optimiser: sgd}}", "checkpoint_seconds=0.02")
+
+
+@pytest.fixture
+def small_disk(case):
+    """The checkout's results on a disk of 2 MB; skipped where nothing may be mounted."""
+    results, aside = case.checkout.path / "results", case.checkout.path / "aside"
+    results.rename(aside)
+    results.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(results)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be mounted by root only, and not in every container")
+    shutil.copytree(aside, results, dirs_exist_ok=True)
+    yield results
+    subprocess.run(["umount", "--lazy", str(results)], check=True)
+
+
+@pytest.mark.case("Disk full")
+@pytest.mark.parametrize("left", [0, 12_000], ids=["not a byte left", "some bytes left"])
+def test_a_full_disk_is_named_and_freed_goes_on(case, small_disk, left):
+    filler = small_disk / "filler"
+    with filler.open("wb", buffering=0) as stream:
+        try:
+            while True:
+                stream.write(b"0" * 4096)
+        except OSError:
+            stream.truncate(stream.tell() - left)
+    refused = case.checkout.finish()
+    assert refused.returncode != 0
+    assert "disk is full" in refused.stdout or "No space left on device" in refused.stdout
+    filler.unlink()
+    case.survives("cannot write …: the disk is full; free some space", "nothing")
+
+
+@pytest.mark.case("Results folder read-only")
+def test_a_read_only_folder_is_named_and_writable_goes_on(case, small_disk):
+    again = ["mount", "-o", "remount,{}", str(small_disk)]
+    subprocess.run([part.format("ro") for part in again], check=True)
+    refused = case.checkout.finish()
+    assert refused.returncode != 0
+    assert "ead-only file system" in refused.stdout, refused.stdout
+    subprocess.run([part.format("rw") for part in again], check=True)
+    case.survives("Read-only file system: results/…")
+
+
+@pytest.mark.case("Step size that ends in nan")
+def test_a_diverging_training_is_recorded_and_the_run_goes_on(case):
+    done = case.checkout.run(FINISHED[1], *NU, cores=1)
+    assert done.returncode == 0, done.stdout
+    history = case.checkout.path / "results/smoke/npf/training/nu/history.csv"
+    with history.open() as stream:
+        assert {"1"} == {row["diverged"] for row in csv.DictReader(stream) if row["epoch"] == "4"}
+    assert case.checkout.planned(FINISHED[1], *NU) == {}
+    case.publish("column diverged of the history is 1", "nothing")
