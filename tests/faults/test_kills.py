@@ -42,6 +42,7 @@ def test_snakemake_killed_while_its_job_lives(case):
     job = case.checkout.wait(process, 3)
     process.kill()
     process.wait()
+    process.stdout.close()  # the job holds its other end
     case.survives("none: the next start removes the stale lock")
     job.wait(60)
     assert case.checkout.results() == case.undisturbed
