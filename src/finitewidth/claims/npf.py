@@ -237,8 +237,8 @@ CLAIMS = (
         place="Section 6.2 (2)",
         statement=(
             "GCONV networks trained by Adam: whatever learns gates (DLNPF, FLNPF, ReLU) does "
-            "better than the CNTK (77.43 % on CIFAR-10). The paper draws this conclusion, and leaves DLNPF "
-            "out of its comparison."
+            "better than the CNTK (77.43 % on CIFAR-10). The paper draws this conclusion, and "
+            "leaves DLNPF out of its comparison."
         ),
         rule=(
             "The CNTK computed, and GCONV/Adam trained, on the same images: DLNPF, FLNPF and ReLU "
