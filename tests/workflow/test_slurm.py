@@ -89,7 +89,7 @@ def test_a_job_cancelled_while_it_trains_goes_on_from_its_checkpoint(cluster, ma
     process = checkout.start(KVF, LONG, fast, *PROFILE, "--retries", "0", cores=1)
     log = checkout.path / "results/smoke/logs/npf/training/kvf.log"
     slurm_cluster.wait_for(
-        lambda: log.is_file() and "checkpoint after" in log.read_text(), 120, "no checkpoint"
+        lambda: log.is_file() and "checkpoint after" in log.read_text(), 240, "no checkpoint"
     )
     subprocess.run(["scancel", *running(checkout)], check=True, timeout=30)
     said, _ = process.communicate(timeout=180)
