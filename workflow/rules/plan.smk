@@ -2,7 +2,11 @@
 
 
 rule plan:
+    log:
+        f"{results}/logs/plan.log",
     localrule: True
+    conda:
+        "../../environment.yml"
     params:
         rules=plan.graph(workflow.rules),
         gpu_tflops=config["gpu_tflops"],
