@@ -40,6 +40,23 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in long]
 
 
+# what looks at the whole run at preset smoke, which is made once
+OF_THE_SMOKE_RUN = ("tests/workflow/test_smoke.py", "tests/workflow/test_report_browser.py")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A worker takes whole files (groups by mark are lost on pytest 9.2)."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::", 1)[0]
+            return "smoke" if file in OF_THE_SMOKE_RUN else file
+
+    return ByFile(config, log)
+
+
 def pytest_terminal_summary(terminalreporter, config):
     file = config.getoption("reliability")
     if file is not None:
