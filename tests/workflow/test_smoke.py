@@ -196,5 +196,6 @@ def test_pictures_carry_no_dates(smoke):
 
 def test_changing_a_setting_reruns_what_depends_on_it(smoke):
     jobs = smoke.planned("npf={nu: {per_class: 11}}")
-    assert jobs == {"npf_nu": 1, "npf_fig3": 1, "npf0_fig3": 1, "report": 1, "all": 1}
+    figures = {"npf_fig3": 1, "npf0_fig3": 1, "dgn_fig6": 1}
+    assert jobs == {"npf_nu": 1, **figures, "claims": 1, "report": 1, "all": 1}
     assert smoke.planned("checkpoint_seconds=5", "device=auto") == {}

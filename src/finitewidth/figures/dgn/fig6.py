@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.figures.npf.fig3 import nu
+from finitewidth.figures.npf.nu_panel import draw_nu
 from finitewidth.figures.style import panels
 
 
@@ -19,5 +19,5 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """One panel, mean and spread over runs."""
     figure, (axis,) = panels(1, [r"$\nu_t$ while ReLU learns"])
     figure.set_size_inches(4.8, 3.2)  # as wide as the footer
-    nu(axis, rows)
+    draw_nu(axis, rows)
     return figure

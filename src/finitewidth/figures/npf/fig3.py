@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from finitewidth.figures.npf.nu_panel import draw_nu
 from finitewidth.figures.style import COLOURS, panels
 
 COLUMNS = ("panel", "series", "x", "y", "spread", "runs")
@@ -36,7 +37,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         ],
     )
     _stages(left, rows[rows["panel"] == "stages"], settings["unit"])
-    nu(middle, rows[rows["panel"] == "nu"])
+    draw_nu(middle, rows[rows["panel"] == "nu"])
     _sizes(right, rows[rows["panel"] == "kvf"])
     return figure
 
@@ -60,12 +61,6 @@ def _stages(axis: Axes, rows: pd.DataFrame, unit: str) -> None:
         axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
     axis.set(xlabel="stage", ylabel="test accuracy (%)" if unit == "percent" else "test accuracy")
     axis.legend(loc="lower right", fontsize=6, handlelength=1.5, borderaxespad=0.2)
-
-
-def nu(axis: Axes, rows: pd.DataFrame) -> None:
-    """Mean and spread of nu over epochs."""
-    axis.errorbar(rows["x"], rows["y"], rows["spread"], color=COLOURS[0], marker="o", capsize=2)
-    axis.set(xlabel="epoch", ylabel=r"$\nu_t = y^\top \hat{H}_t^{-1} y$")
 
 
 def _sizes(axis: Axes, rows: pd.DataFrame) -> None:
