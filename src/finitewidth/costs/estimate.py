@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from finitewidth.costs.work import NOTHING, Machine, Work
 
 RENDERING = Work(calls=150_000, elements=5e9, disk=600_000)  # a figure in three formats
+TYPESETTING = Work(calls=40_000, disk=30_000)  # a table in three formats
 TRAINING = re.compile(r"/(\w+)/training/([^/]+)/")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from finitewidth.costs import formulas
-from finitewidth.costs.estimate import RENDERING, Rule, estimate, jobs_of, table
+from finitewidth.costs.estimate import RENDERING, TYPESETTING, Rule, estimate, jobs_of, table
 from finitewidth.costs.trainings import Pictures, training
 from finitewidth.costs.work import Machine, Work, gpu, here
 from finitewidth.data.catalogue import SOURCES, find_source
@@ -69,7 +69,7 @@ def cost(job: str, config: Mapping[str, Any], trainings: Mapping[str, PlannedTra
         return DATASET
     if job in formulas.EXPERIMENTS:
         return formulas.experiment(job, config)
-    return RENDERING
+    return TYPESETTING if "_table" in job else RENDERING
 
 
 def pictures(role: str, config: Mapping[str, Any]) -> Pictures:

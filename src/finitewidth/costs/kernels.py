@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.costs.work import Work
+from finitewidth.data.catalogue import SOURCES, find_source
 
 Config = Mapping[str, Any]
 ROW = 120  # bytes of a row of a table
@@ -208,10 +209,12 @@ def npf_kvf(settings: Config) -> Work:
                 memory=8 * 4 * (classes * examples) ** 2, disk=kernels * ROW)  # fmt: skip
 
 
-def npf_cntk(settings: Config) -> Work:
-    """Rule npf_cntk: 30 steps per entry and convolution, images of 32×32, four convolutions."""
+def npf_cntk(config: Config) -> Work:
+    """Rule npf_cntk: 30 steps per entry and convolution, four convolutions."""
+    settings, data = config["npf"]["cntk"], config["data"]
+    shape = find_source(data["cifar10"], data["imagefolder"]).shape or SOURCES["cifar10"].shape
     train, test = settings["train"], settings["test"]
-    pairs, side = train * (train / 2 + test) + test, 32 / settings["pool"]
+    pairs, side = train * (train / 2 + test) + test, shape[0] / settings["pool"]
     entries = pairs * side**4 * 4
     return Work(elements=30 * entries, calls=60 * entries / 2**16, flops=3 * train**3, torch=1,
                 memory=8 * train * (train + test) * 6, disk=30 * ROW)  # fmt: skip
@@ -236,7 +239,7 @@ def reading(files: int) -> Work:
 EXPERIMENTS = {
     "npf_regimes": lambda config: reading(3 * len(config["npf"]["table2"]["rows"])),
     "npf_stages": lambda config: reading(3),
-    "npf_cntk": lambda config: npf_cntk(config["npf"]["cntk"]),
+    "npf_cntk": npf_cntk,
     "npf_nu": lambda config: npf_nu(config["npf"]["nu"]),
     "npf_kvf": lambda config: npf_kvf(config["npf"]["kvf"]),
     "dgn_mnist": lambda config: reading(2),
