@@ -1,8 +1,7 @@
 # make            set up .venv and regenerate everything (preset quick, bundled data)
 # make test       set up .venv and run all tests but those on a cluster
-# make test-full  all tests: also a Slurm cluster of one node, as root (docs/cluster.md)
+# make test-full  all tests, the long ones too, and a Slurm cluster of one node, as root (docs/cluster.md)
 # make PRESET=laptop    another preset      make CORES=8    more cores
-# make test-full  with the long versions of what is long
 # make lint       formatting and style      make clean      remove results (datasets stay)
 
 PYTHON ?= python3
@@ -30,9 +29,6 @@ setup: .venv/installed
 
 test: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup -m "not slurm"
-
-test-full: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 # also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup

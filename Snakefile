@@ -4,7 +4,7 @@
 #   snakemake --cores 8 npf_fig3                 one artifact; npf: one paper
 #   snakemake --cores 8 --config preset=laptop   another preset
 #
-# An artifact's id (config/artifacts.tsv) is the name of its rule in workflow/rules/<paper>.smk.
+# An artifact's id (config/artifacts.tsv) is the name of its rule in workflow/rules/<paper>*.smk.
 # The rule names its renderer and, by its inputs, its experiments.
 from snakemake.utils import min_version
 
@@ -26,6 +26,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/npf.smk"
+include: "workflow/rules/npf_concepts.smk"
 include: "workflow/rules/dgn.smk"
 include: "workflow/rules/trust.smk"
 include: "workflow/rules/beyond.smk"

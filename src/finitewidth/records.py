@@ -87,9 +87,8 @@ def _sealed(path: str | Path) -> Iterator[Path]:
     with atomic(path) as temporary:
         yield temporary
         digest = _digest(temporary)
-        seal.unlink(
-            missing_ok=True
-        )  # a killed writer leaves a table without a seal, not a wrong one
+        # a killed writer leaves a table without a seal, not with a wrong one
+        seal.unlink(missing_ok=True)
     write_text(seal, digest)
 
 

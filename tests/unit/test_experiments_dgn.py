@@ -8,6 +8,7 @@ import torch
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.dgn import fig5, fig7, fig8, table4, text
 from finitewidth.experiments.dgn.trainings import FROZEN, trainings
+from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk
 from finitewidth.settings import merged, preset_only
 
@@ -165,10 +166,10 @@ def test_fig8_a_singular_kernel_gets_a_ridge_and_says_so():
     """Twice the same example with unlike labels: only a ridge lets that be inverted."""
     kernel = torch.ones(2, 2, dtype=torch.float64)
     (row,) = fig8._nu(torch.tensor([1.0, -1.0]).double(), kernel, "gates")
-    assert row["ridge"] == fig8.RIDGE
+    assert row["ridge"] == RIDGE
     assert "cannot be inverted" in row["problem"]
     # eigenvalue 0 + RIDGE/n, over a vector of squared length 2
-    assert row["nu"] == pytest.approx(2 * 2 / fig8.RIDGE, rel=1e-4)
+    assert row["nu"] == pytest.approx(2 * 2 / RIDGE, rel=1e-4)
 
 
 @pytest.mark.parametrize("kernel", [torch.zeros(2, 2), torch.full((2, 2), np.nan)])

@@ -138,6 +138,18 @@ def test_nu_is_that_of_the_kernel_by_definition():
     assert (tables["curves"]["runs"] == 2).all()
 
 
+def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
+    arrays = kept(["value"], width=12)
+    arrays["epoch3/value/1.weight"][0] = np.nan
+    settings = {"classes": [4, 7], "per_class": 3, "ddof": 0}
+    tables = nu.measure({"data": digits(), "weights": arrays}, settings)
+    dead = tables["runs"].iloc[2]
+    assert np.isnan(dead["nu"])
+    assert "network is dead" in dead["problem"]
+    assert tables["curves"][["runs", "failed"]].to_numpy().tolist() == [[2, 0], [1, 1]]
+    assert tables["curves"]["y"].notna().all()
+
+
 def test_kernel_sizes_are_those_of_jacobians():
     data, arrays = digits(), kept(["value", "feature"], bias=True, outputs=10)
     settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False,

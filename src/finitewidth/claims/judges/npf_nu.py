@@ -16,11 +16,14 @@ RANK_CORRELATION, REMAINDER = -0.8, 0.8
 
 
 def n21(tables: Tables) -> list[Part]:
-    """It falls: in rank with the epochs, and to less than 0.8 of what it was."""
-    runs = tables["runs"]
-    if runs["seed"].nunique() < 2:
+    """It falls: in rank with the epochs, and to less than 0.8 of what it was.
+
+    Runs that diverged, and so have no nu at some epoch, are left out.
+    """
+    curves = tables["runs"].pivot(index="epoch", columns="seed", values="nu").sort_index()
+    curves = curves.astype(float).dropna(axis="columns")
+    if curves.shape[1] < 2:
         raise CannotDecideError("nu of fewer than two runs")
-    curves = runs.pivot(index="epoch", columns="seed", values="nu").sort_index()
     remainders = curves.iloc[-1] / curves.iloc[0]
     return [
         _rank_correlation(curves),

@@ -5,18 +5,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from torch import Tensor
 
 from finitewidth.experiments.dgn.trainings import FROZEN
 from finitewidth.experiments.examples import binary_examples
+from finitewidth.experiments.nu_values import nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, relu_ntk, value_kernel
-from finitewidth.kernels.npk import NuValue, SingularKernelError, nu
 from finitewidth.measures.accuracy import mean_and_spread
 
-RIDGE = 1e-10  # times the mean eigenvalue, where a kernel cannot be inverted without
 # panel -> its lines; the last two panels show one kernel against its own first value
 LINES = {
     "gates": ("learnt gates", "unlearnt gates"),
@@ -86,30 +84,11 @@ def _frozen(
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
     """The value of nu; that of K^a also without normalisation, yᵀ (K/tr K)⁻¹ y / tr K."""
-    value, problem, ridge = _inverted(y, kernel)
-    row = {
-        "nu": float(value.nu) if value else None,
-        "condition_number": float(value.condition_number) if value else None,
-        "ridge": ridge,
-        "problem": problem,
-    }
+    row = nu_row(y, lambda: kernel)
     if panel == "ka":
         yield row | {"panel": "ka_hat"}
-        row["nu"] = row["nu"] / float(kernel.trace()) if value else None
+        row["nu"] = None if row["nu"] is None else row["nu"] / float(kernel.trace())
     yield row
-
-
-def _inverted(y: Tensor, kernel: Tensor) -> tuple[NuValue | None, str | None, float]:
-    """The value of nu without a ridge or, where that fails, with one; and what failed."""
-    if not torch.isfinite(kernel).all():
-        return None, "the kernel is not finite: the training diverged", 0.0
-    problem = None
-    for ridge in (0.0, RIDGE):
-        try:
-            return nu(y, kernel, ridge=ridge / len(y)), problem, ridge
-        except SingularKernelError as error:
-            problem = str(error)
-    return None, problem, RIDGE
 
 
 def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:

@@ -1,14 +1,16 @@
 """E-NPF-NU: nu_t = yᵀ Ĥ_t⁻¹ y while ReLU networks learn two digits (npf Figure 3, middle)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from finitewidth.experiments.examples import binary_examples
+from finitewidth.experiments.nu_values import nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import relu_gates
-from finitewidth.kernels.npk import npk, nu
+from finitewidth.kernels.npk import npk
 from finitewidth.measures.accuracy import mean_and_spread
 
 
@@ -21,30 +23,28 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             of each), ``ddof``.
 
     Returns:
-        ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64, no ridge).
-        ``curves``: rows (panel, series, x, y, spread, runs).
+        ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
+        problem (as `nu_row` gives them; a network that diverged has no nu).
+        ``curves``: rows (panel, series, x, y, spread, runs, failed).
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
     for epoch in epochs_kept(inputs["weights"]):
         weights, biases = network_at(inputs["weights"], epoch, "value")
-        kernel = npk(images, relu_gates(weights, biases, images), normalise="trace")
-        value = nu(y, kernel)
-        for seed in range(len(kernel)):
-            rows.append(
-                {
-                    "epoch": epoch,
-                    "seed": seed,
-                    "nu": float(value.nu[seed]),
-                    "condition_number": float(value.condition_number[seed]),
-                }
-            )
+        gates = relu_gates(weights, biases, images)
+        for seed in range(len(gates[0])):
+            own = [layer[seed] for layer in gates]
+            row = nu_row(y, partial(npk, images, own, normalise="trace"))
+            rows.append({"epoch": epoch, "seed": seed, **row})
     runs = pd.DataFrame(rows)
-    curves = []
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, settings["ddof"]))}
+
+
+def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
     for epoch, group in runs.groupby("epoch"):
-        mean, spread = mean_and_spread(group["nu"], settings["ddof"])
-        curves.append(
-            {"panel": "nu", "series": "nu", "x": epoch, "y": mean, "spread": spread,
-             "runs": len(group)}
-        )  # fmt: skip
-    return {"runs": runs, "curves": pd.DataFrame(curves)}
+        found = group["nu"].dropna().astype(float)
+        mean, spread = mean_and_spread(found, ddof)
+        yield {
+            "panel": "nu", "series": "nu", "x": epoch, "y": mean, "spread": spread,
+            "runs": len(found), "failed": len(group) - len(found),
+        }  # fmt: skip
