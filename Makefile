@@ -28,11 +28,11 @@ setup: .venv/installed
 	@touch $@
 
 test: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadgroup -m "not slurm"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile -m "not slurm"
 
 # also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --full --numprocesses 2 --dist loadgroup
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --full --numprocesses 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -46,7 +46,7 @@ OF_THE_SMOKE_RUN = ("tests/workflow/test_smoke.py", "tests/workflow/test_report_
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """A worker takes whole files (groups by mark are lost on pytest 9.2)."""
+    """A worker takes whole files, and the files that share the smoke run together."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFile(LoadFileScheduling):

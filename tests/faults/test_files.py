@@ -11,12 +11,7 @@ from tests.workflow.conftest import kill
 
 from .conftest import FINISHED, SETTINGS, Faulty
 
-pytestmark = [
-    pytest.mark.faults,
-    pytest.mark.full,
-    pytest.mark.workflow,
-    pytest.mark.xdist_group("faults"),
-]
+pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 DAMAGES = ["truncated", "altered", "emptied"]
 LIMITS = "results/smoke/beyond/experiments/theory_limits.csv"
 
@@ -56,6 +51,7 @@ def interrupted(case, *settings, checkpoints=4):
     return case.checkout.checkpoints()
 
 
+@pytest.mark.full
 @pytest.mark.case("Checkpoint truncated, altered, zero-length")
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_checkpoint_gives_way_to_the_one_before(case, kind):
@@ -77,6 +73,7 @@ class Poison:
         return os.mkdir, (str(self.canary),)
 
 
+@pytest.mark.full
 @pytest.mark.case("Poisoned pickle in place of a checkpoint")
 def test_a_poisoned_pickle_is_not_executed(case, tmp_path):
     canary = tmp_path / "canary"
@@ -89,6 +86,7 @@ def test_a_poisoned_pickle_is_not_executed(case, tmp_path):
     assert not canary.exists()
 
 
+@pytest.mark.full
 @pytest.mark.case("Checkpoint of other settings")
 def test_a_checkpoint_of_other_settings_is_not_met(case):
     other = SETTINGS[0].replace("epochs", "step_size: 0.02, epochs")
@@ -97,6 +95,7 @@ def test_a_checkpoint_of_other_settings_is_not_met(case):
     assert "continuing after" not in case.checkout.log
 
 
+@pytest.mark.full
 @pytest.mark.case("Checkpoint of other code")
 def test_a_checkpoint_of_other_code_is_not_met(case):
     file = "src/finitewidth/training/losses.py"
@@ -108,6 +107,7 @@ def test_a_checkpoint_of_other_code_is_not_met(case):
     assert "continuing after" not in case.checkout.log
 
 
+@pytest.mark.full
 @pytest.mark.case("Checkpoint moved in from another training")
 def test_a_checkpoint_moved_in_from_another_training_is_refused(case):
     other = SETTINGS[0].replace("epochs", "step_size: 0.02, epochs")
@@ -129,6 +129,7 @@ def drawn(base):
     return checkout, figure
 
 
+@pytest.mark.full
 @pytest.mark.case("Intermediate table truncated, altered, zero-length")
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_table_is_refused_by_name(case, drawn, tmp_path, kind):
@@ -153,6 +154,7 @@ def dated(case, days):
             os.utime(file, (moment, moment))
 
 
+@pytest.mark.full
 @pytest.mark.case("Clock set back: finished files of the future")
 def test_files_of_the_future_are_not_made_anew(case):
     dated(case, 1)
@@ -162,6 +164,7 @@ def test_files_of_the_future_are_not_made_anew(case):
     assert case.checkout.planned(*FINISHED, *SETTINGS) == {}
 
 
+@pytest.mark.full
 @pytest.mark.case("Clock behind: finished files older than the workflow's scripts")
 def test_files_of_the_past_are_made_anew_to_the_same_bytes(case):
     dated(case, -3650)

@@ -8,7 +8,7 @@ import time
 import pytest
 from tests.workflow.conftest import kill
 
-pytestmark = [pytest.mark.faults, pytest.mark.workflow, pytest.mark.xdist_group("faults")]
+pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 DRAWN = random.Random(20210525)
 # a tenth of a moment between two checkpoints, and how many there were
 MOMENTS = [(DRAWN.randrange(0, 25), DRAWN.random() / 10) for _ in range(10)]
@@ -62,6 +62,10 @@ def test_snakemake_asked_to_end(case):
 @pytest.mark.full
 @pytest.mark.case("Reboot: all processes gone at once")
 def test_everything_gone_at_once(case):
+    for seconds in (0.5, 2):  # while Snakemake is still starting
+        process = case.checkout.begin()
+        time.sleep(seconds)
+        kill(process)
     process = case.checkout.begin()
     case.checkout.wait(process, 5)
     kill(process)

@@ -9,12 +9,7 @@ import pytest
 
 from .conftest import FINISHED
 
-pytestmark = [
-    pytest.mark.faults,
-    pytest.mark.full,
-    pytest.mark.workflow,
-    pytest.mark.xdist_group("faults"),
-]
+pytestmark = [pytest.mark.faults, pytest.mark.full, pytest.mark.workflow]
 NU = ("npf={nu: {step_size: 1000.0, optimiser: sgd}}", "checkpoint_seconds=0.02")
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.workflow.conftest import Checkout
 
-pytestmark = [pytest.mark.workflow, pytest.mark.full, pytest.mark.xdist_group("fuzz")]
+pytestmark = [pytest.mark.workflow, pytest.mark.full]
 REFUSED = [
     ("data={mnist: ../../etc/passwd}", "data.mnist"),
     ("data={mnist: mine, imagefolder: {mine: ../../outside}}", "data.imagefolder.mine"),

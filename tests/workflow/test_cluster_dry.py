@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PROFILES = ("slurm", "cluster-generic")
 PRESETS = ("smoke", "quick", "laptop", "paper")
 MOST = 100  # jobs a run may submit; docs/cluster.md says how many each preset does submit
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")

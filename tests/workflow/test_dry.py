@@ -11,7 +11,7 @@ from finitewidth.index import done, read_extras, read_index
 from .conftest import trainings_planned
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("dry")]
+pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")

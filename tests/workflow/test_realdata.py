@@ -5,7 +5,7 @@ import os
 import pandas as pd
 import pytest
 
-pytestmark = [pytest.mark.workflow, pytest.mark.realdata, pytest.mark.xdist_group("realdata")]
+pytestmark = [pytest.mark.workflow, pytest.mark.realdata]
 SHORT = (
     "npf={table2: {runs: 2, rows: {fc_sgd: {epochs: 3}}}, nu: {runs: 2, epochs: 10}, "
     "kvf: {runs: 1, epochs: 3}}"

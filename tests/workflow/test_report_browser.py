@@ -12,7 +12,7 @@ from tests import report_crawler
 
 from finitewidth.claims import ledger
 
-pytestmark = [pytest.mark.workflow, pytest.mark.browser, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.workflow, pytest.mark.browser]
 PROGRAMS = ("chromium", "chromedriver")
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 SWITCHES = (

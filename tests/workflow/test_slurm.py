@@ -9,7 +9,7 @@ import pytest
 from . import slurm_cluster
 from .slurm_cluster import Cluster
 
-pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("slurm")]
+pytestmark = pytest.mark.slurm
 PROFILE = ("--profile", "profiles/slurm", "--slurm-status-command", "squeue",
            "--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")  # fmt: skip
 TARGETS = ("beyond_fig5", "npf_fig3")

@@ -17,7 +17,7 @@ from .conftest import trainings_planned
 ROOT = Path(__file__).parents[2]
 DONE = done(read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv"))
 RULES = "".join(file.read_text() for file in sorted((ROOT / "workflow/rules").glob("*.smk")))
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.workflow
 
 
 def test_every_artifact_is_made_in_every_format(smoke):

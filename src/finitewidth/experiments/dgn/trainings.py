@@ -114,7 +114,12 @@ def _common(
     return {
         "row": row,
         "architecture": Architecture.from_mapping(settings["network"]),
-        "data": DataChoice(classes=classes, train=settings["train"], test=settings["test"]),
+        "data": DataChoice(
+            classes=classes,
+            train=settings["train"],
+            test=settings["test"],
+            pool=settings.get("pool", 1),
+        ),
         "optimiser": settings["optimiser"],
         "batch_size": settings["batch_size"],
         "epochs": settings["epochs"],
