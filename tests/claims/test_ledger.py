@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.claims.synthetic import dgn_training
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.index import read_extras, read_index
@@ -78,6 +79,13 @@ def test_a_preset_that_cannot_decide_says_why(claim):
         assert quick.verdict == verdicts.NOT_DECIDABLE
         assert quick.reason == claim.otherwise
         assert {part["verdict"] for part in quick.parts} == {"not judged"}
+
+
+def test_random_labels_not_yet_fitted_leave_d16_open():
+    claim = next(claim for claim in JUDGED if claim.id == "D16")
+    judged = ledger.judge(claim, dgn_training.mnist(labels=0.6), "paper")
+    assert judged.verdict == verdicts.NOT_DECIDABLE
+    assert "random_labels: 0.6 at best within 100 epochs" in judged.reason
 
 
 def test_a_claim_without_experiment_is_not_run():

@@ -178,7 +178,8 @@ def test_fig8_a_kernel_beyond_help_is_recorded_and_left_out(kernel):
     assert [row["nu"] for row in rows] == [None, None]
     assert all(row["problem"] for row in rows)
     runs = pd.DataFrame(
-        [{"panel": panel, "series": series, "epoch": 0, "seed": seed, "nu": value}
+        [{"panel": panel, "series": series, "epoch": 0, "seed": seed, "nu": value,
+          "ridge": 0.0, "condition_number": value}
          for panel, lines in fig8.LINES.items() for series in lines
          for seed, value in enumerate((2.0, None))]
     )  # fmt: skip

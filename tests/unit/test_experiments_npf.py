@@ -7,6 +7,7 @@ import torch
 
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
+from finitewidth.experiments import nu_values
 from finitewidth.experiments.npf import cntk, kvf, nu, stages, table2
 from finitewidth.experiments.npf.trainings import trainings
 from finitewidth.experiments.snapshots import epochs_kept, network_at
@@ -87,22 +88,41 @@ def test_table2_takes_the_step_size_with_the_best_mean():
     assert tables["runs"]["chosen"].sum() == 60
 
 
-def test_stages_average_runs_and_draw_references():
+def staged(diverged=()):
+    """Stages of two runs; ``diverged``: pairs (stage, seed)."""
     frozen = [
         history(0.4 + 0.1 * stage + 0.02 * seed, "flnpf" if stage else "frnpf_ii", "stages",
-                seed=seed, stage=stage)
+                seed=seed, stage=stage, diverged=int((stage, seed) in diverged))
         for stage in range(3) for seed in range(2)
     ]  # fmt: skip
     reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
     inputs = {"frozen": pd.DataFrame(frozen), "table2": measured(everywhere())["rows"],
               "reported_npf": reported}  # fmt: skip
     settings = {"network": "gconv", "optimiser": "adam", "ddof": 0, "select": "best_test"}
-    curves = stages.measure(inputs, settings)["curves"].set_index("series")
+    return stages.measure(inputs, settings)
+
+
+def test_stages_average_runs_and_draw_references():
+    curves = staged()["curves"].set_index("series")
     assert curves.loc["FLNPF", "y"].tolist() == pytest.approx([0.41, 0.51, 0.61])
     assert curves.loc["FLNPF", "spread"].tolist() == pytest.approx([0.01] * 3)
     assert curves.loc["FRNPF", "y"] == pytest.approx(0.41)
     assert curves.loc["ReLU", "y"] == pytest.approx(0.55)
     assert curves.loc["CNTK on CIFAR-10, as printed", "y"] == pytest.approx(0.7743)
+
+
+def test_stages_keep_diverged_runs_and_random_gates_are_stage_0_even_if_none_of_them_is_left():
+    tables = staged(diverged=[(0, 0), (0, 1), (2, 1)])
+    assert tables["runs"][["stage", "diverged"]].to_numpy().tolist() == [
+        [0, 1], [0, 1], [1, 0], [1, 0], [2, 0], [2, 1]
+    ]  # fmt: skip
+    curves = tables["curves"].set_index("series")
+    assert curves.loc["FLNPF", ["x", "runs", "failed"]].to_numpy().tolist() == [
+        [0, 0, 2], [1, 2, 0], [2, 1, 1]
+    ]  # fmt: skip
+    assert curves.loc["FLNPF", "y"].tolist()[1:] == pytest.approx([0.51, 0.6])
+    assert np.isnan(curves.loc["FRNPF", "y"])
+    assert curves.loc["FRNPF", "failed"] == 2
 
 
 def kept(parts, replicas=2, width=6, depth=2, bias=False, outputs=1):
@@ -148,6 +168,14 @@ def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
     assert "network is dead" in dead["problem"]
     assert tables["curves"][["runs", "failed"]].to_numpy().tolist() == [[2, 0], [1, 1]]
     assert tables["curves"]["y"].notna().all()
+    numbers = tables["runs"].groupby("epoch")["condition_number"].max()
+    assert tables["curves"]["condition_number"].tolist() == numbers.tolist()
+
+
+def test_kernels_that_needed_a_ridge_are_counted():
+    runs = pd.DataFrame({"nu": [1.0, 2.0, None], "ridge": [0.0, 1e-10, 1e-10],
+                         "condition_number": [1e3, 1e9, None]})  # fmt: skip
+    assert nu_values.conditions(runs) == {"ridged": 1, "condition_number": 1e9}
 
 
 def test_kernel_sizes_are_those_of_jacobians():
@@ -168,6 +196,19 @@ def test_kernel_sizes_are_those_of_jacobians():
     for kernel, name in ((kv, "kv"), (kf, "kf")):
         assert first[f"trace_{name}"] == pytest.approx(float(kernel.trace()), rel=1e-5)
         assert first[f"frobenius_{name}"] == pytest.approx(float(kernel.norm()), rel=1e-5)
+
+
+def test_sizes_of_a_run_that_diverged_are_recorded_and_left_out():
+    arrays = kept(["value", "feature"], bias=True, outputs=10)
+    arrays["epoch3/feature/1.weight"][0] = np.nan
+    settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False,
+                "output": "logits_trace", "ddof": 0}  # fmt: skip
+    tables = kvf.measure({"data": digits(), "weights": arrays}, settings)
+    runs, curves = tables["runs"], tables["curves"]
+    assert len(runs) == 4
+    trace = curves[curves["series"] == kvf.SERIES["trace_kv"]]
+    assert trace[["runs", "failed"]].to_numpy().tolist() == [[2, 0], [1, 1]]
+    assert trace["y"].iloc[1] == pytest.approx(runs["trace_kv"].iloc[3])
 
 
 def test_differentiating_the_sum_of_the_softmax_gives_rounding_noise_only():
@@ -203,6 +244,9 @@ def test_planned_trainings_of_the_paper():
     assert len(stages_frozen.replicas) == 35
     assert stages_frozen.replicas[-1].pretrained == "best_so_far60"
     assert planned["nu"].run.snapshots == tuple(range(0, 51, 2))
+    # beside the kernel no test image may choose the gates
+    assert planned["cntk-frozen"].run.replicas[-1].pretrained == "last"
+    assert planned["fc_adam-frozen"].run.replicas[-1].pretrained == "best_test"
 
 
 def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():
@@ -221,6 +265,8 @@ def test_switches_reach_the_trainings():
     assert {r.step_size for r in planned["fc_sgd-dlnpf"].run.replicas} == {0.1, 0.01, 0.001}
     assert {r.step_size for r in planned["fc_adam-dlnpf"].run.replicas} == {0.0001}
     assert planned["fc_adam-relu"].run.keep == ("last",)
+    kept_for_cntk = trainings(merged(PAPER, {"cntk": {"flnpf_checkpoint": "best_test"}}))
+    assert kept_for_cntk["cntk-relu"].run.keep == ("best_test",)
     assert planned["stages-relu"].run.snapshots == (10, 20, 30, 40, 50, 60)
     assert planned["stages-frozen"].run.replicas[-1].pretrained == "epoch60"
 

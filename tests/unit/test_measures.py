@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+from finitewidth.measures.accuracy import averaged, mean_and_spread, scores_by_replica
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 
 
@@ -41,6 +41,16 @@ def test_three_ways_to_choose_the_epoch():
     assert scores["cross_fitted"] == pytest.approx(0.6)
     assert scores["last"] == pytest.approx(0.6)
     assert (scores["epochs"], scores["train_last"]) == (4, 1.0)
+
+
+def test_a_value_that_is_missing_or_infinite_is_counted_and_averaged_nowhere():
+    values = pd.Series([1.0, None, 3.0, np.inf], dtype=object)
+    assert averaged(values, 1) == {"y": 2.0, "spread": pytest.approx(2**0.5), "runs": 2,
+                                   "failed": 2}  # fmt: skip
+    lost = averaged(pd.Series([np.nan]), 0)
+    assert (lost["runs"], lost["failed"]) == (0, 1)
+    assert math.isnan(lost["y"])
+    assert math.isnan(lost["spread"])
 
 
 accuracies = st.lists(st.integers(0, 100), min_size=1, max_size=8)

@@ -156,9 +156,21 @@ def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
         loop.train(run, IMAGES, other)
 
 
-def rows(*values):
-    names = ("regime", "step_size", "seed", "epoch", "test_accuracy")
-    return [dict(zip(names, map(str, value), strict=True)) for value in values]
+def test_gates_of_weights_that_are_not_finite_count_as_diverged():
+    """They are all closed: the loss of the network that uses them stays finite."""
+    sizes = (0.1, 0.1, 0.1)
+    earlier = loop.train(described(replicas=replicas_of(step_sizes=sizes)), IMAGES)
+    earlier.weights["last/value/1.weight"][2] = np.nan
+    children = replicas_of("flnpf", sizes, pretrained="last")
+    run = described(replicas=children, keep=(), best_so_far=())
+    history = loop.train(run, IMAGES, earlier).history
+    assert np.isfinite([row["train_loss"] for row in history]).all()
+    assert [row["diverged"] for row in history] == [0, 0, 1] * EPOCHS
+
+
+def rows(*values, diverged=0):
+    names = ("regime", "step_size", "seed", "epoch", "test_accuracy", "diverged")
+    return [dict(zip(names, map(str, (*value, diverged)), strict=True)) for value in values]
 
 
 def test_choice_of_step_sizes():
@@ -173,6 +185,17 @@ def test_choice_of_step_sizes():
     )  # fmt: skip
     assert best_by_replica(history)["relu", 0.01, 0] == 0.9
     assert chosen_step_sizes(history) == {"relu": 0.01, "dlnpf": 0.1}
+
+
+def test_a_step_size_with_a_diverged_run_is_chosen_only_where_all_have_one():
+    """However good its best epoch was; and wherever in its history it diverged."""
+    good = (("relu", 0.1, 0, 1, 0.9), ("relu", 0.1, 1, 1, 0.9))
+    other = rows(("relu", 0.01, 0, 1, 0.4), ("relu", 0.01, 1, 1, 0.4))
+    lost = rows(("relu", 0.1, 1, 2, 0.1), diverged=1)
+    assert chosen_step_sizes(rows(*good) + other) == {"relu": 0.1}
+    assert chosen_step_sizes(rows(*good) + other + lost) == {"relu": 0.01}
+    also = rows(("relu", 0.01, 1, 2, 0.1), diverged=1)
+    assert chosen_step_sizes(rows(*good) + other + lost + also) == {"relu": 0.1}
 
 
 def test_place_of_a_replica():

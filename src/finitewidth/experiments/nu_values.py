@@ -1,12 +1,13 @@
-"""A value of nu_t = yᵀ (K / tr K)⁻¹ y as a row, with what it took to invert K or what forbade it."""
+"""A value of nu_t = yᵀ (K / tr K)⁻¹ y as a row, with what it took to invert K or forbade it."""
 
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.npk import SingularKernelError, nu
+from finitewidth.kernels.npk import NuValue, SingularKernelError, nu
 
 RIDGE = 1e-10  # times the mean eigenvalue, where a kernel cannot be inverted without
 
@@ -39,7 +40,25 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
     }
 
 
-def _inverted(y: Tensor, kernel: Tensor):
+def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
+    """What it took to invert the kernels of a point of a curve.
+
+    Args:
+        runs: rows of `nu_row`.
+
+    Returns:
+        ``ridged``: how many of those that have a nu needed a ridge; ``condition_number``: the
+        largest.
+    """
+    found = runs[runs["nu"].notna()]
+    return {
+        "ridged": int((found["ridge"] > 0).sum()),
+        "condition_number": found["condition_number"].astype(float).max(),
+    }
+
+
+def _inverted(y: Tensor, kernel: Tensor) -> tuple[NuValue | None, str | None, float]:
+    """Nu, why it needed a ridge or could not be had, and the ridge."""
     problem = None
     for ridge in (0.0, RIDGE):
         try:

@@ -33,7 +33,7 @@ class NuValue(NamedTuple):
 
 
 def log_overlap(gates: Sequence[Tensor]) -> Tensor:
-    """Logarithm of Lambda(s, s'), the of the product over layers of shared active units.
+    """Logarithm of Lambda(s, s'), the product over layers of shared active units.
 
     Args:
         gates: for each hidden layer (..., S, width), 0 or 1, or soft and not negative.

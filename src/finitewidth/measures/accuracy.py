@@ -1,5 +1,6 @@
 """Accuracies of finished trainings: best-test as published, and two honest ones beside it."""
 
+import numpy as np
 import pandas as pd
 
 REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_size"]
@@ -40,3 +41,14 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
 def mean_and_spread(values: pd.Series, ddof: int) -> tuple[float, float]:
     """Mean and standard deviation over runs; NaN spread where there are too few."""
     return values.mean(), values.std(ddof=ddof) if len(values) > ddof else float("nan")
+
+
+def averaged(values: pd.Series, ddof: int) -> dict[str, float | int]:
+    """A point of a curve over runs: ``y``, ``spread``, ``runs`` and ``failed``.
+
+    A run whose value is missing or not finite has failed: it is counted, and averaged nowhere.
+    """
+    numbers = values.astype(float)
+    sound = numbers[np.isfinite(numbers)]
+    mean, spread = mean_and_spread(sound, ddof)
+    return {"y": mean, "spread": spread, "runs": len(sound), "failed": len(values) - len(sound)}

@@ -2,9 +2,9 @@
 
 import time
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -194,7 +194,7 @@ class _Training:
                     "test_accuracy": accuracy[number].item(),
                     "test_accuracy_first": first[number].item(),
                     "test_accuracy_second": second[number].item(),
-                    "diverged": int(not np.isfinite(train_loss[number])),
+                    "diverged": int(self.stack.spoilt[number] or not isfinite(train_loss[number])),
                 }
             )
         wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())

@@ -12,7 +12,7 @@ def best_by_replica(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, float,
     """Best test accuracy over epochs of each (regime, step size, seed)."""
     best: dict[tuple[str, float, int], float] = defaultdict(float)
     for row in rows:
-        key = (str(row["regime"]), float(row["step_size"]), int(row["seed"]))
+        key = (*_tried(row), int(row["seed"]))
         best[key] = max(best[key], float(row["test_accuracy"]))
     return dict(best)
 
@@ -21,15 +21,24 @@ def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """The step size of each regime with the best mean, over seeds, of best test accuracies.
 
     As the papers choose ("best of 0.1, 0.01, 0.001"); the larger step on a tie. With one step size
-    there is nothing to choose.
+    there is nothing to choose. A step size with which a run diverged is chosen only where all
+    have one.
     """
+    rows = list(rows)
+    diverged = {_tried(row) for row in rows if int(row["diverged"])}
     scores: dict[str, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for (regime, step_size, _), accuracy in best_by_replica(rows).items():
         scores[regime][step_size].append(accuracy)
     return {
-        regime: max(by_step, key=lambda step: (fmean(by_step[step]), step))
+        regime: max(
+            by_step, key=lambda step: ((regime, step) not in diverged, fmean(by_step[step]), step)
+        )
         for regime, by_step in scores.items()
     }
+
+
+def _tried(row: Mapping[str, Any]) -> tuple[str, float]:
+    return str(row["regime"]), float(row["step_size"])
 
 
 def replica_number(rows: list[Mapping[str, Any]], seed: int) -> int:

@@ -62,13 +62,19 @@ class Trained:
 
 @dataclass(frozen=True)
 class Stack:
-    """The networks of all replicas: value weights, feature weights or None, and what learns."""
+    """The networks of all replicas: value weights, feature weights or None, and what learns.
+
+    Attributes:
+        spoilt: for each replica whether it was given weights that are not finite. Gates made by
+            them are all closed, so that its loss would never tell.
+    """
 
     layers: tuple[Layer, ...]
     gating: Gating
     value: Weights
     feature: Weights | None
     learns: frozenset[str]
+    spoilt: tuple[bool, ...]
 
     def trained(self) -> list[Tensor]:
         """The tensors that training changes, in a fixed order."""
@@ -124,6 +130,7 @@ def build_stack(
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
         run.regime.learns,
+        tuple(not _finite(weights) for weights in features),
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
@@ -141,6 +148,10 @@ def _gating(run: TrainingRun, device: str) -> Gating:
 
 def _on(device: str, weights: Weights) -> Weights:
     return {name: tensor.to(device) for name, tensor in weights.items()}
+
+
+def _finite(weights: Weights | None) -> bool:
+    return weights is None or all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 
 def _feature_start(

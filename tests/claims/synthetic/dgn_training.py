@@ -14,12 +14,13 @@ def spread(seed, scale):
     return scale * (seed - 2)
 
 
-def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0):
+def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0, labels=1.0):
     rows = [
         {
             "regime": regime, "variant": variant, "seed": seed, "diverged": 0,
             "best_test": test + 0.0005 * jitter(regime, variant, seed),
-            "train_last": train + spread(seed, 1e-4),
+            "best_train": (labels if variant == "random_labels" else train) + spread(seed, 1e-4),
+            "epochs": 100,
             "epochs_to_99": epochs + spread(seed, 0.1) * (1 if regime == "relu" else 2),
         }
         for regime, test, epochs in (("galu", galu, galu_epochs), ("relu", relu, 6.0))

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from finitewidth.experiments.dgn.trainings import FROZEN
 from finitewidth.experiments.examples import binary_examples
-from finitewidth.experiments.nu_values import nu_row
+from finitewidth.experiments.nu_values import conditions, nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, relu_ntk, value_kernel
-from finitewidth.measures.accuracy import mean_and_spread
+from finitewidth.measures.accuracy import averaged
 
 # panel -> its lines; the last two panels show one kernel against its own first value
 LINES = {
@@ -40,7 +40,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``runs``: panel, series, epoch, seed, nu, condition_number (float64, of what was
         inverted), ridge (in units of the mean eigenvalue), problem (why there is no nu).
-        ``curves``: rows (panel, series, x, y, spread, runs, failed).
+        ``curves``: rows (panel, series, x, y, spread, runs, failed, and those of `conditions`).
     """
     x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
@@ -96,12 +96,8 @@ def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
         rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
         points = []
         for epoch, group in rows.groupby("epoch"):
-            found = group["nu"].dropna()
-            mean, spread = mean_and_spread(found, ddof)
-            points.append(
-                {"panel": panel, "series": series, "x": epoch, "y": mean, "spread": spread,
-                 "runs": len(found), "failed": len(group) - len(found)}
-            )  # fmt: skip
+            point = averaged(group["nu"], ddof) | conditions(group)
+            points.append({"panel": panel, "series": series, "x": epoch, **point})
         yield from points
         if len(LINES[panel]) == 1:
             yield {**points[0], "series": AT_START, "x": None, "spread": None}

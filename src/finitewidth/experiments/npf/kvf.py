@@ -10,7 +10,7 @@ from finitewidth.data.select import first_per_class, scaled
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
-from finitewidth.measures.accuracy import mean_and_spread
+from finitewidth.measures.accuracy import averaged
 
 SERIES = {
     "trace_kv": "trace of K^v",
@@ -30,7 +30,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``runs``: epoch, seed and the four sizes. ``curves``: rows (panel, series, x, y, spread,
-        runs).
+        runs, failed); a run that diverged has no size and counts in ``failed`` alone.
     """
     data = inputs["data"]
     classes = list(range(len(data.class_names)))
@@ -43,14 +43,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         for row in _sizes(inputs["weights"], epoch, x, labels, settings)
     ]
     runs = pd.DataFrame(rows)
-    curves = []
-    for column, series in SERIES.items():
-        for epoch, group in runs.groupby("epoch"):
-            mean, spread = mean_and_spread(group[column], settings["ddof"])
-            curves.append(
-                {"panel": "kvf", "series": series, "x": epoch, "y": mean, "spread": spread,
-                 "runs": len(group)}
-            )  # fmt: skip
+    curves = [
+        {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes, settings["ddof"])}
+        for column, series in SERIES.items()
+        for epoch, sizes in runs.groupby("epoch")[column]
+    ]
     return {"runs": runs, "curves": pd.DataFrame(curves)}
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.examples import binary_examples
-from finitewidth.experiments.nu_values import nu_row
+from finitewidth.experiments.nu_values import conditions, nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import relu_gates
 from finitewidth.kernels.npk import npk
-from finitewidth.measures.accuracy import mean_and_spread
+from finitewidth.measures.accuracy import averaged
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -25,7 +25,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
         problem (as `nu_row` gives them; a network that diverged has no nu).
-        ``curves``: rows (panel, series, x, y, spread, runs, failed).
+        ``curves``: rows (panel, series, x, y, spread, runs, failed, and those of `conditions`).
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
@@ -42,9 +42,5 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
     for epoch, group in runs.groupby("epoch"):
-        found = group["nu"].dropna().astype(float)
-        mean, spread = mean_and_spread(found, ddof)
-        yield {
-            "panel": "nu", "series": "nu", "x": epoch, "y": mean, "spread": spread,
-            "runs": len(found), "failed": len(group) - len(found),
-        }  # fmt: skip
+        yield {"panel": "nu", "series": "nu", "x": epoch, **averaged(group["nu"], ddof),
+               **conditions(group)}  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+from finitewidth.measures.accuracy import averaged, scores_by_replica
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -18,33 +18,30 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             ``select``.
 
     Returns:
-        ``runs``: accuracies by stage and seed. ``curves``: rows (panel, series, x, y, spread,
-        runs), y as fractions; a reference line has no x.
+        ``runs``: accuracies by stage and seed, and whether the run diverged. ``curves``: rows
+        (panel, series, x, y, spread, runs, failed), y as fractions; a reference line has no x. A
+        diverged run counts in ``failed`` and nowhere else.
     """
     runs = scores_by_replica(inputs["frozen"])
-    runs = runs[runs["diverged"] == 0]
-    rows = []
-    for stage, group in runs.groupby("stage"):
-        mean, spread = mean_and_spread(group[settings["select"]], settings["ddof"])
-        rows.append(_point("FLNPF", mean, int(stage), spread, len(group)))
-    frnpf = rows[0]
-    rows.append(_point("FRNPF", frnpf["y"], runs=frnpf["runs"]))
+    sound = runs[settings["select"]].where(runs["diverged"] == 0)
+    points = {
+        int(stage): averaged(values, settings["ddof"])
+        for stage, values in sound.groupby(runs["stage"])
+    }
+    rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
+    rows.append(_row("FRNPF", {**points[0], "spread": None}))
     table2, name = inputs["table2"], f"{settings['network']}_{settings['optimiser']}"
     relu = table2[
         (table2["paper"] == "npf") & (table2["row"] == name) & (table2["regime"] == "relu")
     ].iloc[0]
-    rows.append(_point("ReLU", relu[f"{settings['select']}_mean"] / 100, runs=relu["runs"]))
+    height = relu[f"{settings['select']}_mean"] / 100
+    rows.append(_row("ReLU", {"y": height, "runs": relu["runs"], "failed": relu["diverged"]}))
     printed = inputs["reported_npf"]
     cntk = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]
-    rows.append(_point("CNTK on CIFAR-10, as printed", float(cntk["value"]) / 100))
+    rows.append(_row("CNTK on CIFAR-10, as printed", {"y": float(cntk["value"]) / 100}))
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
 
 
-def _point(
-    series: str,
-    y: float,
-    x: int | None = None,
-    spread: float | None = None,
-    runs: int | None = None,
-) -> dict[str, Any]:
-    return {"panel": "stages", "series": series, "x": x, "y": y, "spread": spread, "runs": runs}
+def _row(series: str, point: Mapping[str, Any], stage: int | None = None) -> dict[str, Any]:
+    missing = dict.fromkeys(("y", "spread", "runs", "failed"))
+    return {"panel": "stages", "series": series, "x": stage, **missing, **point}

@@ -43,7 +43,7 @@ def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         search = table2["sgd_search"] and settings["optimiser"] == "sgd"
         steps = table2["sgd_step_sizes"] if search else [settings["step_size"]]
         name = f"npf/table2/{row}"
-        yield from _regimes(name, common, settings["dataset"], steps, table2["runs"], table2)
+        yield from _regimes(name, common, settings["dataset"], steps, table2, table2["gate"])
 
 
 def _cntk(cntk: Mapping[str, Any], table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
@@ -57,7 +57,7 @@ def _cntk(cntk: Mapping[str, Any], table2: Mapping[str, Any]) -> Iterator[Planne
         "epochs": cntk["epochs"],
     }
     steps = [cntk["step_size"]]
-    yield from _regimes("npf/cntk", common, cntk["dataset"], steps, cntk["runs"], table2)
+    yield from _regimes("npf/cntk", common, cntk["dataset"], steps, cntk, table2["gate"])
 
 
 def _regimes(
@@ -65,14 +65,14 @@ def _regimes(
     common: Mapping[str, Any],
     dataset: str,
     steps: Sequence[float],
-    runs: int,
-    switches: Mapping[str, Any],
+    section: Mapping[str, Any],
+    dlnpf_gate: Mapping[str, float],
 ) -> Iterator[PlannedTraining]:
-    """Three stacks: ReLU; DLNPF with ``gate`` of the switches; FRNPF and FLNPF, which follow ReLU.
+    """Three stacks of ``runs`` of the section: ReLU; DLNPF; FRNPF and FLNPF, which follow ReLU.
 
-    FLNPF starts from the ReLU weights that ``flnpf_checkpoint`` names.
+    FLNPF starts from the ReLU weights that the section's ``flnpf_checkpoint`` names.
     """
-    checkpoint, row = switches["flnpf_checkpoint"], common["row"]
+    checkpoint, row = section["flnpf_checkpoint"], common["row"]
 
     def replicas(*regimes: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
         return tuple(
@@ -86,14 +86,14 @@ def _regimes(
             )
             for step in steps
             for regime in regimes
-            for seed in range(runs)
+            for seed in range(section["runs"])
         )
 
     relu = TrainingRun(
         replicas=replicas("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **common
     )
     yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
-    dlnpf = TrainingRun(replicas=replicas("dlnpf", **switches["gate"]), **common)
+    dlnpf = TrainingRun(replicas=replicas("dlnpf", **dlnpf_gate), **common)
     yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
     frozen = TrainingRun(replicas=replicas(*FROZEN), **common)
     yield PlannedTraining(name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu")
