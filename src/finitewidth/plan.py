@@ -152,22 +152,31 @@ class Plan:
         trees = self.config["data"]["imagefolder"]
         return {role: describe(self.config["data"][role], role, trees) for role in roles}
 
-    def footer(self, paper: str, sections: Sequence[str], *roles: str) -> str:
+    def footer(
+        self, paper: str, sections: Sequence[str], *roles: str, artifact: str | None = None
+    ) -> str:
         """The line below a figure or table: `context` of sections of one paper."""
-        return self.context([(paper, section) for section in sections], roles)
+        return self.context([(paper, section) for section in sections], roles, artifact)
 
-    def context(self, sections: Sequence[tuple[str, str]], roles: Sequence[str]) -> str:
+    def context(
+        self,
+        sections: Sequence[tuple[str, str]],
+        roles: Sequence[str],
+        artifact: str | None = None,
+    ) -> str:
         """What was computed with which settings: preset, data, runs, what stands in for what.
 
         A section, (paper, name), counts ``runs`` or ``draws``; one with neither is computed
-        exactly. A preset is called modified if the command line changes one of the ``sections``
-        shown or the source of one of the datasets. More draws than the paper's are no stand-in.
+        exactly. Of one with ``shown`` a figure, the ``artifact``, may show the first runs only. A
+        preset is called modified if the command line changes one of the ``sections`` shown or the
+        source of one of the datasets. More draws than the paper's are no stand-in.
         """
         facts = self._facts(self.config, sections, roles)
         preset = self.config["preset"]
         modified = facts != self._facts(self._preset, sections, roles)
         parts = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
-        parts.append(_counted({name: self.config[paper][name] for paper, name in sections}))
+        shown = {name: self.config[paper][name] for paper, name in sections}
+        parts.append(_counted(shown, artifact))
         if self._reduced(sections, roles):
             parts.append("stand-in for the paper's sizes")
         return " · ".join(parts)
@@ -177,6 +186,10 @@ class Plan:
         ours, papers = self.config["data"], self._paper["data"]
         originals = all(ours[role] == papers[role] for role in roles)
         return originals and not self._reduced(sections, roles)
+
+    def comparable(self, paper: str, section: str, *roles: str) -> dict[str, bool]:
+        """For each dataset whether what a section does to it is `at_papers_scale`."""
+        return {role: self.at_papers_scale([(paper, section)], [role]) for role in roles}
 
     def _reduced(self, sections: Sequence[tuple[str, str]], roles: Sequence[str]) -> bool:
         facts, papers = (self._facts(config, sections, roles)[:-1]
@@ -309,14 +322,24 @@ class Plan:
         return int(self.config["device"] != "cpu")
 
 
-def _counted(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """``3/5 runs (stages/nu)``, ``10,000 draws``, or that nothing is drawn."""
+def _counted(sections: Mapping[str, Mapping[str, Any]], artifact: str | None) -> str:
+    """``3/5 runs (stages/nu)``, ``20 runs drawn, 10 shown``, ``10,000 draws``, or none at all."""
     for unit in ("runs", "draws"):
         counts = {name: f"{facts[unit]:,}" for name, facts in sections.items() if unit in facts}
         if counts:
             names = f" ({'/'.join(counts)})" if len(counts) > 1 else ""
-            return f"{'/'.join(counts.values())} {unit}{names}"
+            first = "".join(_first_shown(facts, artifact) for facts in sections.values())
+            return f"{'/'.join(counts.values())} {unit}{names}{first}"
     return "computed exactly, no draws"
+
+
+def _first_shown(facts: Mapping[str, Any], artifact: str | None) -> str:
+    """That an artifact shows but some of a section's runs, where it does."""
+    if artifact is None or "shown" not in facts:
+        return ""
+    shown = facts["shown"]
+    count = shown[artifact] if isinstance(shown, Mapping) else shown
+    return f" drawn, {count:,} shown" if count < facts["runs"] else ""
 
 
 def _smaller(ours: Mapping[str, Any], papers: Mapping[str, Any]) -> bool:

@@ -82,6 +82,13 @@ def test_data_are_found_however_many_rules_lie_between():
     assert [uses_data(name, rules) for name in rules] == [True, True, True, False]
 
 
+@pytest.mark.parametrize("paper", ["npf", "npf0", "dgn"])
+def test_titles_name_no_dataset_for_which_another_may_stand_in(paper):
+    for row in INDEX + EXTRAS:
+        if row.paper == paper:
+            assert not re.search("mnist|cifar", row.title, re.I), row.artifact
+
+
 def test_captions_belong_to_artifacts():
     captions = {file.stem for file in (ROOT / "workflow/report").glob("*.rst")} - {"workflow"}
     assert captions == set(DONE)

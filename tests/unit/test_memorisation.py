@@ -241,7 +241,7 @@ def test_linear_curves(linear):
 def test_figures_are_drawn(memorised, ideal, points, linear):
     errors, spectra = memorised["error_curves"], memorised["spectra"]
     nu = pd.DataFrame({"panel": "nu", "series": "nu", "x": [0, 2], "y": [9.0, 4.0], "spread": 1.0,
-                       "runs": 3})  # fmt: skip
+                       "runs": 3, "failed": 0, "ridged": 0})  # fmt: skip
     for module, tables, axes in (
         (npf_fig6, {"ideal": ideal}, 1),
         (fig7, {"spectra": spectra, "errors": errors}, 4),
@@ -255,3 +255,6 @@ def test_figures_are_drawn(memorised, ideal, points, linear):
         rows = module.select(tables)
         assert len(rows)
         assert len(module.draw(rows, {}).axes) == axes
+        if module in (fig7, fig1, fig3, fig4, fig10):
+            measured = rows[rows["runs"].notna()]
+            assert (measured["diverged"] == 0).all()

@@ -46,6 +46,33 @@ def test_a_stand_in_at_the_papers_sizes_is_still_named():
     assert "digits 8×8 (stand-in for MNIST)" in text
 
 
+@pytest.mark.parametrize(
+    ("runs", "artifact", "said"),
+    [
+        (20, "npf_fig7", "20 runs drawn, 10 shown"),
+        (20, "dgn_fig2", "20 runs"),
+        (8, "npf_fig7", "8 runs"),
+        (20, None, "20 runs"),
+    ],
+)
+def test_footer_of_a_figure_that_shows_the_first_runs_only(runs, artifact, said):
+    mine = plan("paper", npf={"memorisation": {"runs": runs}})
+    text = mine.footer("npf", ["memorisation_task", "memorisation"], artifact=artifact)
+    assert text.split(" · ")[1] == said
+    linear = plan("paper").footer("dgn", ["deep_linear"], artifact="dgn_fig10")
+    assert linear == "preset paper · 200 runs drawn, 5 shown"
+
+
+def test_numbers_are_comparable_dataset_by_dataset():
+    assert plan().comparable("npf", "table2", "mnist", "cifar10") == {
+        "mnist": False, "cifar10": False
+    }  # fmt: skip
+    mixed = plan("paper", data={"mnist": "digits"})
+    assert mixed.comparable("npf", "table2", "mnist", "cifar10") == {
+        "mnist": False, "cifar10": True
+    }  # fmt: skip
+
+
 def test_inputs_of_a_training_that_starts_from_another():
     wildcards = SimpleNamespace(paper="npf", training="fc_sgd-frozen")
     assert plan().training_inputs(wildcards) == {

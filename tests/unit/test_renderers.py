@@ -14,7 +14,7 @@ from finitewidth.tables.typeset import Typeset, latex, markdown, plus_minus
 
 def curve(panel, series, x, y):
     return pd.DataFrame(
-        {"panel": panel, "series": series, "x": x, "y": y, "spread": 0.01, "runs": 3}
+        {"panel": panel, "series": series, "x": x, "y": y, "spread": 0.01, "runs": 3, "failed": 0}
     )
 
 
@@ -22,7 +22,7 @@ def tables():
     stages = [curve("stages", "FLNPF", [0, 1, 2], [0.5, 0.6, 0.7])]
     stages += [curve("stages", name, [None], [0.65]) for name in fig3.REFERENCES]
     kvf = [curve("kvf", name, [0, 5], [3.0, 40.0]) for name in fig3.SIZES]
-    nu = curve("nu", "nu", [0, 2], [9.0, 4.0])
+    nu = curve("nu", "nu", [0, 2], [9.0, 4.0]).assign(ridged=0, condition_number=1e9)
     return {"stages": pd.concat(stages), "nu": nu, "kvf": pd.concat(kvf)}
 
 
@@ -64,19 +64,34 @@ def test_percent_or_fraction(tmp_path):
     assert "%" not in fig3.draw(rows, {"unit": "fraction"}).axes[0].get_ylabel()
 
 
+def test_kernels_that_needed_a_ridge_are_named_and_no_others():
+    given = tables()
+    axis = fig3.draw(fig3.select(given), {"unit": "percent"}).axes[1]
+    assert not axis.texts
+    given["nu"]["ridged"] = [0, 2]
+    rows = fig3.select(given)
+    assert rows["condition_number"].notna().sum() == 2
+    axis = fig3.draw(rows, {"unit": "percent"}).axes[1]
+    assert [text.get_text() for text in axis.texts] == ["2 of 6 kernels: with a ridge"]
+
+
 def cells():
     rows = []
     for row in table2.ROWS:
         for regime in table2.REGIMES["npf"]:
             values = {"paper": "npf", "row": row, "regime": regime, "select": "best_test",
-                      "difference": -1.25, "difference_se": -2.5}  # fmt: skip
+                      "runs": 3, "diverged": 0, "difference": -1.25,
+                      "difference_se": -2.5}  # fmt: skip
             for name in (*table2.OURS, "reported"):
                 values |= {f"{name}_mean": 97.0, f"{name}_spread": 0.125}
             rows.append(values)
     return pd.DataFrame(rows)
 
 
-SETTINGS = {"paper": "npf", "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"}}
+SETTINGS = {
+    "paper": "npf", "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"},
+    "comparable": {"mnist": True, "cifar10": True},
+}  # fmt: skip
 
 
 def test_a_table_in_three_formats(tmp_path):
@@ -99,6 +114,27 @@ def test_a_table_in_three_formats(tmp_path):
     assert r"foot\_er" in tex
     assert tex.count(r"\\") == 1 + 30
     assert len(pd.read_csv(tmp_path / "t.csv")) == 30
+
+
+def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
+    settings = {**SETTINGS, "comparable": {"mnist": False, "cifar10": True}}
+    rows = table2.select({"rows": cells()}, settings)
+    assert rows[["difference", "difference_se"]].isna().all(axis=1).sum() == 10
+    table = table2.typeset(rows, settings)
+    shown = table.cells[table.cells[""].str.startswith("Δ")]
+    assert len(shown) == 4
+    assert "–" not in shown.to_string()
+    (note,) = table.notes
+    assert note.startswith("Not comparable")
+    assert note.endswith(": digits (stand-in for MNIST)")
+    assert not table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS).notes
+
+
+def test_runs_that_diverged_are_named_below_a_table():
+    rows = cells()
+    rows.loc[2, ["runs", "diverged"]] = [1, 2]
+    (note,) = table2.typeset(rows, SETTINGS).notes
+    assert note == "Runs that diverged and are left out: FC/SGD DLNPF 2 of 3"
 
 
 def test_missing_numbers_are_dashes():

@@ -11,7 +11,7 @@ from finitewidth.tables.typeset import latex
 def curve(panel, series, split=None, level=0.5):
     return pd.DataFrame(
         {"panel": panel, "series": series, "split": split, "x": [1, 2], "y": [level, level / 2],
-         "spread": 0.01, "runs": 3, "diverged": 0, "test_accuracy": 0.975}
+         "spread": 0.01, "runs": 3, "diverged": 0, "test_accuracy": 0.975, "ridged": 0}
     )  # fmt: skip
 
 
@@ -54,6 +54,9 @@ def test_fig8_draws_curves_and_the_first_value():
     assert [len(axis.containers) for axis in figure.axes] == [2, 2, 1, 1]
     assert lines_of(figure.axes[2])[fig8.AT_START].get_ydata()[0] == 0.5
     assert all(axis.get_yscale() == "log" for axis in figure.axes)
+    rows.loc[rows["panel"] == "ka", "ridged"] = 1
+    texts = [[t.get_text() for t in axis.texts] for axis in fig8.draw(rows, {}).axes]
+    assert texts == [[], [], ["4 of 12 kernels: with a ridge"], []]
 
 
 def test_table4_has_a_line_per_network_with_its_gate():
@@ -71,6 +74,9 @@ def test_table4_has_a_line_per_network_with_its_gate():
     assert cells["paper, train"].tolist() == ["0.5042", "0.99"]
     assert cells["paper, test"].tolist() == ["0.3939", "–"]
     assert set(cells["test, best epoch"]) == {"0.700 ± 0.010"}
+    assert not table4.typeset(rows, {"dataset": "CIFAR-10"}).notes
+    notes = table4.typeset(rows.assign(diverged=[0, 2]), {"dataset": "CIFAR-10"}).notes
+    assert notes == ("Runs that diverged and are left out: soft-ReLU, ε = 0.1, β = 8 2 of 5",)
     assert r"$\epsilon$ & $\beta$" in latex(table4.typeset(rows, {"dataset": "CIFAR-10"}), "f")
 
 
@@ -84,4 +90,7 @@ def test_text_table_puts_ours_beside_the_printed_number(key):
     settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}}
     (line,) = extra_text.typeset(rows, settings).cells.to_dict("records")
     assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
+    assert extra_text.typeset(rows, settings).notes == ()
+    (note,) = extra_text.typeset(rows.assign(diverged=1), settings).notes
+    assert note.endswith(f"{extra_text.TITLES[key]} 1 of 4")
     assert line["data"] == {"mnist": "MNIST", "cifar10": "CIFAR-10"}[key[1]]

@@ -59,7 +59,9 @@ use rule figure as dgn_fig1 with:
     params:
         **module("finitewidth.figures.dgn.fig1"),
         settings={},
-        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+        footer=plan.footer(
+            "npf", ["memorisation_task", "memorisation"], artifact="dgn_fig1"
+        ),
 
 
 use rule figure as dgn_fig2 with:
@@ -74,7 +76,9 @@ use rule figure as dgn_fig2 with:
     params:
         **module("finitewidth.figures.dgn.fig2"),
         settings={},
-        footer=plan.footer("npf", ["memorisation_task", "memorisation"]),
+        footer=plan.footer(
+            "npf", ["memorisation_task", "memorisation"], artifact="dgn_fig2"
+        ),
 
 
 use rule figure as dgn_fig3 with:
@@ -91,7 +95,9 @@ use rule figure as dgn_fig3 with:
         **module("finitewidth.figures.dgn.fig3"),
         settings={},
         footer=plan.footer(
-            "npf", ["memorisation_task", "memorisation", "memorisation_descent"]
+            "npf",
+            ["memorisation_task", "memorisation", "memorisation_descent"],
+            artifact="dgn_fig3",
         ),
 
 
@@ -139,7 +145,7 @@ use rule figure as dgn_fig10 with:
     params:
         **module("finitewidth.figures.dgn.fig10"),
         settings={},
-        footer=plan.footer("dgn", ["deep_linear"]),
+        footer=plan.footer("dgn", ["deep_linear"], artifact="dgn_fig10"),
 
 
 use rule experiment as dgn_concepts with:

@@ -198,7 +198,11 @@ use rule table as npf_table2 with:
         plan.benchmark("npf_table2")
     params:
         **module("finitewidth.tables.npf.table2"),
-        settings={"paper": "npf", "datasets": plan.titles("mnist", "cifar10")},
+        settings={
+            "paper": "npf",
+            "datasets": plan.titles("mnist", "cifar10"),
+            "comparable": plan.comparable("npf", "table2", "mnist", "cifar10"),
+        },
         footer=plan.footer("npf", ["table2"], "mnist", "cifar10"),
 
 
@@ -264,7 +268,9 @@ use rule figure as npf_fig7 with:
         **module("finitewidth.figures.npf.fig7"),
         settings={},
         footer=plan.footer(
-            "npf", ["memorisation_task", "memorisation", "memorisation_descent"]
+            "npf",
+            ["memorisation_task", "memorisation", "memorisation_descent"],
+            artifact="npf_fig7",
         ),
 
 
@@ -277,7 +283,11 @@ use rule npf_table2 as npf0_table2 with:
         plan.benchmark("npf0_table2")
     params:
         **module("finitewidth.tables.npf.table2"),
-        settings={"paper": "npf0", "datasets": plan.titles("mnist", "cifar10")},
+        settings={
+            "paper": "npf0",
+            "datasets": plan.titles("mnist", "cifar10"),
+            "comparable": plan.comparable("npf", "table2", "mnist", "cifar10"),
+        },
         footer=plan.footer("npf", ["table2"], "mnist", "cifar10"),
 
 

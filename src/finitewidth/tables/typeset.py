@@ -1,5 +1,6 @@
 """Typesetting that all tables share: Markdown, LaTeX, and a footer."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -61,6 +62,16 @@ def _escaped(text: str) -> str:
     ):  # fmt: skip
         text = text.replace(plain, command)
     return text
+
+
+def left_out(runs: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
+    """A note on the runs that diverged, none where none did.
+
+    Args:
+        runs: what they are runs of, how many diverged, how many were averaged.
+    """
+    lost = [f"{name} {lost} of {lost + averaged}" for name, lost, averaged in runs if lost]
+    return (f"Runs that diverged and are left out: {'; '.join(lost)}",) if lost else ()
 
 
 def plus_minus(mean: float, spread: float, digits: int = 2) -> str:

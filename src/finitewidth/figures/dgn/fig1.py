@@ -10,7 +10,8 @@ from finitewidth.figures import by_depth
 from finitewidth.figures.style import panels
 
 FIGURE = "dgn_fig1"
-COLUMNS = ("network", "width", "depth", "index", "cumulative", "cumulative_spread", "runs")
+COLUMNS = ("network", "width", "depth", "index", "cumulative", "cumulative_spread", "runs",
+           "diverged")  # fmt: skip
 ORDER = ("ideal", "wide", "narrow")
 
 

@@ -11,7 +11,8 @@ from matplotlib.ticker import FixedLocator
 from finitewidth.figures import by_depth
 from finitewidth.figures.style import COLOURS, panels
 
-COLUMNS = ("quantity", "dynamics", "depth", "time", "value", "value_spread", "ideal", "runs")
+COLUMNS = ("quantity", "dynamics", "depth", "time", "value", "value_spread", "ideal", "runs",
+           "diverged")  # fmt: skip
 SMALLEST = 1e-6
 LABELS = {
     "error": r"$e_t^2 / e_0^2$",

@@ -10,7 +10,7 @@ from finitewidth.figures import by_depth
 from finitewidth.figures.style import panels
 
 COLUMNS = ("panel", "network", "depth", "dynamics", "index", "cumulative", "scaled", "time",
-           "ratio", "ratio_spread", "runs")  # fmt: skip
+           "ratio", "ratio_spread", "runs", "diverged")  # fmt: skip
 NAMES = {"galu": "GaLU", "relu": "ReLU"}
 
 

@@ -19,5 +19,5 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """One panel, mean and spread over runs."""
     figure, (axis,) = panels(1, [r"$\nu_t$ while ReLU learns"])
     figure.set_size_inches(4.8, 3.2)  # as wide as the footer
-    draw_nu(axis, rows)
+    draw_nu(axis, rows, symbol="M")
     return figure

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from finitewidth.figures.npf.nu_panel import note_ridges
 from finitewidth.figures.style import COLOURS, panels
 
 PANELS = {
@@ -35,6 +36,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axes = panels(4, [title for title, _ in PANELS.values()])
     for axis, (panel, (_, label)) in zip(axes, PANELS.items(), strict=True):
         _panel(axis, rows[rows["panel"] == panel])
+        note_ridges(axis, rows[(rows["panel"] == panel) & rows["x"].notna()])
         axis.set(xlabel="epoch", ylabel=label, yscale="log")
         axis.legend()
     return figure

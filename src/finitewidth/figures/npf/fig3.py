@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from finitewidth.figures.npf.nu_panel import draw_nu
 from finitewidth.figures.style import COLOURS, panels
 
-COLUMNS = ("panel", "series", "x", "y", "spread", "runs")
+COLUMNS = ("panel", "series", "x", "y", "spread", "runs", "failed", "ridged", "condition_number")
 REFERENCES = {"ReLU": (1, "--"), "CNTK on CIFAR-10, as printed": (2, "-."), "FRNPF": (3, ":")}
 SIZES = {
     "trace of K^v": (0, "-", "trace of $K^v$"),
@@ -23,7 +23,8 @@ SIZES = {
 
 def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The rows to draw, of the tables ``stages``, ``nu`` and ``kvf``."""
-    return pd.concat([tables[name][list(COLUMNS)] for name in ("stages", "nu", "kvf")])
+    parts = [tables[name] for name in ("stages", "nu", "kvf")]
+    return pd.concat(parts).reindex(columns=list(COLUMNS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -11,7 +11,7 @@ from finitewidth.figures import by_depth
 from finitewidth.figures.style import panels
 
 COLUMNS = ("panel", "network", "width", "depth", "dynamics", "index", "cumulative", "scaled",
-           "time", "ratio", "ratio_spread", "runs")  # fmt: skip
+           "time", "ratio", "ratio_spread", "runs", "diverged")  # fmt: skip
 FIGURE = "npf_fig7"
 ORDER = (("spectrum", "narrow"), ("errors", "narrow"), ("spectrum", "wide"), ("errors", "wide"))
 

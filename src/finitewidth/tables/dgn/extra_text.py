@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, plus_minus
+from finitewidth.tables.typeset import Typeset, left_out, plus_minus
 
 TITLES = {
     ("test_accuracy", "cifar10", "gates_only"): "test accuracy, only the gates learn",
@@ -41,4 +41,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         }
         for row in rows.to_dict("records")
     ]
-    return Typeset(pd.DataFrame(lines), "Numbers that stand only in the text, trained networks")
+    notes = left_out(
+        (TITLES[row["quantity"], row["row"], row["column"]], row["diverged"], row["runs"])
+        for row in rows.to_dict("records")
+    )
+    title = "Numbers that stand only in the text, trained networks"
+    return Typeset(pd.DataFrame(lines), title, notes)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, plus_minus
+from finitewidth.tables.typeset import Typeset, left_out, plus_minus
 
 TITLES = {"linear": "deep linear", "relu": "ReLU", "soft_relu": "soft-ReLU"}
 OURS = {
@@ -39,7 +39,12 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             line[f"paper, {column}"] = _number(row[f"reported_{column}"], "–")
         lines.append(line | {"runs": str(row["runs"])})
     title = f"Accuracy on {settings['dataset']}, mean ± standard deviation over runs"
-    return Typeset(pd.DataFrame(lines), title)
+    return Typeset(pd.DataFrame(lines), title, left_out(map(_runs, rows.to_dict("records"))))
+
+
+def _runs(row: Mapping[str, Any]) -> tuple[str, int, int]:
+    gate = "" if pd.isna(row["beta"]) else f", ε = {row['eps']:g}, β = {row['beta']:g}"
+    return f"{TITLES[row['regime']]}{gate}", row["diverged"], row["runs"]
 
 
 def _number(number: float, missing: str = "") -> str:

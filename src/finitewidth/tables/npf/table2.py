@@ -1,11 +1,11 @@
 """npf Table 2 and npf0 Table 2: five gate regimes, ours beside theirs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, plus_minus
+from finitewidth.tables.typeset import Typeset, left_out, plus_minus
 
 ROWS = {
     "fc_sgd": ("FC", "SGD", "mnist"),
@@ -21,6 +21,7 @@ REGIMES = {
     "npf0": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DNPFL",
              "flnpf": "FLNPF", "relu": "ReLU"},
 }  # fmt: skip
+DIFFERENCES = ("difference", "difference_se")
 OURS = {
     "best_test": "ours, best epoch",
     "cross_fitted": "ours, cross-fitted",
@@ -29,15 +30,18 @@ OURS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of one version of the paper."""
+    """The rows of one version of the paper; differences from it where they mean something."""
     rows = tables["rows"]
-    return rows[rows["paper"] == settings["paper"]]
+    rows = rows[rows["paper"] == settings["paper"]]
+    known = rows["row"].map(lambda name: settings["comparable"][ROWS[name][2]])
+    return rows.assign(**{name: rows[name].where(known) for name in DIFFERENCES})
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Five lines per network and optimiser: three choices of the epoch, the paper, the difference.
 
-    ``settings``: ``paper``; ``datasets``, what is shown for each of the paper's.
+    ``settings``: ``paper``; ``datasets``, what is shown for each of the paper's; ``comparable``,
+    whether what was done to each is at the paper's scale: without that no difference is shown.
     """
     regimes = REGIMES[settings["paper"]]
     lines = []
@@ -52,10 +56,30 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             lines.append(head | {"": label} | _line(cells, regimes, selection))
             head = dict.fromkeys(head, "")
         lines.append(head | {"": "paper"} | _line(cells, regimes, "reported"))
+        if not settings["comparable"][dataset]:
+            continue
         chosen = OURS[rows["select"].iloc[0]].removeprefix("ours, ")
         difference = {title: _difference(cells.loc[regime]) for regime, title in regimes.items()}
         lines.append(head | {"": f"Δ ({chosen}) / SE"} | difference)
-    return Typeset(pd.DataFrame(lines), "Test accuracy (%), mean ± standard deviation over runs")
+    notes = (*_not_comparable(settings), *left_out(_runs(rows, regimes)))
+    title = "Test accuracy (%), mean ± standard deviation over runs"
+    return Typeset(pd.DataFrame(lines), title, notes)
+
+
+def _not_comparable(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """That some rows stand beside the paper's and cannot be held against them."""
+    others = [data for data, same in settings["comparable"].items() if not same]
+    if not others:
+        return ()
+    names = ", ".join(settings["datasets"][data] for data in others)
+    return (f"Not comparable with the paper's numbers, by data or sizes: {names}",)
+
+
+def _runs(rows: pd.DataFrame, regimes: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
+    for cell in rows.to_dict("records"):
+        network, optimiser, _ = ROWS[cell["row"]]
+        name = f"{network}/{optimiser} {regimes[cell['regime']]}"
+        yield name, cell["diverged"], cell["runs"]
 
 
 def _line(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> dict[str, str]:
