@@ -1,15 +1,20 @@
 # What all rules share: the checked configuration and the folder its results go to.
-from finitewidth.locks import release_stale_locks
+import sys
+
+from finitewidth.locks import is_dry_run, refuse_unwritable, release_stale_locks
 from finitewidth.plan import Plan
 from finitewidth.provenance import code_digest
 from finitewidth.settings import typed
 
 config.update(typed(config))
-# held until this process ends; jobs of a cluster belong to a run that holds it already
-share = workflow.is_main_process and release_stale_locks(".snakemake", "results")
-
 plan = Plan(config, workflow.basedir)
 results = plan.results
+
+# jobs of a cluster belong to a run that has done so already
+if workflow.is_main_process and not is_dry_run(sys.argv):
+    refuse_unwritable(".snakemake", "results", results)
+    # held until this process ends
+    share = release_stale_locks(".snakemake", "results")
 
 
 def files_of(artifact):
