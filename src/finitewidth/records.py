@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,15 @@ from finitewidth.errors import ResultError
 if TYPE_CHECKING:
     import pandas as pd
 
+LEFT = 3600  # seconds after which a temporary file is nobody's any more
+
 
 @contextlib.contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
     """Give a temporary path beside ``path`` and rename it into place if the block succeeds.
 
     A reader sees the old file or the whole new one, never a part; a failed block leaves nothing,
-    and what a killed one left goes with the next write of the same file.
+    and what a killed one left goes with a write of the same file an hour later.
 
     Raises:
         ResultError: the folder is read-only or the disk full; the message names file and remedy.
@@ -54,11 +57,15 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Delete temporary files of earlier writes of ``path`` that were killed."""
+    """Delete temporary files of earlier writes of ``path`` that were killed.
+
+    A young one may be another run's that is writing it now.
+    """
     temporary = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
     for file in path.parent.glob(".*"):
-        if temporary.fullmatch(file.name):
-            file.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            if temporary.fullmatch(file.name) and file.stat().st_mtime < time.time() - LEFT:
+                file.unlink()
 
 
 def _umask() -> int:
@@ -71,8 +78,10 @@ def _explain(error: OSError, path: Path) -> str:
     remedies = {
         errno.ENOSPC: "the disk is full; free some space and start again, finished work is kept",
         errno.EDQUOT: "your disk quota is used up; free some space and start again",
-        errno.EROFS: "the file system is read-only; choose another folder with --directory",
+        errno.EROFS: "the file system is read-only; remount it writable, or run in a copy of the "
+        "project elsewhere",
         errno.EACCES: "no permission to write there; change the folder's owner or mode",
+        errno.ENOENT: "another run wrote here at the same time; start again",
     }
     return f"cannot write {path}: {remedies.get(error.errno, error.strerror or str(error))}"
 

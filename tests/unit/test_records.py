@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import stat
+import time
 import zipfile
 
 import numpy as np
@@ -70,12 +71,32 @@ def test_atomic_cleans_up_after_an_interrupt(tmp_path):
     assert names(tmp_path) == []
 
 
+def test_a_live_writer_s_temporary_stays_and_a_killed_one_s_goes(tmp_path):
+    path, old = tmp_path / "a.csv", tmp_path / ".a-12345678.csv"
+    old.write_text("left an hour ago")
+    os.utime(old, (time.time() - records.LEFT - 60,) * 2)
+    with records.atomic(path) as temporary:
+        temporary.write_text("first")
+        records.write_text(path, "second")  # as another run would, now
+        assert not old.exists()
+    assert path.read_text() == "first"
+    assert names(tmp_path) == ["a.csv"]
+
+
+def test_a_temporary_that_vanishes_names_the_other_run(tmp_path):
+    with (
+        pytest.raises(ResultError, match=r"a\.csv: another run wrote here .* start again"),
+        records.atomic(tmp_path / "a.csv") as temporary,
+    ):
+        temporary.unlink()
+
+
 @pytest.mark.parametrize("function", ["replace", "fsync"])
 @pytest.mark.parametrize(
     ("code", "message"),
     [
         (errno.ENOSPC, "the disk is full; free some space"),
-        (errno.EROFS, "the file system is read-only; choose another folder"),
+        (errno.EROFS, "the file system is read-only; remount it writable"),
         (errno.EDQUOT, "quota is used up"),
         (errno.EACCES, "no permission to write there"),
         (errno.EIO, "Input/output error"),

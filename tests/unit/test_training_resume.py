@@ -11,7 +11,9 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,6 +144,53 @@ def test_no_checkpoint_before_its_time(tmp_path):
     run, store = described(), CheckpointStore(tmp_path, "a")
     loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=3600)
     assert not store.folder.exists()
+
+
+def saves_of(run, monkeypatch, took, seconds, step=1.0):
+    """After which steps, of a second each, a training saves whose saves take so long."""
+    clock, saved, ran = [0.0], [], [0]
+    store = SimpleNamespace(latest=lambda: (None, []))
+
+    def save(number, state):
+        clock[0] += took
+        saved.append(ran[0])
+
+    def stepping(self, batch):
+        clock[0] += step
+        ran[0] += 1
+        original(self, batch)
+
+    original, store.save = loop._Training._step, save
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.time, "monotonic", lambda: clock[0])
+        patch.setattr(loop._Training, "_step", stepping)
+        loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=seconds)
+    return saved, len(saved) * took / clock[0]
+
+
+def test_saves_that_take_long_leave_the_time_to_the_training(monkeypatch):
+    run = described(epochs=20)  # 60 steps
+    saved, share = saves_of(run, monkeypatch, took=2.0, seconds=1.5)
+    assert len(saved) > 1
+    assert share <= 1 / 20 + 2 / 60
+    assert all(later - before > 38 for before, later in pairwise(saved))
+    saved, _ = saves_of(run, monkeypatch, took=0.5, seconds=3.5)  # a short one: as asked for
+    assert {later - before for before, later in pairwise(saved)} == {4}
+
+
+def test_without_checkpoints_nothing_is_saved(monkeypatch):
+    monkeypatch.setattr(loop._Training, "save", lambda _: pytest.fail("nowhere to save"))
+    loop.train(described(), IMAGES, checkpoint_seconds=-1)
+
+
+def test_a_folder_cleared_by_another_run_stops_no_training(tmp_path, caplog):
+    store = CheckpointStore(tmp_path, "a")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", lambda one, _: (store.clear(), os.stat(one)))
+        store.save(1, {"step": 1})
+    assert "another run has cleared" in caplog.text
+    store.save(2, {"step": 2})
+    assert store.latest() == ({"step": 2}, [])
 
 
 class Trap:

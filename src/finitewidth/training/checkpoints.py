@@ -1,5 +1,6 @@
 """Checkpoints: where a killed training goes on. Two are kept, each replaced atomically."""
 
+import errno
 import hashlib
 import io
 import os
@@ -9,6 +10,8 @@ from typing import Any, BinaryIO
 
 import torch
 
+from finitewidth.errors import ResultError
+from finitewidth.progress import LOG
 from finitewidth.records import atomic
 
 
@@ -27,12 +30,20 @@ class CheckpointStore:
         self._owner = fingerprint.encode()
 
     def save(self, number: int, state: dict[str, Any]) -> None:
-        """Keep ``state`` (tensors and plain values) under a growing number; drop all but two."""
+        """Keep ``state`` (tensors and plain values) under a growing number; drop all but two.
+
+        Another run that ends the same training clears the folder; this one goes on all the same.
+        """
         content = io.BytesIO()  # of a full disk torch says only that its writer failed
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
-        with atomic(self._path(number)) as temporary:
-            temporary.write_bytes(content.getbuffer())
+        try:
+            with atomic(self._path(number)) as temporary:
+                temporary.write_bytes(content.getbuffer())
+        except ResultError as error:
+            if getattr(error.__cause__, "errno", None) != errno.ENOENT:
+                raise
+            LOG.warning("no checkpoint kept: another run has cleared %s", self.folder)
         for path in self._paths()[: -self.KEPT]:
             path.unlink(missing_ok=True)
 

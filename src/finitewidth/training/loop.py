@@ -18,6 +18,8 @@ from finitewidth.training.run import TrainingRun
 from finitewidth.training.stack import Images, Stack, Trained, build_stack
 
 EVALUATION_BATCH = 500
+LONG_SAVE = 1.0  # seconds; of a longer one the pause follows, so that it takes little of the time
+PAUSE = 19  # times a long save: a twentieth of the time
 
 
 @dataclass
@@ -58,7 +60,7 @@ def train(
         images: what to train and test on; their device is where training happens.
         earlier: the training whose kept weights ``pretrained`` feature networks start from.
         checkpoints: where to keep checkpoints; None for none.
-        checkpoint_seconds: time between two of them.
+        checkpoint_seconds: time between two of them, longer if a save takes long.
     """
     layers = layers_of(run.architecture, images.shape, images.outputs)
     stack = build_stack(run, layers, earlier, str(images.train_x.device))
@@ -90,7 +92,7 @@ class _Training:
         step_sizes = [replica.step_size for replica in run.replicas]
         self.optimiser = StackedOptimiser(run.optimiser, self.trained, step_sizes)
         self.checkpoints, self.seconds = checkpoints, seconds
-        self.saved_at = time.monotonic()
+        self.save_at = time.monotonic() + seconds if checkpoints else float("inf")
         self.steps_per_epoch = -(-images.train_count // run.batch_size)
         self.state = State(epoch=0, step=0, sums=self._no_sums())
 
@@ -120,7 +122,7 @@ class _Training:
             self._step(batch)
             state.step = step + 1
             progress.advance()
-            if time.monotonic() - self.saved_at > self.seconds:
+            if time.monotonic() > self.save_at:
                 self.save()
         state.epoch, state.step = state.epoch + 1, 0
         self._record()
@@ -227,10 +229,8 @@ class _Training:
             self.state.kept[label] = weights
 
     def save(self) -> None:
-        """Write a checkpoint."""
-        self.saved_at = time.monotonic()
-        if self.checkpoints is None:
-            return
+        """Write a checkpoint, and say when the next one is due."""
+        started = time.monotonic()
         state = {
             "trained": [tensor.detach() for tensor in self.trained],
             "optimiser": self.optimiser.state(),
@@ -238,6 +238,9 @@ class _Training:
         }
         number = self.state.epoch * self.steps_per_epoch + self.state.step
         self.checkpoints.save(number, state)
+        ended = time.monotonic()
+        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
+        self.save_at = ended + max(self.seconds, pause)
         LOG.info("checkpoint after epoch %d, step %d", self.state.epoch, self.state.step)
 
     def resume(self) -> None:
