@@ -3,19 +3,23 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
+from tests.training_cases import make_images
 
 from finitewidth.costs import formulas
 from finitewidth.costs.estimate import Rule, duration, estimate, jobs_of, size
 from finitewidth.costs.forecast import cost, forecast, pictures
-from finitewidth.costs.trainings import Pictures, positions, training
+from finitewidth.costs.trainings import Pictures, checkpoint, positions, training
 from finitewidth.costs.work import NOTHING, REFERENCE, Machine, Work, gpu, here
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.networks.architecture import Architecture, layers_of
 from finitewidth.plan import Plan
 from finitewidth.settings import merged, preset_only
+from finitewidth.training import loop
 from finitewidth.training.run import Replica, TrainingRun
 
 ROOT = Path(__file__).parents[2]
@@ -61,6 +65,35 @@ def test_a_frozen_feature_network_costs_a_forward_pass():
     assert frozen.flops / free.flops == pytest.approx((4 * 1000 + 2 * 100) / (3 * 1000 + 100))
     both = training(run("dlnpf", beta=4.0), DIGITS)
     assert both.flops / free.flops == pytest.approx((6 * 1000 + 2 * 100) / (3 * 1000 + 100))
+
+
+def bytes_of(state):
+    """Of all tensors in nested plain values."""
+    if isinstance(state, torch.Tensor):
+        return state.nbytes
+    values = state.values() if isinstance(state, dict) else state
+    return sum(map(bytes_of, values)) if isinstance(state, dict | list | tuple) else 0
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "rmsprop", "adam"])
+@pytest.mark.parametrize(
+    ("regime", "beta"), [("relu", None), ("frnpf_ii", None), ("dlnpf", 4.0)]
+)  # fmt: skip
+def test_a_checkpoint_is_as_large_as_reckoned_and_two_count(optimiser, regime, beta):
+    sizes = []
+    store = SimpleNamespace(
+        latest=lambda: (None, []), save=lambda _, state: sizes.append(bytes_of(state))
+    )
+    mine = run(regime, beta, optimiser=optimiser, snapshots=(0, 2), best_so_far=(1,),
+               keep=("best_validation", "last"))  # fmt: skip
+    loop.train(mine, make_images(shape=(64,)), checkpoints=store, checkpoint_seconds=-1)
+    small = Pictures((8, 8, 1), 3, 40, 20)
+    assert checkpoint(mine, small) == pytest.approx(
+        sizes[-1],
+        rel=0.02,  # a feature network has no last layer
+    )
+    lean = replace(mine, snapshots=(), best_so_far=(), keep=())
+    assert training(lean, small).disk - 2 * checkpoint(lean, small) == 150 * lean.epochs
 
 
 def test_cost_grows_with_epochs_and_replicas():

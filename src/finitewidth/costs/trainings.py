@@ -14,6 +14,8 @@ from finitewidth.training.run import TrainingRun
 
 SINGLE = 4  # bytes of a float32
 UPDATE = {"sgd": 3, "rmsprop": 6, "adam": 10}  # numbers touched per weight and step
+STATES = {"sgd": 0, "rmsprop": 1, "adam": 2}  # numbers an optimiser keeps per weight
+CHECKPOINTS = 2  # kept of a training under way (`finitewidth.training.checkpoints`)
 CALLS_PER_LAYER = 14  # of a dense layer, forward, backward and update
 
 
@@ -42,12 +44,31 @@ def positions(layers: tuple[Layer, ...], shape: tuple[int, int, int]) -> list[in
     return found
 
 
+def _shape(run: TrainingRun, data: Pictures) -> tuple[int, int, int]:
+    height, width, channels = data.shape
+    return height // run.data.pool, width // run.data.pool, channels
+
+
+def _layers(run: TrainingRun, data: Pictures) -> tuple[Layer, ...]:
+    return layers_of(run.architecture, _shape(run, data), 1 if run.data.classes else data.classes)
+
+
+def checkpoint(run: TrainingRun, data: Pictures) -> float:
+    """Bytes of a training's last checkpoint, its largest, but for the history.
+
+    What learns with the optimiser's states, and all networks once per label kept so far.
+    """
+    learnt = len(run.regime.learns) * (1 + STATES[run.optimiser])
+    best = set(run.keep) - {"last"} | ({"best_test"} if run.best_so_far else set())
+    labels = len(best) + len(run.snapshots) + len(run.best_so_far)
+    networks = 1 + (run.regime.gating.source == "feature")
+    weights = len(run.replicas) * parameter_count(_layers(run, data))
+    return SINGLE * weights * (learnt + networks * labels)
+
+
 def training(run: TrainingRun, data: Pictures) -> Work:
     """One job: all replicas of a run, as `finitewidth.training.loop.train` does it."""
-    outputs = 1 if run.data.classes else data.classes
-    height, width, channels = data.shape
-    shape = height // run.data.pool, width // run.data.pool, channels
-    layers = layers_of(run.architecture, shape, outputs)
+    shape, layers = _shape(run, data), _layers(run, data)
     places = positions(layers, shape)
     kept = 2 / data.classes if run.data.classes else 1.0
     train = min(run.data.train or data.train, data.train) * kept
@@ -82,5 +103,6 @@ def training(run: TrainingRun, data: Pictures) -> Work:
             + 8 * replicas * run.batch_size * units
         ),
         disk=SINGLE * replicas * weights * networks * (snapshots - 2)
-        + 150 * replicas * run.epochs,
+        + 150 * replicas * run.epochs
+        + CHECKPOINTS * checkpoint(run, data),
     )  # fmt: skip
