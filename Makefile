@@ -1,6 +1,7 @@
 # make            set up .venv and regenerate everything (preset quick, bundled data)
-# make test       set up .venv and run all tests but those on a cluster
-# make test-full  all tests, the long ones too, and a Slurm cluster of one node, as root (docs/cluster.md)
+# make test       set up .venv and run the short version of all tests but those on a cluster
+# make test-full  all tests at their full length, and a Slurm cluster of one node, as root
+#                 (docs/cluster.md); writes docs/reliability.md
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make lint       formatting and style      make clean      remove results (datasets stay)
 
@@ -32,7 +33,8 @@ test: setup
 
 # also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --full --numprocesses 2 --dist loadfile
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --full --numprocesses 2 --dist loadfile \
+	  --reliability docs/reliability.md
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

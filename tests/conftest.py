@@ -60,4 +60,5 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_terminal_summary(terminalreporter, config):
     file = config.getoption("reliability")
     if file is not None:
-        write_table(file, terminalreporter.getreports("passed"))
+        outcomes = ("passed", "failed", "error")
+        write_table(file, [each for word in outcomes for each in terminalreporter.getreports(word)])

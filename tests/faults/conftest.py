@@ -11,6 +11,8 @@ import psutil
 import pytest
 from tests.workflow.conftest import Checkout
 
+from .reliability import said
+
 SETTINGS = ("npf={kvf: {epochs: 60, every: 20}}", "checkpoint_seconds=0.02")
 FINISHED = ("results/data/digits.npz", "results/smoke/npf/training/nu/history.csv")
 TARGET = "results/smoke/npf/training/kvf/history.csv"
@@ -95,6 +97,12 @@ def undisturbed(base) -> dict[str, bytes]:
     return checkout.results()
 
 
+def pytest_itemcollected(item):
+    """Reports name their case also where the test fails before it comes to publish anything."""
+    if marker := item.get_closest_marker("case"):
+        item.user_properties.append(("case", marker.args[0]))
+
+
 @dataclass
 class Case:
     """One repetition of one fault: its checkout, and what is to be published."""
@@ -104,13 +112,19 @@ class Case:
     before: dict[str, int]
     publish: Callable[[str, str], None]
 
-    def survives(self, said: str, lost: str = "nothing") -> None:
-        """A second start finishes with the same bytes and does nothing again that was finished."""
+    def survives(self, message: str = "", lost: str = "nothing", log: str = "") -> None:
+        """A second start finishes with the same bytes and does nothing again that was finished.
+
+        Args:
+            message: what was said.
+            lost: what is done again.
+            log: a pattern of what the training says at that start, in the place of ``message``.
+        """
         done = self.checkout.finish()
         assert done.returncode == 0, done.stdout
         assert self.checkout.results() == self.undisturbed
         assert self.checkout.finished() == self.before
-        self.publish(said, lost)
+        self.publish(said(log, self.log) if log else message, lost)
 
 
 @pytest.fixture
@@ -118,8 +132,7 @@ def case(base, undisturbed, tmp_path, request) -> Case:
     """A fresh copy of the base for a fault."""
     checkout = Faulty(tmp_path / "checkout", base)
 
-    def publish(said: str, lost: str) -> None:
-        title = request.node.get_closest_marker("case").args[0]
-        request.node.user_properties.append(("reliability", [title, said, lost]))
+    def publish(message: str, lost: str) -> None:
+        request.node.user_properties.append(("reliability", [message, lost]))
 
     return Case(checkout, undisturbed, checkout.finished(), publish)

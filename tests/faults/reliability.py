@@ -1,6 +1,7 @@
 """The table of docs/reliability.md: what the suite of faults found."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -13,12 +14,13 @@ of an undisturbed run, and what was finished must not be done again. Generated b
     pytest tests/faults --full --reliability docs/reliability.md
 
 which keeps the rows of cases that it did not run. Where a file is damaged, the message says which
-one to delete.
+one to delete. Messages are what the runs said, without folders.
 
 | Case | Repetitions | Lost | Message |
 |---|---|---|---|
 """
 UNKNOWN = ("0", "not run yet", "")
+AFTER = "\n## Determinism"  # what stands from here on is written by others
 
 
 def cases() -> list[str]:
@@ -31,23 +33,61 @@ def cases() -> list[str]:
     return found
 
 
+def said(pattern: str, text: str) -> str:
+    """What was really said: the first match, on one line, without folders and running numbers.
+
+    Fails where nothing matches.
+    """
+    found = re.search(pattern, text, re.S)
+    assert found, f"nobody said {pattern}:\n{text}"
+    line = re.sub(r"\s+", " ", found.group()).strip().replace("|", "\\|")
+    return re.sub(r"\b\d{12}\b", "…", re.sub(r"[^\s:]*/(?=[^/\s])", "", line))
+
+
 def read_table(file: Path) -> dict[str, tuple[str, ...]]:
     """Repetitions, loss and message by case."""
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
-    return {row[0]: tuple([*row[1:], ""][:3]) for row in rows if row[0] != "Case"}
+    table, _ = _parts(file)
+    rows = [line[2:].removesuffix(" |").split(" | ")
+            for line in table.splitlines() if line.startswith("| ")]  # fmt: skip
+    return {row[0]: tuple(row[1:]) for row in rows if row[0] != "Case"}
+
+
+def _parts(file: Path) -> tuple[str, str]:
+    """The table with what stands before it, and what stands after it."""
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    table, heading, after = text.partition(AFTER)
+    return table, heading + after
 
 
 def write_table(file: Path, reports: list) -> None:
-    """Write a row per case; those that no report speaks of stay as they were."""
-    found = defaultdict(list)
-    for report in reports:
-        for kind, value in report.user_properties:
-            if kind == "reliability" and report.when == "call":
-                found[value[0]].append(value[1:])
+    """Write a row per case, those that no report speaks of as they were; keep what stands below.
+
+    Args:
+        file: the document.
+        reports: pytest's on tests with a property ``case``, of any outcome and phase.
+    """
     rows = read_table(file)
-    for title, entries in found.items():
-        said, lost = (", ".join(dict.fromkeys(words)) for words in zip(*entries, strict=True))
-        rows[title] = (str(len(entries)), lost, said)
+    for title, repetitions in _by_case(reports).items():
+        failed = sum(repetition is None for repetition in repetitions)
+        count = f"{failed} of {len(repetitions)} FAILED" if failed else str(len(repetitions))
+        words = zip(*filter(None, repetitions), strict=True)
+        message, lost = [" / ".join(dict.fromkeys(word)) for word in words] or ["", ""]
+        rows[title] = (count, lost, message)
     lines = [f"| {' | '.join((title, *rows.get(title, UNKNOWN)))} |" for title in cases()]
-    file.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+    _, after = _parts(file)
+    file.write_text(HEAD + "\n".join(lines) + "\n" + after, encoding="utf-8")
+
+
+def _by_case(reports: list) -> dict[str, list[tuple[str, str] | None]]:
+    """For each repetition of each case its message and loss, or None if it failed."""
+    found = defaultdict(dict)
+    for report in reports:
+        facts = dict(report.user_properties)
+        if "case" not in facts or report.outcome == "skipped":
+            continue
+        repetitions = found[facts["case"]]
+        if report.outcome == "failed":
+            repetitions[report.nodeid] = None  # in any phase
+        elif report.when == "call":
+            repetitions.setdefault(report.nodeid, tuple(facts["reliability"]))
+    return {title: list(repetitions.values()) for title, repetitions in found.items()}
