@@ -124,7 +124,7 @@ class Case:
         assert done.returncode == 0, done.stdout
         assert self.checkout.results() == self.undisturbed
         assert self.checkout.finished() == self.before
-        self.publish(said(log, self.log) if log else message, lost)
+        self.publish(said(log, self.checkout.log) if log else message, lost)
 
 
 @pytest.fixture
