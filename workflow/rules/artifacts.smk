@@ -9,7 +9,7 @@ rule experiment:
     benchmark:
         f"{results}/benchmarks/experiment.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
@@ -24,7 +24,7 @@ rule figure:
     benchmark:
         f"{results}/benchmarks/figure.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 1500 * attempt,
@@ -39,7 +39,7 @@ rule table:
     benchmark:
         f"{results}/benchmarks/table.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 1500 * attempt,

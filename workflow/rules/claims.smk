@@ -13,7 +13,7 @@ rule claims:
     benchmark:
         f"{results}/benchmarks/claims/{{paper}}.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 1500 * attempt,

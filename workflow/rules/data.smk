@@ -9,7 +9,7 @@ rule dataset:
     benchmark:
         "results/data/benchmarks/{source}.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,

@@ -6,7 +6,7 @@ rule plan:
         f"{results}/logs/plan.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     params:
         rules=plan.graph(workflow.rules),
         gpu_tflops=config["gpu_tflops"],

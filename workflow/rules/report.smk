@@ -24,11 +24,11 @@ rule report:
     benchmark:
         f"{results}/benchmarks/report.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=lambda wildcards, attempt: 1500 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         **report_params,
     script:
@@ -40,11 +40,11 @@ rule report_now:
     log:
         f"{results}/logs/report.log",
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=lambda wildcards, attempt: 1500 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         **report_params,
         folder=rules.report.output[0],

@@ -18,7 +18,7 @@ rule train:
     benchmark:
         f"{results}/benchmarks/{{paper}}/training/{{training}}.tsv"
     conda:
-        "../../environment.yml"
+        "../envs/finitewidth.yaml"
     threads: 1
     resources:
         mem_mb=plan.training_memory,
