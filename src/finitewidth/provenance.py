@@ -17,6 +17,7 @@ from typing import Any
 
 PACKAGE = "finitewidth"
 SOURCE_ROOT = Path(__file__).resolve().parent.parent
+SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
 
 
@@ -145,10 +146,15 @@ def environment() -> dict[str, Any]:
             "release": platform.release(),
             "processor": _processor(),
             "cores": os.cpu_count(),
-            "slurm_job": os.environ.get("SLURM_JOB_ID"),
+            "scheduler_job": scheduler_job(),
         },
         "git": git_state(),
     }
+
+
+def scheduler_job() -> str | None:
+    """What a cluster's scheduler calls the job that runs this; None outside of one."""
+    return next((os.environ[name] for name in SCHEDULERS if os.environ.get(name)), None)
 
 
 def git_state() -> dict[str, Any]:

@@ -243,3 +243,12 @@ def test_environment_is_json_and_names_versions():
     stamp = json.loads(json.dumps(environment()))
     assert stamp["versions"]["numpy"]
     assert set(stamp["git"]) == {"commit", "dirty"}
+
+
+@pytest.mark.parametrize("variable", ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"])
+def test_a_stamp_names_the_job_of_any_scheduler(monkeypatch, variable):
+    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"):
+        monkeypatch.delenv(name, raising=False)
+    assert environment()["machine"]["scheduler_job"] is None
+    monkeypatch.setenv(variable, "17.head")
+    assert environment()["machine"]["scheduler_job"] == "17.head"

@@ -1,7 +1,10 @@
 """What the report reads, counts and writes, piece by piece."""
 
 import gzip
+import shlex
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,6 +39,18 @@ def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
 def test_a_job_stands_on_the_page_of_its_paper():
     assert pages.job_href(JOBS["train npf/nu"]) == "npf.html#job-train-npf-nu"
     assert pages.job_href(JOBS["npf_nu"]) == "npf.html#job-npf-nu"
+
+
+@pytest.mark.parametrize(
+    "setting", ["npf={nu: {runs: 2}}", "data={root: \"a 'b' $(c)\"}", "device=cuda", "x=~root;y"]
+)
+def test_a_command_can_be_pasted_into_a_shell(setting):
+    findings = SimpleNamespace(preset="quick", overrides=[setting])
+    words = shlex.split(pages.command("npf_fig3", findings))
+    assert words[-2:] == ["preset=quick", setting]
+    said = subprocess.run(["sh", "-c", pages.command("npf_fig3", findings).replace(
+        "snakemake", "printf '%s\\n'", 1)], capture_output=True, text=True, check=True)  # fmt: skip
+    assert said.stdout.splitlines()[-1] == setting
 
 
 def test_a_damaged_stamp_is_named(tmp_path):

@@ -31,9 +31,21 @@ def missing() -> str | None:
     absent = [program for program in PROGRAMS if shutil.which(program, path=SEARCHED) is None]
     if absent:
         return f"{', '.join(absent)} not on PATH; on Debian: {INSTALL}"
+    if CONF.exists() and not _ours(CONF):
+        return f"{CONF} is another cluster's and is left alone; move it away to start one here"
     if any(_runs(process, "slurmctld") for process in Path("/proc").glob("[0-9]*")):
         return "a slurmctld runs on this machine and is left alone"
     return None
+
+
+def _ours(conf: Path, folder: Path | None = None) -> bool:
+    """Whether a slurm.conf was written here, with its state below ``folder`` if one is given."""
+    try:
+        lines = conf.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return False
+    mine = folder is None or f"StateSaveLocation={folder}/state" in lines
+    return f"ClusterName={NAME}" in lines and mine
 
 
 class Cluster:
@@ -41,7 +53,6 @@ class Cluster:
 
     def __init__(self, folder: Path, cpus: int = 4, memory_mb: int = 64_000):
         self.folder, self.cpus, self.memory_mb = folder.resolve(), cpus, memory_mb
-        self._kept = self.folder / "slurm.conf.before"
 
     def start(self) -> None:
         """Bring all daemons up and wait until the node is idle.
@@ -56,11 +67,10 @@ class Cluster:
         self.folder.chmod(0o755)
         (self.folder / "munge").chmod(0o711)
         key = self.folder / "munge/munge.key"
-        key.write_bytes(secrets.token_bytes(1024))
-        key.chmod(0o600)
+        key.unlink(missing_ok=True)
+        with open(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(secrets.token_bytes(1024))
         CONF.parent.mkdir(exist_ok=True)
-        if CONF.exists() and not self._kept.exists():
-            shutil.copy2(CONF, self._kept)
         CONF.write_text(self.configuration(), encoding="utf-8")
         try:
             self._bring_up(key)
@@ -124,17 +134,15 @@ class Cluster:
         return "".join(f"{name}={value}\n" for name, value in settings.items())
 
     def stop(self) -> None:
-        """Cancel all jobs, end the daemons and put back the slurm.conf that was there."""
-        if (self.folder / "run/slurmctld.pid").exists():
+        """Cancel all jobs, end the daemons and remove the slurm.conf that `start` wrote."""
+        if (self.folder / "run/slurmctld.pid").exists() and _ours(CONF, self.folder):
             subprocess.run(["scancel", "--user=root"], capture_output=True, timeout=20, check=False)
             time.sleep(1)
         _kill_jobs()
         for daemon in DAEMONS:
             _end(self.folder / f"run/{daemon}.pid", daemon)
-        if self._kept.exists():
-            shutil.move(self._kept, CONF)
-        else:
-            CONF.unlink(missing_ok=True)
+        if _ours(CONF, self.folder):
+            CONF.unlink()
 
 
 def wait_for(happened, seconds: float, complaint: str) -> None:

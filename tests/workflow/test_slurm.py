@@ -19,7 +19,7 @@ KVF = "results/smoke/npf/experiments/kvf.csv"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """A running Slurm of one node; what was in /etc/slurm comes back afterwards."""
+    """A running Slurm of one node."""
     if reason := slurm_cluster.missing():
         pytest.skip(reason)
     one = Cluster(tmp_path_factory.mktemp("slurm"))
@@ -73,7 +73,7 @@ def test_provenance_names_the_schedulers_job(by_slurm):
     checkout, said = by_slurm
     submitted = set(re.findall(r"has been submitted with SLURM jobid (\d+)", said))
     for name in ("npf/training/nu/", "npf/experiments/kvf_", "beyond/experiments/theory_"):
-        assert stamp(checkout, name)["machine"]["slurm_job"] in submitted
+        assert stamp(checkout, name)["machine"]["scheduler_job"] in submitted
 
 
 def test_logs_are_kept_by_artifact_and_by_the_schedulers_job(by_slurm):
@@ -140,5 +140,5 @@ def test_another_scheduler_by_its_own_commands(cluster, make_checkout):
     finished = checkout.run("beyond_fig5", "--profile", "profiles/cluster-generic",
                             "--latency-wait", "10", cores=1)  # fmt: skip
     assert finished.returncode == 0, finished.stdout
-    assert stamp(checkout, "beyond/experiments/theory_")["machine"]["slurm_job"]
+    assert stamp(checkout, "beyond/experiments/theory_")["machine"]["scheduler_job"]
     assert len(list((checkout.path / ".snakemake/cluster_logs").glob("*.log"))) == 2

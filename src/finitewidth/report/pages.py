@@ -1,5 +1,6 @@
 """What stands on which page; how it looks stands in ``templates``."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -205,9 +206,7 @@ def _artifact(told: gather.Told, findings: gather.Findings, shelf: Shelf) -> Sec
 def command(artifact: str, findings: gather.Findings) -> str:
     """What makes exactly this artifact, with all that the command line changed."""
     settings = [f"preset={findings.preset}", *findings.overrides]
-    quoted = (f"'{setting}'" if " " in setting or "{" in setting else setting
-              for setting in settings)  # fmt: skip
-    return f"snakemake --cores 1 {artifact} --config {' '.join(quoted)}"
+    return f"snakemake --cores 1 {artifact} --config {shlex.join(settings)}"
 
 
 def _with_sources(
