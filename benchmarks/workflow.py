@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "workflow", "config", "profiles", "environment.yml")
+PARTS = ("Snakefile", "workflow", "config", "profiles")
 
 
 def seconds(command: list[str], folder: Path, repetitions: int = 1) -> float:

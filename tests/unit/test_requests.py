@@ -42,6 +42,13 @@ def test_another_attempt_asks_for_more():
         ]
 
 
+def test_no_attempt_of_a_training_asks_for_more_than_a_day():
+    mine = plan("paper")
+    assert [mine.training_minutes(of("npf/vconv_sgd-relu"), n) for n in (1, 2, 3)] == [DAY] * 3
+    hours = mine.requests.forecast("npf_memorisation") * SLACK
+    assert mine.requests.minutes("npf_memorisation", 3) == pytest.approx(3 * hours, abs=3)
+
+
 def test_a_gpu_is_forecast_as_a_gpu():
     slow, fast = plan("paper").requests, plan("paper", device="cuda").requests
     assert slow.forecast("npf/vconv_sgd-relu") > 20 * fast.forecast("npf/vconv_sgd-relu")

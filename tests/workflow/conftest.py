@@ -23,7 +23,6 @@ PARTS = (
     "config",
     "profiles",
     "src",
-    "environment.yml",
     "requirements.lock",
 )
 

@@ -1,0 +1,83 @@
+"""Profiles of schedulers: every group has its number of members, GPUs reach the command line."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from tests.workflow_rules import RULES
+
+from finitewidth.costs.formulas import EXPERIMENTS
+from finitewidth.index import PAPERS
+from finitewidth.plan import Plan
+from finitewidth.settings import preset_only
+
+ROOT = Path(__file__).parents[2]
+PROFILES = ("slurm", "cluster-generic")
+
+
+def profile(name):
+    return yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text())
+
+
+def groups():
+    """All groups that any settings can form: forecasts decide only who is in them."""
+    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
+    papers = {entry.paper for entry in plan.artifacts + plan.extras} | set(PAPERS)
+    return (
+        {"datasets"}
+        | {f"trainings_{name.split('/')[0]}" for name in plan.trainings()}
+        | {f"experiments_{rule.split('_')[0]}" for rule in EXPERIMENTS}
+        | {f"results_{paper}" for paper in papers}
+    )
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_exactly_the_groups_there_can_be_have_a_number_of_members(name):
+    named = dict(entry.split("=") for entry in profile(name)["group-components"])
+    assert set(named) == groups()
+    assert profile(name)["group-components"] == profile("slurm")["group-components"]
+
+
+def submitted(tmp_path, gpus):
+    """The words that sbatch gets of a job that asks for so many GPUs."""
+    (tmp_path / "sbatch").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    (tmp_path / "sbatch").chmod(0o755)
+    settings = profile("cluster-generic")
+    resources = SimpleNamespace(**{**settings["default-resources"], "gpu": gpus})
+    command = settings["cluster-generic-submit-cmd"].format(resources=resources, threads=1)
+    answer = subprocess.run(
+        ["sh", "-c", f"{command} job.sh"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+    )  # fmt: skip
+    return answer.stdout.split()
+
+
+def test_gpus_are_requested_where_a_job_asks_for_them(tmp_path):
+    assert profile("cluster-generic")["default-resources"]["gpu"] == 0
+    assert "--gpus=1" in submitted(tmp_path, 1)
+    without = submitted(tmp_path, 0)
+    assert not [word for word in without if "gpu" in word]
+    assert without[-1] == "job.sh"
+
+
+@pytest.mark.parametrize("name", ["mem_mb", "runtime"])
+def test_every_rule_asks_for_more_at_another_attempt(name):
+    """A rule's own value, or one of the plan that tests/unit/test_requests.py looks at."""
+    values = [(rule, value) for rule, text in RULES.items()
+              for value in re.findall(rf"^ +{name}=(.+),$", text, re.M)]  # fmt: skip
+    assert len(values) >= 7
+    constant = [rule for rule, value in values
+                if "* attempt" not in value and not value.startswith("plan.training_")]  # fmt: skip
+    assert constant == []
+
+
+@pytest.mark.parametrize("place", ["workflow/envs", ".snakemake/conda"])
+def test_the_environment_finds_the_lock_from_where_it_lies_and_from_snakemake_s_copy(place):
+    environment = yaml.safe_load((ROOT / "workflow/envs/finitewidth.yaml").read_text())
+    lock, project = (entry.split(" ")[1] for entry in environment["dependencies"][-1]["pip"])
+    assert Path(os.path.normpath(ROOT / place / lock)) == ROOT / "requirements.lock"
+    assert Path(os.path.normpath(ROOT / place / project)) == ROOT
