@@ -1,4 +1,4 @@
-"""A value of nu_t = yᵀ (K / tr K)⁻¹ y as a row, with what it took to invert K or forbade it."""
+"""A value of nu_t = yᵀ (K / tr K)⁻¹ y as a row, with what it took or what forbade it."""
 
 from collections.abc import Callable
 from typing import Any
