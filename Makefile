@@ -24,17 +24,18 @@ setup: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || \
 	  { echo "finitewidth needs Python 3.11 or newer; say which: make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
+PYTEST := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
 test: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile -m "not slurm"
+	$(PYTEST) -m "not slurm"
 
 # also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --full --numprocesses 2 --dist loadfile \
-	  --reliability docs/reliability.md
+	$(PYTEST) --full --reliability docs/reliability.md
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

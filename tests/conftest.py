@@ -32,16 +32,17 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("full"):
-        return
-    long = [item for item in items if item.get_closest_marker("full")]
-    config.hook.pytest_deselected(items=long)
-    items[:] = [item for item in items if item not in long]
-
-
 # what looks at the whole run at preset smoke, which is made once
 OF_THE_SMOKE_RUN = ("tests/workflow/test_smoke.py", "tests/workflow/test_report_browser.py")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("full"):
+        long = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+    # the longest first, or one worker ends alone with it
+    items.sort(key=lambda item: not item.nodeid.startswith(OF_THE_SMOKE_RUN))
 
 
 @pytest.hookimpl(optionalhook=True)

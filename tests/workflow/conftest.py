@@ -88,12 +88,7 @@ class Checkout:
         """How many jobs of each rule a dry run announces; empty: nothing to be done."""
         answer = self.run("--dry-run", *arguments, **options)
         assert answer.returncode == 0, answer.stdout
-        table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", answer.stdout, re.M | re.S)
-        if table is None:
-            assert "Nothing to be done" in answer.stdout, answer.stdout
-            return {}
-        rows = [line.split() for line in table.group(1).splitlines() if line.strip()]
-        return {rule: int(count) for rule, count in rows}
+        return counted(answer.stdout)
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace a text that must be there."""
@@ -117,6 +112,16 @@ class Checkout:
             for file in sorted(folder.rglob("*"))
             if file.suffix in suffixes
         }
+
+
+def counted(said: str) -> dict[str, int]:
+    """The table of jobs that Snakemake announces: how many of each rule."""
+    table = re.search(r"^job +count\n-+ +-+\n(.*?)^total", said, re.M | re.S)
+    if table is None:
+        assert "Nothing to be done" in said, said
+        return {}
+    rows = [line.split() for line in table.group(1).splitlines() if line.strip()]
+    return {rule: int(count) for rule, count in rows}
 
 
 def kill(process: subprocess.Popen) -> None:

@@ -1,4 +1,4 @@
-"""What each preset would submit to a cluster: few jobs, each with all it asks for."""
+"""Every preset dry-runs; what it would submit to a cluster: few jobs, each with all it asks for."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from finitewidth.costs.formulas import EXPERIMENTS
+from finitewidth.index import done, read_extras, read_index
 from finitewidth.plan import Plan
 from finitewidth.settings import preset_only
+
+from .conftest import counted, trainings_planned
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ("smoke", "quick", "laptop", "paper")
@@ -25,6 +28,16 @@ def announced(make_checkout):
         assert answer.returncode == 0, answer.stdout
         answers[preset] = answer.stdout
     return answers
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_dry_runs_completely(announced, preset):
+    jobs = counted(announced[preset])
+    assert jobs["train"] == trainings_planned(preset) > 0
+    artifacts = done(
+        read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
+    )
+    assert {artifact.artifact for artifact in artifacts} <= set(jobs)
 
 
 def jobs_of(text: str) -> list[str]:
