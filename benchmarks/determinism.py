@@ -1,17 +1,38 @@
-"""What differs between two results folders: of other runs, cores, folders, days or machines.
+r"""What differs between two results folders: of other runs, cores, folders, days or machines.
 
     python benchmarks/determinism.py results/quick elsewhere/results/quick
 
 Compares byte for byte all tables, arrays and pictures; logs, times and provenance may differ. For
 CSV files that differ it prints the largest difference of their numbers. Exits 1 if one differs.
+With ``--row "what was compared"`` the answer becomes a row of docs/reliability.md. An older
+processor can be had on a newer one:
+
+    ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_ENABLE_INSTRUCTIONS=SSE4_2 \
+      OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="AVX2 FMA3 AVX512F" snakemake ...
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 COMPARED = {".csv", ".md", ".tex", ".npz", ".pdf", ".svg", ".png"}
+DOCUMENT = Path(__file__).parents[1] / "docs/reliability.md"
+HEADING = "## Determinism"
+HEAD = f"""
+{HEADING}
+
+Rows of `benchmarks/determinism.py`, which compares two folders of results byte for byte: tables,
+arrays, and pictures, which carry no dates. Sums of floats depend on the instructions of the
+processor: results are equal on one kind of machine, whatever the folder, the day and the number of
+cores, and not on another. A training on a GPU differs from one on a CPU as two kinds of processor
+do; that has no row as long as nobody has measured it.
+
+| Compared | Files | Differ | Where, and by how much at most |
+|---|---|---|---|
+"""
 ASIDE = {"logs", "benchmarks", ".checkpoints", ".sums", "report"}  # times, and what holds them
 
 
@@ -48,15 +69,38 @@ def numbers(ours: Path, theirs: Path) -> str:
             + f"; words differ in {', '.join(text)}" * bool(text))  # fmt: skip
 
 
+def summary(found: list[str]) -> str:
+    """The tables that differ in one phrase: the median and the largest relative difference."""
+    sizes = {line.split(":")[0]: float(size) for line in found
+             for size in re.findall(r"relative ([\d.e+-]+)", line)}  # fmt: skip
+    if not sizes:
+        return "; ".join(found)
+    worst = max(sizes, key=sizes.get)
+    return (f"{len(sizes)} tables; largest relative difference of a number in each: median "
+            f"{median(sizes.values()):.1g}, at most {sizes[worst]:.1g} ({worst})")  # fmt: skip
+
+
+def write_row(document: Path, what: str, count: int, found: list[str]) -> None:
+    """Add a row to the document, or replace the one of that name."""
+    before, _, after = document.read_text(encoding="utf-8").partition(f"\n{HEADING}")
+    rows = [line for line in after.splitlines() if line.startswith("| ")][1:]
+    rows = [row for row in rows if not row.startswith(f"| {what} |")]
+    rows.append(f"| {what} | {count} | {len(found)} | {summary(found)} |")
+    document.write_text(before + HEAD + "\n".join(rows) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("ours", type=Path)
     parser.add_argument("theirs", type=Path)
+    parser.add_argument("--row", metavar="WHAT", help="write a row of this name")
     options = parser.parse_args()
     found = list(differences(options.ours, options.theirs))
     count = len(files(options.ours))
     print("\n".join([*found, f"{len(found)} of {count} files differ" if found else
                      f"all {count} files are equal, byte for byte"]))  # fmt: skip
+    if options.row:
+        write_row(DOCUMENT, options.row, count, found)
     return int(bool(found) or not count)
 
 

@@ -15,8 +15,13 @@ FILES = {
 
 
 @pytest.fixture
-def differences():
-    return runpy.run_path(str(SCRIPT))["differences"]
+def script():
+    return runpy.run_path(str(SCRIPT))
+
+
+@pytest.fixture
+def differences(script):
+    return script["differences"]
 
 
 @pytest.fixture
@@ -40,3 +45,20 @@ def test_what_differs_is_named_with_its_size(differences, folders):
     table, figure = differences(*folders)
     assert table == "npf/experiments/nu.csv: largest difference 0.05, relative 0.25"
     assert figure.startswith("npf/figures/fig.svg: only in ")
+
+
+def test_a_row_is_added_replaced_and_keeps_what_stands_above(script, tmp_path):
+    document = tmp_path / "reliability.md"
+    document.write_text("# Reliability\n\n| Case |\n")
+    found = ["a.csv: largest difference 3, relative 0.5", "b.csv: largest difference 1, relative 2"]
+    script["write_row"](document, "two kinds of processor", 9, found)
+    script["write_row"](document, "one core and two", 9, found)
+    script["write_row"](document, "one core and two", 9, [])
+    text = document.read_text()
+    assert text.startswith("# Reliability\n\n| Case |\n\n## Determinism")
+    rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    assert rows == [
+        "| two kinds of processor | 9 | 2 | 2 tables; largest relative difference of a number in "
+        "each: median 1, at most 2 (b.csv) |",
+        "| one core and two | 9 | 0 |  |",
+    ]
