@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,6 +69,14 @@ def _remove_leftovers(path: Path) -> None:
                 file.unlink()
 
 
+def remove_left_folders(place: Path, prefix: str) -> None:
+    """Delete temporary folders in ``place`` that killed jobs left more than a day ago."""
+    for folder in place.glob(f"{prefix}*"):
+        with contextlib.suppress(FileNotFoundError):
+            if folder.stat().st_mtime < time.time() - 24 * LEFT:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
@@ -95,7 +104,7 @@ def _sealed(path: str | Path) -> Iterator[Path]:
     seal = _seal_of(path)
     with atomic(path) as temporary:
         yield temporary
-        digest = _digest(temporary)
+        digest = file_digest(temporary)
         # a killed writer leaves a table without a seal, not with a wrong one
         seal.unlink(missing_ok=True)
     write_text(seal, digest)
@@ -105,7 +114,8 @@ def _seal_of(path: str | Path) -> Path:
     return Path(path).parent / ".sums" / f"{Path(path).name}.sha256"
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -113,7 +123,7 @@ def _digest(path: Path) -> str:
 def _refuse_altered(path: str | Path) -> None:
     """Compare a table with its checksum, if it has one: not so what was written by hand."""
     with contextlib.suppress(FileNotFoundError):
-        if _seal_of(path).read_text(encoding="utf-8") != _digest(Path(path)):
+        if _seal_of(path).read_text(encoding="utf-8") != file_digest(Path(path)):
             raise ResultError(f"{path} is damaged (its checksum is wrong); "
                               "delete it and run again")  # fmt: skip
 

@@ -17,6 +17,7 @@ from finitewidth.data.catalogue import SOURCES, unknown
 from finitewidth.data.store import Dataset
 from finitewidth.data.torchvision_import import import_torchvision
 from finitewidth.errors import ConfigError, DataError
+from finitewidth.records import remove_left_folders
 
 VARIABLE = "FINITEWIDTH_DATA"
 DEFAULT_ROOT = Path("resources")  # below the folder of the run, if no place was named
@@ -88,6 +89,7 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """Fetch beside the target and move file by file, so that no part is taken for the whole."""
     try:
         root.mkdir(parents=True, exist_ok=True)
+        remove_left_folders(root, ".fetch-")
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=root) as folder, _time_limit():
             kind(folder, train=True, download=True)
             _verify(name, kind, Path(folder))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from finitewidth.records import remove_left_folders
 from finitewidth.report.build import build_pages
 from finitewidth.report.gather import gather
 from finitewidth.report.pages import all_pages
@@ -31,6 +32,7 @@ def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
     started = time.monotonic()
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
+    remove_left_folders(folder.parent, ".report-")
     findings = gather(settings)
     with tempfile.TemporaryDirectory(prefix=".report-", dir=folder.parent) as temporary:
         new, sources = Path(temporary, "new"), Path(temporary, "sources")

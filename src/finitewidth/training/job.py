@@ -1,6 +1,5 @@
 """A training as one job: read a dataset, train a stack, write history, weights and provenance."""
 
-import hashlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,7 +48,11 @@ def run_training(
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)
     identity = fingerprint(
-        {"run": settings, "code": code, "inputs": [_file_digest(path) for path in inputs.values()]}
+        {
+            "run": settings,
+            "code": code,
+            "inputs": [records.file_digest(Path(path)) for path in inputs.values()],
+        }
     )
     checkpoints = CheckpointStore(runtime["checkpoints"], identity)
     images = load_images(read_dataset(inputs["data"]), run, device)
@@ -104,8 +107,3 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
         outputs=1 if run.data.classes is not None else len(dataset.class_names),
         variants=run.variants,
     )
-
-
-def _file_digest(path: str | Path) -> str:
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
