@@ -12,7 +12,7 @@ from finitewidth import index, settings
 from finitewidth.claims import ledger, reported
 from finitewidth.costs.forecast import forecast
 from finitewidth.costs.requests import Requests, may_travel
-from finitewidth.data.catalogue import describe, find_source
+from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.dgn import trainings as dgn_trainings
 from finitewidth.experiments.npf import trainings as npf_trainings
@@ -41,6 +41,8 @@ class Plan:
         """
         self.folder = Path(root) / "config"
         settings.check(config, Path(root) / "workflow/schemas")
+        for role in ROLES:
+            source_for(role, config["data"])  # or be refused before anything is planned
         self.config = config
         self.results = f"results/{config['preset']}"
         self.artifacts = index.read_index(self.folder / "artifacts.tsv")
@@ -93,8 +95,7 @@ class Plan:
 
     def dataset(self, role: str) -> str:
         """The file of the source that plays the part of a paper's dataset."""
-        source = find_source(self.config["data"][role], self.config["data"]["imagefolder"])
-        return f"results/data/{source.name}.npz"
+        return f"results/data/{source_for(role, self.config['data']).name}.npz"
 
     def tree(self, wildcards: Any) -> str | None:
         """The folder of images a source is read from, or None; what rule ``dataset`` depends on."""

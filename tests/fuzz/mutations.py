@@ -15,7 +15,8 @@ SHELL = ["$(touch canary)", "`touch canary`", "; touch canary", "x | touch canar
          "%s"]  # fmt: skip
 YAML = ["1e-3", "2001-13-45", "9" * 5000, "!!python/object/apply:os.system [touch canary]",
         "&a [*a]", "[" * 3000, "0o777", "1:60", "x" * 100_000]  # fmt: skip
-HOSTILE = [*OUTSIDE, *SHELL, *YAML]
+NAMES = ["digts", "mnist\n", "mnist "]
+HOSTILE = [*OUTSIDE, *SHELL, *YAML, *NAMES]
 
 
 def deep(levels: int = 50) -> list:

@@ -1,4 +1,8 @@
-"""Any one change of a configuration plans the same files, or is refused by the key's name."""
+"""Any one change of a configuration plans the same files, or is refused by the key's name.
+
+Here changes go through what the Snakefile asks of `finitewidth.plan.Plan`, a hundred in the time
+of a few starts of Snakemake; tests/fuzz/test_fuzz_dry.py sends a sample through real dry runs.
+"""
 
 import re
 from collections import Counter
@@ -7,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from tests.fuzz.mutations import Mutation, mutations, paths
 
@@ -59,6 +63,8 @@ def outcome(mutation: Mutation) -> str:
         named = mutation.name.encode("unicode_escape").decode()
         assert any(word in refusal for word in (mutation.name, named, "that JSON cannot say")), (
             mutation, refusal)  # fmt: skip
+        if mutation.kind == "value" and mutation.path[0] == "data" and "JSON cannot" not in refusal:
+            assert re.search(rf"^\s*{re.escape('.'.join(mutation.path))}\b", refusal, re.M), refusal
         if mutation.kind == "misspelt" and "imagefolder" not in mutation.path[:-1]:
             assert "did you mean" in refusal
         return "refused"
@@ -77,6 +83,9 @@ def test_any_change_plans_the_same_or_is_refused_by_name(full, tmp_path, monkeyp
         max_examples=EXAMPLES[full], deadline=None, derandomize=True, database=None
     )
     @given(mutations(BASE))
+    @example(Mutation("value", ("data", "root"), "$(touch canary)"))
+    @example(Mutation("value", ("data", "mnist"), "digts"))
+    @example(Mutation("value", ("data", "mnist"), "mnist\n"))
     def try_one(mutation):
         outcomes[outcome(mutation)] += 1
 

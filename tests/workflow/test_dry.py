@@ -30,7 +30,7 @@ def test_a_step_size_search_trains_all_step_sizes_in_one_job(fresh):
          ["npf.table2.networks.fc.width", "0", "at least 1"]),
         (["npf={nu: {wdith: 3}}"], ["npf.nu.wdith", "unknown key"]),
         (["preset=qiuck"], ["preset", "'qiuck'", "did you mean quick?"]),
-        (["data={mnist: dgits}"], ["dgits", "did you mean 'digits'?"]),
+        (["data={mnist: dgits}"], ["data.mnist: 'dgits' is unknown; did you mean 'digits'?"]),
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused_before_any_job(fresh, settings, words):

@@ -124,7 +124,10 @@ def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
     _check_role(role)
     if role not in data_config:
         raise ConfigError(f"data.{role} is missing; give it a dataset, one of {sorted(SOURCES)}")
-    return find_source(data_config[role], data_config.get("imagefolder"))
+    name, trees = data_config[role], data_config.get("imagefolder") or {}
+    if name not in (known := [*SOURCES, *trees]):
+        raise ConfigError(f"data.{role}: {name!r} is unknown{_nearest(name, known)}")
+    return find_source(name, trees)
 
 
 def describe(
@@ -149,9 +152,13 @@ def describe(
 
 def unknown(what: str, name: object, known: list[str]) -> str:
     """One sentence: there is no such name, the nearest one, and all there are."""
+    return f"there is no {what} {name!r}{_nearest(name, known)}"
+
+
+def _nearest(name: object, known: list[str]) -> str:
     near = difflib.get_close_matches(str(name), known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"there is no {what} {name!r}{hint} (known: {', '.join(known)})"
+    return f"{hint} (known: {', '.join(dict.fromkeys(known))})"
 
 
 def _check_role(role: str) -> None:

@@ -82,3 +82,12 @@ def test_reading_and_selecting_need_numpy_only():
         "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_unknown_source_is_refused_by_its_key_and_known_ones_are_listed_once():
+    with pytest.raises(ConfigError) as caught:
+        source_for("mnist", CONFIG | {"mnist": "digts"})
+    said = str(caught.value)
+    assert said.startswith("data.mnist: 'digts' is unknown; did you mean 'digits'? (known: ")
+    names = said.removesuffix(")").split("known: ")[1].split(", ")
+    assert sorted(names) == sorted({*SOURCES, *CONFIG["imagefolder"]})
