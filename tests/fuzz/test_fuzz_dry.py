@@ -1,7 +1,19 @@
-"""Hostile settings on the command line and in files: a dry run, or one message; no trace left."""
+"""Hostile settings on the command line and in files: a dry run, or one message; no trace left.
+
+Real dry runs of Snakemake: of the settings listed here, and of a seeded sample of the changes that
+tests/fuzz/test_fuzz_config.py finds accepted.
+"""
+
+import json
+import random
+from functools import cache
 
 import pytest
+from tests.fuzz.mutations import HOSTILE, ODD, Mutation, paths
+from tests.fuzz.test_fuzz_config import BASE, outcome
 from tests.workflow.conftest import Checkout
+
+from finitewidth import settings
 
 pytestmark = [pytest.mark.workflow, pytest.mark.full]
 REFUSED = [
@@ -21,6 +33,22 @@ PLANNED = [
     'data={root: "$(touch canary); `touch canary` | touch canary"}',
     'data={mnist: mine, imagefolder: {mine: "a $(touch canary)\\\\\' {preset} b"}}',
 ]
+
+
+SAMPLE = 10
+FREE = [("data", "root"), ("data", "imagefolder", "cifar10_jpeg")]  # take almost any text
+
+
+def accepted(monkeypatch):
+    """A sample of changes that the plan accepts: hostile texts, and odd values anywhere."""
+    monkeypatch.setattr(settings, "_read", cache(settings._read))
+    stream, found = random.Random(20210525), []
+    while len(found) < SAMPLE:
+        keys, values = (FREE, HOSTILE) if len(found) % 2 else (paths(BASE), ODD)
+        mutation = Mutation("value", stream.choice(keys), stream.choice(values))
+        if outcome(mutation) == "planned":
+            found.append(mutation)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -49,4 +77,13 @@ def test_refused_before_any_job_by_the_key(fresh, setting, named):
 def test_planned_as_ever_where_any_text_is_allowed(fresh, setting):
     before = traces(fresh)
     assert fresh.planned(setting) == fresh.planned()
+    assert traces(fresh) == before
+
+
+def test_what_the_plan_accepts_dry_runs(fresh, tmp_path, monkeypatch):
+    before, usual = traces(fresh), set(fresh.planned())
+    for number, mutation in enumerate(accepted(monkeypatch)):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(mutation(BASE)))
+        assert set(fresh.planned("--configfile", str(file))) == usual, mutation
     assert traces(fresh) == before
