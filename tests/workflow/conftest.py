@@ -80,7 +80,7 @@ class Checkout:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=1800,
+            timeout=3600,
             check=False,
         )
 

@@ -32,34 +32,44 @@ def through_slurm(checkout, *arguments):
     return checkout.run(*arguments, *PROFILE, cores=1)
 
 
-def same_tables(one, other):
+def same_results(one, other, preset="smoke"):
     """Byte by byte, and there are some; benchmarks are times and no results."""
-    mine, others = ({name: content for name, content in checkout.tables().items()
-                     if "benchmarks" not in name} for checkout in (one, other))  # fmt: skip
+    mine, others = (
+        {name: content
+         for name, content in (checkout.tables(preset) | checkout.pictures(preset)).items()
+         if "benchmarks" not in name}
+        for checkout in (one, other)
+    )  # fmt: skip
     assert mine
     assert set(mine) == set(others)
     assert [name for name in mine if mine[name] != others[name]] == []
 
 
-def stamp(checkout, name):
-    return json.loads((checkout.path / f"results/smoke/{name}provenance.json").read_text())
+def stamp(checkout, name, preset="smoke"):
+    return json.loads((checkout.path / f"results/{preset}/{name}provenance.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def by_slurm(cluster, make_checkout):
+def preset(full):
+    """Of the part that is run; `quick` takes a quarter of an hour twice."""
+    return "quick" if full else "smoke"
+
+
+@pytest.fixture(scope="module")
+def by_slurm(cluster, make_checkout, preset):
     """A checkout with the targets made through Slurm, and what Snakemake said."""
     checkout = make_checkout("by_slurm")
-    finished = through_slurm(checkout, *TARGETS)
+    finished = checkout.run(*TARGETS, *PROFILE, cores=1, preset=preset)
     assert finished.returncode == 0, finished.stdout
     return checkout, finished.stdout
 
 
-def test_tables_are_those_of_a_local_run(by_slurm, make_checkout):
+def test_results_are_those_of_a_local_run(by_slurm, make_checkout, preset):
     checkout, _ = by_slurm
     local = make_checkout("local")
-    finished = local.run(*TARGETS)
+    finished = local.run(*TARGETS, preset=preset)
     assert finished.returncode == 0, finished.stdout
-    same_tables(checkout, local)
+    same_results(checkout, local, preset)
 
 
 def test_short_jobs_travel_together(by_slurm):
@@ -69,17 +79,19 @@ def test_short_jobs_travel_together(by_slurm):
     assert len(submitted) <= 8 < 25 <= len(finished)
 
 
-def test_provenance_names_the_schedulers_job(by_slurm):
+def test_provenance_names_the_schedulers_job(by_slurm, preset):
     checkout, said = by_slurm
     submitted = set(re.findall(r"has been submitted with SLURM jobid (\d+)", said))
     for name in ("npf/training/nu/", "npf/experiments/kvf_", "beyond/experiments/theory_"):
-        assert stamp(checkout, name)["machine"]["scheduler_job"] in submitted
+        assert stamp(checkout, name, preset)["machine"]["scheduler_job"] in submitted
 
 
-def test_logs_are_kept_by_artifact_and_by_the_schedulers_job(by_slurm):
+def test_logs_are_kept_by_artifact_and_by_the_schedulers_job(by_slurm, preset):
     checkout, said = by_slurm
-    assert (checkout.path / "results/smoke/logs/npf/npf_fig3.log").is_file()
-    for log in re.findall(r"\(log: (\S+\.log)\)", said):
+    assert (checkout.path / f"results/{preset}/logs/npf/npf_fig3.log").is_file()
+    logs = re.findall(r"\(log: (\S+\.log)\)", said)
+    assert logs
+    for log in logs:
         assert "Finished jobid" in (checkout.path / log).read_text()
 
 
@@ -100,7 +112,7 @@ def test_a_job_cancelled_while_it_trains_goes_on_from_its_checkpoint(cluster, ma
     assert finished.returncode == 0, finished.stdout
     assert "continuing after epoch" in log.read_text()
     assert undisturbed.run(KVF, LONG).returncode == 0
-    same_tables(checkout, undisturbed)
+    same_results(checkout, undisturbed)
 
 
 def running(checkout):
