@@ -1,6 +1,6 @@
 """Where results come from: seeds from names, digests of code, and the stamp of a run.
 
-Nothing here imports more than the standard library: the workflow reads it at every start.
+Nothing here imports more than the standard library, directly or not: every start reads it.
 """
 
 import ast
@@ -14,6 +14,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from finitewidth.remembered import remembered
 
 PACKAGE = "finitewidth"
 SOURCE_ROOT = Path(__file__).resolve().parent.parent
@@ -55,6 +57,11 @@ def source_of(module: str) -> Path | None:
 
 def imports_of(tree: ast.AST, module: str) -> set[str]:
     """Names of the package modules that the syntax tree of ``module`` imports, parents included."""
+    return set(filter(source_of, names_imported(tree, module)))
+
+
+def names_imported(tree: ast.AST, module: str) -> set[str]:
+    """`imports_of` and names that may be of modules: whether they are depends on other files."""
     found: set[str] = set()
     is_package = (source_of(module) or Path()).name == "__init__.py"
     for node in ast.walk(tree):
@@ -70,10 +77,9 @@ def imports_of(tree: ast.AST, module: str) -> set[str]:
             found.add(base)
             found.update(f"{base}.{alias.name}" for alias in node.names)
     inside = {name for name in found if name.split(".")[0] == PACKAGE}
-    parents = {
+    return inside | {
         name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)
     }
-    return {name for name in inside | parents if source_of(name)}
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
@@ -94,9 +100,24 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 @cache
 def _module_digest(module: str) -> tuple[str, frozenset[str]]:
-    tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
-    imports = frozenset(imports_of(tree, module))
-    return hashlib.sha256(ast.dump(without_docstrings(tree)).encode()).hexdigest(), imports
+    """Digest of a module's code, and what it imports; of a text seen before without parsing it."""
+    file = source_of(module)
+    source = file.read_text(encoding="utf-8")
+    seen, question = _seen(), fingerprint([module, file.name, source])
+    if question not in seen:
+        tree = ast.parse(source)
+        names = sorted(names_imported(tree, module))
+        code = ast.dump(without_docstrings(tree))
+        seen[question] = [hashlib.sha256(code.encode()).hexdigest(), names]
+    digest, names = seen[question]
+    return digest, frozenset(filter(source_of, names))
+
+
+@cache
+def _seen() -> dict[str, list[Any]]:
+    """Beside the compiled modules, as they are: of one version of Python, and not under git."""
+    folder = Path(__file__).resolve().parent / "__pycache__"
+    return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
 
 def code_digest(*modules: str) -> str:

@@ -9,6 +9,7 @@ from finitewidth.provenance import SOURCE_ROOT, imports_of
 
 LAYERS = [
     "errors",
+    ("remembered",),
     ("locks", "progress", "provenance"),
     ("index", "numerics", "records", "settings"),
     "data",

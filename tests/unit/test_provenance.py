@@ -211,6 +211,24 @@ def test_modules_out_of_reach_do_not_count(package):
     assert package(aside="VALUE = 2\n", new="import os\n") == before
 
 
+def test_digests_are_the_same_whether_a_text_was_seen_before_or_not(package, monkeypatch):
+    seen = {}
+    monkeypatch.setattr(provenance, "_seen", lambda: seen)
+    forget()
+    first = code_digest(ROOT)
+    assert len(seen) == len(REACHED)
+    monkeypatch.setattr(provenance.ast, "parse", None)  # not to be called again
+    forget()
+    assert code_digest(ROOT) == first
+
+
+def test_a_module_that_comes_to_be_is_reached_though_its_importer_was_seen_before(package):
+    package(root="from finitewidth.inner import later\n")
+    assert "finitewidth.inner.later" not in modules_reached(ROOT)
+    package(**{"inner.later": "X = 1\n"})
+    assert "finitewidth.inner.later" in modules_reached(ROOT)
+
+
 def test_digest_is_the_same_in_another_process():
     program = "from finitewidth.provenance import code_digest; print(code_digest('{}'))"
     name = "finitewidth.training.job"
