@@ -1,5 +1,6 @@
 """Our counterparts of npf's printed numbers, from made-up rows; none where runs are missing."""
 
+import pandas as pd
 import pytest
 from tests.claims.synthetic.npf import stages_beside_table2, table2_runs
 
@@ -30,6 +31,20 @@ def test_gains_and_train_accuracy():
     assert gain.value == pytest.approx(10.1)
     (train,) = npf_numbers.train_numbers(table2_runs())
     assert train.value == pytest.approx(99)
+
+
+def test_one_gain_over_the_cntk_stands_beside_both_ends_of_the_printed_range():
+    kernels = [{"kind": "kernel", "train": size, "accuracy": accuracy, "standard_error": 3.0}
+               for size, accuracy in ((400, 40.0), (200, 30.0))]  # fmt: skip
+    relu = {"kind": "network", "regime": "relu", "accuracy": 45.5, "standard_error": 4.0, "runs": 3}
+    tables = {**table2_runs(), "cntk": pd.DataFrame([*kernels, relu])}
+    found = by_place(npf_numbers.cntk_gain_numbers(tables))
+    assert len(found) == 3
+    for end in ("finite_cnn_low", "finite_cnn_high"):
+        gain = found[end, "over_cntk"]
+        assert (gain.value, gain.standard_error, gain.runs) == (5.5, 5.0, 3)
+    tables["cntk"] = tables["cntk"][tables["cntk"]["kind"] == "kernel"]
+    assert len(npf_numbers.cntk_gain_numbers(tables)) == 1
 
 
 def test_runs_that_diverged_leave_no_number():

@@ -8,7 +8,7 @@ import torch
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.npf import cntk, kvf, nu, stages, table2
+from finitewidth.experiments.npf import cntk, kvf, nu, stages, table2, text
 from finitewidth.experiments.npf.trainings import trainings
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels import reference
@@ -123,6 +123,53 @@ def test_stages_keep_diverged_runs_and_random_gates_are_stage_0_even_if_none_of_
     assert curves.loc["FLNPF", "y"].tolist()[1:] == pytest.approx([0.51, 0.6])
     assert np.isnan(curves.loc["FRNPF", "y"])
     assert curves.loc["FRNPF", "failed"] == 2
+
+
+def text_inputs(diverged=()):
+    """Two seeds, accuracies in percent: every cell its own, ``diverged``: (row, regime, seed)."""
+    levels = {"frnpf_ii": 40, "frnpf_di": 42, "dlnpf": 49, "flnpf": 55, "relu": 60}
+    runs = [
+        {"row": row, "regime": regime, "seed": seed, "chosen": 1, "train_last": 0.99,
+         "diverged": int((row, regime, seed) in diverged),
+         "best_test": (level + 2 * seed + 4 * (row == "gconv_sgd")) / 100}
+        for row in ROWS for regime, level in levels.items() for seed in range(2)
+    ]  # fmt: skip
+    staged = [{"stage": stage, "seed": seed, "diverged": 0, "best_test": 0.4 + stage / 10}
+              for stage in range(3) for seed in range(2)]  # fmt: skip
+    networks = [{"regime": "relu", "seed": seed, "diverged": 0, "cross_fitted": 0.5 + seed / 10}
+                for seed in range(2)]  # fmt: skip
+    kernel = pd.DataFrame({"kind": "kernel", "train": [20, 10], "accuracy": [45.0, 30.0]})
+    return {"regimes": pd.DataFrame(runs), "stages": pd.DataFrame(staged),
+            "cntk_runs": pd.DataFrame(networks), "cntk": kernel,
+            "reported_npf": pd.read_csv("config/reported/npf.csv")}  # fmt: skip
+
+
+def text_rows(inputs):
+    rows = text.measure(inputs, {"select": "best_test", "ddof": 0})["rows"]
+    return rows.set_index(["row", "column"])
+
+
+def test_each_number_of_the_text_comes_from_its_own_runs():
+    rows = text_rows(text_inputs())
+    assert rows["mean"].dropna().to_dict() == {
+        ("gconv_adam", "frnpf"): pytest.approx(41),
+        ("stage1", "flnpf"): pytest.approx(50),
+        ("cifar10", "frnpf"): pytest.approx(44),  # 40, 42, 44, 46 and 2 more in the second run
+        ("npf_learning", "over_frnpf"): pytest.approx(9),  # DLNPF gains least
+        ("finite_cnn_low", "over_cntk"): pytest.approx(10),
+        ("finite_cnn_high", "over_cntk"): pytest.approx(10),
+        ("all", "all"): pytest.approx(99),
+    }
+    assert rows.loc[("stage6", "flnpf"), "runs"] == 0  # no such stage was trained
+    assert rows.loc[("cifar10", "frnpf"), "reported"] == 68
+    assert rows.loc[("npf_learning", "over_frnpf"), "spread"] == pytest.approx(0)
+
+
+def test_a_number_of_the_text_leaves_out_seeds_of_which_a_run_diverged():
+    rows = text_rows(text_inputs(diverged=[("gconv_sgd", "frnpf_di", 1)]))
+    row = rows.loc[("cifar10", "frnpf")]
+    assert (row["mean"], row["runs"], row["diverged"]) == (pytest.approx(43), 1, 1)
+    assert rows.loc[("gconv_adam", "frnpf"), "diverged"] == 0
 
 
 def kept(parts, replicas=2, width=6, depth=2, bias=False, outputs=1):

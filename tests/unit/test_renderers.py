@@ -11,6 +11,9 @@ from finitewidth.tables.job import render_table
 from finitewidth.tables.npf import table2
 from finitewidth.tables.typeset import Typeset, latex, markdown, plus_minus
 
+PERCENT = {"unit": "percent", "decoupled": "DLNPF"}
+FRACTION = {"unit": "fraction", "decoupled": "DNPFL"}
+
 
 def curve(panel, series, x, y):
     return pd.DataFrame(
@@ -32,7 +35,7 @@ def render(folder, settings=None, footer="preset test · stand-in"):
         inputs[name] = folder / f"in_{name}.csv"
         records.write_table(inputs[name], rows)
     outputs = {kind: str(folder / f"fig.{kind}") for kind in ("pdf", "png", "svg", "csv")}
-    settings = settings or {"unit": "percent"}
+    settings = settings or PERCENT
     render_figure("finitewidth.figures.npf.fig3", inputs, outputs, settings, footer)
     return {kind: (folder / f"fig.{kind}").read_bytes() for kind in outputs}
 
@@ -49,7 +52,7 @@ def test_a_figure_is_the_same_to_the_byte_and_names_its_footer(tmp_path):
 def test_the_csv_holds_exactly_what_is_drawn(tmp_path):
     render(tmp_path)
     drawn = pd.read_csv(tmp_path / "fig.csv")
-    figure = fig3.draw(drawn, {"unit": "percent"})
+    figure = fig3.draw(drawn, PERCENT)
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     assert lines["ReLU"].get_ydata()[0] == 0.65
     container = figure.axes[0].containers[0]
@@ -60,18 +63,20 @@ def test_the_csv_holds_exactly_what_is_drawn(tmp_path):
 
 def test_percent_or_fraction(tmp_path):
     rows = fig3.select(tables())
-    assert "%" in fig3.draw(rows, {"unit": "percent"}).axes[0].get_ylabel()
-    assert "%" not in fig3.draw(rows, {"unit": "fraction"}).axes[0].get_ylabel()
+    assert "%" in fig3.draw(rows, PERCENT).axes[0].get_ylabel()
+    axes = fig3.draw(rows, FRACTION).axes
+    assert "%" not in axes[0].get_ylabel()
+    assert "DNPFL" in axes[2].get_title()
 
 
 def test_kernels_that_needed_a_ridge_are_named_and_no_others():
     given = tables()
-    axis = fig3.draw(fig3.select(given), {"unit": "percent"}).axes[1]
+    axis = fig3.draw(fig3.select(given), PERCENT).axes[1]
     assert not axis.texts
     given["nu"]["ridged"] = [0, 2]
     rows = fig3.select(given)
     assert rows["condition_number"].notna().sum() == 2
-    axis = fig3.draw(rows, {"unit": "percent"}).axes[1]
+    axis = fig3.draw(rows, PERCENT).axes[1]
     assert [text.get_text() for text in axis.texts] == ["2 of 6 kernels: with a ridge"]
 
 

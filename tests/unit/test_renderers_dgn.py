@@ -5,6 +5,7 @@ import pytest
 
 from finitewidth.figures.dgn import fig5, fig7, fig8
 from finitewidth.tables.dgn import extra_text, table4
+from finitewidth.tables.npf import extra_text as npf_extra_text
 from finitewidth.tables.typeset import latex
 
 
@@ -80,17 +81,21 @@ def test_table4_has_a_line_per_network_with_its_gate():
     assert r"$\epsilon$ & $\beta$" in latex(table4.typeset(rows, {"dataset": "CIFAR-10"}), "f")
 
 
-@pytest.mark.parametrize("key", extra_text.TITLES)
-def test_text_table_puts_ours_beside_the_printed_number(key):
+@pytest.mark.parametrize(
+    ("module", "key"),
+    [(module, key) for module in (extra_text, npf_extra_text) for key in module.TITLES],
+)
+def test_text_tables_put_ours_beside_the_printed_number(module, key):
     rows = pd.DataFrame(
         [dict(zip(("quantity", "row", "column"), key, strict=True))
          | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
             "reported": 56.0, "place": "section 1"}]
     )  # fmt: skip
     settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}}
-    (line,) = extra_text.typeset(rows, settings).cells.to_dict("records")
+    (line,) = module.typeset(rows, settings).cells.to_dict("records")
     assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
-    assert extra_text.typeset(rows, settings).notes == ()
-    (note,) = extra_text.typeset(rows.assign(diverged=1), settings).notes
-    assert note.endswith(f"{extra_text.TITLES[key]} 1 of 4")
-    assert line["data"] == {"mnist": "MNIST", "cifar10": "CIFAR-10"}[key[1]]
+    assert module.typeset(rows, settings).notes == ()
+    (note,) = module.typeset(rows.assign(diverged=1), settings).notes
+    assert note.endswith(f"{module.TITLES[key]} 1 of 4")
+    wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
+    assert line["data"] == wanted

@@ -15,6 +15,21 @@ use rule experiment as dgn_theory with:
         settings=config["dgn"]["theory"],
 
 
+use rule table as dgn_extra_identities with:
+    input:
+        identities=rules.dgn_theory.output.identities,
+    output:
+        **files_of("dgn_extra_identities"),
+    log:
+        plan.log("dgn_extra_identities"),
+    benchmark:
+        plan.benchmark("dgn_extra_identities")
+    params:
+        **module("finitewidth.tables.dgn.extra_identities"),
+        settings={},
+        footer=plan.footer("dgn", ["theory"]),
+
+
 use rule experiment as dgn_planar with:
     output:
         kernels=ensure(f"{results}/dgn/experiments/planar_kernels.csv", non_empty=True),

@@ -100,6 +100,36 @@ use rule experiment as npf_theory with:
         settings=config["npf"]["theory"],
 
 
+use rule experiment as npf_limits with:
+    input:
+        limits=rules.npf_theory.output.limits,
+    output:
+        rows=ensure(f"{results}/npf/experiments/limits.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/limits_provenance.json",
+    log:
+        plan.log("npf_limits"),
+    benchmark:
+        plan.benchmark("npf_limits")
+    params:
+        **module("finitewidth.experiments.npf.limits"),
+        settings={},
+
+
+use rule table as npf_extra_limits with:
+    input:
+        rows=rules.npf_limits.output.rows,
+    output:
+        **files_of("npf_extra_limits"),
+    log:
+        plan.log("npf_extra_limits"),
+    benchmark:
+        plan.benchmark("npf_extra_limits")
+    params:
+        **module("finitewidth.tables.npf.extra_limits"),
+        settings={},
+        footer=plan.footer("npf", ["theory"]),
+
+
 use rule experiment as npf_memorisation_ideal with:
     output:
         spectrum=ensure(
@@ -187,6 +217,40 @@ use rule table as npf_extra_cntk with:
         footer=plan.footer("npf", ["cntk"], "cifar10"),
 
 
+use rule experiment as npf_text with:
+    input:
+        regimes=rules.npf_regimes.output.runs,
+        stages=rules.npf_stages.output.runs,
+        cntk_runs=rules.npf_cntk.output.runs,
+        cntk=rules.npf_cntk.output.rows,
+        reported_npf="config/reported/npf.csv",
+    output:
+        rows=ensure(f"{results}/npf/experiments/text.csv", non_empty=True),
+        provenance=f"{results}/npf/experiments/text_provenance.json",
+    log:
+        plan.log("npf_text"),
+    benchmark:
+        plan.benchmark("npf_text")
+    params:
+        **module("finitewidth.experiments.npf.text"),
+        settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
+
+
+use rule table as npf_extra_text with:
+    input:
+        rows=rules.npf_text.output.rows,
+    output:
+        **files_of("npf_extra_text"),
+    log:
+        plan.log("npf_extra_text"),
+    benchmark:
+        plan.benchmark("npf_extra_text")
+    params:
+        **module("finitewidth.tables.npf.extra_text"),
+        settings={"datasets": plan.titles("mnist", "cifar10")},
+        footer=plan.footer("npf", ["table2", "stages", "cntk"], "mnist", "cifar10"),
+
+
 use rule table as npf_table2 with:
     input:
         rows=rules.npf_regimes.output.rows,
@@ -219,7 +283,7 @@ use rule figure as npf_fig3 with:
         plan.benchmark("npf_fig3")
     params:
         **module("finitewidth.figures.npf.fig3"),
-        settings={"unit": "percent"},
+        settings={"unit": "percent", "decoupled": "DLNPF"},
         footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
 
 
@@ -300,7 +364,7 @@ use rule npf_fig3 as npf0_fig3 with:
         plan.benchmark("npf0_fig3")
     params:
         **module("finitewidth.figures.npf.fig3"),
-        settings={"unit": "fraction"},
+        settings={"unit": "fraction", "decoupled": "DNPFL"},
         footer=plan.footer("npf", ["stages", "nu", "kvf"], "mnist", "cifar10"),
 
 

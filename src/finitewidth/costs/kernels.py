@@ -240,6 +240,8 @@ EXPERIMENTS = {
     "npf_regimes": lambda config: reading(3 * len(config["npf"]["table2"]["rows"])),
     "npf_stages": lambda config: reading(3),
     "npf_cntk": npf_cntk,
+    "npf_text": lambda config: reading(5),
+    "npf_limits": lambda config: reading(1),
     "npf_nu": lambda config: npf_nu(config["npf"]["nu"]),
     "npf_kvf": lambda config: npf_kvf(config["npf"]["kvf"]),
     "dgn_mnist": lambda config: reading(2),

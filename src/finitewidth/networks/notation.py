@@ -21,8 +21,7 @@ class Notation:
 
     Attributes:
         symbols: of each term; ``<n>`` stands for the letter of its network, ``<N>`` for that
-            letter as a capital. With ``y`` and ``x``
-            come their arguments.
+            letter as a capital. With ``y`` and ``x`` come their arguments.
         theta: the weights.
         unit: arguments of q, z and G: ``i`` the unit, ``l`` the layer, ``s`` the example; without
             ``i`` they are vectors.

@@ -69,6 +69,26 @@ def gain_numbers(tables: Tables) -> list[Ours]:
     ]  # fmt: skip
 
 
+def cntk_gain_numbers(tables: Tables) -> list[Ours]:
+    """`gain_numbers`, and what ReLU gains over the CNTK on the same images, points.
+
+    One gain of ours beside both ends of the printed range.
+    """
+    rows = tables["cntk"]
+    relu = rows[(rows["kind"] == "network") & (rows["regime"] == "relu")]
+    kernel = rows[rows["kind"] == "kernel"].sort_values("train")
+    if relu.empty or kernel.empty:
+        return gain_numbers(tables)
+    network, kernel = relu.iloc[0], kernel.iloc[-1]
+    gain = {
+        "value": float(network["accuracy"] - kernel["accuracy"]),
+        "standard_error": math.hypot(network["standard_error"], kernel["standard_error"]),
+        "runs": int(network["runs"]),
+    }
+    ends = ("finite_cnn_low", "finite_cnn_high")
+    return gain_numbers(tables) + [Ours(row=end, column="over_cntk", **gain) for end in ends]
+
+
 def train_numbers(tables: Tables) -> list[Ours]:
     """Train accuracy in the last epoch, percent, in the mean over all cells of Table 2."""
     cells = product(ROWS, (*RANDOM, *LEARNT))

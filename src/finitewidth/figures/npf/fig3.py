@@ -28,13 +28,17 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Three panels; ``settings["unit"]`` of the first: ``percent`` (npf) or ``fraction`` (npf0)."""
+    """Three panels.
+
+    ``settings``: ``unit`` of the first, ``percent`` (npf) or ``fraction`` (npf0); ``decoupled``,
+    what the paper calls the networks of the last.
+    """
     figure, (left, middle, right) = panels(
         3,
         [
             "Gates learnt for ever longer",
             r"$\nu_t$ while ReLU learns",
-            "Kernels while DLNPF learns",
+            f"Kernels while {settings['decoupled']} learns",
         ],
     )
     _stages(left, rows[rows["panel"] == "stages"], settings["unit"])

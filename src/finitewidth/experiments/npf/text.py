@@ -1,0 +1,88 @@
+"""Numbers of trained networks that stand only in the text of npf."""
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.measures.accuracy import averaged
+
+ADAM, GCONV = "gconv_adam", ("gconv_sgd", "gconv_adam")
+RANDOM, LEARNT = ("frnpf_ii", "frnpf_di"), ("dlnpf", "flnpf", "relu")
+HONEST, TRAINED = "cross_fitted", "train_last"
+Numbers = dict[tuple[str, str, str], tuple[pd.Series, str]]
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Our accuracies under the keys of the printed ones, percent.
+
+    Args:
+        inputs: ``regimes``, the runs of Table 2; ``stages``, those of Figure 3; ``cntk_runs`` and
+            ``cntk``, networks and kernel on the same images; ``reported_npf``.
+        settings: ``select``, ``ddof``.
+
+    Returns:
+        ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place. A
+        number made of several networks takes them run by run; a run of which one diverged counts
+        in ``diverged`` and nowhere else.
+    """
+    printed = inputs["reported_npf"]
+    printed = printed[printed["artifact"] == "npf_text"]
+    printed = printed.set_index(["quantity", "row", "column"])
+    rows = []
+    for key, (values, select) in _numbers(inputs, settings["select"]).items():
+        point = averaged(100 * values, settings["ddof"])
+        rows.append(
+            {**dict(zip(("quantity", "row", "column"), key, strict=True)), "mean": point["y"],
+             "spread": point["spread"], "runs": point["runs"], "diverged": point["failed"],
+             "select": select, "reported": printed.loc[key, "value"],
+             "place": printed.loc[key, "place"]}
+        )  # fmt: skip
+    return {"rows": pd.DataFrame(rows)}
+
+
+def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
+    """Values of each number by seed, as fractions, and which epoch of a run they are of."""
+    runs, stages = inputs["regimes"], inputs["stages"]
+    runs = runs[runs["chosen"] == 1]
+    everything = product(runs["row"].unique(), (*RANDOM, *LEARNT))
+    over_cntk = _over_cntk(inputs["cntk_runs"], inputs["cntk"])
+    accuracy, gain = "test_accuracy", "accuracy_gain"
+    return {
+        (accuracy, ADAM, "frnpf"): (_cells(runs, [(ADAM, RANDOM[0])], select), select),
+        **{(accuracy, f"stage{stage}", "flnpf"):
+           (_sound(stages[stages["stage"] == stage], select), select) for stage in (1, 6)},
+        (accuracy, "cifar10", "frnpf"): (_cells(runs, product(GCONV, RANDOM), select), select),
+        (gain, "npf_learning", "over_frnpf"): (_least_gain(runs, select), select),
+        (gain, "finite_cnn_low", "over_cntk"): (over_cntk, HONEST),
+        (gain, "finite_cnn_high", "over_cntk"): (over_cntk, HONEST),
+        ("train_accuracy", "all", "all"): (_cells(runs, everything, TRAINED), TRAINED),
+    }  # fmt: skip
+
+
+def _sound(runs: pd.DataFrame, column: str) -> pd.Series:
+    """By seed, without a value where the run diverged."""
+    return runs[column].where(runs["diverged"] == 0).set_axis(runs["seed"])
+
+
+def _cells(runs: pd.DataFrame, cells: Iterable[tuple[str, str]], column: str) -> pd.Series:
+    """Mean over cells of Table 2 of each seed; none where one of its runs diverged."""
+    parts = [
+        _sound(runs[(runs["row"] == row) & (runs["regime"] == regime)], column)
+        for row, regime in cells
+    ]
+    return pd.concat(parts, axis=1).mean(axis=1, skipna=False)
+
+
+def _least_gain(runs: pd.DataFrame, column: str) -> pd.Series:
+    """Of the regime of learnt gates that gains least over random ones, on GCONV with Adam."""
+    random = _cells(runs, [(ADAM, RANDOM[0])], column)
+    gains = [_cells(runs, [(ADAM, regime)], column) - random for regime in LEARNT]
+    return min(gains, key=lambda gain: gain.mean())
+
+
+def _over_cntk(runs: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
+    """ReLU minus the CNTK on the same images, its epoch chosen on other test images."""
+    kernel = rows[rows["kind"] == "kernel"].sort_values("train").iloc[-1]
+    return _sound(runs[runs["regime"] == "relu"], HONEST) - kernel["accuracy"] / 100

@@ -1,0 +1,34 @@
+"""Numbers of trained networks that stand only in the text of npf, ours beside theirs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.tables.text_numbers import text_table
+from finitewidth.tables.typeset import Typeset
+
+TITLES = {
+    ("test_accuracy", "gconv_adam", "frnpf"): "test accuracy, random gates, GCONV with Adam",
+    ("test_accuracy", "stage1", "flnpf"): "test accuracy, gates of stage 1",
+    ("test_accuracy", "stage6", "flnpf"): "test accuracy, gates of stage 6",
+    ("test_accuracy", "cifar10", "frnpf"): "test accuracy, random gates, GCONV, all four cells",
+    ("accuracy_gain", "npf_learning", "over_frnpf"): (
+        "least gain of learnt over random gates, GCONV with Adam, points"
+    ),
+    ("accuracy_gain", "finite_cnn_low", "over_cntk"): "gain of ReLU over the CNTK, points: from",
+    ("accuracy_gain", "finite_cnn_high", "over_cntk"): "gain of ReLU over the CNTK, points: to",
+    ("train_accuracy", "all", "all"): "train accuracy, all cells of Table 2",
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """All rows."""
+    return tables["rows"]
+
+
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+    """A line per number; ``settings["datasets"]``: what is shown for each of the paper's."""
+    both = ", ".join(settings["datasets"].values())
+    data = {key: both if key[1] == "all" else settings["datasets"]["cifar10"] for key in TITLES}
+    return text_table(rows, TITLES, data)

@@ -1,0 +1,43 @@
+"""A table of numbers that stand only in a paper's text, ours beside theirs."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from finitewidth.tables.typeset import Typeset, left_out, plus_minus
+
+Key = tuple[str, str, str]
+SELECTIONS = {
+    "best_test": "best epoch",
+    "cross_fitted": "cross-fitted",
+    "last": "last epoch",
+    "train_last": "last epoch",
+}
+
+
+def text_table(rows: pd.DataFrame, titles: Mapping[Key, str], data: Mapping[Key, str]) -> Typeset:
+    """A line per number.
+
+    Args:
+        rows: quantity, row, column (which name the number), mean, spread, runs, diverged, select,
+            reported, place; percent.
+        titles: what each number is.
+        data: what is shown for the dataset of each.
+    """
+    lines, runs = [], []
+    for row in rows.to_dict("records"):
+        key = (row["quantity"], row["row"], row["column"])
+        runs.append((titles[key], row["diverged"], row["runs"]))
+        lines.append(
+            {
+                "what": titles[key],
+                "data": data[key],
+                "ours (%)": plus_minus(row["mean"], row["spread"]),
+                "epoch": SELECTIONS[row["select"]],
+                "runs": str(row["runs"]),
+                "paper (%)": f"{row['reported']:g}",
+                "where": row["place"],
+            }
+        )
+    title = "Numbers that stand only in the text, trained networks"
+    return Typeset(pd.DataFrame(lines), title, left_out(runs))
