@@ -7,13 +7,10 @@ from scipy.optimize import minimize_scalar
 
 from finitewidth.errors import ConfigError
 from finitewidth.experiments.dgn import theory as dgn
-from finitewidth.experiments.npf import limits
 from finitewidth.experiments.npf import theory as npf
 from finitewidth.figures.npf import extra_theory
 from finitewidth.kernels.gated_moments import limiting_dispersion
 from finitewidth.measures.kernels import correlation, relative_error, scale
-from finitewidth.tables.dgn import extra_identities
-from finitewidth.tables.npf import extra_limits
 
 NPF = {
     "runs": 12, "inputs": 6, "n0": 10,
@@ -149,27 +146,6 @@ def test_overlaps_and_deep_linear_kernels_have_their_means(of_dgn):
     assert rows["identity"].value_counts().to_dict() == {"D03": 4, "D10": 2}
     gap = np.abs(rows["value"] - rows["expected"])
     assert (gap <= 4.5 * rows["standard_error"] + 1e-12).all()  # error rate 1e-5 each
-
-
-def test_tables_of_limits_and_stated_means(tables, of_dgn):
-    rows = limits.measure({"limits": tables["limits"]}, {})["rows"]
-    assert len(rows) == 8  # two kinds of weights, two output variances, two limits each
-    own = rows[rows["expected"].notna()]
-    places = own[["weights", "output_variance", "limit"]].to_numpy().tolist()
-    assert sorted(places) == [
-        ["gaussian", "1/w", "halved"], ["gaussian", "2/w", "tangent"], ["signed", "2/w", "signed"]
-    ]  # fmt: skip
-    assert own["scale"].tolist() == pytest.approx([1, 1, 1], abs=0.05)
-    first = tables["limits"].query("weights == 'gaussian' and limit == 'halved'")
-    scales = first[first["output_variance"] == "1/w"]["scale"]
-    row = own[own["limit"] == "halved"].iloc[0]
-    assert row["scale_error"] == pytest.approx(scales.std() / 12**0.5)
-    cells = extra_limits.typeset(rows, {}).cells
-    assert cells["expected"].tolist().count("1") == 3
-    assert set(cells["networks"]) == {"12"}
-    stated = extra_identities.typeset(of_dgn["identities"], {}).cells
-    assert stated["where"].tolist() == ["Lemma 2.4"] * 4 + ["Corollary 8.1"] * 2
-    assert stated["stated"].tolist() == ["1"] * 4 + ["2", "5"]
 
 
 def test_measures_of_two_kernels():
