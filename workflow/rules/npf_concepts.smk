@@ -39,9 +39,7 @@ use rule table as npf_table1 with:
         footer=plan.footer("npf", ["concepts"]),
 
 
-use rule table as npf0_table1 with:
-    input:
-        equations=rules.npf_concepts.output.equations,
+use rule npf_table1 as npf0_table1 with:
     output:
         **files_of("npf0_table1"),
     log:
@@ -126,11 +124,7 @@ use rule figure as npf_fig1 with:
         footer=plan.footer("npf", ["concepts"]),
 
 
-use rule figure as npf0_fig1 with:
-    input:
-        toy=rules.npf_concepts.output.toy,
-        paths=rules.npf_concepts.output.paths,
-        overlap=rules.npf_concepts.output.overlap,
+use rule npf_fig1 as npf0_fig1 with:
     output:
         **files_of("npf0_fig1"),
     log:
@@ -159,10 +153,7 @@ use rule figure as npf_fig2 with:
         footer=plan.footer("npf", ["concepts"]),
 
 
-use rule figure as npf0_fig2 with:
-    input:
-        blocks=rules.npf_concepts.output.blocks,
-        equations=rules.npf_concepts.output.equations,
+use rule npf_fig2 as npf0_fig2 with:
     output:
         **files_of("npf0_fig2"),
     log:

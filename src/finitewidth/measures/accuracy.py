@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+SELECTIONS = ("best_test", "cross_fitted", "last")  # how the epoch of a test accuracy is chosen
 REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_size"]
 
 

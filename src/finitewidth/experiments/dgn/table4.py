@@ -5,9 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
-
-SELECTIONS = ("best_test", "cross_fitted", "last")
+from finitewidth.measures.accuracy import SELECTIONS, mean_and_spread, scores_by_replica
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

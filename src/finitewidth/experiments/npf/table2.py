@@ -5,11 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+from finitewidth.measures.accuracy import SELECTIONS, mean_and_spread, scores_by_replica
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 from finitewidth.training.selection import chosen_step_sizes
-
-SELECTIONS = ("best_test", "cross_fitted", "last")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
