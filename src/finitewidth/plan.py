@@ -177,6 +177,7 @@ class Plan:
         modified = facts != self._facts(self._preset, sections, roles)
         parts = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
         shown = {name: self.config[paper][name] for paper, name in sections}
+        parts += _pooled(shown)
         parts.append(_counted(shown, artifact))
         if self._reduced(sections, roles):
             parts.append("stand-in for the paper's sizes")
@@ -321,6 +322,18 @@ class Plan:
     def gpus(self) -> int:
         """How many GPUs a training asks a scheduler for."""
         return int(self.config["device"] != "cpu")
+
+
+def _pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """That images are averaged over squares of pixels, and in which sections if not in all."""
+    pools: dict[int, list[str]] = {}
+    for name, facts in sections.items():
+        pools.setdefault(facts.get("pool", 1), []).append(name)
+    return [
+        f"pixels averaged {pool}×{pool}" + f" ({'/'.join(names)})" * (len(pools) > 1)
+        for pool, names in pools.items()
+        if pool > 1
+    ]
 
 
 def _counted(sections: Mapping[str, Mapping[str, Any]], artifact: str | None) -> str:

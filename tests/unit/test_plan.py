@@ -21,6 +21,14 @@ def test_footer_of_a_preset():
     assert text.endswith("stand-in for the paper's sizes")
 
 
+def test_footer_says_where_images_are_averaged():
+    halved = plan(dgn={"table4": {"pool": 2}, "gates_only": {"pool": 1}})
+    assert "· pixels averaged 2×2 ·" in halved.footer("dgn", ["table4"], "cifar10")
+    both = halved.footer("dgn", ["gates_only", "table4", "mnist"], "mnist", "cifar10")
+    assert "· pixels averaged 2×2 (table4) ·" in both
+    assert "averaged" not in halved.footer("dgn", ["gates_only"], "cifar10")
+
+
 def test_footer_at_the_papers_own_settings_names_no_stand_in():
     assert plan("paper").footer("npf", ["table2"], "mnist", "cifar10") == (
         "preset paper · MNIST · CIFAR-10 · 5 runs"
