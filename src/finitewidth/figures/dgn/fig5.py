@@ -32,5 +32,5 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             band(axis, curve, color=COLOURS[colour], linestyle=line, label=series)
         what = "test" if panel == "test" else "train"
         axis.set(xlabel="epoch", ylabel=f"{what} accuracy", ylim=(None, 1.02))
-        axis.legend(loc="lower right")
+        axis.legend(loc="best")
     return figure
