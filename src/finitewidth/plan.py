@@ -343,7 +343,8 @@ def _counted(sections: Mapping[str, Mapping[str, Any]], artifact: str | None) ->
         if counts:
             names = f" ({'/'.join(counts)})" if len(counts) > 1 else ""
             first = "".join(_first_shown(facts, artifact) for facts in sections.values())
-            return f"{'/'.join(counts.values())} {unit}{names}{first}"
+            numbers = "/".join(counts.values())
+            return f"{numbers} {unit.removesuffix('s' * (numbers == '1'))}{names}{first}"
     return "computed exactly, no draws"
 
 

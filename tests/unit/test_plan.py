@@ -21,6 +21,10 @@ def test_footer_of_a_preset():
     assert text.endswith("stand-in for the paper's sizes")
 
 
+def test_footer_counts_one_run_as_one():
+    assert "· 1 run ·" in plan(npf={"nu": {"runs": 1}}).footer("npf", ["nu"], "mnist")
+
+
 def test_footer_says_where_images_are_averaged():
     halved = plan(dgn={"table4": {"pool": 2}, "gates_only": {"pool": 1}})
     assert "· pixels averaged 2×2 ·" in halved.footer("dgn", ["table4"], "cifar10")
