@@ -344,7 +344,7 @@ def _counted(sections: Mapping[str, Mapping[str, Any]], artifact: str | None) ->
             names = f" ({'/'.join(counts)})" if len(counts) > 1 else ""
             first = "".join(_first_shown(facts, artifact) for facts in sections.values())
             numbers = "/".join(counts.values())
-            return f"{numbers} {unit.removesuffix('s' * (numbers == '1'))}{names}{first}"
+            return f"{numbers} {unit[:-1] if numbers == '1' else unit}{names}{first}"
     return "computed exactly, no draws"
 
 
