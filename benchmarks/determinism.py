@@ -63,9 +63,10 @@ def numbers(ours: Path, theirs: Path) -> str:
         return f"shapes {a.shape} and {b.shape}, or other columns"
     common = a.select_dtypes("number").columns.intersection(b.select_dtypes("number").columns)
     gap = (a[common] - b[common]).abs()
-    relative = (gap / b[common].abs()).where(gap > 0)
+    largest = b[common].abs().max()  # of its column: next to 0 a rounding is a large part
+    relative = (gap.max() / largest).where(gap.max() > 0)
     text = [c for c in a if c not in common and not a[c].equals(b[c])]
-    return (f"largest difference {gap.max().max():.3g}, relative {relative.max().max():.3g}"
+    return (f"largest difference {gap.max().max():.3g}, relative {relative.max():.3g}"
             + f"; words differ in {', '.join(text)}" * bool(text))  # fmt: skip
 
 
@@ -76,8 +77,8 @@ def summary(found: list[str]) -> str:
     if not sizes:
         return "; ".join(found)
     worst = max(sizes, key=sizes.get)
-    return (f"{len(sizes)} tables; largest relative difference of a number in each: median "
-            f"{median(sizes.values()):.1g}, at most {sizes[worst]:.1g} ({worst})")  # fmt: skip
+    return (f"{len(sizes)} tables; largest difference in each, relative to its column's largest: "
+            f"median {median(sizes.values()):.1g}, at most {sizes[worst]:.1g} ({worst})")  # fmt: skip
 
 
 def write_row(document: Path, what: str, count: int, found: list[str]) -> None:

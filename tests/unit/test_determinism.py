@@ -43,7 +43,7 @@ def test_what_differs_is_named_with_its_size(differences, folders):
     (folders[1] / "npf/experiments/nu.csv").write_text("epoch,nu\n1,0.5\n2,0.2\n")
     (folders[1] / "npf/figures/fig.svg").unlink()
     table, figure = differences(*folders)
-    assert table == "npf/experiments/nu.csv: largest difference 0.05, relative 0.25"
+    assert table == "npf/experiments/nu.csv: largest difference 0.05, relative 0.1"
     assert figure.startswith("npf/figures/fig.svg: only in ")
 
 
@@ -58,7 +58,7 @@ def test_a_row_is_added_replaced_and_keeps_what_stands_above(script, tmp_path):
     assert text.startswith("# Reliability\n\n| Case |\n\n## Determinism")
     rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
     assert rows == [
-        "| two kinds of processor | 9 | 2 | 2 tables; largest relative difference of a number in "
-        "each: median 1, at most 2 (b.csv) |",
+        "| two kinds of processor | 9 | 2 | 2 tables; largest difference in each, relative to "
+        "its column's largest: median 1, at most 2 (b.csv) |",
         "| one core and two | 9 | 0 |  |",
     ]
