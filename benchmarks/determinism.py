@@ -77,8 +77,10 @@ def summary(found: list[str]) -> str:
     if not sizes:
         return "; ".join(found)
     worst = max(sizes, key=sizes.get)
-    return (f"{len(sizes)} tables; largest difference in each, relative to its column's largest: "
-            f"median {median(sizes.values()):.1g}, at most {sizes[worst]:.1g} ({worst})")  # fmt: skip
+    return (
+        f"{len(sizes)} tables; largest difference in each, relative to its column's largest: "
+        f"median {median(sizes.values()):.1g}, at most {sizes[worst]:.1g} ({worst})"
+    )
 
 
 def write_row(document: Path, what: str, count: int, found: list[str]) -> None:
