@@ -154,34 +154,42 @@ class Plan:
         return {role: describe(self.config["data"][role], role, trees) for role in roles}
 
     def footer(
-        self, paper: str, sections: Sequence[str], *roles: str, artifact: str | None = None
+        self,
+        paper: str,
+        sections: Sequence[str],
+        *roles: str,
+        artifact: str | None = None,
+        parts: Sequence[str] = (),
     ) -> str:
         """The line below a figure or table: `context` of sections of one paper."""
-        return self.context([(paper, section) for section in sections], roles, artifact)
+        return self.context([(paper, section) for section in sections], roles, artifact, parts)
 
     def context(
         self,
         sections: Sequence[tuple[str, str]],
         roles: Sequence[str],
         artifact: str | None = None,
+        parts: Sequence[str] = (),
     ) -> str:
         """What was computed with which settings: preset, data, runs, what stands in for what.
 
         A section, (paper, name), counts ``runs`` or ``draws``; one with neither is computed
-        exactly. Of one with ``shown`` a figure, the ``artifact``, may show the first runs only. A
-        preset is called modified if the command line changes one of the ``sections`` shown or the
-        source of one of the datasets. More draws than the paper's are no stand-in.
+        exactly. Where an artifact shows but some ``parts`` of its one section, these count. Of one
+        with ``shown`` a figure, the ``artifact``, may show the first runs only. A preset is called
+        modified if the command line changes one of the ``sections`` shown or the source of one of
+        the datasets. More draws than the paper's are no stand-in.
         """
         facts = self._facts(self.config, sections, roles)
         preset = self.config["preset"]
         modified = facts != self._facts(self._preset, sections, roles)
-        parts = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
+        words = [f"preset {preset}{', modified' * modified}", *self.titles(*roles).values()]
         shown = {name: self.config[paper][name] for paper, name in sections}
-        parts += _pooled(shown)
-        parts.append(_counted(shown, artifact))
+        words += _pooled(shown)
+        counted = {part: facts[part] for facts in shown.values() for part in parts} or shown
+        words.append(_counted(counted, artifact))
         if self._reduced(sections, roles):
-            parts.append("stand-in for the paper's sizes")
-        return " · ".join(parts)
+            words.append("stand-in for the paper's sizes")
+        return " · ".join(words)
 
     def at_papers_scale(self, sections: Sequence[tuple[str, str]], roles: Sequence[str]) -> bool:
         """Whether nothing is reduced and no dataset stands in for another."""

@@ -25,6 +25,13 @@ def test_footer_counts_one_run_as_one():
     assert "· 1 run ·" in plan(npf={"nu": {"runs": 1}}).footer("npf", ["nu"], "mnist")
 
 
+def test_footer_counts_the_parts_of_a_section_that_are_shown():
+    mine = plan(npf={"theory": {"limits": {"runs": 7}}})
+    assert "· 7 runs ·" in mine.footer("npf", ["theory"], parts=["limits"])
+    identities = plan("paper").footer("dgn", ["theory"], parts=["overlaps", "linear"])
+    assert identities == "preset paper · 5,000/5,000 draws (overlaps/linear)"
+
+
 def test_footer_says_where_images_are_averaged():
     halved = plan(dgn={"table4": {"pool": 2}, "gates_only": {"pool": 1}})
     assert "· pixels averaged 2×2 ·" in halved.footer("dgn", ["table4"], "cifar10")

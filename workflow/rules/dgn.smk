@@ -27,7 +27,7 @@ use rule table as dgn_extra_identities with:
     params:
         **module("finitewidth.tables.dgn.extra_identities"),
         settings={},
-        footer=plan.footer("dgn", ["theory"]),
+        footer=plan.footer("dgn", ["theory"], parts=["overlaps", "linear"]),
 
 
 use rule experiment as dgn_planar with:

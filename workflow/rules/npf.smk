@@ -127,7 +127,7 @@ use rule table as npf_extra_limits with:
     params:
         **module("finitewidth.tables.npf.extra_limits"),
         settings={},
-        footer=plan.footer("npf", ["theory"]),
+        footer=plan.footer("npf", ["theory"], parts=["limits"]),
 
 
 use rule experiment as npf_memorisation_ideal with:
