@@ -13,7 +13,7 @@ from tests.workflow.conftest import Checkout
 
 from .reliability import said
 
-SETTINGS = ("npf={kvf: {epochs: 60, every: 20}}", "checkpoint_seconds=0.02")
+SETTINGS = ("npf={kvf: {epochs: 150, every: 50}}", "checkpoint_seconds=0.02")
 FINISHED = ("results/data/digits.npz", "results/smoke/npf/training/nu/history.csv")
 TARGET = "results/smoke/npf/training/kvf/history.csv"
 LOG = "results/smoke/logs/npf/training/kvf.log"

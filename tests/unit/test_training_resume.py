@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,8 +27,9 @@ from finitewidth import records
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
 from finitewidth.provenance import fingerprint
-from finitewidth.training import loop
+from finitewidth.training import job, loop
 from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.leftovers import clear_finished
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -127,17 +129,26 @@ def test_a_finished_training_resumes_to_its_result(tmp_path):
     assert_same(loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1), wanted)
 
 
-def test_two_checkpoints_are_kept_and_cleared(tmp_path):
+def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
     run, store = described(), CheckpointStore(tmp_path, "a")
     interrupted(run, IMAGES, store, 7)
     assert sorted(path.name for path in store.folder.iterdir()) == [
         "000000000006.pt",
         "000000000007.pt",
     ]
-    store.clear()
-    assert not store.folder.exists()
-    assert store.latest() == (None, [])
-    store.clear()
+    for _ in range(2):
+        store.keep_newest()
+        assert [path.name for path in store.folder.iterdir()] == ["000000000007.pt"]
+
+
+def test_a_run_that_ends_clears_only_what_is_finished(tmp_path):
+    for name in ("done", "under way"):
+        CheckpointStore(tmp_path / ".checkpoints", name).save(1, {"step": 1})
+    stamps = {"done": '{"fingerprint": "done"}', "damaged": "{", "gone": '{"fingerprint": "gone"}'}
+    for name, content in stamps.items():
+        records.write_text(tmp_path / f"npf/training/{name}/provenance.json", content)
+    clear_finished(tmp_path)
+    assert [path.name for path in (tmp_path / ".checkpoints").iterdir()] == ["under way"]
 
 
 def test_no_checkpoint_before_its_time(tmp_path):
@@ -186,7 +197,7 @@ def test_without_checkpoints_nothing_is_saved(monkeypatch):
 def test_a_folder_cleared_by_another_run_stops_no_training(tmp_path, caplog):
     store = CheckpointStore(tmp_path, "a")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "replace", lambda one, _: (store.clear(), os.stat(one)))
+        patch.setattr(os, "replace", lambda one, _: (shutil.rmtree(store.folder), os.stat(one)))
         store.save(1, {"step": 1})
     assert "another run has cleared" in caplog.text
     store.save(2, {"step": 2})
@@ -362,8 +373,21 @@ def test_a_killed_job_ends_with_the_bytes_of_one_left_in_peace(tmp_path, data):
             assert list(arrays[0]) == list(arrays[1])
             for key, array in arrays[0].items():
                 assert array.tobytes() == arrays[1][key].tobytes()
-    assert not list((killed / "checkpoints").glob("*/*"))
+    assert len(list((killed / "checkpoints").glob("*/*"))) == 1
     stamps = [records.read_json(folder / "p.json") for folder in (whole, killed)]
     assert stamps[0]["fingerprint"] == stamps[1]["fingerprint"]
     with (whole / "h.csv").open(newline="") as stream:
         assert len(list(csv.DictReader(stream))) == 8 * 3
+
+
+def test_a_job_killed_in_its_last_moment_goes_on_from_the_last_checkpoint(tmp_path, data, caplog):
+    words = job_words(tmp_path, data)
+    job.run_training(**words)
+    history = Path(words["outputs"]["history"]).read_bytes()
+    for file in words["outputs"].values():  # as Snakemake does with those of a killed job
+        Path(file).unlink()
+    assert "continuing after" not in caplog.text
+    with caplog.at_level(logging.INFO, "finitewidth"):
+        job.run_training(**words)
+    assert "continuing after" in caplog.text
+    assert Path(words["outputs"]["history"]).read_bytes() == history

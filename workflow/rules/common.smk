@@ -5,6 +5,7 @@ from finitewidth.locks import is_dry_run, refuse_unwritable, release_stale_locks
 from finitewidth.plan import Plan
 from finitewidth.provenance import code_digest
 from finitewidth.settings import typed
+from finitewidth.training.leftovers import clear_finished
 
 config.update(typed(config))
 plan = Plan(config, workflow.basedir)
@@ -15,6 +16,14 @@ if workflow.is_main_process and not is_dry_run(sys.argv):
     refuse_unwritable(".snakemake", "results", results)
     # held until this process ends
     share = release_stale_locks(".snakemake", "results")
+
+
+onsuccess:
+    clear_finished(results)
+
+
+onerror:
+    clear_finished(results)
 
 
 def files_of(artifact):

@@ -4,7 +4,6 @@ import errno
 import hashlib
 import io
 import os
-import shutil
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,7 +31,8 @@ class CheckpointStore:
     def save(self, number: int, state: dict[str, Any]) -> None:
         """Keep ``state`` (tensors and plain values) under a growing number; drop all but two.
 
-        Another run that ends the same training clears the folder; this one goes on all the same.
+        Another run that ends clears the folder of a training it has finished; this one goes on all
+        the same.
         """
         content = io.BytesIO()  # of a full disk torch says only that its writer failed
         torch.save(state, content)
@@ -63,9 +63,16 @@ class CheckpointStore:
                 complaints.append(f"checkpoint {path} is damaged and left out ({reason})")
         return None, complaints
 
-    def clear(self) -> None:
-        """Remove all checkpoints of this training, once its results are written."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def keep_newest(self) -> None:
+        """Drop all but the last, once the results are written.
+
+        The last stays for a job that is killed before Snakemake has accepted its results, or that
+        is tried again with the group it travels in; `leftovers.clear_finished` drops it.
+        """
+        newest = self._paths()[-1:]
+        for path in self.folder.glob("*"):  # also what interrupted writes left
+            if path not in newest:
+                path.unlink(missing_ok=True)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:012d}.pt"

@@ -77,7 +77,7 @@ def run_training(
     }
     records.write_json(outputs["provenance"], stamp)
     records.write_rows(outputs["history"], trained.history)
-    checkpoints.clear()
+    checkpoints.keep_newest()
 
 
 def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
