@@ -1,73 +1,131 @@
 """How much faster memorisation networks are followed stacked than one at a time with autograd.
 
-Run ``python benchmarks/memorisation.py``. For each width and depth the same runs are followed twice
-in this process, in float64: kernels at the start (per-sample gradients of ``torch.func``, one
-network at a time, against the closed form) and gradient descent (autograd and SGD, one network at a
-time, against all at once, by hand). Results must agree to 1e-8 of the largest entry. Times are CPU
-seconds, medians; ``both`` is one kernel and ``--steps`` steps of every run. Descent is bound by the
-same matrix products either way: stacking gains where they are small, nothing at width 500.
+Run ``python benchmarks/memorisation.py [--preset quick]``. For each width and depth of E-MEM (npf
+Figure 7, dgn Figures 1 to 3), in this process, in float64 and CPU seconds:
+
+- kernels at the start: per-sample gradients of ``torch.func``, one network at a time, against the
+  closed form of all runs;
+- gradient descent: autograd and SGD, one network at a time, against all that descend, by hand.
+
+Results must agree to 1e-8 of the largest entry. Of the networks that stand alone one is timed, of
+the steps ``--steps``; what is printed is that times the runs and the steps of the preset, which
+draws more kernels than it descends. Descent is bound by the same matrix products either way:
+stacking gains where they are small, nothing at width 500.
 """
 
 import argparse
 import platform
-import statistics
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from finitewidth.experiments.npf.memorisation import networks
-from finitewidth.measures.dynamics import Networks
+from finitewidth.measures.dynamics import Networks, batches
 from finitewidth.provenance import environment
+from finitewidth.settings import preset_only
 from finitewidth.training.full_batch import gradient_descent
 
+CONFIG = Path(__file__).parents[1] / "config"
 TOLERANCE = 1e-8
-TASK = {"samples": 200, "mu": 0.5}
+
+
+class Times(NamedTuple):
+    """CPU seconds of both ways, for all runs and steps of a preset."""
+
+    alone: float
+    stacked: float
+
+    def __add__(self, other: "Times") -> "Times":
+        return Times(self.alone + other.alone, self.stacked + other.stacked)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="stacked memorisation against one at a time")
+    parser.add_argument("--preset", default="quick")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=20)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     machine = environment()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores, {platform.system()}")
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, float64")
-    print(f"{'':26s} {'alone s':>9s} {'stacked s':>9s} {'ratio':>7s} {'difference':>11s}")
-    for width, depth, runs in ((25, 8, 20), (25, 20, 20), (500, 8, 2)):
-        compare(networks(width, depth, range(runs), TASK), options.steps, options.repetitions)
+    print(f"E-MEM, preset {options.preset}")
+    print(f"{'':34s} {'alone s':>9s} {'stacked s':>9s} {'ratio':>7s}")
+    settings = preset_only(options.preset, CONFIG)["npf"]
+    task, runs = settings["memorisation_task"], settings["memorisation"]["runs"]
+    warm_up(task)
+    sums = {what: Times(0.0, 0.0) for what in ("kernels", "descents")}
+    for name, width in settings["memorisation"]["widths"].items():
+        own = settings["memorisation_descent"][name]
+        for depth in task["depths"]:
+            found = {
+                "kernels": kernels(width, depth, runs, task),
+                "descents": descents(width, depth, own, task, options.steps),
+            }
+            for what, times in found.items():
+                line(f"w={width} d={depth}, {what}", times)
+                sums[what] += times
+    for what, times in (*sums.items(), ("E-MEM", sums["kernels"] + sums["descents"])):
+        line(f"all {what}", times)
 
 
-def compare(found: Networks, steps: int, repetitions: int) -> None:
-    """One line each for kernels, for descent, and for both together."""
-    runs, width = len(found.y), found.weights[0].shape[-1]
-    label = f"w={width} d={found.depth} runs={runs}"
+def warm_up(task: dict[str, Any]) -> None:
+    """What is done once per process is nobody's time."""
+    kernels(2, 2, 1, task)
+    descents(2, 2, {"runs": 1, "steps": 1}, task, 1)
+
+
+def kernels(width: int, depth: int, runs: int, task: dict[str, Any]) -> Times:
+    """K_0 of all runs, batch by batch as the experiment has them."""
+    one = networks(width, depth, range(1), task)
+    alone, wanted = timed(lambda: kernel_alone(one))
+    seconds = 0.0
+    for batch in batches(runs, task["samples"] * width * depth):
+        found = networks(width, depth, batch, task)
+        taken, mine = timed(found.kernel)
+        seconds += taken
+        if not batch.start:
+            compare(f"kernel of width {width}, depth {depth}", [mine[0]], [wanted])
+    return Times(runs * alone, seconds)
+
+
+def descents(
+    width: int, depth: int, own: dict[str, Any], task: dict[str, Any], steps: int
+) -> Times:
+    """Descent of all runs that descend, batch by batch as the experiment has them."""
+    first = networks(width, depth, range(1), task)
+    step = 0.1 / torch.linalg.eigvalsh(first.kernel())[:, -1]
+    alone, wanted = timed(lambda: descend_alone(first, float(step), steps))
+    seconds = 0.0
+    for batch in batches(own["runs"], task["samples"] * width * depth):
+        taken, mine = descent_of(networks(width, depth, batch, task), steps)
+        seconds += taken
+        if not batch.start:
+            ours = [weight[0] for weight in mine]
+            compare(f"descent of width {width}, depth {depth}", ours, wanted)
+    share = own["steps"] / steps
+    return Times(share * own["runs"] * alone, share * seconds)
+
+
+def descent_of(found: Networks, steps: int) -> tuple[float, list[Tensor]]:
+    """CPU seconds and final weights of one batch of runs."""
     step = 0.1 / torch.linalg.eigvalsh(found.kernel())[:, -1]
-    kernels = timed(lambda: kernels_alone(found), 1), timed(found.kernel, repetitions)
-    descents = (
-        timed(lambda: descend_alone(found, step, steps), 1),
-        timed(lambda: descend_stacked(found, step, steps), repetitions),
-    )
-    totals = [0.0, 0.0]
-    for what, ((slow, wanted), (fast, mine)) in (("kernel", kernels), ("descent", descents)):
-        difference = max(gap(a, b) for a, b in zip(mine, wanted, strict=True))
-        if difference > TOLERANCE:
-            raise SystemExit(f"{label}, {what}: the two differ by {difference:.1e}")
-        line(f"{label} {what}", slow, fast, f"{difference:11.1e}")
-        totals = [totals[0] + slow, totals[1] + fast]
-    line(f"{label} both", *totals, "")
+    return timed(lambda: descend_stacked(found, step, steps))
 
 
-def line(label: str, slow: float, fast: float, rest: str) -> None:
-    print(f"{label:26s} {slow:9.3f} {fast:9.4f} {slow / fast:6.1f}x {rest}")
+def compare(what: str, mine: Sequence[Tensor], wanted: Sequence[Tensor]) -> None:
+    gap = max(float((a - b).abs().max() / b.abs().max()) for a, b in zip(mine, wanted, strict=True))
+    if not gap <= TOLERANCE:
+        raise SystemExit(f"{what}: the two differ by {gap:.1e}")
 
 
-def gap(mine: Tensor, wanted: Tensor) -> float:
-    return float((mine - wanted).abs().max() / wanted.abs().max())
+def line(label: str, times: Times) -> None:
+    ratio = times.alone / times.stacked
+    print(f"{label:34s} {times.alone:9.2f} {times.stacked:9.3f} {ratio:6.1f}x", flush=True)
 
 
 def output(weights: Sequence[Tensor], gates: Sequence[Tensor]) -> Tensor:
@@ -78,38 +136,33 @@ def output(weights: Sequence[Tensor], gates: Sequence[Tensor]) -> Tensor:
     return (z @ weights[-1])[..., 0]
 
 
-def of_run(found: Networks, run: int) -> tuple[list[Tensor], list[Tensor]]:
-    return [weight[run].clone() for weight in found.weights], [gate[run] for gate in found.gates]
+def first_run(found: Networks) -> tuple[list[Tensor], list[Tensor]]:
+    return [weight[0].clone() for weight in found.weights], [gate[0] for gate in found.gates]
 
 
-def kernels_alone(found: Networks) -> list[Tensor]:
-    """Kernels from per-sample gradients, a network at a time."""
-    kernels = []
-    for run in range(len(found.y)):
-        weights, gates = of_run(found, run)
-        gradient = torch.func.vmap(torch.func.grad(output), in_dims=(None, 0))
-        kernel = torch.zeros(found.y.shape[1], found.y.shape[1], dtype=torch.float64)
-        for part in gradient(weights, gates):
-            flat = part.flatten(1)
-            kernel += flat @ flat.T
-        kernels.append(kernel)
-    return kernels
+def kernel_alone(found: Networks) -> Tensor:
+    """The first network's kernel from per-sample gradients."""
+    weights, gates = first_run(found)
+    samples = found.y.shape[1]
+    gradient = torch.func.vmap(torch.func.grad(output), in_dims=(None, 0))
+    kernel = torch.zeros(samples, samples, dtype=torch.float64)
+    for part in gradient(weights, gates):
+        flat = part.flatten(1)
+        kernel += flat @ flat.T
+    return kernel
 
 
-def descend_alone(found: Networks, step: Tensor, steps: int) -> list[Tensor]:
-    """Weights of each layer, (R, ...), after descent with autograd and SGD, a network at a time."""
-    trained = []
-    for run in range(len(found.y)):
-        weights, gates = of_run(found, run)
-        for weight in weights:
-            weight.requires_grad_()
-        optimiser = torch.optim.SGD(weights, lr=float(step[run]))
-        for _ in range(steps):
-            optimiser.zero_grad()
-            (0.5 * ((output(weights, gates) - found.y[run]) ** 2).sum()).backward()
-            optimiser.step()
-        trained.append([weight.detach() for weight in weights])
-    return [torch.stack(layer) for layer in zip(*trained, strict=True)]
+def descend_alone(found: Networks, step: float, steps: int) -> list[Tensor]:
+    """The first network's weights after descent with autograd and SGD."""
+    weights, gates = first_run(found)
+    for weight in weights:
+        weight.requires_grad_()
+    optimiser = torch.optim.SGD(weights, lr=step)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        (0.5 * ((output(weights, gates) - found.y[0]) ** 2).sum()).backward()
+        optimiser.step()
+    return [weight.detach() for weight in weights]
 
 
 def descend_stacked(found: Networks, step: Tensor, steps: int) -> list[Tensor]:
@@ -118,14 +171,11 @@ def descend_stacked(found: Networks, step: Tensor, steps: int) -> list[Tensor]:
     return last.weights
 
 
-def timed(function: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
-    """Median CPU seconds, and the last result."""
-    times = []
-    for _ in range(repetitions):
-        start = time.process_time()
-        result = function()
-        times.append(time.process_time() - start)
-    return statistics.median(times), result
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds, and the result."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def paths(
         elements=40 * runs * units + rate * 4 * walked * units,
         draws=runs * (units + width**2 * (depth - 1)),
         calls=8 * steps * depth * (descents > 0) + 200 * runs + 40 * runs * samples,
-        memory=8 * 6 * max(4e6, units),
+        memory=8 * 6 * max(1e6, units),
         disk=(runs + descents) * TIMES * ROW + 4 * samples * ROW,
     )
 

@@ -15,7 +15,7 @@ from finitewidth.training.linear_recursion import error_ratios
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 DESCENT, LINEAR = "gradient descent", "linear recursion"
-BATCH_ELEMENTS = 4_000_000  # activations of one batch of runs: 32 MB each for z, delta, gates
+BATCH_ELEMENTS = 1_000_000  # activations of one batch of runs: 8 MB each for z, delta, gates
 FEWEST_TIMES, TIMES_PER_DECADE = 10, 12
 
 
