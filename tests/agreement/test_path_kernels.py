@@ -99,6 +99,26 @@ def test_relu_ntk(sizes, biased, with_biases):
         agree(found, reference.relu_ntk_by_jacobian(x, *network, output=output, **options))
 
 
+@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_soft_relu_ntk(sizes, biased, with_biases):
+    x, network = inputs(sizes), random_network(sizes, 3, biased)
+    for output, (beta, eps) in itertools.product(
+        ("logits_trace", "true_class_logit"), ((4.0, 0.1), (1.0, 0.0))
+    ):
+        options = {"beta": beta, "eps": eps, "with_biases": with_biases,
+                   "output": output, "labels": chosen_labels(sizes)}  # fmt: skip
+        found = gated_ntk.soft_relu_ntk(x, *network, **options)
+        agree(found, reference.soft_relu_ntk_by_jacobian(x, *network, **options))
+
+
+def test_soft_relu_with_hard_gates_is_relu():
+    sizes = SIZES[3]
+    x, network = inputs(sizes, (2,)), random_network(sizes, 3, replicas=(2,))
+    found = gated_ntk.soft_relu_ntk(x, *network, beta=None, with_biases=True)
+    agree(found, gated_ntk.relu_ntk(x, *network, with_biases=True))
+
+
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("sizes", SIZES[1:3], ids=str)
 def test_path_kernel(sizes, soft):
@@ -128,6 +148,7 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
         gated_ntk.value_kernel(x, *value, gates, with_biases=True),
         gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
         gated_ntk.relu_ntk(x, *value, with_biases=False),
+        gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
         npk(x, gates),
         npk(x, hard, "trace"),
     ]
@@ -139,6 +160,7 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
             reference.value_kernel_by_jacobian(x_r, *v, gates_r, with_biases=True),
             reference.feature_kernel_by_jacobian(x_r, *f, *v, **soft, with_biases=True),
             reference.relu_ntk_by_jacobian(x_r, *v, with_biases=False),
+            reference.soft_relu_ntk_by_jacobian(x_r, *v, **soft, with_biases=True),
             npk(x_r, gates_r),
             npk(x_r, gated_networks.relu_gates(*v, x_r), "trace"),
         ]

@@ -111,6 +111,7 @@ def nu_inputs():
     return {
         "data": digits(),
         "relu": networks(2, ["value"], width=40),
+        "soft_relu": networks(2, ["value"], width=40, seed=4),
         "frozen": networks(6, ["value", "feature"], width=40, seed=2),
         "soft_galu": networks(2, ["value", "feature"], width=40, seed=3),
     }
@@ -133,6 +134,11 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     relu = gated_ntk.relu_ntk(x, weights("relu", "value", 1), None, with_biases=False)
     found = runs.loc[("adaptable", "ReLU", 2, 1), "nu"]
     assert found == pytest.approx(solved(relu / relu.trace()), rel=1e-6)
+    soft = gated_ntk.soft_relu_ntk(
+        x, weights("soft_relu", "value", 1), None, beta=4.0, eps=0.1, with_biases=False
+    )
+    found = runs.loc[("adaptable", "soft-ReLU", 2, 1), "nu"]
+    assert found == pytest.approx(solved(soft / soft.trace()), rel=1e-6)
     for number, regime in enumerate(FROZEN):
         panel, series = {"frnpf_di": ("adaptable", "frozen ReLU"), "galu": ("gates",
                          "unlearnt gates"), "flnpf": ("gates", "learnt gates")}[regime]  # fmt: skip
@@ -155,7 +161,7 @@ def test_fig8_curves_and_first_values():
     tables = fig8.measure(nu_inputs(), NU)
     curves = tables["curves"]
     assert curves.groupby("panel").size().to_dict() == {
-        "gates": 4, "adaptable": 4, "ka": 3, "ka_hat": 3
+        "gates": 4, "adaptable": 6, "ka": 3, "ka_hat": 3
     }  # fmt: skip
     ka = curves[curves["panel"] == "ka"].set_index("series")
     assert ka.loc[fig8.AT_START, "y"] == ka.loc["soft-GaLU", "y"].iloc[0]

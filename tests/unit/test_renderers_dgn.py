@@ -48,11 +48,12 @@ def test_fig7_dots_test_errors_where_both_are_shown_and_names_accuracies():
 
 def test_fig8_draws_curves_and_the_first_value():
     soft = ("soft-GaLU", fig8.AT_START)
-    series = {"gates": ("learnt gates", "unlearnt gates"), "adaptable": ("ReLU", "frozen ReLU"),
+    series = {"gates": ("learnt gates", "unlearnt gates"),
+              "adaptable": ("ReLU", "soft-ReLU", "frozen ReLU"),
               "ka": soft, "ka_hat": soft}  # fmt: skip
     rows = pd.concat([curve(p, s) for p, names in series.items() for s in names])
     figure = fig8.draw(fig8.select({"curves": rows}), {})
-    assert [len(axis.containers) for axis in figure.axes] == [2, 2, 1, 1]
+    assert [len(axis.containers) for axis in figure.axes] == [2, 3, 1, 1]
     assert lines_of(figure.axes[2])[fig8.AT_START].get_ydata()[0] == 0.5
     assert all(axis.get_yscale() == "log" for axis in figure.axes)
     rows.loc[rows["panel"] == "ka", "ridged"] = 1

@@ -301,6 +301,7 @@ use rule experiment as dgn_nu with:
     input:
         data=plan.dataset(config["dgn"]["binary"]["dataset"]),
         relu=f"{results}/dgn/training/binary-relu/weights.npz",
+        soft_relu=f"{results}/dgn/training/binary-soft_relu/weights.npz",
         frozen=f"{results}/dgn/training/binary-frozen/weights.npz",
         soft_galu=f"{results}/dgn/training/binary-soft_galu/weights.npz",
     output:

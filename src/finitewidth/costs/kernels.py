@@ -221,8 +221,8 @@ def npf_cntk(config: Config) -> Work:
 
 
 def dgn_nu(settings: Config) -> Work:
-    """Rule dgn_nu: five tangent kernels, inverted six times, for every kept epoch and run."""
-    kernels = 5 * settings["runs"] * (settings["epochs"] // settings["every"] + 1)
+    """Rule dgn_nu: six tangent kernels, inverted seven times, for every kept epoch and run."""
+    kernels = 6 * settings["runs"] * (settings["epochs"] // settings["every"] + 1)
     examples = 2 * settings["per_class"]
     network = settings["network"]
     units = network["hidden"] * network["width"]

@@ -145,6 +145,36 @@ def relu_ntk(
     )  # fmt: skip
 
 
+def soft_relu_ntk(
+    x: Tensor,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor] | None,
+    *,
+    beta: float | None,
+    eps: float = 0.0,
+    with_biases: bool,
+    output: Output = "logits_trace",
+    labels: Tensor | None = None,
+    dtype: torch.dtype = torch.float64,
+) -> Tensor:
+    """Neural tangent kernel of a soft-ReLU network, whose hidden units are q·G(q) (DGN Table 3).
+
+    Its weights make its gates too, so that signals pass a unit with slope G(q) + q G'(q).
+    ``beta`` and ``eps`` are those of the gates, see ``gated_networks.gate_values``; all other
+    arguments, result and errors are those of ``value_kernel``.
+    """
+    check_network(x, weights, biases)
+    x, W, b = x.to(dtype), cast(weights, dtype), cast(biases, dtype)
+    _, q, gates = feature_pass(x, W[:-1], b and b[:-1], beta, eps, "soft")
+    inputs, _, logits = value_pass(x, W, b, gates)
+    slopes = [
+        hidden_slope(at, gate, gate_slopes(at, beta, eps), "soft")
+        for at, gate in zip(q, gates, strict=True)
+    ]
+    signals = (_value_signals(c, W, slopes) for c in _covectors(logits, output, labels))
+    return _layer_sum(signals, inputs, with_biases)
+
+
 class _Slopes:
     """Factors by which a backward signal passes each hidden layer, into and within two networks."""
 

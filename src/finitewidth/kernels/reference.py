@@ -89,14 +89,33 @@ def relu_ntk_by_jacobian(
     Raises:
         ConfigError: ``output`` is unknown or ``labels`` missing.
     """
+    theta = _with_biases(weights, biases)
+    logits = _perceptron(torch.relu)
+    return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
 
-    def logits(theta: Network, sample: Tensor) -> Tensor:
-        z = sample
-        for weight, bias in zip(theta[0][:-1], theta[1][:-1], strict=True):
-            z = torch.relu(z @ weight + bias)
-        return z @ theta[0][-1] + theta[1][-1]
+
+def soft_relu_ntk_by_jacobian(
+    x: Tensor,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor] | None,
+    *,
+    beta: float,
+    eps: float = 0.0,
+    with_biases: bool,
+    output: str = "logits_trace",
+    labels: Tensor | None = None,
+) -> Tensor:
+    """Neural tangent kernel (S, S) of a soft-ReLU network from its gradients (DGN Table 3).
+
+    Raises:
+        ConfigError: ``output`` is unknown or ``labels`` missing.
+    """
+
+    def unit(q: Tensor) -> Tensor:
+        return q * (1 + eps) / (1 + torch.exp(-beta * q))
 
     theta = _with_biases(weights, biases)
+    logits = _perceptron(unit)
     return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
 
 
@@ -157,6 +176,18 @@ def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
 def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:
     units = [x.shape[1], *(gate.shape[1] for gate in gates)]
     return list(itertools.pairwise(units))
+
+
+def _perceptron(unit: Callable[[Tensor], Tensor]) -> Callable[[Network, Tensor], Tensor]:
+    """The outputs of a network with these hidden units, as a function of weights and an input."""
+
+    def logits(theta: Network, sample: Tensor) -> Tensor:
+        z = sample
+        for weight, bias in zip(theta[0][:-1], theta[1][:-1], strict=True):
+            z = unit(z @ weight + bias)
+        return z @ theta[0][-1] + theta[1][-1]
+
+    return logits
 
 
 def _gated(theta: Network, sample: Tensor, gates: Sequence[Tensor]) -> Tensor:

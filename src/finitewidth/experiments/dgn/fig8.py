@@ -12,13 +12,18 @@ from finitewidth.experiments.examples import binary_examples
 from finitewidth.experiments.nu_values import conditions, nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.kernels.gated_ntk import feature_kernel, relu_ntk, value_kernel
+from finitewidth.kernels.gated_ntk import (
+    feature_kernel,
+    relu_ntk,
+    soft_relu_ntk,
+    value_kernel,
+)
 from finitewidth.measures.accuracy import averaged
 
 # panel -> its lines; the last two panels show one kernel against its own first value
 LINES = {
     "gates": ("learnt gates", "unlearnt gates"),
-    "adaptable": ("ReLU", "frozen ReLU"),
+    "adaptable": ("ReLU", "soft-ReLU", "frozen ReLU"),
     "ka": ("soft-GaLU",),
     "ka_hat": ("soft-GaLU",),
 }
@@ -32,8 +37,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     ``ka``: the kernel K^a of the gating weights of soft-GaLU; ``ka_hat``: that over its trace.
 
     Args:
-        inputs: ``data``, the dataset; ``relu``, ``frozen`` and ``soft_galu``, weights kept along
-            the trainings.
+        inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``,
+            weights kept along the trainings.
         settings: ``classes`` (the first is -1), ``per_class`` (the first so many training images
             of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``.
 
@@ -57,13 +62,16 @@ def _kernels(
     inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Mapping[str, Any]
 ) -> dict[tuple[str, str], Tensor]:
     """(panel, series) -> kernels (R, S, S), unnormalised, of all weights that learn."""
-    relu = network_at(inputs["relu"], epoch, "value")
+    relu, soft_relu = (network_at(inputs[name], epoch, "value") for name in ("relu", "soft_relu"))
     soft = [network_at(inputs["soft_galu"], epoch, part) for part in ("feature", "value")]
     frozen = _frozen(inputs["frozen"], epoch, x, settings["runs"])
     return {
         ("gates", "learnt gates"): frozen["flnpf"],
         ("gates", "unlearnt gates"): frozen["galu"],
         ("adaptable", "ReLU"): relu_ntk(x, *relu, with_biases=relu[1] is not None),
+        ("adaptable", "soft-ReLU"): soft_relu_ntk(
+            x, *soft_relu, **settings["gate"], with_biases=soft_relu[1] is not None
+        ),
         ("adaptable", "frozen ReLU"): frozen["frnpf_di"],
         ("ka", "soft-GaLU"): feature_kernel(
             x, *soft[0], *soft[1], **settings["gate"], hidden=settings["feature_hidden"],

@@ -20,6 +20,7 @@ SERIES = {
     "learnt gates": (3, "-"),
     "unlearnt gates": (1, "--"),
     "ReLU": (0, "-"),
+    "soft-ReLU": (3, ":"),
     "frozen ReLU": (5, "--"),
     "soft-GaLU": (2, "-"),
 }
