@@ -20,9 +20,14 @@ def lines_of(axis):
     return {line.get_label(): line for line in axis.get_lines()}
 
 
-def test_fig5_draws_both_networks_in_every_panel():
+@pytest.mark.parametrize(
+    ("pixels", "title"),
+    [("random_pixels", "Random pixels"), ("permuted_pixels", "Pixels permuted")],
+)
+def test_fig5_draws_both_networks_in_every_panel(pixels, title):
     rows = pd.concat([curve(p, s, level=0.9) for p in fig5.PANELS for s in fig5.SERIES])
-    figure = fig5.draw(fig5.select({"curves": rows}), {})
+    figure = fig5.draw(fig5.select({"curves": rows}), {"pixels": pixels})
+    assert figure.axes[2].get_title() == title
     assert [sorted(lines_of(axis)) for axis in figure.axes] == [["GaLU", "ReLU"]] * 4
     assert lines_of(figure.axes[3])["ReLU"].get_ydata().tolist() == [0.9, 0.45]
     assert figure.axes[3].get_ylabel() == "test accuracy"

@@ -381,7 +381,7 @@ use rule figure as dgn_fig5 with:
         plan.benchmark("dgn_fig5")
     params:
         **module("finitewidth.figures.dgn.fig5"),
-        settings={},
+        settings={"pixels": config["dgn"]["mnist"]["pixels"]},
         footer=plan.footer("dgn", ["mnist"], "mnist"),
 
 

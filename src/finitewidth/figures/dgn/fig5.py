@@ -11,9 +11,10 @@ from finitewidth.figures.style import COLOURS, band, panels
 PANELS = {
     "mnist": "Images",
     "labels": "Random labels",
-    "pixels": "Random pixels",
+    "pixels": None,  # by setting
     "test": "Images: test",
 }
+PIXELS = {"random_pixels": "Random pixels", "permuted_pixels": "Pixels permuted"}
 SERIES = {"ReLU": (0, "-"), "GaLU": (1, "--")}
 
 
@@ -23,8 +24,12 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels: train accuracy on three kinds of images, test accuracy; mean and spread."""
-    figure, axes = panels(4, list(PANELS.values()))
+    """Four panels: train accuracy on three kinds of images, test accuracy; mean and spread.
+
+    ``settings``: ``pixels``, how the third kind is made.
+    """
+    pixels = PIXELS[settings["pixels"]]
+    figure, axes = panels(4, [title or pixels for title in PANELS.values()])
     for axis, panel in zip(axes, PANELS, strict=True):
         shown = rows[rows["panel"] == panel]
         for series, (colour, line) in SERIES.items():
