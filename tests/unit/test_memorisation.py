@@ -9,6 +9,7 @@ import torch
 
 from finitewidth.experiments.dgn import deep_linear, planar
 from finitewidth.experiments.npf import memorisation, memorisation_ideal
+from finitewidth.figures import by_depth
 from finitewidth.figures.dgn import fig1, fig2, fig3, fig4, fig6, fig10
 from finitewidth.figures.npf import fig6 as npf_fig6
 from finitewidth.figures.npf import fig7
@@ -244,7 +245,7 @@ def test_figures_are_drawn(memorised, ideal, points, linear):
                        "runs": 3, "failed": 0, "ridged": 0})  # fmt: skip
     for module, tables, axes in (
         (npf_fig6, {"ideal": ideal}, 1),
-        (fig7, {"spectra": spectra, "errors": errors}, 4),
+        (fig7, {"spectra": spectra, "errors": errors}, 6),
         (fig1, {"ideal": ideal, "spectra": spectra}, 3),
         (fig2, {"entries": memorised["entries"]}, 2),
         (fig3, {"spectra": spectra, "errors": errors}, 4),
@@ -258,3 +259,34 @@ def test_figures_are_drawn(memorised, ideal, points, linear):
         if module in (fig7, fig1, fig3, fig4, fig10):
             measured = rows[rows["runs"].notna()]
             assert (measured["diverged"] == 0).all()
+
+
+def said(figure):
+    return [text.get_text() for axis in figure.axes for text in axis.texts]
+
+
+def test_figures_say_which_curves_diverged_and_draw_the_others(memorised, points):
+    """Descents that never stayed finite have no rows; nor have spectra of broken kernels."""
+    spectra, errors = memorised["spectra"], memorised["error_curves"]
+    descents = errors["dynamics"] == "gradient descent"
+    lost = descents & (errors["network"] == "wide") & (errors["depth"] == 4)
+    for module, panels in ((fig7, 2), (fig3, 1)):
+        figure = module.draw(module.select({"spectra": spectra, "errors": errors[~lost]}), {})
+        assert said(figure) == ["no gradient descent without divergence: $d$ = 4"] * panels
+    narrow = [rows[rows["network"] == "narrow"] for rows in (spectra, errors)]
+    for module, panels in ((fig7, 3), (fig3, 2)):
+        rows = module.select(dict(zip(("spectra", "errors"), narrow, strict=True)))
+        figure = module.draw(rows, {})
+        assert said(figure) == ["no run without divergence"] * panels
+        assert sum(axis.get_title().endswith(", no run") for axis in figure.axes) == panels
+    of_planes = {"spectra": points["spectra"], "errors": points["error_curves"]}
+    for none in of_planes:
+        figure = fig4.draw(fig4.select(of_planes | {none: of_planes[none][:0]}), {})
+        assert said(figure) == ["no run without divergence"] * 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"), [([3, 3], "3 runs"), ([3, 10], "3 to 10 runs"), ([], "no run")]
+)
+def test_how_many_runs_curves_average(runs, words):
+    assert by_depth.runs_of(pd.DataFrame({"runs": runs})) == words

@@ -29,8 +29,11 @@ def spectra(axis: Axes, rows: pd.DataFrame, column: str = "cumulative") -> None:
         axis.plot(curve["index"], curve[column], color=shades[depth])
     unit = r"\rho_{\max}" if column == "scaled" else "d"
     axis.set(xlabel="eigenvalues, ascending", ylabel=rf"cumulative sum, $K_0/{unit}$")
-    axis.set_xlim(0, rows["index"].max() * 1.02)
     axis.set_ylim(bottom=0)
+    if rows.empty:
+        note_lost(axis, rows)
+    else:
+        axis.set_xlim(0, rows["index"].max() * 1.02)
 
 
 def errors(axis: Axes, rows: pd.DataFrame, scale: str) -> None:
@@ -47,6 +50,7 @@ def errors(axis: Axes, rows: pd.DataFrame, scale: str) -> None:
         axis.set_ylim(max(SMALLEST, later["ratio"].min() / 2), 1.5)
     else:
         axis.set_ylim(0, 1.05)
+    note_lost(axis, rows)
 
 
 def legend(figure: Figure, depths: Sequence[int], dynamics: Sequence[str] = ()) -> None:
@@ -61,6 +65,27 @@ def legend(figure: Figure, depths: Sequence[int], dynamics: Sequence[str] = ()) 
 
 
 def runs_of(rows: pd.DataFrame) -> str:
-    """``10 runs``, or ``3 to 10 runs`` where not all curves average as many."""
+    """``10 runs``, or ``3 to 10 runs`` where not all curves average as many.
+
+    ``no run`` where all diverged: a curve without a sound run has no rows.
+    """
+    if rows.empty:
+        return "no run"
     fewest, most = int(rows["runs"].min()), int(rows["runs"].max())
     return f"{most} runs" if fewest == most else f"{fewest} to {most} runs"
+
+
+def width_of(rows: pd.DataFrame) -> str:
+    """``$w$ = 25``, without the number where there are no rows."""
+    return f"$w$ = {rows['width'].iloc[0]:g}" if len(rows) else "$w$"
+
+
+def note_lost(axis: Axes, rows: pd.DataFrame) -> None:
+    """In a panel: which curves it lacks since none of their runs stayed finite."""
+    lost = "" if len(rows) else "no run without divergence"
+    if len(rows) and rows["dynamics"].notna().all():
+        descended = set(rows[rows["dynamics"] == "gradient descent"]["depth"])
+        missing = [f"{depth:g}" for depth in sorted(set(rows["depth"]) - descended)]
+        lost = f"no gradient descent without divergence: $d$ = {', '.join(missing)}" * bool(missing)
+    if lost:
+        axis.text(0.02, 0.02, lost, transform=axis.transAxes, fontsize=6, color="0.35")

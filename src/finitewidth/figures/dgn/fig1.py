@@ -27,7 +27,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Three panels on one scale: ideal, wide, narrow."""
     parts = [rows[rows["network"] == name] for name in ORDER]
     titles = [r"Ideal: $E[K_0]/d$"]
-    titles += [f"$w$ = {part['width'].iloc[0]:g}, {by_depth.runs_of(part)}" for part in parts[1:]]
+    titles += [f"{by_depth.width_of(part)}, {by_depth.runs_of(part)}" for part in parts[1:]]
     figure, axes = panels(3, titles)
     highest = rows["cumulative"].max()
     for axis, part in zip(axes, parts, strict=True):

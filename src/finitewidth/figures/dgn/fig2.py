@@ -22,7 +22,7 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Two panels against depth: mean and its standard error, dotted the ideal value."""
-    where = f"$w$ = {rows['width'].iloc[0]}, {by_depth.runs_of(rows)}"
+    where = f"{by_depth.width_of(rows)}, {by_depth.runs_of(rows)}"
     figure, axes = panels(2, [f"One diagonal entry: {where}", f"One off-diagonal entry: {where}"])
     for axis, (entry, label) in zip(axes, LABELS.items(), strict=True):
         axis.errorbar(rows["depth"], rows[entry], rows[f"{entry}_error"], marker="o", capsize=2,

@@ -22,14 +22,17 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Four panels: spectrum over its largest eigenvalue and errors of GaLU, then of ReLU."""
-    titles = [f"{name}: {what}, {by_depth.runs_of(rows)}"
-              for name in NAMES.values() for what in ("spectrum", "errors")]  # fmt: skip
+    order = [(network, panel) for network in NAMES for panel in ("spectrum", "errors")]
+    parts = [rows[(rows["network"] == name) & (rows["panel"] == panel)] for name, panel in order]
+    titles = [f"{NAMES[name]}: {panel}, {by_depth.runs_of(part)}"
+              for (name, panel), part in zip(order, parts, strict=True)]  # fmt: skip
     figure, axes = panels(4, titles)
-    spectra, errors = rows[rows["panel"] == "spectrum"], rows[rows["panel"] == "errors"]
-    highest = spectra["scaled"].max()
-    for network, left, right in zip(NAMES, axes[::2], axes[1::2], strict=True):
-        by_depth.spectra(left, spectra[spectra["network"] == network], "scaled")
-        left.set_ylim(0, 1.04 * highest)
-        by_depth.errors(right, errors[errors["network"] == network], "linear")
+    highest = rows["scaled"].fillna(0).max()
+    for axis, (_, panel), part in zip(axes, order, parts, strict=True):
+        if panel == "spectrum":
+            by_depth.spectra(axis, part, "scaled")
+            axis.set_ylim(0, 1.04 * highest or 1)
+        else:
+            by_depth.errors(axis, part, "linear")
     by_depth.legend(figure, rows["depth"], ("gradient descent", "linear recursion"))
     return figure

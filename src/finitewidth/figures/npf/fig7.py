@@ -8,12 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.figures import by_depth
-from finitewidth.figures.style import panels
+from finitewidth.figures.style import PANEL_HEIGHT, PANEL_WIDTH, panels, subplots
 
 COLUMNS = ("panel", "network", "width", "depth", "dynamics", "index", "cumulative", "scaled",
            "time", "ratio", "ratio_spread", "runs", "diverged")  # fmt: skip
 FIGURE = "npf_fig7"
-ORDER = (("spectrum", "narrow"), ("errors", "narrow"), ("spectrum", "wide"), ("errors", "wide"))
+NETWORKS = ("narrow", "wide")
+DYNAMICS = ("gradient descent", "linear recursion")
 
 
 def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -29,8 +30,23 @@ def selected(tables: Mapping[str, pd.DataFrame], figure: str) -> pd.DataFrame:
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels: spectrum of K_0/d and errors of narrow, then of wide networks."""
-    return four_panels(rows, ORDER, "cumulative", "log")
+    """A line of panels for narrow, one for wide networks: spectrum of K_0/d, errors on both scales.
+
+    The paper does not say whether its errors are on a logarithmic axis.
+    """
+    size = (3 * PANEL_WIDTH, 2 * PANEL_HEIGHT)
+    figure, axes = subplots(len(NETWORKS), 3, figsize=size)
+    for line, network in zip(axes, NETWORKS, strict=True):
+        own = rows[rows["network"] == network]
+        spectrum, errors = (own[own["panel"] == panel] for panel in ("spectrum", "errors"))
+        _panel(line[0], "spectrum", spectrum, "cumulative", "linear")
+        for axis, scale in zip(line[1:], ("log", "linear"), strict=True):
+            _panel(axis, "errors", errors, "cumulative", scale)
+        for axis, panel in zip(line, (spectrum, errors, errors), strict=True):
+            what = "spectrum" if axis is line[0] else "errors"
+            axis.set_title(_title(what, own, panel))
+    by_depth.legend(figure, rows["depth"], DYNAMICS)
+    return figure
 
 
 def four_panels(
@@ -38,11 +54,14 @@ def four_panels(
 ) -> Figure:
     """Panels in ``order``; ``column`` of the spectra, ``scale`` of the errors' axis."""
     parts = [rows[(rows["panel"] == panel) & (rows["network"] == name)] for panel, name in order]
-    titles = [_title(panel, part) for (panel, _), part in zip(order, parts, strict=True)]
+    titles = [
+        _title(panel, rows[rows["network"] == name], part)
+        for (panel, name), part in zip(order, parts, strict=True)
+    ]
     figure, axes = panels(4, titles)
     for axis, (panel, _), part in zip(axes, order, parts, strict=True):
         _panel(axis, panel, part, column, scale)
-    by_depth.legend(figure, rows["depth"], ("gradient descent", "linear recursion"))
+    by_depth.legend(figure, rows["depth"], DYNAMICS)
     return figure
 
 
@@ -53,6 +72,5 @@ def _panel(axis: Axes, panel: str, rows: pd.DataFrame, column: str, scale: str) 
         by_depth.errors(axis, rows, scale)
 
 
-def _title(panel: str, rows: pd.DataFrame) -> str:
-    what = "spectrum" if panel == "spectrum" else "errors"
-    return f"$w$ = {rows['width'].iloc[0]}: {what}, {by_depth.runs_of(rows)}"
+def _title(panel: str, network: pd.DataFrame, rows: pd.DataFrame) -> str:
+    return f"{by_depth.width_of(network)}: {panel}, {by_depth.runs_of(rows)}"
