@@ -135,6 +135,24 @@ def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
     assert not table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS).notes
 
 
+def test_the_earlier_version_has_bold_cells_the_final_one_none():
+    """Our best of a line, and what the paper prints so: learnt gates in four of six rows."""
+    rows = cells().assign(paper="npf0")
+    rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
+    settings = SETTINGS | {"paper": "npf0"}
+    table = table2.typeset(table2.select({"rows": rows}, settings), settings)
+    text, tex = markdown(table, "f"), latex(table, "f")
+    by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
+    assert by_line.loc["ours, last epoch"][["DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
+    assert by_line.loc["paper"][["FRNPF (DI)", "DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 4, 4, 4]
+    assert text.count("**98.00 ± 0.12**") == 6
+    assert tex.count(r"\textbf{98.00 $\pm$ 0.12}") == 6
+    assert not table.bold.loc[:, ["network", "optimiser", "data", ""]].any(axis=None)
+    assert r"\textbf" not in latex(
+        table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS), "f"
+    )
+
+
 def test_runs_that_diverged_are_named_below_a_table():
     rows = cells()
     rows.loc[2, ["runs", "diverged"]] = [1, 2]

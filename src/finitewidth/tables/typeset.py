@@ -15,17 +15,21 @@ class Typeset:
         title: one line above.
         notes: lines below.
         formulas: cells and notes as LaTeX sees them, already LaTeX; None: as they are, escaped.
+        bold: which of the cells, True or False; None: none.
     """
 
     cells: pd.DataFrame
     title: str
     notes: tuple[str, ...] = ()
     formulas: "tuple[pd.DataFrame, tuple[str, ...]] | None" = None
+    bold: pd.DataFrame | None = None
 
 
 def markdown(table: Typeset, footer: str) -> str:
     """GitHub's Markdown."""
-    body = table.cells.to_markdown(index=False, disable_numparse=True)
+    body = _emphasised(table.cells, table.bold, "**{}**").to_markdown(
+        index=False, disable_numparse=True
+    )
     below = "".join(f"{note}\n\n" for note in table.notes)
     return f"**{table.title}**\n\n{body}\n\n{below}_{footer}_\n"
 
@@ -36,7 +40,7 @@ def latex(table: Typeset, footer: str) -> str:
         cells, notes = table.cells.map(_escaped), map(_escaped, table.notes)
     else:
         cells, notes = table.formulas
-    cells = cells.rename(columns=_escaped)
+    cells = _emphasised(cells, table.bold, r"\textbf{{{}}}").rename(columns=_escaped)
     body = cells.to_latex(index=False, escape=False, column_format="l" * cells.shape[1])
     return "\n".join(
         (
@@ -51,6 +55,10 @@ def latex(table: Typeset, footer: str) -> str:
             "",
         )
     )
+
+
+def _emphasised(cells: pd.DataFrame, bold: pd.DataFrame | None, mark: str) -> pd.DataFrame:
+    return cells if bold is None else cells.mask(bold, cells.map(mark.format))
 
 
 def _escaped(text: str) -> str:
