@@ -21,6 +21,7 @@ from finitewidth.provenance import code_digest
 
 FIGURE_FORMATS = ("pdf", "png", "svg", "csv")
 TABLE_FORMATS = ("csv", "md", "tex")
+ALSO = {"npf_fig1": ("json",), "npf0_fig1": ("json",)}  # what they draw, as nested lists
 
 
 class Plan:
@@ -83,6 +84,7 @@ class Plan:
         entry = self.entry(artifact)
         folder = f"{self.results}/{entry.paper}/{entry.kind}s"
         formats = FIGURE_FORMATS if entry.kind == "figure" else TABLE_FORMATS
+        formats += ALSO.get(artifact, ())
         return {suffix: f"{folder}/{artifact}.{suffix}" for suffix in formats}
 
     def log(self, job: str) -> str:

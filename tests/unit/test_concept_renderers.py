@@ -50,6 +50,17 @@ def test_figure_1_names_all_paths_and_prints_lambda(measured):
     assert "$x_1$ and $x_2$ share $p_{3}$, $p_{12}$:" in shown
 
 
+def test_figure_1_as_a_document(measured):
+    """Lambda of the document is what its own lists of active paths give."""
+    found = fig1.document(fig1.select(measured["npf"]))
+    assert len(found["paths"]) == 18
+    assert (found["paths"][2], found["paths"][11]) == ([1, 1, 3], [2, 1, 3])
+    active = list(found["active"].values())
+    assert set(active[0]) & set(active[1]) == {3, 12}
+    counted = [[len(set(one) & set(other)) / 2 for other in active] for one in active]
+    assert found["Lambda"] == counted
+
+
 def test_figure_1_of_another_network():
     toy = {"inputs": 1, "width": 2, "gates": [[[1, 0], [0, 0]]] * 3}
     tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})

@@ -10,6 +10,7 @@ from tests.workflow_rules import footer_of
 
 from finitewidth.data.catalogue import ROLES
 from finitewidth.index import done, read_extras, read_index
+from finitewidth.plan import ALSO
 from finitewidth.settings import preset_only
 
 from .conftest import trainings_planned
@@ -26,6 +27,7 @@ def test_every_artifact_is_made_in_every_format(smoke):
         suffixes = {file.suffix for file in folder.glob(f"{artifact.artifact}.*")}
         wanted = {".pdf", ".png", ".svg", ".csv"} if artifact.kind == "figure" else {
             ".csv", ".md", ".tex"}  # fmt: skip
+        wanted |= {f".{suffix}" for suffix in ALSO.get(artifact.artifact, ())}
         assert suffixes == wanted
 
 

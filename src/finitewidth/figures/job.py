@@ -28,7 +28,8 @@ def render_figure(
     Args:
         module: of the package.
         inputs: name → CSV.
-        outputs: ``pdf``, ``png``, ``svg`` and ``csv``.
+        outputs: ``pdf``, ``png``, ``svg`` and ``csv``; ``json`` too where the module has a
+            ``document(rows)``.
         settings: of the drawing, nothing scientific.
         footer: one line below the figure.
     """
@@ -43,3 +44,5 @@ def render_figure(
         with records.atomic(outputs[kind]) as temporary:
             figure.savefig(temporary, format=kind, metadata=metadata)
     records.write_table(outputs["csv"], rows)
+    if "json" in outputs:
+        records.write_json(outputs["json"], renderer.document(rows))

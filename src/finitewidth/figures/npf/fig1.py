@@ -56,6 +56,27 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
+def document(rows: pd.DataFrame) -> dict[str, Any]:
+    """The paths, by example those that are active, and Lambda, for programs to read.
+
+    ``paths``: units of each path, input first; ``active``: numbers of paths, from 1; ``Lambda``: a
+    row per example.
+    """
+    paths, overlap = (rows[rows["kind"] == kind] for kind in ("paths", "overlap"))
+    layers = [name for name in paths if name.startswith("layer_")]
+    examples = [name for name in rows if name.startswith("active_")]
+    matrix = overlap.pivot(index="s", columns="s_prime", values="overlap")
+    return {
+        "paths": paths[layers].astype(int).to_numpy().tolist(),
+        "active": {
+            f"x_{example.removeprefix('active_')}":
+                paths[paths[example] == 1]["path"].astype(int).tolist()
+            for example in examples
+        },
+        "Lambda": matrix.to_numpy().tolist(),
+    }  # fmt: skip
+
+
 def _sizes(rows: pd.DataFrame) -> list[int]:
     nodes = rows[rows["kind"] == "node"]
     return [int(count) for count in nodes.groupby("layer")["end"].count()]
