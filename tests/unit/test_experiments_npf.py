@@ -8,7 +8,7 @@ import torch
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.npf import cntk, kvf, nu, stages, table2, text
+from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, stages, table2, text
 from finitewidth.experiments.npf.trainings import trainings
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels import reference
@@ -217,6 +217,29 @@ def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
     assert tables["curves"]["y"].notna().all()
     numbers = tables["runs"].groupby("epoch")["condition_number"].max()
     assert tables["curves"]["condition_number"].tolist() == numbers.tolist()
+
+
+def test_energies_of_the_labels_are_those_by_projection():
+    """Against the squared length of y's projection on the span of k singular vectors."""
+    data, arrays = digits(), kept(["value"], width=12)
+    arrays["epoch3/value/1.weight"][0] = np.nan
+    settings = {"classes": [4, 7], "per_class": 3, "ddof": 0}
+    tables = nu.measure({"data": data, "weights": arrays}, settings)
+    energy = tables["energy"].set_index(["panel", "series", "x"])
+    x, y = nu.binary_examples(data, [4, 7], 3)
+    weights = [w[1] for w in network_at(arrays, 3, "value")[0]]
+    kernel = reference.npk_by_jacobian(x, relu_gates(weights, None, x)).numpy()
+    vectors = np.linalg.svd(kernel)[0]
+    for k in range(1, 7):
+        span = vectors[:, :k]
+        wanted = np.linalg.norm(span @ span.T @ y.numpy()) ** 2 / 6
+        found = energy.loc[("rank", "epoch 3", k)]
+        assert found["y"] == pytest.approx(wanted, abs=1e-9)
+        assert (found["runs"], found["failed"]) == (1, 1)
+        assert energy.loc[("rank", label_energy.CHANCE, k), "y"] == pytest.approx(k / 6)
+    second = energy.loc[("top", "first 2", 3), "y"]
+    assert second == energy.loc[("rank", "epoch 3", 2), "y"]
+    assert set(energy.loc["top"].index.get_level_values(0)) == {"first 1", "first 2", "first 5"}
 
 
 def test_kernels_that_needed_a_ridge_are_counted():

@@ -47,6 +47,7 @@ use rule experiment as npf_nu with:
     output:
         runs=f"{results}/npf/experiments/nu_runs.csv",
         curves=ensure(f"{results}/npf/experiments/nu.csv", non_empty=True),
+        energy=f"{results}/npf/experiments/nu_energy.csv",
         provenance=f"{results}/npf/experiments/nu_provenance.json",
     log:
         plan.log("npf_nu"),
@@ -301,6 +302,21 @@ use rule figure as npf_extra_theory with:
         **module("finitewidth.figures.npf.extra_theory"),
         settings={},
         footer=plan.footer("npf", ["theory"]),
+
+
+use rule figure as npf_extra_energy with:
+    input:
+        energy=rules.npf_nu.output.energy,
+    output:
+        **files_of("npf_extra_energy"),
+    log:
+        plan.log("npf_extra_energy"),
+    benchmark:
+        plan.benchmark("npf_extra_energy")
+    params:
+        **module("finitewidth.figures.npf.extra_energy"),
+        settings={},
+        footer=plan.footer("npf", ["nu"], "mnist"),
 
 
 use rule figure as npf_fig6 with:

@@ -1,4 +1,4 @@
-"""How far one kernel matrix is from another. All take (..., S, S), S inputs."""
+"""How far one kernel matrix is from another, and from labels. All take (..., S, S), S inputs."""
 
 from typing import Any
 
@@ -38,6 +38,32 @@ def correlation(found: Any, wanted: Any) -> np.ndarray:
     if not (sizes > 0).all():
         raise ConfigError("correlation: a kernel has only one value")
     return (first * second).sum(axis=-1) / sizes
+
+
+def label_energy(labels: Any, kernel: Any) -> np.ndarray:
+    """Share of |y|^2 along each eigenvector of a kernel, that of the largest eigenvalue first.
+
+    ``npf``, section 6.2 (5): nu = y^T (K / tr K)^-1 y is the sum of these energies, each over its
+    eigenvalue, and falls as energy moves to the eigenvectors of the largest ones. Where eigenvalues
+    are equal only the sum of their shares means something.
+
+    Args:
+        labels: y, (S,).
+        kernel: symmetric (..., S, S).
+
+    Returns:
+        (..., S), adding up to 1.
+
+    Raises:
+        ConfigError: the labels are all zero, or the kernel is not finite.
+    """
+    y = np.asarray(labels, dtype=float)
+    if not y.any():
+        raise ConfigError("labels: all are zero and have no energy")
+    if not np.isfinite(kernel).all():
+        raise ConfigError("kernel: an entry is not finite")
+    vectors = np.linalg.eigh(np.asarray(kernel, dtype=float))[1][..., ::-1]  # ascending before
+    return (y @ vectors) ** 2 / (y @ y)
 
 
 def _norm(kernel: Any) -> np.ndarray:

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from finitewidth.experiments.examples import binary_examples
+from finitewidth.experiments.npf.label_energy import cumulative_energy, curves
 from finitewidth.experiments.nu_values import conditions, nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import relu_gates
@@ -26,18 +28,27 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
         problem (as `nu_row` gives them; a network that diverged has no nu).
         ``curves``: rows (panel, series, x, y, spread, runs, failed, and those of `conditions`).
+        ``energy``: where in the kernel's spectrum the labels lie, see
+        `finitewidth.experiments.npf.label_energy.curves`.
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
-    rows = []
+    rows, energies = [], {}
     for epoch in epochs_kept(inputs["weights"]):
         weights, biases = network_at(inputs["weights"], epoch, "value")
         gates = relu_gates(weights, biases, images)
-        for seed in range(len(gates[0])):
-            own = [layer[seed] for layer in gates]
-            row = nu_row(y, partial(npk, images, own, normalise="trace"))
-            rows.append({"epoch": epoch, "seed": seed, **row})
+        kernels = [
+            partial(npk, images, [layer[seed] for layer in gates], normalise="trace")
+            for seed in range(len(gates[0]))
+        ]
+        rows += [{"epoch": epoch, "seed": seed, **nu_row(y, kernel)}
+                 for seed, kernel in enumerate(kernels)]  # fmt: skip
+        energies[epoch] = np.stack([cumulative_energy(y, kernel) for kernel in kernels])
     runs = pd.DataFrame(rows)
-    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, settings["ddof"]))}
+    return {
+        "runs": runs,
+        "curves": pd.DataFrame(_curves(runs, settings["ddof"])),
+        "energy": curves(energies, settings["ddof"]),
+    }
 
 
 def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:

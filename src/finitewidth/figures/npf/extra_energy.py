@@ -1,0 +1,54 @@
+"""Where in the spectrum of the path kernel the labels lie while ReLU learns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
+
+from finitewidth.figures.style import COLOURS, band, panels
+
+CHANCE = "by chance"
+
+
+def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows to draw: all that go into the CSV beside the figure."""
+    return tables["energy"]
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Left: energy over the number of eigenvectors, first and last epoch; right: over epochs."""
+    figure, (left, right) = panels(2, ["Before and after training", "While ReLU learns"])
+    _ranks(left, rows[rows["panel"] == "rank"])
+    _epochs(right, rows[rows["panel"] == "top"])
+    for axis in (left, right):
+        axis.set(ylabel=r"share of $\Vert y\Vert^2$", ylim=(0, 1.03))
+    return figure
+
+
+def _ranks(axis: Axes, rows: pd.DataFrame) -> None:
+    colours = iter(COLOURS)
+    for series, curve in rows.groupby("series", sort=False):
+        if series == CHANCE:
+            axis.plot(curve["x"], curve["y"], ":", color="0.4", label=series)
+        else:
+            band(axis, curve, color=next(colours), label=series)
+    axis.set_xscale("log")
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set(xlabel=r"eigenvectors of $\hat{H}$, largest eigenvalues first")
+    axis.legend(loc="upper left")
+
+
+def _epochs(axis: Axes, rows: pd.DataFrame) -> None:
+    series = list(dict.fromkeys(rows["series"]))
+    shades = mpl.colormaps["viridis"]
+    for place, name in enumerate(series):
+        colour = shades(0.92 * place / max(1, len(series) - 1))
+        band(axis, rows[rows["series"] == name], color=colour, marker="o", markersize=3, label=name)
+    axis.set(xlabel="epoch")
+    handles, labels = axis.get_legend_handles_labels()
+    axis.legend(handles[::-1], labels[::-1], title="eigenvectors", loc="center left",
+                bbox_to_anchor=(1, 0.5))  # fmt: skip
