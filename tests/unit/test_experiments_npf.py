@@ -11,6 +11,7 @@ from finitewidth.experiments import nu_values
 from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, stages, table2, text
 from finitewidth.experiments.npf.trainings import trainings
 from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.figures.npf import extra_energy
 from finitewidth.kernels import reference
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
@@ -233,13 +234,34 @@ def test_energies_of_the_labels_are_those_by_projection():
     for k in range(1, 7):
         span = vectors[:, :k]
         wanted = np.linalg.norm(span @ span.T @ y.numpy()) ** 2 / 6
-        found = energy.loc[("rank", "epoch 3", k)]
+        found = energy.loc[("energy", "epoch 3", k)]
         assert found["y"] == pytest.approx(wanted, abs=1e-9)
         assert (found["runs"], found["failed"]) == (1, 1)
-        assert energy.loc[("rank", label_energy.CHANCE, k), "y"] == pytest.approx(k / 6)
+        assert energy.loc[("energy", label_energy.CHANCE, k), "y"] == pytest.approx(k / 6)
     second = energy.loc[("top", "first 2", 3), "y"]
-    assert second == energy.loc[("rank", "epoch 3", 2), "y"]
+    assert second == energy.loc[("energy", "epoch 3", 2), "y"]
+    whole = tables["runs"].groupby("epoch")["nu"].mean()
+    for epoch in (0, 3):
+        assert energy.loc[("nu", f"epoch {epoch}", 6), "y"] == pytest.approx(whole[epoch], rel=1e-6)
     assert set(energy.loc["top"].index.get_level_values(0)) == {"first 1", "first 2", "first 5"}
+
+
+def test_energies_are_drawn_before_after_and_over_epochs():
+    tables = nu.measure({"data": digits(), "weights": kept(["value"], width=12)},
+                        {"classes": [4, 7], "per_class": 6, "ddof": 0})  # fmt: skip
+    figure = extra_energy.draw(extra_energy.select(tables), {})
+    shown = [axis.get_legend_handles_labels()[1] for axis in figure.axes]
+    before_after = ["epoch 0", "epoch 3"]
+    assert shown == [[*before_after, extra_energy.CHANCE], before_after,
+                     ["first 1", "first 2", "first 5", "first 10"]]  # fmt: skip
+
+
+def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():
+    y = torch.tensor([1.0, -1.0]).double()
+    energy, parts = label_energy.split(y, lambda: torch.ones(2, 2).double() / 2)
+    assert energy.tolist() == pytest.approx([0, 1])
+    assert parts[0] == pytest.approx(0)
+    assert np.isnan(parts[1])
 
 
 def test_kernels_that_needed_a_ridge_are_counted():

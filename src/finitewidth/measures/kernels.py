@@ -40,7 +40,7 @@ def correlation(found: Any, wanted: Any) -> np.ndarray:
     return (first * second).sum(axis=-1) / sizes
 
 
-def label_energy(labels: Any, kernel: Any) -> np.ndarray:
+def label_energy(labels: Any, kernel: Any) -> tuple[np.ndarray, np.ndarray]:
     """Share of |y|^2 along each eigenvector of a kernel, that of the largest eigenvalue first.
 
     ``npf``, section 6.2 (5): nu = y^T (K / tr K)^-1 y is the sum of these energies, each over its
@@ -52,7 +52,7 @@ def label_energy(labels: Any, kernel: Any) -> np.ndarray:
         kernel: symmetric (..., S, S).
 
     Returns:
-        (..., S), adding up to 1.
+        eigenvalues (..., S), descending, and shares (..., S), adding up to 1.
 
     Raises:
         ConfigError: the labels are all zero, or the kernel is not finite.
@@ -62,8 +62,8 @@ def label_energy(labels: Any, kernel: Any) -> np.ndarray:
         raise ConfigError("labels: all are zero and have no energy")
     if not np.isfinite(kernel).all():
         raise ConfigError("kernel: an entry is not finite")
-    vectors = np.linalg.eigh(np.asarray(kernel, dtype=float))[1][..., ::-1]  # ascending before
-    return (y @ vectors) ** 2 / (y @ y)
+    values, vectors = np.linalg.eigh(np.asarray(kernel, dtype=float))  # ascending
+    return values[..., ::-1], (y @ vectors[..., ::-1]) ** 2 / (y @ y)
 
 
 def _norm(kernel: Any) -> np.ndarray:

@@ -15,48 +15,55 @@ TOP = (1, 2, 5, 10, 20, 50)  # eigenvectors whose energy is followed over traini
 CHANCE = "by chance"
 
 
-def cumulative_energy(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
-    """Share of |y|^2 in the first k eigenvectors for k = 1 .. S; NaN for a dead network.
+def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
+    """What the first k eigenvectors hold, k = 1 .. S: the share of |y|^2, and their part of nu.
 
     Args:
         y: labels (S,).
-        kernel: gives (S, S); it may raise `SingularKernelError`.
+        kernel: gives Ĥ, (S, S); it may raise `SingularKernelError`.
+
+    Returns:
+        (2, S); NaN for a dead network, and from where eigenvalues are 0 to float64's precision.
     """
     try:
-        return label_energy(y.numpy(), kernel().numpy()).cumsum()
+        values, energy = label_energy(y.numpy(), kernel().numpy())
     except SingularKernelError:
-        return np.full(len(y), np.nan)
+        return np.full((2, len(y)), np.nan)
+    positive = values > len(y) * np.finfo(float).eps * values[0]
+    parts = float(y @ y) * energy / np.where(positive, values, np.nan)
+    return np.stack([energy.cumsum(), parts.cumsum()])
 
 
-def curves(energies: Mapping[int, np.ndarray], ddof: int) -> pd.DataFrame:
+def curves(splits: Mapping[int, np.ndarray], ddof: int) -> pd.DataFrame:
     """Means over runs.
 
     Args:
-        energies: epoch -> (R, S) of `cumulative_energy`, epochs ascending.
+        splits: epoch -> (R, 2, S) of `split`, epochs ascending.
         ddof: of the spread.
 
     Returns:
-        rows (panel, series, x, y, spread, runs, failed). Panel ``rank``: a series for the first and
-        the last epoch, and one for labels of no preferred direction; x is the number of
-        eigenvectors. Panel ``top``: a series for each number of eigenvectors; x is the epoch.
+        rows (panel, series, x, y, spread, runs, failed). Panels ``energy`` and ``nu``: a series for
+        the first and the last epoch, x is the number of eigenvectors; in ``energy`` one more for
+        labels of no preferred direction. Panel ``top``: energy, a series for each number of
+        eigenvectors; x is the epoch.
     """
-    return pd.DataFrame([*_by_rank(energies, ddof), *_by_epoch(energies, ddof)])
+    return pd.DataFrame([*_by_rank(splits, ddof), *_by_epoch(splits, ddof)])
 
 
-def _by_rank(energies: Mapping[int, np.ndarray], ddof: int) -> Iterator[dict[str, Any]]:
-    first, last = min(energies), max(energies)
-    size = energies[first].shape[1]
-    for epoch in dict.fromkeys((first, last)):
-        for rank, values in enumerate(energies[epoch].T, start=1):
-            yield {"panel": "rank", "series": f"epoch {epoch}", "x": rank,
-                   **averaged(pd.Series(values), ddof)}  # fmt: skip
+def _by_rank(splits: Mapping[int, np.ndarray], ddof: int) -> Iterator[dict[str, Any]]:
+    for place, panel in enumerate(("energy", "nu")):
+        for epoch in dict.fromkeys((min(splits), max(splits))):
+            for rank, values in enumerate(splits[epoch][:, place].T, start=1):
+                yield {"panel": panel, "series": f"epoch {epoch}", "x": rank,
+                       **averaged(pd.Series(values), ddof)}  # fmt: skip
+    size = splits[min(splits)].shape[-1]
     for rank in range(1, size + 1):
-        yield {"panel": "rank", "series": CHANCE, "x": rank, "y": rank / size}
+        yield {"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size}
 
 
-def _by_epoch(energies: Mapping[int, np.ndarray], ddof: int) -> Iterator[dict[str, Any]]:
-    size = next(iter(energies.values())).shape[1]
+def _by_epoch(splits: Mapping[int, np.ndarray], ddof: int) -> Iterator[dict[str, Any]]:
+    size = splits[min(splits)].shape[-1]
     for top in (top for top in TOP if top < size):
-        for epoch, shares in energies.items():
+        for epoch, parts in splits.items():
             yield {"panel": "top", "series": f"first {top}", "x": epoch,
-                   **averaged(pd.Series(shares[:, top - 1]), ddof)}  # fmt: skip
+                   **averaged(pd.Series(parts[:, 0, top - 1]), ddof)}  # fmt: skip

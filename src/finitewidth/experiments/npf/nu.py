@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.experiments.examples import binary_examples
-from finitewidth.experiments.npf.label_energy import cumulative_energy, curves
+from finitewidth.experiments.npf.label_energy import curves, split
 from finitewidth.experiments.nu_values import conditions, nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import relu_gates
@@ -32,7 +32,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         `finitewidth.experiments.npf.label_energy.curves`.
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
-    rows, energies = [], {}
+    rows, splits = [], {}
     for epoch in epochs_kept(inputs["weights"]):
         weights, biases = network_at(inputs["weights"], epoch, "value")
         gates = relu_gates(weights, biases, images)
@@ -42,12 +42,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ]
         rows += [{"epoch": epoch, "seed": seed, **nu_row(y, kernel)}
                  for seed, kernel in enumerate(kernels)]  # fmt: skip
-        energies[epoch] = np.stack([cumulative_energy(y, kernel) for kernel in kernels])
+        splits[epoch] = np.stack([split(y, kernel) for kernel in kernels])
     runs = pd.DataFrame(rows)
     return {
         "runs": runs,
         "curves": pd.DataFrame(_curves(runs, settings["ddof"])),
-        "energy": curves(energies, settings["ddof"]),
+        "energy": curves(splits, settings["ddof"]),
     }
 
 

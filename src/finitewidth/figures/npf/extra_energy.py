@@ -7,7 +7,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from finitewidth.figures.style import COLOURS, band, panels
 
@@ -20,12 +20,15 @@ def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Left: energy over the number of eigenvectors, first and last epoch; right: over epochs."""
-    figure, (left, right) = panels(2, ["Before and after training", "While ReLU learns"])
-    _ranks(left, rows[rows["panel"] == "rank"])
+    """Energy and nu over the number of eigenvectors, before and after; energy over epochs."""
+    titles = ["Labels in the first eigenvectors", r"The same, part of $\nu$", "While ReLU learns"]
+    figure, (left, middle, right) = panels(3, titles)
+    _ranks(left, rows[rows["panel"] == "energy"])
+    _ranks(middle, rows[rows["panel"] == "nu"])
     _epochs(right, rows[rows["panel"] == "top"])
     for axis in (left, right):
         axis.set(ylabel=r"share of $\Vert y\Vert^2$", ylim=(0, 1.03))
+    middle.set(ylabel=r"$\sum_{i\leq k} \langle y, u_i\rangle^2 / \rho_i$", yscale="log")
     return figure
 
 
@@ -37,9 +40,11 @@ def _ranks(axis: Axes, rows: pd.DataFrame) -> None:
         else:
             band(axis, curve, color=next(colours), label=series)
     axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set(xlabel=r"eigenvectors of $\hat{H}$, largest eigenvalues first")
-    axis.legend(loc="upper left")
+    axis.set(xlabel=r"first $k$ eigenvectors of $\hat{H}$")
+    axis.legend(loc="center")
 
 
 def _epochs(axis: Axes, rows: pd.DataFrame) -> None:
