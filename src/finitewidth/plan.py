@@ -124,6 +124,10 @@ class Plan:
         """Wall time that rule ``train`` asks for."""
         return self.requests.minutes(f"{wildcards.paper}/{wildcards.training}", attempt)
 
+    def experiment_minutes(self, rule: str, wildcards: Any, attempt: int) -> int:
+        """Wall time that the rule of a long experiment asks for."""
+        return self.requests.minutes(rule, attempt)
+
     def group(self, rule: str, wildcards: Any) -> str | None:
         """With which others a job travels to a cluster; None: alone."""
         return self.requests.group(rule, wildcards, self._renderers())

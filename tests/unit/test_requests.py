@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from finitewidth.costs import formulas
-from finitewidth.costs.requests import DAY, SHORT, SLACK, START_MB
+from finitewidth.costs.requests import LEAST, SHORT, SLACK, START_MB
 from finitewidth.numerics import device_facts, prepare_torch
 from finitewidth.plan import Plan
 from finitewidth.settings import merged, preset_only
@@ -28,8 +28,8 @@ def test_every_training_asks_for_more_than_its_forecast(preset):
     mine = plan(preset)
     for name in mine.trainings():
         minutes = mine.training_minutes(of(name), attempt=1)
-        assert minutes >= min(2 * mine.requests.forecast(name), DAY)
-        assert 15 <= minutes <= DAY
+        assert minutes >= min(2 * mine.requests.forecast(name), 1440)
+        assert LEAST <= minutes <= 1440
         assert START_MB <= mine.training_memory(of(name), attempt=1) < 200_000
 
 
@@ -42,18 +42,20 @@ def test_another_attempt_asks_for_more():
         ]
 
 
-def test_no_attempt_of_a_training_asks_for_more_than_a_day():
-    mine = plan("paper")
-    assert [mine.training_minutes(of("npf/vconv_sgd-relu"), n) for n in (1, 2, 3)] == [DAY] * 3
+@pytest.mark.parametrize("limit", [1440, 480])
+def test_no_attempt_of_a_training_asks_for_more_than_the_partition_allows(limit):
+    mine = plan("paper", training_minutes=limit)
+    assert [mine.training_minutes(of("npf/vconv_sgd-relu"), n) for n in (1, 2, 3)] == [limit] * 3
+    assert mine.training_minutes(of("npf/nu"), 1) < limit
     hours = mine.requests.forecast("npf_memorisation") * SLACK
-    assert mine.requests.minutes("npf_memorisation", 3) == pytest.approx(3 * hours, abs=3)
+    assert mine.experiment_minutes("npf_memorisation", None, 3) == pytest.approx(3 * hours, abs=3)
 
 
 def test_a_gpu_is_forecast_as_a_gpu():
     slow, fast = plan("paper").requests, plan("paper", device="cuda").requests
     assert slow.forecast("npf/vconv_sgd-relu") > 20 * fast.forecast("npf/vconv_sgd-relu")
     assert slow.forecast("npf_memorisation") == fast.forecast("npf_memorisation")
-    assert slow.minutes("npf/vconv_sgd-relu") == DAY
+    assert slow.minutes("npf/vconv_sgd-relu") == 1440
     assert fast.minutes("npf/vconv_sgd-relu") == pytest.approx(
         SLACK * fast.forecast("npf/vconv_sgd-relu"), abs=1
     )

@@ -13,7 +13,7 @@ rule experiment:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     script:
         "../scripts/experiment.py"
 

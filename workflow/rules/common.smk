@@ -1,5 +1,6 @@
 # What all rules share: the checked configuration and the folder its results go to.
 import sys
+from functools import partial
 
 from finitewidth.locks import is_dry_run, refuse_unwritable, release_stale_locks
 from finitewidth.plan import Plan

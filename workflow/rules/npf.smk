@@ -162,7 +162,7 @@ use rule experiment as npf_memorisation with:
         plan.benchmark("npf_memorisation")
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 300 * attempt,
+        runtime=partial(plan.experiment_minutes, "npf_memorisation"),
     params:
         **module("finitewidth.experiments.npf.memorisation"),
         settings={
@@ -187,7 +187,7 @@ use rule experiment as npf_cntk with:
         plan.benchmark("npf_cntk")
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 2880 * attempt,
+        runtime=partial(plan.experiment_minutes, "npf_cntk"),
     params:
         **module("finitewidth.experiments.npf.cntk"),
         settings={

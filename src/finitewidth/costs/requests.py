@@ -12,7 +12,7 @@ from finitewidth.experiments.planned import PlannedTraining
 
 SHORT = 5  # minutes of forecast below which a job travels with others
 SLACK = 4  # of the time: forecasts are good to a factor of two, nodes differ by another
-DAY = 1440  # minutes, what most partitions allow; a next attempt goes on from the checkpoint
+LEAST = 15  # minutes: starting from a slow file system takes some
 START_MB = 1500  # an interpreter with torch, and Snakemake twice around it
 
 
@@ -33,12 +33,12 @@ class Requests:
         return machine.seconds(cost(job, self._config, self._trainings)) / 60
 
     def minutes(self, job: str, attempt: int = 1) -> int:
-        """Wall time to ask for: the forecast with slack; of a training a day at most.
+        """Wall time to ask for: the forecast with slack, `LEAST` at least.
 
-        A first attempt asks for 15 minutes at least: starting from a slow file system takes some.
+        Of a training ``training_minutes`` at most: the next attempt goes on from its checkpoint.
         """
-        wanted = attempt * max(15, math.ceil(SLACK * self.forecast(job)))
-        return min(wanted, DAY) if job in self._trainings else wanted
+        wanted = attempt * max(LEAST, math.ceil(SLACK * self.forecast(job)))
+        return min(wanted, self._config["training_minutes"]) if job in self._trainings else wanted
 
     def memory(self, job: str, attempt: int = 1) -> int:
         """MB to ask for: the forecast and half of it again, and what any job takes to start."""
