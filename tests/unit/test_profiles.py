@@ -70,8 +70,7 @@ def test_every_rule_asks_for_more_at_another_attempt(name):
     values = [(rule, value) for rule, text in RULES.items()
               for value in re.findall(rf"^ +{name}=(.+),$", text, re.M)]  # fmt: skip
     assert len(values) >= 7
-    constant = [rule for rule, value in values
-                if "* attempt" not in value and "plan." not in value]
+    constant = [rule for rule, value in values if "* attempt" not in value and "plan." not in value]
     assert constant == []
 
 

@@ -19,15 +19,23 @@ pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")
-def announced(make_checkout):
+def checkout(make_checkout):
+    return make_checkout("announced")
+
+
+def dry_runs(checkout, *settings):
     """By preset, what a dry run through the Slurm profile announces."""
-    checkout = make_checkout("announced")
     answers = {}
     for preset in PRESETS:
-        answer = checkout.run("--dry-run", "--profile", "profiles/slurm", preset=preset)
+        answer = checkout.run("--dry-run", *settings, "--profile", "profiles/slurm", preset=preset)
         assert answer.returncode == 0, answer.stdout
         answers[preset] = answer.stdout
     return answers
+
+
+@pytest.fixture(scope="module")
+def announced(checkout):
+    return dry_runs(checkout)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -57,13 +65,14 @@ def test_a_run_submits_few_jobs(announced, preset):
     assert not renderers
 
 
-def test_the_document_counts_as_the_dry_run_does(announced):
+def test_the_document_counts_as_the_dry_run_does(announced, checkout):
     text = (ROOT / "docs/cluster.md").read_text()
     command = re.search(r"grep -cE '(.+)'", text).group(1)
+    with_gpus = dry_runs(checkout, "device=auto")
     for preset, said in announced.items():
         jobs = re.search(r"^total +(\d+)", said, re.M).group(1)
-        submitted = len(re.findall(command, said, re.M))
-        assert f"| `{preset}` | {jobs} | {submitted} |" in text
+        cpus, gpus = (len(re.findall(command, each, re.M)) for each in (said, with_gpus[preset]))
+        assert f"| `{preset}` | {jobs} | {cpus} | {gpus} |" in text
 
 
 @pytest.mark.parametrize("preset", PRESETS)
