@@ -1,7 +1,7 @@
 """Nodes, edges, arrows and boxes: what all diagrams are drawn with, measured in inches."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -47,6 +47,12 @@ def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[tuple[int,
         for layer, count in enumerate(sizes)
         for unit in range(1, count + 1)
     }
+
+
+def ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The units that a connection joins, as (layer, unit from 1)."""
+    layer = int(row["layer"])
+    return (layer - 1, int(row["start"])), (layer, int(row["end"]))
 
 
 def node(

@@ -92,13 +92,13 @@ def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] 
     # by Cauchy-Schwarz no entry of Lambda exceeds the largest on its diagonal; all -inf gives nan
     largest = log_counts.diagonal(dim1=-2, dim2=-1).amax(-1)[..., None, None]
     kernel = gram * torch.exp(log_counts - largest)
-    trace = _trace(kernel)
-    if not (trace > 0).all():
+    total = trace(kernel)
+    if not (total > 0).all():
         raise SingularKernelError(
             "the trace of the neural path kernel is zero: no active path starts from a non-zero "
             "input; the network is dead on these inputs"
         )
-    return kernel / trace[..., None, None]
+    return kernel / total[..., None, None]
 
 
 def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
@@ -115,11 +115,11 @@ def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
     """
     labels, kernels = y.double(), H.double()
     _check_kernel(labels, kernels, ridge)
-    trace = _trace(kernels)
-    if not (trace > 0).all():
-        raise SingularKernelError(f"H has trace {float(trace.min()):g}; it must be positive")
+    total = trace(kernels)
+    if not (total > 0).all():
+        raise SingularKernelError(f"H has trace {float(total.min()):g}; it must be positive")
     size = kernels.shape[-1]
-    ridged = kernels / trace[..., None, None] + ridge * torch.eye(size).to(kernels)
+    ridged = kernels / total[..., None, None] + ridge * torch.eye(size).to(kernels)
     eigenvalues = torch.linalg.eigvalsh(ridged)
     smallest, largest = eigenvalues[..., 0], eigenvalues[..., -1]
     factor, failed = torch.linalg.cholesky_ex(ridged)
@@ -152,7 +152,8 @@ def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
     return x.double() @ x.double().mT
 
 
-def _trace(kernels: Tensor) -> Tensor:
+def trace(kernels: Tensor) -> Tensor:
+    """Traces (...,) of kernels (..., S, S)."""
     return kernels.diagonal(dim1=-2, dim2=-1).sum(-1)
 
 

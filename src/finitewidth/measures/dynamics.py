@@ -10,6 +10,7 @@ from torch import Tensor
 
 from finitewidth.errors import ConfigError
 from finitewidth.kernels.gated_ntk import relu_ntk, value_kernel
+from finitewidth.kernels.npk import trace
 from finitewidth.training.full_batch import Gates, gradient_descent
 from finitewidth.training.linear_recursion import error_ratios
 
@@ -133,7 +134,7 @@ def follow(networks: Networks, protocol: Protocol, descents: int) -> Dynamics:
     if descents:
         descending = networks.first(descents)
         ratios[DESCENT], trained = _descend(descending, step[:descents], protocol)
-        growth = (_trace(trained.kernel()) / _trace(kernel[:descents])).numpy()
+        growth = (trace(trained.kernel()) / trace(kernel[:descents])).numpy()
     return Dynamics(kernel.numpy(), values.numpy(), ratios, growth)
 
 
@@ -150,10 +151,6 @@ def _descend(
         squares.append((state.errors.double() ** 2).sum(-1))
     ratios = torch.stack([square / squares[0] for square in squares]).numpy()
     return (times, ratios), replace(networks, weights=state.weights)
-
-
-def _trace(kernels: Tensor) -> Tensor:
-    return kernels.diagonal(dim1=-2, dim2=-1).sum(-1)
 
 
 def log_times(last: int) -> list[int]:

@@ -1,12 +1,12 @@
 """Claims of dgn on trained networks: Figures 5, 7 and 8, Table 4, and accuracies in the text."""
 
-from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from finitewidth.claims.judges import samples
+from finitewidth.claims.judges.runs import by_seed, mean_of
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -19,23 +19,6 @@ VARIANTS = ("original", "random_labels")  # and random pixels, in one of two rea
 FITTED = 0.99  # train accuracy
 STEP = 1e-3  # of train accuracies, which are known more finely: of thousands of images
 PIXELS = ("random_pixels", "permuted_pixels")
-
-
-def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":
-    """The column ``value`` of the runs that ended well and have these ``keys``, by seed.
-
-    Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count as often.
-    """
-    for key, wanted in keys.items():
-        rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]
-    if "diverged" in rows:
-        rows = rows[rows["diverged"] == 0]
-    if rows.empty:
-        raise CannotDecideError(f"no run of {what} ended well")
-    if rows["seed"].duplicated().any():
-        raise CannotDecideError(f"several rows of {what} for one run")
-    return rows.set_index("seed")[value].sort_index()
 
 
 def _paired(name: str, first: "pd.Series", second: "pd.Series", **thresholds: float) -> Part:
@@ -185,7 +168,7 @@ def d24(tables: Tables) -> list[Part]:
 def table4_numbers(tables: Tables) -> list[Ours]:
     """Best train and best test accuracy of each run, as fractions."""
     return [
-        _ours(str(network), column, rows[value])
+        mean_of(str(network), column, rows[value])
         for network, rows in _sound(tables["runs"]).groupby("network", sort=False)
         for column, value in (("train", "best_train"), ("test", "best_test"))
     ]
@@ -195,15 +178,8 @@ def text_numbers(tables: Tables, quantity: str) -> list[Ours]:
     """Accuracies in percent under the keys of the printed ones."""
     rows = _sound(tables["runs"])
     rows = rows[rows["quantity"] == quantity]
-    return [_ours(*key, group["value"]) for key, group in rows.groupby(["row", "column"])]
+    return [mean_of(*key, group["value"]) for key, group in rows.groupby(["row", "column"])]
 
 
 def _sound(runs: "pd.DataFrame") -> "pd.DataFrame":
     return runs[runs["diverged"] == 0]
-
-
-def _ours(row: str, column: str, values: Sequence[float]) -> Ours:
-    sample = np.asarray(values, float)
-    error = float(sample.std(ddof=1) / np.sqrt(len(sample))) if len(sample) > 1 else 0.0
-    return Ours(row=row, column=column, value=float(sample.mean()), standard_error=error,
-                runs=len(sample))  # fmt: skip

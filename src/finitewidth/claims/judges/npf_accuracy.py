@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from finitewidth.claims.judges import samples
+from finitewidth.claims.judges.runs import by_seed
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
@@ -16,22 +17,15 @@ ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam
 
 
 def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_test") -> "pd.Series":
-    """Accuracies of a cell's runs, percent, in the order of their seeds; best test by default.
+    """Accuracies of a cell's runs, percent, by seed; best test by default.
 
     Diverged runs and step sizes that a search did not choose are left out.
 
     Raises:
         CannotDecideError: no run is left, or a run has several rows and would count as often.
     """
-    cell = runs[
-        (runs["row"] == row) & (runs["regime"] == regime) & (runs["chosen"] == 1)
-        & (runs["diverged"] == 0)
-    ].sort_values("seed")  # fmt: skip
-    if cell.empty:
-        raise CannotDecideError(f"no run of {regime} in row {row} ended well")
-    if cell["seed"].duplicated().any():
-        raise CannotDecideError(f"several rows of {regime} in row {row} for one run")
-    return 100 * cell[kind]
+    what = f"{regime} in row {row}"
+    return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
 
 
 def n14(tables: Tables) -> list[Part]:
@@ -92,12 +86,7 @@ def at_stage(runs: "pd.DataFrame", stage: int) -> "pd.Series":
     Raises:
         CannotDecideError: no run is left, or a run has several rows and would count as often.
     """
-    rows = runs[(runs["stage"] == stage) & (runs["diverged"] == 0)].set_index("seed").sort_index()
-    if rows.empty:
-        raise CannotDecideError(f"no run at stage {stage} ended well")
-    if rows.index.has_duplicates:
-        raise CannotDecideError(f"several rows at stage {stage} for one run")
-    return 100 * rows["best_test"]
+    return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
 
 def n19(tables: Tables) -> list[Part]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from finitewidth.claims.judges.npf_accuracy import ROWS, accuracies, at_stage
+from finitewidth.claims.judges.runs import mean_of
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError
-from finitewidth.measures.compare import standard_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,12 +98,9 @@ def train_numbers(tables: Tables) -> list[Ours]:
 def _ours(row: str, column: str, find: Callable[..., Sequence[float]], *what: Any) -> list[Ours]:
     """The mean of the runs that ``find(*what)`` returns; nothing where there are none."""
     try:
-        values = find(*what)
+        return [mean_of(row, column, find(*what))]
     except CannotDecideError:
         return []
-    error = standard_error(float(np.std(values, ddof=1)), len(values), 1) if len(values) > 1 else 0
-    return [Ours(row=row, column=column, value=float(np.mean(values)), standard_error=error,
-                 runs=len(values))]  # fmt: skip
 
 
 def _mean_of(

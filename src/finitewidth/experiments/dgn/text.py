@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.dgn.table4 import network_name
-from finitewidth.measures.accuracy import mean_and_spread, scores_by_replica
+from finitewidth.experiments.text_numbers import KEYS, printed_in_text, text_row
+from finitewidth.measures.accuracy import scores_by_replica
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -29,19 +30,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ]
         + [_part("train_accuracy", "mnist", "all", inputs["mnist"], "train_last")]
     )
-    keys = ["quantity", "row", "column"]
-    printed = inputs["reported"]
-    printed = printed[printed["artifact"] == "dgn_text"].set_index(keys)
+    printed = printed_in_text(inputs["reported"], "dgn")
     rows = []
-    for key, group in runs.groupby(keys, sort=False):
-        sound = group[group["diverged"] == 0]
-        mean, spread = mean_and_spread(sound["value"], settings["ddof"])
-        rows.append(
-            {**dict(zip(keys, key, strict=True)), "mean": mean, "spread": spread,
-             "runs": len(sound), "diverged": len(group) - len(sound),
-             "select": group["select"].iloc[0], "reported": printed.loc[key, "value"],
-             "place": printed.loc[key, "place"]}
-        )  # fmt: skip
+    for key, group in runs.groupby(list(KEYS), sort=False):
+        sound = group["value"].where(group["diverged"] == 0)
+        rows.append(text_row(key, sound, group["select"].iloc[0], printed, settings["ddof"]))
     return {"runs": runs, "rows": pd.DataFrame(rows)}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import averaged
+from finitewidth.experiments.text_numbers import printed_in_text, text_row
 
 ADAM, GCONV = "gconv_adam", ("gconv_sgd", "gconv_adam")
 RANDOM, LEARNT = ("frnpf_ii", "frnpf_di"), ("dlnpf", "flnpf", "relu")
@@ -27,18 +27,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         number made of several networks takes them run by run; a run of which one diverged counts
         in ``diverged`` and nowhere else.
     """
-    printed = inputs["reported_npf"]
-    printed = printed[printed["artifact"] == "npf_text"]
-    printed = printed.set_index(["quantity", "row", "column"])
-    rows = []
-    for key, (values, select) in _numbers(inputs, settings["select"]).items():
-        point = averaged(100 * values, settings["ddof"])
-        rows.append(
-            {**dict(zip(("quantity", "row", "column"), key, strict=True)), "mean": point["y"],
-             "spread": point["spread"], "runs": point["runs"], "diverged": point["failed"],
-             "select": select, "reported": printed.loc[key, "value"],
-             "place": printed.loc[key, "place"]}
-        )  # fmt: skip
+    printed = printed_in_text(inputs["reported_npf"], "npf")
+    rows = [
+        text_row(key, 100 * values, select, printed, settings["ddof"])
+        for key, (values, select) in _numbers(inputs, settings["select"]).items()
+    ]
     return {"rows": pd.DataFrame(rows)}
 
 

@@ -58,7 +58,7 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
     last = max(layer for layer, _ in places)
     for row in connections.to_dict("records"):
         colour, style = TAPS[int(row["tap"]) - 1]
-        start, end = _ends(row)
+        start, end = diagrams.ends(row)
         diagrams.edge(axis, places[start], places[end], colour=colour, style=style, width=1.5)
     for unit in range(1, inputs + 1):
         diagrams.edge(axis, places[last - 1, unit], places[last, 1], colour="0.45", width=1.2)
@@ -81,12 +81,6 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
                    across="left")  # fmt: skip
 
 
-def _ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The units that a connection joins."""
-    layer = int(row["layer"])
-    return (layer - 1, int(row["start"])), (layer, int(row["end"]))
-
-
 def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None:
     """How many paths and strengths there are."""
     sharing = sorted(set(paths.groupby("bundle")["path"].count()))
@@ -104,7 +98,7 @@ def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None
 
 def _bundle(axis: Axes, places: Units, connections: pd.DataFrame, paths: pd.DataFrame) -> None:
     """The paths of one strength, each in a colour of its own."""
-    ends = [[places[unit] for unit in _ends(row)] for row in connections.to_dict("records")]
+    ends = [[places[unit] for unit in diagrams.ends(row)] for row in connections.to_dict("records")]
     diagrams.skeleton(axis, ends, colour="0.88", width=0.5)
     units = [name for name in paths if name.startswith("unit_")]
     last = len(units)

@@ -86,20 +86,15 @@ def _edges(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return rows[rows["kind"] == "edge"].to_dict("records")
 
 
-def _ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
-    layer = int(row["layer"])
-    return (layer - 1, int(row["start"])), (layer, int(row["end"]))
-
-
 def _skeleton(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame) -> None:
-    ends = [[places[unit] for unit in _ends(row)] for row in _edges(rows)]
+    ends = [[places[unit] for unit in diagrams.ends(row)] for row in _edges(rows)]
     diagrams.skeleton(axis, ends, colour="0.85")
 
 
 def _network(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame) -> None:
     last = len(_sizes(rows)) - 1
     for row in _edges(rows):
-        start, end = _ends(row)
+        start, end = diagrams.ends(row)
         diagrams.edge(axis, places[start], places[end], colour="0.55")
     for (layer, unit), place in places.items():
         diagrams.node(axis, place, fill="white")
@@ -150,7 +145,7 @@ def _gates(
     _skeleton(axis, places, rows)
     last = len(_sizes(rows)) - 1
     for row in _edges(rows):
-        start, end = _ends(row)
+        start, end = diagrams.ends(row)
         if row[example]:
             diagrams.edge(axis, places[start], places[end], colour=ACTIVE, width=1.8, above=1)
     for row in rows[rows["kind"] == "node"].to_dict("records"):

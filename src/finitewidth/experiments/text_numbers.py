@@ -1,0 +1,37 @@
+"""Our accuracies under the keys of numbers that stand only in a paper's text."""
+
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.measures.accuracy import averaged
+
+KEYS = ("quantity", "row", "column")
+
+
+def printed_in_text(reported: pd.DataFrame, paper: str) -> pd.DataFrame:
+    """The numbers of a paper's text, by `KEYS`."""
+    return reported[reported["artifact"] == f"{paper}_text"].set_index(list(KEYS))
+
+
+def text_row(
+    key: tuple[str, str, str], values: pd.Series, select: str, printed: pd.DataFrame, ddof: int
+) -> dict[str, Any]:
+    """Our mean beside the number printed.
+
+    Args:
+        key: of the number, as `KEYS`.
+        values: percent, one per run, none where it diverged.
+        select: which epoch of a run they are of.
+        printed: as of `printed_in_text`.
+        ddof: of the spread.
+
+    Returns:
+        quantity, row, column, mean, spread, runs, diverged, select, reported, place.
+    """
+    point = averaged(values, ddof)
+    return {
+        **dict(zip(KEYS, key, strict=True)), "mean": point["y"], "spread": point["spread"],
+        "runs": point["runs"], "diverged": point["failed"], "select": select,
+        "reported": printed.loc[key, "value"], "place": printed.loc[key, "place"],
+    }  # fmt: skip
