@@ -13,11 +13,27 @@ from finitewidth.errors import FinitewidthError
 LOG = logging.getLogger("finitewidth")
 
 
+class _LogFile(logging.FileHandler):
+    """Keeps silent where the disk is full: what a job ends with is said on stderr too."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            super().close()
+
+
 @contextlib.contextmanager
 def logged_to(path: str | Path) -> Iterator[None]:
-    """Send log lines, warnings and a failing block's traceback to a file; errors to stderr too."""
+    """Send a job's log lines and warnings to a file, and what it fails with to stderr too.
+
+    Raises:
+        SystemExit: the job failed with a message that says all there is to say, and no traceback.
+    """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    handler = _LogFile(path, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
@@ -26,8 +42,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
     try:
         yield
     except FinitewidthError as error:
-        LOG.error("%s", error)  # says all there is to say
-        raise
+        LOG.error("%s", error)
+        raise SystemExit(str(error)) from error
     except Exception:
         LOG.error("%s", traceback.format_exc())
         raise

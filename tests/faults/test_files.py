@@ -34,7 +34,7 @@ def test_a_damaged_dataset_is_refused_by_name(case, kind):
     refused = case.checkout.finish()
     assert refused.returncode != 0
     assert "snakemake --cores 1 results/data/digits.npz" in case.checkout.log  # the remedy
-    assert "Traceback" not in case.checkout.log
+    assert "Traceback" not in case.checkout.log + refused.stdout
     message = said(r"\S*digits\.npz is [^\n;:]*", case.checkout.log)
     file.unlink()
     done = case.checkout.finish()
@@ -136,6 +136,7 @@ def test_a_damaged_table_is_refused_by_name(case, drawn, tmp_path, kind):
     refused = checkout.finish("beyond_fig5")
     assert refused.returncode != 0
     message = said(r"\S*theory_limits\.csv is damaged.*?delete it and run again", refused.stdout)
+    assert "Traceback" not in refused.stdout
     (checkout.path / LIMITS).unlink()
     done = checkout.finish("beyond_fig5")
     assert done.returncode == 0, done.stdout

@@ -1,0 +1,35 @@
+"""What a job that fails leaves in its log and says on stderr."""
+
+import os
+
+import pytest
+
+from finitewidth.errors import ResultError
+from finitewidth.progress import LOG, logged_to
+
+
+def fails(log, error):
+    with logged_to(log):
+        LOG.info("so far")
+        raise error
+
+
+def test_an_error_that_says_all_ends_the_job_with_its_message(tmp_path):
+    with pytest.raises(SystemExit, match=r"^delete it$"):
+        fails(tmp_path / "new/job.log", ResultError("delete it"))
+    lines = (tmp_path / "new/job.log").read_text().splitlines()
+    assert [line.split(maxsplit=2)[2] for line in lines] == ["INFO so far", "ERROR delete it"]
+
+
+def test_any_other_error_keeps_its_traceback(tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        fails(tmp_path / "job.log", ZeroDivisionError("by 0"))
+    assert "Traceback" in (tmp_path / "job.log").read_text()
+    assert not LOG.handlers
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_log_on_a_full_disk_keeps_silent(capfd):
+    with pytest.raises(SystemExit, match="free some space"):
+        fails("/dev/full", ResultError("free some space"))
+    assert capfd.readouterr().err == ""
