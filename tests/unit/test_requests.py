@@ -42,6 +42,11 @@ def test_another_attempt_asks_for_more():
         ]
 
 
+def test_memory_stops_growing_where_only_time_ran_out():
+    mine, wildcards = plan("paper"), of("npf/vconv_sgd-relu")
+    assert mine.training_memory(wildcards, 20) == mine.training_memory(wildcards, 3)
+
+
 @pytest.mark.parametrize("limit", [1440, 480])
 def test_no_attempt_of_a_training_asks_for_more_than_the_partition_allows(limit):
     mine = plan("paper", training_minutes=limit)

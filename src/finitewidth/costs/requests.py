@@ -13,6 +13,7 @@ from finitewidth.experiments.planned import PlannedTraining
 SHORT = 5  # minutes of forecast below which a job travels with others
 SLACK = 4  # of the time: forecasts are good to a factor of two, nodes differ by another
 LEAST = 15  # minutes: starting from a slow file system takes some
+MOST = 3  # times the memory of the first attempt
 START_MB = 1500  # an interpreter with torch, and Snakemake twice around it
 
 
@@ -41,9 +42,12 @@ class Requests:
         return min(wanted, self._config["training_minutes"]) if job in self._trainings else wanted
 
     def memory(self, job: str, attempt: int = 1) -> int:
-        """MB to ask for: the forecast and half of it again, and what any job takes to start."""
+        """MB to ask for: the forecast and half of it again, and what any job takes to start.
+
+        `MOST` times that at most: the tenth attempt at a long training ran out of time, not memory.
+        """
         arrays = cost(job, self._config, self._trainings).memory / 1e6
-        return attempt * 500 * math.ceil((START_MB + 1.5 * arrays) / 500)
+        return min(attempt, MOST) * 500 * math.ceil((START_MB + 1.5 * arrays) / 500)
 
     def group(self, rule: str, wildcards: Any, renderers: Mapping[str, str]) -> str | None:
         """The name under which a job travels with others of its kind and paper; None: alone.
