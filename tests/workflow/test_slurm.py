@@ -141,6 +141,16 @@ def test_a_job_that_takes_more_memory_than_it_asked_for_is_tried_with_more(clust
     assert [memory_of(job) for job in jobs] == ["100M", "2000M"]
 
 
+def test_what_slurm_refuses_says_why(cluster, make_checkout):
+    checkout = make_checkout("refused")
+    target = "results/smoke/beyond/experiments/theory_limits.csv"
+    nowhere = ("--set-resources", "beyond_theory:slurm_partition=nowhere", "--retries", "0")
+    finished = through_slurm(checkout, target, *nowhere)
+    assert finished.returncode != 0
+    assert "Error in group" in finished.stdout
+    assert "invalid partition specified: nowhere" in finished.stdout
+
+
 def memory_of(job):
     answer = subprocess.run(["scontrol", "--oneliner", "show", "job", job],
                             capture_output=True, text=True, check=True, timeout=30)  # fmt: skip
