@@ -198,6 +198,6 @@ def test_pictures_carry_no_dates(smoke):
 
 def test_changing_a_setting_reruns_what_depends_on_it(smoke):
     jobs = smoke.planned("npf={nu: {per_class: 11}}")
-    figures = {"npf_fig3": 1, "npf0_fig3": 1, "dgn_fig6": 1}
+    figures = dict.fromkeys(["npf_fig3", "npf0_fig3", "npf_extra_energy", "dgn_fig6"], 1)
     assert jobs == {"npf_nu": 1, **figures, "claims": 1, "report": 1, "all": 1}
     assert smoke.planned("checkpoint_seconds=5", "device=auto") == {}
