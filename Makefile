@@ -35,7 +35,7 @@ test: setup
 
 # also faults, mutated configurations and schedulers in their long versions: two hours or so
 test-full: setup
-	$(PYTEST) --full --reliability docs/reliability.md
+	$(PYTEST) tests --full --reliability docs/reliability.md
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -1,0 +1,26 @@
+"""What the Makefile calls takes the arguments that it is given."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("target", ["test", "test-full"])
+def test_pytest_takes_the_arguments(target, tmp_path):
+    said = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    words = shlex.split(re.findall(r"/pytest (.*)", said)[-1])
+    answer = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, "--collect-only", "--ignore-glob=*/test_*.py"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
+    )  # fmt: skip
+    assert answer.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, answer.stderr
