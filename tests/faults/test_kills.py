@@ -91,8 +91,10 @@ def test_everything_gone_at_once(case):
 @pytest.mark.case("Two runs at once in one folder")
 def test_a_second_run_is_refused_and_harms_nobody(case):
     process = case.checkout.begin()
-    case.checkout.wait(process, 1)
+    job = case.checkout.wait(process, 1)
+    job.suspend()  # or it may have ended when the second run comes so far
     refused = case.checkout.finish()
+    job.resume()
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 0, output
     assert refused.returncode != 0
