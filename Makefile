@@ -33,7 +33,7 @@ PYTEST := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist l
 test: setup
 	$(PYTEST) -m "not slurm"
 
-# also faults, mutated configurations and schedulers in their long versions: two hours or so
+# also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup
 	$(PYTEST) tests --full --reliability docs/reliability.md
 
