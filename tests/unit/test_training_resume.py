@@ -142,13 +142,16 @@ def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
 
 
 def test_a_run_that_ends_clears_only_what_is_finished(tmp_path):
-    for name in ("done", "under way"):
+    for name in ("0a", "0b"):
         CheckpointStore(tmp_path / ".checkpoints", name).save(1, {"step": 1})
-    stamps = {"done": '{"fingerprint": "done"}', "damaged": "{", "gone": '{"fingerprint": "gone"}'}
-    for name, content in stamps.items():
-        records.write_text(tmp_path / f"npf/training/{name}/provenance.json", content)
+    (tmp_path / "kept").mkdir()
+    stamps = ["{", "[]", "null", *(json.dumps({"fingerprint": name})
+              for name in ("0a", "0c", "", "..", ".", "../kept", None))]  # fmt: skip
+    for number, content in enumerate(stamps):
+        records.write_text(tmp_path / f"npf/training/{number}/provenance.json", content)
     clear_finished(tmp_path)
-    assert [path.name for path in (tmp_path / ".checkpoints").iterdir()] == ["under way"]
+    assert [path.name for path in (tmp_path / ".checkpoints").iterdir()] == ["0b"]
+    assert (tmp_path / "kept").exists()
 
 
 def test_no_checkpoint_before_its_time(tmp_path):

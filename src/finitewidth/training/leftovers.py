@@ -2,8 +2,11 @@
 
 import contextlib
 import json
+import re
 import shutil
 from pathlib import Path
+
+FINGERPRINT = re.compile("[0-9a-f]+")
 
 
 def clear_finished(results: str | Path) -> None:
@@ -17,6 +20,8 @@ def clear_finished(results: str | Path) -> None:
             fingerprint that names the folder of its checkpoints.
     """
     for stamp in Path(results).glob("*/training/*/provenance.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError):  # damaged: its rule makes it anew
+        # damaged: its rule makes it anew
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             fingerprint = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
-            shutil.rmtree(Path(results) / ".checkpoints" / fingerprint)
+            if FINGERPRINT.fullmatch(fingerprint):  # and never a path to somewhere else
+                shutil.rmtree(Path(results) / ".checkpoints" / fingerprint)
