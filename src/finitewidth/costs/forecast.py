@@ -15,7 +15,7 @@ DATASET = Work(calls=200_000, elements=1e7, disk=5e6, memory=1e8)
 NOTES = (
     "A job that several artifacts need counts in each of them and once in the sums. Hours here are",
     "those of all cores, started from nothing; a GPU runs one job at a time. Disk includes two",
-    "checkpoints of each training, which go when it ends. Estimates are good to a factor of about",
+    "checkpoints of each training, which go by the end. Estimates are good to a factor of about",
     "two (benchmarks/costs.py).",
 )
 

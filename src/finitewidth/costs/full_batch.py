@@ -6,6 +6,7 @@ from typing import Any
 from finitewidth.costs.work import Work
 
 Config = Mapping[str, Any]
+BATCH = 1e6  # activations at once, `measures.dynamics.BATCH_ELEMENTS`, which would load torch
 ROW = 60  # bytes of a row of a table
 SINGLE = 0.5  # a flop in single precision over one in double
 TIMES = 45  # steps recorded of a path
@@ -27,7 +28,7 @@ def paths(
         elements=40 * runs * units + rate * 4 * walked * units,
         draws=runs * (units + width**2 * (depth - 1)),
         calls=8 * steps * depth * (descents > 0) + 200 * runs + 40 * runs * samples,
-        memory=8 * 6 * max(1e6, units),
+        memory=8 * 6 * max(BATCH, units),
         disk=(runs + descents) * TIMES * ROW + 4 * samples * ROW,
     )
 
