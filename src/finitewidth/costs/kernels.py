@@ -189,12 +189,12 @@ def beyond_lemmas(settings: Config) -> Work:
 
 
 def npf_nu(settings: Config) -> Work:
-    """Rule npf_nu: a path kernel, twice, inverse and eigenvectors for every kept epoch and run."""
+    """Rule npf_nu: a path kernel, its inverse and eigenvectors for every kept epoch and run."""
     kernels = settings["runs"] * (settings["epochs"] // settings["every"] + 1)
     examples = 2 * settings["per_class"]
     network = settings["network"]
     gates = examples**2 * network["hidden"] * network["width"] * 2
-    return Work(flops=2 * kernels * (2 * gates + 12 * examples**3), calls=kernels * 60, torch=1,
+    return Work(flops=2 * kernels * (gates + 12 * examples**3), calls=kernels * 60, torch=1,
                 elements=kernels * examples**2 * 20, disk=kernels * ROW)  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """E-NPF-NU: nu_t = yᵀ Ĥ_t⁻¹ y while ReLU networks learn two digits (npf Figure 3, middle)."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         weights, biases = network_at(inputs["weights"], epoch, "value")
         gates = relu_gates(weights, biases, images)
         kernels = [
-            partial(npk, images, [layer[seed] for layer in gates], normalise="trace")
+            cache(partial(npk, images, [layer[seed] for layer in gates], normalise="trace"))
             for seed in range(len(gates[0]))
         ]
         rows += [{"epoch": epoch, "seed": seed, **nu_row(y, kernel)}
