@@ -8,7 +8,7 @@
 # The rule names its renderer and, by its inputs, its experiments.
 from snakemake.utils import min_version
 
-from finitewidth.settings import preset_file
+from finitewidth.common.settings import preset_file
 
 min_version("9.25")
 

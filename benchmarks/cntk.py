@@ -18,12 +18,12 @@ from itertools import product
 import numpy as np
 import torch
 
+from finitewidth.common.provenance import environment
+from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.kernels.cntk import cntk
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.ntk_init.gaussian_means import relu_means
 from finitewidth.networks.architecture import Architecture
-from finitewidth.numerics import prepare_torch
-from finitewidth.provenance import environment
 
 GCONV = Architecture(channels=(64, 64, 128, 128), dense=(256,), global_average_pooling=True)
 TOLERANCE = 1e-10

@@ -3,17 +3,18 @@
     python benchmarks/costs.py results/quick
 
 Reads the benchmark files of a finished run; the reference machine's constants
-(`finitewidth.costs.work.REFERENCE`) are fitted so that most ratios lie within a factor of two.
+(`finitewidth.pipeline.costs.work.REFERENCE`) are fitted so that most ratios lie within a factor
+of two.
 """
 
 import csv
 import sys
 from pathlib import Path
 
-from finitewidth.costs.forecast import cost
-from finitewidth.costs.work import REFERENCE, here
-from finitewidth.plan import Plan
-from finitewidth.settings import preset_only
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.costs.forecast import cost
+from finitewidth.pipeline.costs.work import REFERENCE, here
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[1]
 

@@ -21,6 +21,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from finitewidth.common.provenance import environment
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
 from finitewidth.kernels.npk import npk
@@ -30,7 +31,6 @@ from finitewidth.kernels.reference import (
     path_features_by_jacobian,
     value_kernel_by_jacobian,
 )
-from finitewidth.provenance import environment
 
 TOLERANCE = 1e-10
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import torch
 
-from finitewidth import numerics
+from finitewidth.common import torch_setup
 from finitewidth.networks.architecture import Architecture, layers_of
 from finitewidth.training import loop
 from finitewidth.training.run import Replica, TrainingRun
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda or auto")
     parser.add_argument("--repetitions", type=int, default=5)
     options = parser.parse_args()
-    device = numerics.prepare_torch(1, options.device)
+    device = torch_setup.prepare_torch(1, options.device)
     for name, (architecture, shape) in CASES.items():
         data = images(shape, device)
         others = [(Replica(name=kind, regime=kind, seed=0, step_size=1e-3),)

@@ -2,7 +2,7 @@
 
 Run ``python benchmarks/stacked_training.py [--threads 1 2] [--device cpu]``. Times are microseconds
 per model and step at batch 32, medians over repetitions in which the candidates take turns; each
-number of threads is a process of its own, and so is one without `numerics._keep_freed_memory`.
+number of threads is a process of its own, and so is one without `torch_setup._keep_freed_memory`.
 
 What bounds it, on one core of a server CPU (2026, AVX-512, 107 GFLOP/s in a large product). A step
 of 784-128x4-10 is 23 MFLOP of matrix products, 0.21 ms at that rate, and 0.26 ms at the 90 GFLOP/s
@@ -25,9 +25,9 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from finitewidth import numerics
+from finitewidth.common import torch_setup
+from finitewidth.common.provenance import environment
 from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.provenance import environment
 from finitewidth.training import loop
 from finitewidth.training.run import Replica, TrainingRun
 from finitewidth.training.stack import Images, build_stack
@@ -75,8 +75,8 @@ def main() -> None:
 
 def measure(options: argparse.Namespace) -> None:
     if options.return_memory:
-        numerics._keep_freed_memory = lambda: None
-    device = numerics.prepare_torch(options.threads[0], options.device)
+        torch_setup._keep_freed_memory = lambda: None
+    device = torch_setup.prepare_torch(options.threads[0], options.device)
     memory = "returned to the system" if options.return_memory else "kept"
     print(f"\n{options.threads[0]} threads, {device}, freed memory {memory}; µs per model and step")
     for name, (architecture, shape, sizes) in CASES.items():

@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from finitewidth import index
-from finitewidth.errors import FinitewidthError
-from finitewidth.plan import FIGURE_FORMATS, TABLE_FORMATS
-from finitewidth.settings import PRESETS, preset_only
+from finitewidth.common import index
+from finitewidth.common.errors import FinitewidthError
+from finitewidth.common.settings import PRESETS, preset_only
+from finitewidth.pipeline.plan import FIGURE_FORMATS, TABLE_FORMATS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,7 +57,7 @@ def _snakemake(rule: str, preset: str) -> int:
 def show_errata(file: Path | None) -> None:
     """Compute all misprints; write or print them."""
     # only here: computing imports torch
-    from finitewidth.experiments.errata import document, table
+    from finitewidth.errata import document, table
 
     text = document.markdown(table.ERRATA, preset_only("paper", "config")["errata"]["networks"])
     if file is None:

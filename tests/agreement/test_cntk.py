@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.cntk import box_sum, cntk
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width

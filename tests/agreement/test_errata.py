@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.experiments.errata import document, table
-from finitewidth.experiments.errata.erratum import PAPERS, Evidence, extrapolated, outcome
-from finitewidth.settings import preset_only
+from finitewidth.common.settings import preset_only
+from finitewidth.errata import document, table
+from finitewidth.errata.erratum import PAPERS, Evidence, extrapolated, outcome
 
 ROOT = Path(__file__).parents[2]
 # what the configuration asks for; seeds are fixed, so that the drawn ones do not flicker

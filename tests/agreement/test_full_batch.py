@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.measures.dynamics import Networks, Protocol, follow
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from ntk_two_sample import assert_mean, assert_same_law
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
-from finitewidth.provenance import seed_for
 
 DRAWS = 20_000
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import gated_networks, gated_ntk, paths, reference
 from finitewidth.kernels.npk import npk
 

@@ -5,23 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.provenance import SOURCE_ROOT, imports_of
+from finitewidth.common.provenance import SOURCE_ROOT, imports_of
 
 LAYERS = [
-    "errors",
-    ("remembered",),
-    ("locks", "progress", "provenance"),
-    ("index", "numerics", "records", "settings"),
+    "common",
     "data",
     "networks",
     ("training", "kernels"),
     "measures",
     "experiments",
+    "errata",
     ("figures", "tables"),
     "claims",
     "report",
-    "costs",
-    "plan",
+    "pipeline",
     "__main__",
 ]
 RANK = {

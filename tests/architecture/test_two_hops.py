@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.workflow_rules import RULES, SMK, footer_of, uses_data
 
-from finitewidth.index import KINDS, PAPERS, done, read_extras, read_index, read_reported
-from finitewidth.settings import preset_only
+from finitewidth.common.index import KINDS, PAPERS, done, read_extras, read_index, read_reported
+from finitewidth.common.settings import preset_only
 
 ROOT = Path(__file__).parents[2]
 INDEX = read_index(ROOT / "config/artifacts.tsv")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth import records
 from finitewidth.claims import job, ledger, rollup, verdicts
-from finitewidth.index import read_extras, read_index
-from finitewidth.report.gather import gather
+from finitewidth.common import result_files
+from finitewidth.common.index import read_extras, read_index
+from finitewidth.report.findings import read_findings
 
 ROOT = Path(__file__).parents[2]
 INDEX = read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
@@ -43,7 +43,7 @@ class Folder:
     def write(self, files):
         for file, rows in files.items():
             (self.results / file).parent.mkdir(parents=True, exist_ok=True)
-            records.write_table(self.results / file, rows)
+            result_files.write_table(self.results / file, rows)
 
     def judged(self):
         kinds = ("verdicts", "parts", "numbers")
@@ -53,7 +53,7 @@ class Folder:
         tables = [self.results / file for file in self.files]
         reported = ROOT / f"config/reported/{self.paper}.csv"
         job.run_claims(self.paper, tables, reported, outputs, settings)
-        return {row["claim"]: row for row in records.read_rows(outputs["verdicts"])}
+        return {row["claim"]: row for row in result_files.read_rows(outputs["verdicts"])}
 
     def told(self):
         """What the report tells of the paper."""
@@ -64,7 +64,9 @@ class Folder:
         ]  # fmt: skip
         settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
                     "artifacts": entries, "errata": self.results / "errata.csv"}  # fmt: skip
-        return next(paper for paper in gather(settings, ROOT).papers if paper.name == self.paper)
+        return next(
+            paper for paper in read_findings(settings, ROOT).papers if paper.name == self.paper
+        )
 
 
 @pytest.mark.parametrize("paper", JUDGED)

@@ -9,7 +9,7 @@ import pytest
 from tests.claims.synthetic import dgn_training
 
 from finitewidth.claims import ledger, verdicts
-from finitewidth.index import read_extras, read_index
+from finitewidth.common.index import read_extras, read_index
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = {

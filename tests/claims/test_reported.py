@@ -4,7 +4,7 @@ import pytest
 
 from finitewidth.claims import reported
 from finitewidth.claims.reported import Ours, compare, half_unit
-from finitewidth.index import PAPERS, Reported
+from finitewidth.common.index import PAPERS, Reported
 
 
 def printed(value="80.32", spread="0.35", tolerance=None, **changes):
@@ -71,7 +71,7 @@ def test_rounding(text, half):
 def test_finders_belong_to_printed_numbers(paper):
     from pathlib import Path
 
-    from finitewidth.index import read_reported
+    from finitewidth.common.index import read_reported
 
     known = {
         (number.artifact, number.quantity)

@@ -1,6 +1,6 @@
 """Any one change of a configuration plans the same files, or is refused by the key's name.
 
-Here changes go through what the Snakefile asks of `finitewidth.plan.Plan`, a hundred in the time
+Here changes go through what the Snakefile asks of `finitewidth.pipeline.plan.Plan`, a hundred in the time
 of a few starts of Snakemake; tests/fuzz/test_fuzz_dry.py sends a sample through real dry runs.
 """
 
@@ -15,9 +15,9 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from tests.fuzz.mutations import Mutation, mutations, paths
 
-from finitewidth import settings
-from finitewidth.errors import ConfigError
-from finitewidth.plan import Plan
+from finitewidth.common import settings
+from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = settings.preset_only("smoke", ROOT / "config")

@@ -13,7 +13,7 @@ from tests.fuzz.mutations import HOSTILE, ODD, Mutation, paths
 from tests.fuzz.test_fuzz_config import BASE, outcome
 from tests.workflow.conftest import Checkout
 
-from finitewidth import settings
+from finitewidth.common import settings
 
 pytestmark = [pytest.mark.workflow, pytest.mark.full]
 REFUSED = [

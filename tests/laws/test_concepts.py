@@ -9,11 +9,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finitewidth.common.settings import preset_only
 from finitewidth.experiments.dgn import circular
 from finitewidth.experiments.dgn.concepts import regimes, variant
 from finitewidth.experiments.npf import concepts, layouts
 from finitewidth.kernels import paths as definitions
-from finitewidth.settings import preset_only
 
 TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
 

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import paths
 from finitewidth.kernels.gated_networks import relu_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, relu_ntk

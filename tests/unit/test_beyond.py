@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import check, merged, preset_only
 from finitewidth.experiments.beyond import diagonal, off_diagonal, theorem31, theory
 from finitewidth.experiments.beyond.grids import depths, network
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
@@ -23,7 +24,6 @@ from finitewidth.figures.beyond import (
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
-from finitewidth.settings import check, merged, preset_only
 
 BARS = {"columns": "width", "errors": "bars", "exact": True}
 DIAGONAL = {

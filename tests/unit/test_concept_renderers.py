@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
+from finitewidth.common.settings import preset_only
 from finitewidth.experiments.dgn import concepts as dgn
 from finitewidth.experiments.npf import concepts as npf
 from finitewidth.figures.dgn import fig9
 from finitewidth.figures.npf import fig1, fig2, fig4, fig5
-from finitewidth.settings import preset_only
 from finitewidth.tables import equations
 from finitewidth.tables.dgn import table3 as dgn_table3
 from finitewidth.tables.npf import table3 as npf_table3

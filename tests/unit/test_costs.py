@@ -9,16 +9,16 @@ import pytest
 import torch
 from tests.training_cases import make_images
 
-from finitewidth.costs import formulas
-from finitewidth.costs.estimate import Rule, duration, estimate, jobs_of, size
-from finitewidth.costs.forecast import cost, forecast, pictures
-from finitewidth.costs.trainings import Pictures, checkpoint, positions, training
-from finitewidth.costs.work import NOTHING, REFERENCE, Machine, Work, gpu, here
+from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.plan import Plan
-from finitewidth.settings import merged, preset_only
+from finitewidth.pipeline.costs import formulas
+from finitewidth.pipeline.costs.estimate import Rule, duration, estimate, jobs_of, size
+from finitewidth.pipeline.costs.forecast import cost, forecast, pictures
+from finitewidth.pipeline.costs.trainings import Pictures, checkpoint, positions, training
+from finitewidth.pipeline.costs.work import NOTHING, REFERENCE, Machine, Work, gpu, here
+from finitewidth.pipeline.plan import Plan
 from finitewidth.training import loop
 from finitewidth.training.run import Replica, TrainingRun
 

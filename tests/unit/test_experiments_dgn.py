@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 import torch
 
+from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.dgn import fig5, fig7, fig8, table4, text
+from finitewidth.experiments.dgn import text
 from finitewidth.experiments.dgn.trainings import FROZEN, trainings
 from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk
-from finitewidth.settings import merged, preset_only
 
 SETTINGS = preset_only("paper", "config")["dgn"]
 
@@ -38,7 +38,7 @@ def mnist_history(**over):
 
 
 def test_fig5_means_and_spreads_of_every_panel():
-    tables = fig5.measure({"histories": mnist_history()}, {"pixels": "random_pixels", "ddof": 0})
+    tables = mnist.measure({"histories": mnist_history()}, {"pixels": "random_pixels", "ddof": 0})
     curves = tables["curves"]
     assert curves.groupby(["panel", "series"]).size().to_dict() == {
         (panel, series): 2
@@ -52,7 +52,7 @@ def test_fig5_means_and_spreads_of_every_panel():
 def test_fig5_a_diverged_run_counts_and_is_left_out():
     history = mnist_history()
     history.loc[(history["seed"] == 1) & (history["epoch"] == 2), "diverged"] = 1
-    curves = fig5.measure({"histories": history}, {"pixels": "random_pixels", "ddof": 0})["curves"]
+    curves = mnist.measure({"histories": history}, {"pixels": "random_pixels", "ddof": 0})["curves"]
     assert set(curves["runs"]) == {1}
     assert set(curves["diverged"]) == {1}
     assert curves[curves["panel"] == "mnist"]["y"].tolist() == pytest.approx([0.4, 0.8] * 2)
@@ -64,7 +64,7 @@ def test_fig5_a_diverged_run_counts_and_is_left_out():
 )
 def test_epochs_to_an_accuracy_are_interpolated(accuracies, epochs):
     history = pd.DataFrame({"epoch": range(1, len(accuracies) + 1), "train_accuracy": accuracies})
-    assert fig5.epochs_to(0.99, history) == pytest.approx(epochs, nan_ok=True)
+    assert mnist.epochs_to(0.99, history) == pytest.approx(epochs, nan_ok=True)
 
 
 BINARY = ("relu", "soft_relu", "soft_galu", *FROZEN)
@@ -80,7 +80,7 @@ def binary_history(regimes=BINARY):
 @pytest.mark.parametrize("soft_galu", ["soft_galu", "dlnpf"])
 def test_fig7_puts_every_network_where_it_belongs(soft_galu):
     regimes = tuple(soft_galu if r == "soft_galu" else r for r in BINARY)
-    tables = fig7.measure({"histories": binary_history(regimes)}, {"ddof": 0})
+    tables = binary.measure({"histories": binary_history(regimes)}, {"ddof": 0})
     curves = tables["curves"].set_index(["panel", "series", "split", "x"])["y"]
     assert curves["test", "soft-GaLU", "test", 2] == pytest.approx(0.21)
     assert curves["adaptable", "frozen ReLU", "test", 2] == pytest.approx(0.31)
@@ -120,8 +120,8 @@ def nu_inputs():
 def test_fig8_takes_each_kernel_from_its_own_network():
     """Against the definition, yᵀ K⁻¹ y by a general solver, K from one network at a time."""
     inputs = nu_inputs()
-    runs = fig8.measure(inputs, NU)["runs"].set_index(["panel", "series", "epoch", "seed"])
-    x, y = fig8.binary_examples(inputs["data"], [4, 7], 2)
+    runs = nu.measure(inputs, NU)["runs"].set_index(["panel", "series", "epoch", "seed"])
+    x, y = nu.binary_examples(inputs["data"], [4, 7], 2)
 
     def weights(name, part, replica):
         kept = inputs[name]
@@ -142,7 +142,7 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     for number, regime in enumerate(FROZEN):
         panel, series = {"frnpf_di": ("adaptable", "frozen ReLU"), "galu": ("gates",
                          "unlearnt gates"), "flnpf": ("gates", "learnt gates")}[regime]  # fmt: skip
-        gates = fig8.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None, beta=None)
+        gates = nu.feature_gates(x, weights("frozen", "feature", 2 * number + 1), None, beta=None)
         kernel = gated_ntk.value_kernel(
             x, weights("frozen", "value", 2 * number + 1), None, gates, with_biases=False
         )
@@ -158,20 +158,20 @@ def test_fig8_takes_each_kernel_from_its_own_network():
 
 
 def test_fig8_curves_and_first_values():
-    tables = fig8.measure(nu_inputs(), NU)
+    tables = nu.measure(nu_inputs(), NU)
     curves = tables["curves"]
     assert curves.groupby("panel").size().to_dict() == {
         "gates": 4, "adaptable": 6, "ka": 3, "ka_hat": 3
     }  # fmt: skip
     ka = curves[curves["panel"] == "ka"].set_index("series")
-    assert ka.loc[fig8.AT_START, "y"] == ka.loc["soft-GaLU", "y"].iloc[0]
+    assert ka.loc[nu.AT_START, "y"] == ka.loc["soft-GaLU", "y"].iloc[0]
     assert set(tables["runs"]["ridge"]) == {0.0}
 
 
 def test_fig8_a_singular_kernel_gets_a_ridge_and_says_so():
     """Twice the same example with unlike labels: only a ridge lets that be inverted."""
     kernel = torch.ones(2, 2, dtype=torch.float64)
-    (row,) = fig8._nu(torch.tensor([1.0, -1.0]).double(), kernel, "gates")
+    (row,) = nu._nu(torch.tensor([1.0, -1.0]).double(), kernel, "gates")
     assert row["ridge"] == RIDGE
     assert "cannot be inverted" in row["problem"]
     # eigenvalue 0 + RIDGE/n, over a vector of squared length 2
@@ -180,16 +180,16 @@ def test_fig8_a_singular_kernel_gets_a_ridge_and_says_so():
 
 @pytest.mark.parametrize("kernel", [torch.zeros(2, 2), torch.full((2, 2), np.nan)])
 def test_fig8_a_kernel_beyond_help_is_recorded_and_left_out(kernel):
-    rows = list(fig8._nu(torch.tensor([1.0, -1.0]).double(), kernel.double(), "ka"))
+    rows = list(nu._nu(torch.tensor([1.0, -1.0]).double(), kernel.double(), "ka"))
     assert [row["nu"] for row in rows] == [None, None]
     assert all(row["problem"] for row in rows)
     runs = pd.DataFrame(
         [{"panel": panel, "series": series, "epoch": 0, "seed": seed, "nu": value,
           "ridge": 0.0, "condition_number": value}
-         for panel, lines in fig8.LINES.items() for series in lines
+         for panel, lines in nu.LINES.items() for series in lines
          for seed, value in enumerate((2.0, None))]
     )  # fmt: skip
-    point = next(fig8._curves(runs, 0))
+    point = next(nu._curves(runs, 0))
     assert (point["y"], point["runs"], point["failed"]) == (2.0, 1, 1)
 
 
@@ -216,7 +216,7 @@ PRINTED = pd.DataFrame(
 
 def swept():
     inputs = {"histories": sweep_history(), "reported": PRINTED}
-    return table4.measure(inputs, {"select": "best_test", "ddof": 0})
+    return sweep.measure(inputs, {"select": "best_test", "ddof": 0})
 
 
 def test_table4_names_its_rows_as_the_printed_ones():
@@ -232,7 +232,7 @@ def test_the_text_table_takes_each_number_from_its_own_run():
     inputs = {
         "gates_only": pd.DataFrame([row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1)
                                     for s in range(2)]),
-        "mnist": fig5.measure({"histories": mnist_history()},
+        "mnist": mnist.measure({"histories": mnist_history()},
                               {"pixels": "random_pixels", "ddof": 0})["runs"],
         "table4": swept()["runs"], "reported": PRINTED,
     }  # fmt: skip

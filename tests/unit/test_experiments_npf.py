@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 import torch
 
+from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, stages, table2, text
+from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, stages, text
 from finitewidth.experiments.npf.trainings import trainings
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.figures.npf import extra_energy
@@ -16,7 +17,6 @@ from finitewidth.kernels import reference
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
-from finitewidth.settings import merged, preset_only
 
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
@@ -48,7 +48,7 @@ def printed(paper):
 def measured(rows, **settings):
     inputs = {"histories": pd.DataFrame(rows), "reported_npf": printed("npf"),
               "reported_npf0": printed("npf0")}  # fmt: skip
-    return table2.measure(inputs, {"select": "best_test", "ddof": 0, **settings})
+    return regimes.measure(inputs, {"select": "best_test", "ddof": 0, **settings})
 
 
 def everywhere(**over):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.errors import ConfigError
-from finitewidth.index import (
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.index import (
     INDEX_COLUMNS,
     PAPERS,
     REPORTED_COLUMNS,

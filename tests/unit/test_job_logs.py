@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from finitewidth.errors import ResultError
-from finitewidth.progress import LOG, logged_to
+from finitewidth.common.errors import ResultError
+from finitewidth.common.progress import LOG, logged_to
 
 
 def fails(log, error):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import (
     Architecture,
     layers_of,

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.plan import Plan
-from finitewidth.settings import merged, preset_only
+from finitewidth.common.settings import merged, preset_only
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from tests.workflow_rules import RULES
 
-from finitewidth.costs.formulas import EXPERIMENTS
-from finitewidth.index import PAPERS
-from finitewidth.plan import Plan
-from finitewidth.settings import preset_only
+from finitewidth.common.index import PAPERS
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.costs.formulas import EXPERIMENTS
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ("slurm", "cluster-generic")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from finitewidth import provenance
-from finitewidth.provenance import (
+from finitewidth.common import provenance
+from finitewidth.common.provenance import (
     code_digest,
     environment,
     fingerprint,
@@ -138,7 +138,7 @@ def test_fingerprint():
 
 
 def test_source_of():
-    assert source_of("finitewidth.records").name == "records.py"
+    assert source_of("finitewidth.common.result_files").name == "records.py"
     assert source_of("finitewidth.data").parts[-2:] == ("data", "__init__.py")
     assert source_of("finitewidth.nothing") is None
 
@@ -230,7 +230,7 @@ def test_a_module_that_comes_to_be_is_reached_though_its_importer_was_seen_befor
 
 
 def test_digest_is_the_same_in_another_process():
-    program = "from finitewidth.provenance import code_digest; print(code_digest('{}'))"
+    program = "from finitewidth.common.provenance import code_digest; print(code_digest('{}'))"
     name = "finitewidth.training.job"
     answer = subprocess.run(
         [sys.executable, "-c", program.format(name)], capture_output=True, text=True, check=True

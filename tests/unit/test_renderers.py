@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from finitewidth import records
+from finitewidth.common import result_files
 from finitewidth.figures.job import render_figure
 from finitewidth.figures.npf import fig3
 from finitewidth.tables.job import render_table
@@ -33,7 +33,7 @@ def render(folder, settings=None, footer="preset test · stand-in"):
     inputs = {}
     for name, rows in tables().items():
         inputs[name] = folder / f"in_{name}.csv"
-        records.write_table(inputs[name], rows)
+        result_files.write_table(inputs[name], rows)
     outputs = {kind: str(folder / f"fig.{kind}") for kind in ("pdf", "png", "svg", "csv")}
     settings = settings or PERCENT
     render_figure("finitewidth.figures.npf.fig3", inputs, outputs, settings, footer)
@@ -100,7 +100,7 @@ SETTINGS = {
 
 
 def test_a_table_in_three_formats(tmp_path):
-    records.write_table(tmp_path / "rows.csv", cells())
+    result_files.write_table(tmp_path / "rows.csv", cells())
     outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
     render_table(
         "finitewidth.tables.npf.table2",

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from tests import report_crawler
 
-from finitewidth import records
 from finitewidth.claims import ledger
-from finitewidth.errors import ResultError
-from finitewidth.plan import Plan
+from finitewidth.common import result_files
+from finitewidth.common.errors import ResultError
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.plan import Plan
 from finitewidth.report.job import build_report
-from finitewidth.settings import preset_only
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {
@@ -52,9 +52,9 @@ def partial(tmp_path_factory):
     }  # fmt: skip
     (results / "claims").mkdir()
     (results / "beyond/experiments").mkdir(parents=True)
-    records.write_table(results / "claims/beyond_verdicts.csv", pd.DataFrame([row]))
-    records.write_table(results / "beyond/experiments/x.csv", pd.DataFrame({"x": [1]}))
-    records.write_table(results / "errata.csv", pd.DataFrame([ERRATUM]))
+    result_files.write_table(results / "claims/beyond_verdicts.csv", pd.DataFrame([row]))
+    result_files.write_table(results / "beyond/experiments/x.csv", pd.DataFrame({"x": [1]}))
+    result_files.write_table(results / "errata.csv", pd.DataFrame([ERRATUM]))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
         build_report(results / "report", settings_in(results))

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth import records
 from finitewidth.claims import reported, rollup, verdicts
-from finitewidth.errors import ConfigError, ResultError
-from finitewidth.report import captions, costs, pages, sources, words
+from finitewidth.common import result_files
+from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.settings import overrides, preset_only
+from finitewidth.report import captions, costs, formatting, pages, sources
 from finitewidth.report.assets import write_assets
 from finitewidth.report.citations import read_citations
-from finitewidth.report.shelf import LARGE, Shelf
-from finitewidth.settings import overrides, preset_only
+from finitewidth.report.downloads import LARGE, Downloads
 
 ROOT = Path(__file__).parents[2]
 JOBS = sources.read_jobs({
@@ -65,8 +65,8 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
     every = (*verdicts.VERDICTS, *reported.OUTCOMES, *rollup.WORST_FIRST, rollup.NOTHING,
              "not judged", "planned", "made", "not made yet",
              "misprint confirmed", "not confirmed", "not computed")  # fmt: skip
-    assert {words.tone(word) for word in every} == set(words.TONES)
-    assert all(words.sign(word) for word in every)
+    assert {formatting.tone(word) for word in every} == set(formatting.TONES)
+    assert all(formatting.sign(word) for word in every)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
      ("-inf", "−∞"), (77.0123, "77.01"), (3e-7, "3·10⁻⁷"), (6.02e23, "6.02·10²³")],
 )  # fmt: skip
 def test_numbers_as_the_pages_write_them(value, text):
-    assert words.number(value) == text
+    assert formatting.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_numbers_as_the_pages_write_them(value, text):
     [(None, "–"), (0.44, "0.4 s"), (59.7, "1 min 00 s"), (75, "1 min 15 s"), (7500, "2 h 05 min")],
 )
 def test_times_as_the_pages_write_them(seconds, text):
-    assert words.duration(seconds) == text
+    assert formatting.duration(seconds) == text
 
 
 def test_costs_are_read_whatever_snakemake_could_not_measure(tmp_path):
@@ -133,15 +133,15 @@ def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
     results.mkdir()
     (results / "a.log").write_text("done\n")
     (results / "large.csv").write_text("0,1\n" * LARGE)
-    shelf = Shelf(results, folder)
-    assert shelf.put(results / "a.log").href == "files/a.log.txt"
-    large = shelf.put(results / "large.csv")
+    downloads = Downloads(results, folder)
+    assert downloads.put(results / "a.log").href == "files/a.log.txt"
+    large = downloads.put(results / "large.csv")
     assert large.href == "files/large.csv.gz"
     assert gzip.decompress((folder / large.href).read_bytes()).startswith(b"0,1\n")
-    assert shelf.put(results / "large.csv") is large
-    assert shelf.put(results / "missing.csv") is None
+    assert downloads.put(results / "large.csv") is large
+    assert downloads.put(results / "missing.csv") is None
     (results / "large.svg").write_text("<g/>" * LARGE)
-    assert shelf.put(results / "large.svg").href == "files/large.svgz"
+    assert downloads.put(results / "large.svg").href == "files/large.svgz"
 
 
 def test_datatables_travels_as_one_script_without_address(tmp_path):
@@ -162,6 +162,6 @@ def test_what_the_command_line_changed_is_told_as_it_was_typed():
 
 def test_a_table_without_rows_is_read_only_where_that_may_be(tmp_path):
     (tmp_path / "parts.csv").write_text("claim,part\n")
-    assert records.read_rows(tmp_path / "parts.csv", empty=True) == []
+    assert result_files.read_rows(tmp_path / "parts.csv", empty=True) == []
     with pytest.raises(ResultError, match="damaged"):
-        records.read_rows(tmp_path / "parts.csv")
+        result_files.read_rows(tmp_path / "parts.csv")

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.costs import formulas
-from finitewidth.costs.requests import LEAST, SHORT, SLACK, START_MB
-from finitewidth.numerics import device_facts, prepare_torch
-from finitewidth.plan import Plan
-from finitewidth.settings import merged, preset_only
+from finitewidth.common.settings import merged, preset_only
+from finitewidth.common.torch_setup import device_facts, prepare_torch
+from finitewidth.pipeline.costs import formulas
+from finitewidth.pipeline.costs.requests import LEAST, SHORT, SLACK, START_MB
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ("smoke", "quick", "laptop", "paper")

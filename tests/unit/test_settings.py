@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finitewidth.errors import ConfigError
-from finitewidth.settings import (
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import (
     PRESETS,
     check,
     merged,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.experiments.dgn import theory as dgn
 from finitewidth.experiments.npf import theory as npf
 from finitewidth.figures.npf import extra_theory

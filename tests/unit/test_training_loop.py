@@ -8,7 +8,7 @@ import pytest
 import torch
 from tests.training_cases import EPOCHS, IMAGES, described, make_images, replicas_of
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Architecture, layers_of
 from finitewidth.training import loop
 from finitewidth.training.run import DataChoice, Replica, TrainingRun

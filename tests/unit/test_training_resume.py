@@ -23,13 +23,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 
-from finitewidth import records
+from finitewidth.common import result_files
+from finitewidth.common.provenance import fingerprint
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
-from finitewidth.provenance import fingerprint
+from finitewidth.pipeline.finished_checkpoints import clear_finished
 from finitewidth.training import job, loop
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.leftovers import clear_finished
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -148,7 +148,7 @@ def test_a_run_that_ends_clears_only_what_is_finished(tmp_path):
     stamps = ["{", "[]", "null", *(json.dumps({"fingerprint": name})
               for name in ("0a", "0c", "", "..", ".", "../kept", None))]  # fmt: skip
     for number, content in enumerate(stamps):
-        records.write_text(tmp_path / f"npf/training/{number}/provenance.json", content)
+        result_files.write_text(tmp_path / f"npf/training/{number}/provenance.json", content)
     clear_finished(tmp_path)
     assert [path.name for path in (tmp_path / ".checkpoints").iterdir()] == ["0b"]
     assert (tmp_path / "kept").exists()
@@ -372,12 +372,12 @@ def test_a_killed_job_ends_with_the_bytes_of_one_left_in_peace(tmp_path, data):
         if name == "h.csv":
             assert one.read_bytes() == other.read_bytes()
         else:
-            arrays = records.read_arrays(one), records.read_arrays(other)
+            arrays = result_files.read_arrays(one), result_files.read_arrays(other)
             assert list(arrays[0]) == list(arrays[1])
             for key, array in arrays[0].items():
                 assert array.tobytes() == arrays[1][key].tobytes()
     assert len(list((killed / "checkpoints").glob("*/*"))) == 1
-    stamps = [records.read_json(folder / "p.json") for folder in (whole, killed)]
+    stamps = [result_files.read_json(folder / "p.json") for folder in (whole, killed)]
     assert stamps[0]["fingerprint"] == stamps[1]["fingerprint"]
     with (whole / "h.csv").open(newline="") as stream:
         assert len(list(csv.DictReader(stream))) == 8 * 3

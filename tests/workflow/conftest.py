@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.index import PAPERS
-from finitewidth.plan import Plan
-from finitewidth.settings import preset_only
+from finitewidth.common.index import PAPERS
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 PARTS = (

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.costs.formulas import EXPERIMENTS
-from finitewidth.index import done, read_extras, read_index
-from finitewidth.plan import Plan
-from finitewidth.settings import preset_only
+from finitewidth.common.index import done, read_extras, read_index
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.costs.formulas import EXPERIMENTS
+from finitewidth.pipeline.plan import Plan
 
 from .conftest import counted, trainings_planned
 

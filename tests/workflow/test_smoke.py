@@ -8,10 +8,10 @@ import pytest
 from tests import report_crawler
 from tests.workflow_rules import footer_of
 
+from finitewidth.common.index import done, read_extras, read_index
+from finitewidth.common.settings import preset_only
 from finitewidth.data.catalogue import ROLES
-from finitewidth.index import done, read_extras, read_index
-from finitewidth.plan import ALSO
-from finitewidth.settings import preset_only
+from finitewidth.pipeline.plan import ALSO
 
 from .conftest import trainings_planned
 

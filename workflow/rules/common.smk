@@ -2,11 +2,11 @@
 import sys
 from functools import partial
 
-from finitewidth.locks import is_dry_run, refuse_unwritable, release_stale_locks
-from finitewidth.plan import Plan
-from finitewidth.provenance import code_digest
-from finitewidth.settings import typed
-from finitewidth.training.leftovers import clear_finished
+from finitewidth.pipeline.startup_checks import is_dry_run, refuse_unwritable, release_stale_locks
+from finitewidth.pipeline.plan import Plan
+from finitewidth.common.provenance import code_digest
+from finitewidth.common.settings import typed
+from finitewidth.pipeline.finished_checkpoints import clear_finished
 
 config.update(typed(config))
 plan = Plan(config, workflow.basedir)

@@ -277,7 +277,7 @@ use rule experiment as dgn_mnist with:
     benchmark:
         plan.benchmark("dgn_mnist")
     params:
-        **module("finitewidth.experiments.dgn.fig5"),
+        **module("finitewidth.experiments.dgn.mnist"),
         settings={key: config["dgn"]["mnist"][key] for key in ("pixels", "ddof")},
 
 
@@ -293,7 +293,7 @@ use rule experiment as dgn_binary with:
     benchmark:
         plan.benchmark("dgn_binary")
     params:
-        **module("finitewidth.experiments.dgn.fig7"),
+        **module("finitewidth.experiments.dgn.binary"),
         settings={"ddof": config["dgn"]["binary"]["ddof"]},
 
 
@@ -313,7 +313,7 @@ use rule experiment as dgn_nu with:
     benchmark:
         plan.benchmark("dgn_nu")
     params:
-        **module("finitewidth.experiments.dgn.fig8"),
+        **module("finitewidth.experiments.dgn.nu"),
         settings={
             key: config["dgn"]["binary"][key]
             for key in (
@@ -340,7 +340,7 @@ use rule experiment as dgn_sweep with:
     benchmark:
         plan.benchmark("dgn_sweep")
     params:
-        **module("finitewidth.experiments.dgn.table4"),
+        **module("finitewidth.experiments.dgn.sweep"),
         settings={key: config["dgn"]["table4"][key] for key in ("select", "ddof")},
 
 

@@ -10,5 +10,5 @@ use rule experiment as errata_table with:
     benchmark:
         plan.benchmark("errata_table")
     params:
-        **module("finitewidth.experiments.errata.table"),
+        **module("finitewidth.errata.table"),
         settings=config["errata"],

@@ -15,7 +15,7 @@ use rule experiment as npf_regimes with:
     benchmark:
         plan.benchmark("npf_regimes")
     params:
-        **module("finitewidth.experiments.npf.table2"),
+        **module("finitewidth.experiments.npf.regimes"),
         settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
 
 

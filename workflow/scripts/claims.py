@@ -1,7 +1,7 @@
 """Rule -> verdicts: judge a paper's claims and compare its numbers."""
 
 from finitewidth.claims.job import run_claims
-from finitewidth.progress import logged_to
+from finitewidth.common.progress import logged_to
 
 with logged_to(snakemake.log[0]):
     run_claims(

@@ -1,8 +1,8 @@
 """Rule -> dataset: make, read or fetch a source and write it as one verified file."""
 
+from finitewidth.common.progress import logged_to
 from finitewidth.data.build import build_dataset
 from finitewidth.data.store import write_dataset
-from finitewidth.progress import logged_to
 
 with logged_to(snakemake.log[0]):
     write_dataset(

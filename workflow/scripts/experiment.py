@@ -1,7 +1,7 @@
 """Rule -> experiment: read inputs, measure, write tables and provenance."""
 
+from finitewidth.common.progress import logged_to
 from finitewidth.experiments.job import run_experiment
-from finitewidth.progress import logged_to
 
 with logged_to(snakemake.log[0]):
     run_experiment(

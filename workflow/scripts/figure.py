@@ -1,7 +1,7 @@
 """Rule -> figure: draw rows, write pictures and the rows drawn."""
 
+from finitewidth.common.progress import logged_to
 from finitewidth.figures.job import render_figure
-from finitewidth.progress import logged_to
 
 with logged_to(snakemake.log[0]):
     render_figure(

@@ -1,7 +1,7 @@
 """Rule -> the plan, printed and logged."""
 
-from finitewidth.plan import Plan
-from finitewidth.records import write_text
+from finitewidth.common.result_files import write_text
+from finitewidth.pipeline.plan import Plan
 
 forecast = Plan(snakemake.config, ".").forecast(snakemake.params.rules, snakemake.params.gpu_tflops)
 print(forecast)

@@ -1,8 +1,8 @@
 """Rule -> report: read whatever results there are, write the pages."""
 
-from finitewidth.progress import logged_to
+from finitewidth.common.progress import logged_to
+from finitewidth.common.settings import overrides
 from finitewidth.report.job import build_report
-from finitewidth.settings import overrides
 
 with logged_to(snakemake.log[0]):
     build_report(

@@ -1,6 +1,6 @@
 """Rule -> table: typeset rows, write all formats."""
 
-from finitewidth.progress import logged_to
+from finitewidth.common.progress import logged_to
 from finitewidth.tables.job import render_table
 
 with logged_to(snakemake.log[0]):

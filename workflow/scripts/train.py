@@ -1,6 +1,6 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
-from finitewidth.progress import logged_to
+from finitewidth.common.progress import logged_to
 from finitewidth.training.job import run_training
 
 with logged_to(snakemake.log[0]):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth import index, records
 from finitewidth.claims import ledger, reported
+from finitewidth.common import index, result_files
 
 VERDICT_COLUMNS = (
     "claim", "paper", "place", "statement", "rule", "artifacts", "tables", "preset", "context",
@@ -34,7 +34,7 @@ def run_claims(
     """Judge all claims of a paper and compare all its printed numbers.
 
     Args:
-        paper: one of `finitewidth.index.PAPERS`.
+        paper: one of `finitewidth.common.index.PAPERS`.
         tables: the CSV files that its claims and numbers read.
         reported_file: its printed numbers.
         outputs: ``verdicts``, ``parts`` and ``numbers``, CSV.
@@ -43,17 +43,17 @@ def run_claims(
             (artifact/quantity -> whether at the paper's own scale).
     """
     folder = settings["results"]
-    read = {_below(path, folder): records.read_table(path) for path in tables}
+    read = {_below(path, folder): result_files.read_table(path) for path in tables}
     verdicts, parts = [], []
     for claim in ledger.claims_of(paper) if paper in ledger.PAPERS else ():
         judged = ledger.judge(claim, _chosen(read, claim.reads), settings["preset"])
         context = settings["contexts"].get(claim.id, "")
         verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], context))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
-    records.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
-    records.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))
+    result_files.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
+    result_files.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))
     numbers = _numbers(paper, read, reported_file, settings)
-    records.write_table(outputs["numbers"], pd.DataFrame(numbers, columns=NUMBER_COLUMNS))
+    result_files.write_table(outputs["numbers"], pd.DataFrame(numbers, columns=NUMBER_COLUMNS))
 
 
 def _below(path: str, folder: str) -> str:

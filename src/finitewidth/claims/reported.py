@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from finitewidth.claims.ledger import Tables
-from finitewidth.index import Reported
+from finitewidth.common.index import Reported
 
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
 OUTCOMES = (REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN)

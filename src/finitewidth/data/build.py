@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.data.bundled import digits, digits_on_patches, warped_digits
 from finitewidth.data.catalogue import find_source
 from finitewidth.data.imagefolder import load_imagefolder
 from finitewidth.data.original import CLASSES, DEFAULT_ROOT, data_root, load_original
 from finitewidth.data.store import Dataset
-from finitewidth.errors import ConfigError, DataError
 
 BUNDLED = {
     "digits": digits,

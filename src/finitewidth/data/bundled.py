@@ -6,9 +6,9 @@ photographs is seen by both splits.
 
 import numpy as np
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.data.store import Dataset
-from finitewidth.provenance import seed_for
 
 TEST_SHARE = 0.2
 VARIANTS = 2  # pictures per base digit on patches

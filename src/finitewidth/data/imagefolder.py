@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from finitewidth.common.errors import DataError
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.data.store import Dataset
-from finitewidth.errors import DataError
 
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 

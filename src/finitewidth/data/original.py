@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from finitewidth.common.errors import ConfigError, DataError
+from finitewidth.common.result_files import remove_left_folders
 from finitewidth.data.catalogue import SOURCES, unknown
 from finitewidth.data.store import Dataset
 from finitewidth.data.torchvision_import import import_torchvision
-from finitewidth.errors import ConfigError, DataError
-from finitewidth.records import remove_left_folders
 
 VARIABLE = "FINITEWIDTH_DATA"
 DEFAULT_ROOT = Path("resources")  # below the folder of the run, if no place was named

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import seed_for
 from finitewidth.data.store import Dataset
-from finitewidth.errors import ConfigError
-from finitewidth.provenance import seed_for
 
 VARIANTS = ("original", "random_labels", "random_pixels", "permuted_pixels")
 

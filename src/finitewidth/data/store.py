@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from finitewidth.errors import DataError
-from finitewidth.records import atomic
+from finitewidth.common.errors import DataError
+from finitewidth.common.result_files import atomic
 
 FORMAT = 1
 _TAG = b"finitewidth sha256:"

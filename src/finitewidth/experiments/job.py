@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from finitewidth import records
-from finitewidth.provenance import environment
+from finitewidth.common import result_files
+from finitewidth.common.provenance import environment
 
 
 def run_experiment(
@@ -33,7 +33,7 @@ def run_experiment(
     started = time.monotonic()
     measure = import_module(module).measure
     if "torch" in sys.modules:
-        from finitewidth.numerics import prepare_torch
+        from finitewidth.common.torch_setup import prepare_torch
 
         prepare_torch(threads)
     tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, settings)
@@ -46,10 +46,10 @@ def run_experiment(
         "wall_seconds": round(time.monotonic() - started, 2),
         **environment(),
     }
-    records.write_json(outputs["provenance"], stamp)
+    result_files.write_json(outputs["provenance"], stamp)
     for name, path in outputs.items():
         if name != "provenance":
-            records.write_table(path, tables[name])
+            result_files.write_table(path, tables[name])
 
 
 def _as_list(paths: Any) -> list[str]:
@@ -61,9 +61,9 @@ def _read(name: str, paths: Any) -> Any:
     if files[0].endswith(".csv"):
         import pandas as pd
 
-        return pd.concat([records.read_table(file) for file in files], ignore_index=True)
+        return pd.concat([result_files.read_table(file) for file in files], ignore_index=True)
     if name == "data":
         from finitewidth.data.store import read_dataset
 
         return read_dataset(files[0])
-    return records.read_arrays(files[0])
+    return result_files.read_arrays(files[0])

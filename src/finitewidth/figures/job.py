@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from finitewidth import records
+from finitewidth.common import result_files
 
 # what would make equal pictures differ: the time and the version they were drawn with
 METADATA = {
@@ -37,12 +37,12 @@ def render_figure(
 
     style.apply()
     renderer = import_module(module)
-    rows = renderer.select({name: records.read_table(path) for name, path in inputs.items()})
+    rows = renderer.select({name: result_files.read_table(path) for name, path in inputs.items()})
     figure = renderer.draw(rows, settings)
     style.add_footer(figure, footer)
     for kind, metadata in METADATA.items():
-        with records.atomic(outputs[kind]) as temporary:
+        with result_files.atomic(outputs[kind]) as temporary:
             figure.savefig(temporary, format=kind, metadata=metadata)
-    records.write_table(outputs["csv"], rows)
+    result_files.write_table(outputs["csv"], rows)
     if "json" in outputs:
-        records.write_json(outputs["json"], renderer.document(rows))
+        result_files.write_json(outputs["json"], renderer.document(rows))

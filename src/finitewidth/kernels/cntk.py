@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.gaussian_means import relu_means
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
 from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_of

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 
 def gate_values(q: Tensor, beta: float | None, eps: float = 0.0) -> Tensor:

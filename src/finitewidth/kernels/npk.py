@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError, FinitewidthError
+from finitewidth.common.errors import ConfigError, FinitewidthError
 from finitewidth.kernels.gated_networks import check_gates, check_replicas
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 MAX_PATHS = 10**6
 

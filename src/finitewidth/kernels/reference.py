@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.func import grad, vmap
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.paths import enumerate_paths, path_values
 
 Network = tuple[list[Tensor], list[Tensor]]

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import relu_ntk, value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.training.full_batch import Gates, gradient_descent

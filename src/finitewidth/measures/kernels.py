@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 
 def relative_error(found: Any, wanted: Any) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 from typing import Any
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 KERNEL_SIZE = 3
 

@@ -7,7 +7,7 @@ Table 3, whose GaLU with frozen gates NPF calls FRNPF (II)).
 from dataclasses import dataclass, replace
 from typing import Any
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)

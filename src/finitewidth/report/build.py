@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from finitewidth.errors import ResultError
+from finitewidth.common.errors import ResultError
 from finitewidth.report.assets import write_assets
 from finitewidth.report.pages import Page
 
@@ -55,7 +55,7 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     for page in pages:
         _write_page(page, pages, sources)
     write_assets(sources / "_static")
-    told, warnings = io.StringIO(), io.StringIO()
+    output, warnings = io.StringIO(), io.StringIO()
     settings = CONFIGURATION | {
         "html_title": f"finitewidth, preset {preset}",
         "copyright": f"the finitewidth authors; preset {preset}",
@@ -63,7 +63,7 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     with patch_docutils(), docutils_namespace():  # leave nothing behind for a second report
         Sphinx(
             str(sources), None, str(folder), str(sources / ".doctrees"), "html",
-            confoverrides=settings, status=told, warning=warnings, freshenv=True,
+            confoverrides=settings, status=output, warning=warnings, freshenv=True,
         ).build()  # fmt: skip
     if warnings.getvalue().strip():
         raise ResultError(f"the report does not build cleanly:\n{warnings.getvalue().strip()}")

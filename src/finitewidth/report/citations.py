@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from finitewidth.errors import ConfigError
-from finitewidth.index import PAPERS
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.index import PAPERS
 
 
 @dataclass(frozen=True, kw_only=True)

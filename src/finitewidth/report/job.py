@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.records import remove_left_folders
+from finitewidth.common.result_files import remove_left_folders
 from finitewidth.report.build import build_pages
-from finitewidth.report.gather import gather
+from finitewidth.report.downloads import Downloads
+from finitewidth.report.findings import read_findings
 from finitewidth.report.pages import all_pages
-from finitewidth.report.shelf import Shelf
 
 LOG = logging.getLogger("finitewidth")
 
@@ -24,7 +24,7 @@ def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
 
     Args:
         folder: of the report; its first page is ``index.html``.
-        settings: as of `finitewidth.report.gather.gather`.
+        settings: as of `finitewidth.report.findings.read_findings`.
 
     Raises:
         ResultError: a file is damaged, or a caption is no reStructuredText.
@@ -33,12 +33,12 @@ def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     remove_left_folders(folder.parent, ".report-")
-    findings = gather(settings)
+    findings = read_findings(settings)
     with tempfile.TemporaryDirectory(prefix=".report-", dir=folder.parent) as temporary:
         new, sources = Path(temporary, "new"), Path(temporary, "sources")
         new.mkdir()
         sources.mkdir()
-        pages = all_pages(findings, Shelf(findings.results, new))
+        pages = all_pages(findings, Downloads(findings.results, new))
         build_pages(pages, findings.preset, sources, new)
         if folder.exists():
             shutil.rmtree(folder)

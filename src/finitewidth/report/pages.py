@@ -12,10 +12,11 @@ from markupsafe import Markup
 
 from finitewidth.claims import reported, verdicts
 from finitewidth.claims.rollup import counted
-from finitewidth.index import PAPERS
-from finitewidth.provenance import environment as this_environment
-from finitewidth.report import captions, costs, gather, sources, words
-from finitewidth.report.shelf import Shelf
+from finitewidth.common.index import PAPERS
+from finitewidth.common.provenance import environment as this_environment
+from finitewidth.report import captions, costs, formatting, sources
+from finitewidth.report.downloads import Downloads
+from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Paper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +39,18 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def all_pages(findings: gather.Findings, shelf: Shelf) -> list[Page]:
+def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
     """Overview, claims, a page per paper, errata, runs."""
     return [
         overview(findings),
-        claims_page(findings, shelf),
-        *(paper_page(paper, findings, shelf) for paper in findings.papers),
-        errata_page(findings, shelf),
-        runs_page(findings, shelf),
+        claims_page(findings, downloads),
+        *(paper_page(paper, findings, downloads) for paper in findings.papers),
+        errata_page(findings, downloads),
+        runs_page(findings, downloads),
     ]
 
 
-def overview(findings: gather.Findings) -> Page:
+def overview(findings: Findings) -> Page:
     """How far the papers hold, in a minute."""
     facts = {"findings": findings, "words": (*verdicts.VERDICTS, *reported.OUTCOMES)}
     return Page(
@@ -69,12 +70,12 @@ def overview(findings: gather.Findings) -> Page:
     )
 
 
-def claims_page(findings: gather.Findings, shelf: Shelf) -> Page:
+def claims_page(findings: Findings, downloads: Downloads) -> Page:
     """All claims: a table to filter, and below it each with all that its verdict rests on."""
     details = [
         Section(
             html=_rendered(
-                "claims.html", claims=[_with_sources(c, findings, shelf) for c in paper.claims]
+                "claims.html", claims=[_with_sources(c, findings, downloads) for c in paper.claims]
             ),
             title=f"Claims of {paper.name}",
             anchor=f"claims-{paper.name}",
@@ -87,12 +88,15 @@ def claims_page(findings: gather.Findings, shelf: Shelf) -> Page:
     return Page(name="claims", title=title, label="Claims", sections=(table, *details))
 
 
-def paper_page(paper: gather.Paper, findings: gather.Findings, shelf: Shelf) -> Page:
+def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     """A paper: every table and figure, then the numbers of its text and the jobs behind it."""
-    head = _rendered("paper.html", paper=paper, told=paper.artifacts, findings=findings)
-    shown = [told for told in paper.artifacts if told.state != gather.PLANNED]
-    planned = [told for told in paper.artifacts if told.state == gather.PLANNED]
-    sections = [Section(html=head), *(_artifact(told, findings, shelf) for told in shown)]
+    head = _rendered("paper.html", paper=paper, artifacts=paper.artifacts, findings=findings)
+    shown = [artifact for artifact in paper.artifacts if artifact.state != PLANNED]
+    planned = [artifact for artifact in paper.artifacts if artifact.state == PLANNED]
+    sections = [
+        Section(html=head),
+        *(_artifact(artifact, findings, downloads) for artifact in shown),
+    ]
     name = paper.name
     text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
     if text:
@@ -101,14 +105,14 @@ def paper_page(paper: gather.Paper, findings: gather.Findings, shelf: Shelf) -> 
     if planned:
         html = _rendered("planned.html", planned=planned)
         sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
-    sections += _experiments(name, findings, shelf)
+    sections += _experiments(name, findings, downloads)
     title = f"{paper.name}: {paper.citation.title}"
     return Page(name=paper.name, title=title, label=paper.name, sections=tuple(sections))
 
 
-def errata_page(findings: gather.Findings, shelf: Shelf) -> Page:
+def errata_page(findings: Findings, downloads: Downloads) -> Page:
     """Misprints: what is printed, what is right, and a computation of both."""
-    data = shelf.put(findings.errata_file)
+    data = downloads.put(findings.errata_file)
     jobs = sources.upstream((findings.errata_file,), findings.jobs)
     head = Section(html=_rendered("errata.html", findings=findings, data=data, jobs=jobs))
     cards = [
@@ -123,7 +127,7 @@ def errata_page(findings: gather.Findings, shelf: Shelf) -> Page:
     return Page(name="errata", title="Errata", label="Errata", sections=(head, *cards))
 
 
-def runs_page(findings: gather.Findings, shelf: Shelf) -> Page:
+def runs_page(findings: Findings, downloads: Downloads) -> Page:
     """Versions, machine, git state; time and memory of every job."""
     stamps = [{"who": "this report", **this_environment()}]
     stamps += [{"who": name, **stamp} for name, stamp in findings.stamps.items()]
@@ -137,7 +141,7 @@ def runs_page(findings: gather.Findings, shelf: Shelf) -> Page:
         Section(html=_rendered("runs.html", **facts)),
         Section(html=_rendered("environments.html", **facts), title="Where it ran", anchor="env"),
         Section(html=_rendered("costs.html", **facts), title="What it took", anchor="costs"),
-        *_experiments("runs", findings, shelf),
+        *_experiments("runs", findings, downloads),
     )
     return Page(name="runs", title="Runs and provenance", label="Runs", sections=sections)
 
@@ -182,43 +186,47 @@ def artifact_href(artifact: str) -> str:
     return f"{artifact.split('_')[0]}.html#{artifact_anchor(artifact)}"
 
 
-def _artifact(told: gather.Told, findings: gather.Findings, shelf: Shelf) -> Section:
-    downloads = {kind: shelf.put(file) for kind, file in told.files.items()}
+def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloads) -> Section:
+    copies = {kind: downloads.put(file) for kind, file in artifact.files.items()}
     facts = {
-        "told": told,
-        "downloads": {kind: download for kind, download in downloads.items() if download},
-        "caption": Markup(captions.as_html(told.caption)),
-        "alt": f"{told.label}: {captions.as_text(told.caption)}",
-        "pixels": _pixels(told.files["png"]) if "png" in told.files else None,
-        "table": Markup(_table(told.files["md"])) if "md" in told.files else None,
-        "claims": told.claims,
-        "command": command(told.artifact, findings),
-        "experiments": [job for job in told.jobs if not job.is_training],
-        "trainings": [job for job in told.jobs if job.is_training],
-        "log": shelf.put(told.log),
-        "benchmark": shelf.put(told.benchmark),
+        "artifact": artifact,
+        "downloads": {kind: copy for kind, copy in copies.items() if copy},
+        "caption": Markup(captions.as_html(artifact.caption)),
+        "alt": f"{artifact.label}: {captions.as_text(artifact.caption)}",
+        "pixels": _pixels(artifact.files["png"]) if "png" in artifact.files else None,
+        "table": Markup(_table(artifact.files["md"])) if "md" in artifact.files else None,
+        "claims": artifact.claims,
+        "command": command(artifact.artifact, findings),
+        "experiments": [job for job in artifact.jobs if not job.is_training],
+        "trainings": [job for job in artifact.jobs if job.is_training],
+        "log": downloads.put(artifact.log),
+        "benchmark": downloads.put(artifact.benchmark),
     }
     html = _rendered("artifact.html", **facts)
-    anchor = artifact_anchor(told.artifact)
-    return Section(html=html, title=f"{told.label}: {told.title}", anchor=anchor)
+    anchor = artifact_anchor(artifact.artifact)
+    return Section(html=html, title=f"{artifact.label}: {artifact.title}", anchor=anchor)
 
 
-def command(artifact: str, findings: gather.Findings) -> str:
+def command(artifact: str, findings: Findings) -> str:
     """What makes exactly this artifact, with all that the command line changed."""
     settings = [f"preset={findings.preset}", *findings.overrides]
     return f"snakemake --cores 1 {artifact} --config {shlex.join(settings)}"
 
 
 def _with_sources(
-    claim: Mapping[str, Any], findings: gather.Findings, shelf: Shelf
+    claim: Mapping[str, Any], findings: Findings, downloads: Downloads
 ) -> dict[str, Any]:
     """A claim with links to the rows and to the settings it rests on."""
     files = tuple(f"{findings.results}/{table}" for table in claim["tables"])
     jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
-    return {**claim, "data": [data for file in files if (data := shelf.put(file))], "jobs": jobs}
+    return {
+        **claim,
+        "data": [data for file in files if (data := downloads.put(file))],
+        "jobs": jobs,
+    }
 
 
-def _job(job: sources.Job, findings: gather.Findings, shelf: Shelf) -> dict[str, Any]:
+def _job(job: sources.Job, findings: Findings, downloads: Downloads) -> dict[str, Any]:
     stamp = findings.stamps.get(job.name)
     files = (job.stamp, job.log, job.benchmark)
     return {
@@ -226,16 +234,16 @@ def _job(job: sources.Job, findings: gather.Findings, shelf: Shelf) -> dict[str,
         "anchor": job_anchor(job),
         "stamp": stamp,
         "settings": _settings(stamp) if stamp else "",
-        "files": [copy for file in files if file and (copy := shelf.put(file))],
+        "files": [copy for file in files if file and (copy := downloads.put(file))],
     }
 
 
-def _experiments(page: str, findings: gather.Findings, shelf: Shelf) -> list[Section]:
+def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Section]:
     """What was run for a page, with its settings; nothing if nothing was."""
     jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == page]
     if not jobs:
         return []
-    html = _rendered("jobs.html", jobs=[_job(job, findings, shelf) for job in jobs])
+    html = _rendered("jobs.html", jobs=[_job(job, findings, downloads) for job in jobs])
     return [Section(html=html, title="Experiments and settings", anchor=f"{page}-experiments")]
 
 
@@ -247,7 +255,7 @@ def _settings(stamp: Mapping[str, Any]) -> str:
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
 
 
-def _news(findings: gather.Findings) -> dict[str, Any]:
+def _news(findings: Findings) -> dict[str, Any]:
     """What a reader should know first: claims and numbers that fail, or hang in the balance."""
 
     def judged(verdict: str) -> list[dict[str, Any]]:
@@ -288,8 +296,8 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
-        "number": words.number, "duration": words.duration, "size": words.size,
-        "tone": words.tone, "sign": words.sign, "short": words.short, "name_of": words.name_of,
+        "number": formatting.number, "duration": formatting.duration, "size": formatting.size,
+        "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short, "name_of": formatting.name_of,
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,

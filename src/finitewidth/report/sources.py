@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from finitewidth import records
-from finitewidth.errors import ResultError
+from finitewidth.common import result_files
+from finitewidth.common.errors import ResultError
 
 STAMP = "provenance.json"
 
@@ -82,7 +82,7 @@ def read_stamp(job: Job) -> dict[str, Any] | None:
     """
     if job.stamp is None or not Path(job.stamp).is_file():
         return None
-    stamp = records.read_json(job.stamp)
+    stamp = result_files.read_json(job.stamp)
     if not isinstance(stamp, dict):
         raise ResultError(f"{job.stamp} is damaged (no object); delete it and run again")
     return stamp

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from finitewidth import records
+from finitewidth.common import result_files
 from finitewidth.tables import typeset
 
 
@@ -25,9 +25,9 @@ def render_table(
         footer: one line below the table.
     """
     renderer = import_module(module)
-    tables = {name: records.read_table(path) for name, path in inputs.items()}
+    tables = {name: result_files.read_table(path) for name, path in inputs.items()}
     rows = renderer.select(tables, settings)
     table = renderer.typeset(rows, settings)
-    records.write_table(outputs["csv"], rows)
-    records.write_text(outputs["md"], typeset.markdown(table, footer))
-    records.write_text(outputs["tex"], typeset.latex(table, footer))
+    result_files.write_table(outputs["csv"], rows)
+    result_files.write_text(outputs["md"], typeset.markdown(table, footer))
+    result_files.write_text(outputs["tex"], typeset.latex(table, footer))

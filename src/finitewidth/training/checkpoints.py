@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 
 import torch
 
-from finitewidth.errors import ResultError
-from finitewidth.progress import LOG
-from finitewidth.records import atomic
+from finitewidth.common.errors import ResultError
+from finitewidth.common.progress import LOG
+from finitewidth.common.result_files import atomic
 
 
 class CheckpointStore:

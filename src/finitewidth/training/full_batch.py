@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 # gates from outside, one tensor (R, S, width) of zeros and ones per hidden layer; a ReLU network's
 # own; or all open, a deep linear network

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from finitewidth import records
+from finitewidth.common import result_files
+from finitewidth.common.progress import LOG
+from finitewidth.common.provenance import environment, fingerprint
+from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.select import (
     altered,
     averaged,
@@ -18,9 +21,6 @@ from finitewidth.data.select import (
     stratified_subset,
 )
 from finitewidth.data.store import Dataset, read_dataset
-from finitewidth.numerics import device_facts, prepare_torch
-from finitewidth.progress import LOG
-from finitewidth.provenance import environment, fingerprint
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.loop import train
 from finitewidth.training.run import TrainingRun
@@ -51,7 +51,7 @@ def run_training(
         {
             "run": settings,
             "code": code,
-            "inputs": [records.file_digest(Path(path)) for path in inputs.values()],
+            "inputs": [result_files.file_digest(Path(path)) for path in inputs.values()],
         }
     )
     checkpoints = CheckpointStore(runtime["checkpoints"], identity)
@@ -62,10 +62,10 @@ def run_training(
         LOG.info("no GPU here (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
     earlier = None
     if "weights" in inputs:
-        history = records.read_rows(inputs["history"])
-        earlier = Trained(history, records.read_arrays(inputs["weights"]))
+        history = result_files.read_rows(inputs["history"])
+        earlier = Trained(history, result_files.read_arrays(inputs["weights"]))
     trained = train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
-    records.write_arrays(outputs["weights"], **trained.weights)
+    result_files.write_arrays(outputs["weights"], **trained.weights)
     stamp = {
         "settings": settings,
         "code": code,
@@ -75,8 +75,8 @@ def run_training(
         "wall_seconds": round(time.monotonic() - started, 2),
         **environment(),
     }
-    records.write_json(outputs["provenance"], stamp)
-    records.write_rows(outputs["history"], trained.history)
+    result_files.write_json(outputs["provenance"], stamp)
+    result_files.write_rows(outputs["history"], trained.history)
     checkpoints.keep_newest()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 
 def error_ratios(

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from finitewidth.common.progress import LOG, Progress
 from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.weights import generator
-from finitewidth.progress import LOG, Progress
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.losses import batch_losses, correct
 from finitewidth.training.optimisers import StackedOptimiser

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.regimes import Regime, regime
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 
 def best_by_replica(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, float, int], float]:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Layer
 from finitewidth.networks.forward import forward
 from finitewidth.networks.regimes import Gating

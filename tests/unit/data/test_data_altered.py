@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from data_samples import make_dataset
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import VARIANTS, altered, binary
-from finitewidth.errors import ConfigError
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.data import build
 from finitewidth.data.build import build_dataset
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.data.original import data_root, load_original
 from finitewidth.data.store import read_dataset, write_dataset
-from finitewidth.errors import ConfigError, DataError
 
 CONFIG = {
     "root": None,

@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.data.catalogue import ROLES, SOURCES, describe, find_source, source_for
-from finitewidth.errors import ConfigError
 
 CONFIG = {
     "root": None,

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from finitewidth.common.errors import DataError
 from finitewidth.data.imagefolder import load_imagefolder
 from finitewidth.data.store import problem_of
-from finitewidth.errors import DataError
 
 
 def paint(path, pixels):

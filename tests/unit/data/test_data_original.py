@@ -7,11 +7,11 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
+from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.data import original
 from finitewidth.data.original import data_root, load_original
 from finitewidth.data.store import problem_of
 from finitewidth.data.torchvision_import import import_torchvision
-from finitewidth.errors import ConfigError, DataError
 
 COUNTS = {"train": 40, "t10k": 20}
 

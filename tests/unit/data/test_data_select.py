@@ -6,6 +6,7 @@ from data_samples import make_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import (
     averaged,
     binary,
@@ -14,7 +15,6 @@ from finitewidth.data.select import (
     scaled,
     stratified_subset,
 )
-from finitewidth.errors import ConfigError
 
 WORDS = ("a table", 3, "subset")
 

@@ -7,9 +7,9 @@ from data_samples import make_dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finitewidth.common.errors import DataError, ResultError
 from finitewidth.data import store
 from finitewidth.data.store import read_dataset, write_dataset
-from finitewidth.errors import DataError, ResultError
 
 
 def assert_equal(one, other):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.grids import depths, dispersion_curves, network, networks
 from finitewidth.experiments.beyond.power_sums import PowerSums
 from finitewidth.kernels.ntk_init import estimators
@@ -14,7 +15,6 @@ from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.provenance import seed_for
 
 GROUPS = ("phases", "near")
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.grids import network
 from finitewidth.kernels.ntk_init.brute_force import drawn_network
 from finitewidth.kernels.ntk_init.given_network import network_output, tangent_kernel
@@ -13,7 +14,6 @@ from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.limits import relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.normals import Normals
-from finitewidth.provenance import seed_for
 
 PIECE = 25  # networks at once
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.gradient_steps import steps
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
-from finitewidth.provenance import seed_for
 
 PIECE = 10_000  # networks at once
 REPEATS = 1000  # samples at once

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.grids import depths, dispersion_curves, network, networks
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
 from finitewidth.kernels.ntk_init import estimators
@@ -14,8 +16,6 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
     printed_mean_ratio,
 )
 from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
-from finitewidth.progress import Progress
-from finitewidth.provenance import seed_for
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")
 POWER = 2.0  # the ratio falls within a few layers, then changes slowly

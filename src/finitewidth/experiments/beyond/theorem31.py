@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.grids import dispersion_curves, network
 from finitewidth.experiments.beyond.power_sums import PowerSums
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.progress import Progress
-from finitewidth.provenance import seed_for
 
 PIECE = 50_000  # networks at once
 

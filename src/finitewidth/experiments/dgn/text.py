@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.experiments.dgn.table4 import network_name
+from finitewidth.experiments.dgn.sweep import network_name
 from finitewidth.experiments.text_numbers import KEYS, printed_in_text, text_row
 from finitewidth.measures.accuracy import scores_by_replica
 

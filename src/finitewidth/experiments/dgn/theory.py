@@ -10,13 +10,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import overlap
 from finitewidth.networks.random_gated import draw_gates, draw_weights
 from finitewidth.networks.weights import generator
-from finitewidth.progress import Progress
-from finitewidth.provenance import seed_for
 
 LABELS = (1.0, -1.0)  # of x and of 2x
 

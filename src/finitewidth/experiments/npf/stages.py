@@ -13,7 +13,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages);
-            ``table2``, the rows of `finitewidth.experiments.npf.table2`; ``reported_npf``.
+            ``table2``, the rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
         settings: ``network``, ``optimiser`` (which row of Table 2 the ReLU line is), ``ddof``,
             ``select``.
 

@@ -9,6 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.npf.theory_errors import error_curves, error_runs
 from finitewidth.experiments.npf.theory_mean import mean_rows
 from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
@@ -17,7 +18,6 @@ from finitewidth.kernels.gated_ntk import relu_ntk
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.networks.random_gated import Law, draw_weights
-from finitewidth.provenance import seed_for
 
 LAWS = ("gaussian", "signed")  # of the weights
 

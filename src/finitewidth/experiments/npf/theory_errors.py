@@ -8,6 +8,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
 from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_networks import feature_gates
@@ -15,8 +17,6 @@ from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error
 from finitewidth.networks.random_gated import draw_weights
-from finitewidth.progress import Progress
-from finitewidth.provenance import seed_for
 
 INDEPENDENT, OWN = "independent", "own"  # Theta^f independent of Theta^v, or the same weights
 

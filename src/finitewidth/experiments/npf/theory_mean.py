@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
 from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_networks import feature_gates
@@ -17,7 +18,6 @@ from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import npk
 from finitewidth.networks.random_gated import draw_gates, draw_weights, every_signed_network
 from finitewidth.networks.weights import generator
-from finitewidth.provenance import seed_for
 
 PIECE = 4_000_000  # weights at once
 OPEN = 0.75  # share of open gates in enumerated networks: few units, so that some path is open

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import torch
 
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.npf.theory_networks import sizes_of
 from finitewidth.kernels.gated_moments import GateCounts, leading_variance, value_kernel_moments
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.networks.random_gated import draw_weights
-from finitewidth.progress import Progress
-from finitewidth.provenance import seed_for
 
 PIECE = 4_000_000  # weights at once
 X = np.ones((2, 1))  # the memorisation network: both inputs are 1

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
-from finitewidth.provenance import seed_for
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.phases import border
-from finitewidth.provenance import seed_for
 
 ACTIVATIONS = ("tanh", "relu")
 

@@ -17,5 +17,5 @@ Derivations: docs/theory.md. Modules, none imported here (those on the first lis
 * ``given_network``: `tangent_kernel`: of a given network, closed form and definition
 * ``brute_force``: `sample_by_brute_force`: matrices drawn; the reference
 
-Results are `draws.NtkDraws`; bad arguments are a `finitewidth.errors.ConfigError`.
+Results are `draws.NtkDraws`; bad arguments are a `finitewidth.common.errors.ConfigError`.
 """

@@ -51,7 +51,7 @@ def sample_by_brute_force(
         init: the network; any number of outputs C.
         inputs: (S, n_0), S >= 1, none of norm zero.
         draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
         method: "products" (forward and backward by matrix products) or "autograd" (Jacobians by
             torch.func: the definition).

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import scalar_chain, streams
 from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
 from finitewidth.kernels.ntk_init.draws import NtkDraws
@@ -20,7 +21,6 @@ from finitewidth.kernels.ntk_init.initialisation import (
     checked_number,
     refuse,
 )
-from finitewidth.provenance import seed_for
 
 BLOCK = scalar_chain.BLOCK
 Cell = tuple[int, float]
@@ -59,7 +59,7 @@ def sample_depths(
         init: the deepest network; depth d is made of its first d - 1 hidden layers.
         depths: 1..init.depth.
         draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
         sigma_w2: variances; default that of ``init``.
         input_norm2: |x|^2 > 0.
         independent: a stream of its own for every cell instead of shared random numbers.

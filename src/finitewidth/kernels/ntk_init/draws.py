@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 LOG_MAX = float(np.log(np.finfo(np.float64).max))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 
 PARAMETRISATIONS = ("standard", "ntk")
 

@@ -53,7 +53,7 @@ def sample_kernels(
         init: the network; any number of outputs C.
         inputs: (S, n_0), S >= 1; duplicates and collinear ones are fine, norm zero is not.
         draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
         device: "cpu" or a CUDA device; the law is the same, the numbers are not.
         memory_bytes: budget, results included; does not change the numbers.

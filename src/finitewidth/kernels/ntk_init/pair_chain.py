@@ -64,7 +64,7 @@ def sample_pairs(
         depths: L >= 2.
         cosines: <x, x~> of unit vectors, each in (-1, 1).
         draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
 
     Cost per draw: O(max depth x M) with 2 M normals a layer shared by the cosines, and O(1) for
     each layer, depth and cosine going back.

@@ -120,7 +120,7 @@ def sample_scalar_chain(
     Args:
         init: the network; one output; any widths; sigma_b2 may be 0.
         draws: how many, >= 1. Fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
         input_norm2: |x|^2 > 0; the law depends on x through it only.
         memory_bytes: budget, results included.
         progress: called with (draws done, draws wanted) after each block.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from finitewidth.errors import ConfigError
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 
 Progress = Callable[[int, int], None]

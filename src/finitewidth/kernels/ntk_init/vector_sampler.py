@@ -32,7 +32,7 @@ def sample_vectors(
     Args:
         init: the network; one output.
         draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
         input_norm2: |x|^2 > 0; the law depends on x through it only.
         device: "cpu" or a CUDA device; the law is the same, the numbers are not.

@@ -60,7 +60,7 @@ def sweep_vectors(
         init: the deepest network; depth d is made of its first d - 1 hidden layers.
         depths: 1..init.depth.
         draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.provenance.seed_for`.
+        seed: of `finitewidth.common.provenance.seed_for`.
         activation: as for `sample_vectors`. Growth is not taken out: for deep ReLU networks use
             `sample_depths`.
         sigma_w2: variances; default that of ``init``.

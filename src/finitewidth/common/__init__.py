@@ -1,0 +1,1 @@
+"""What every layer uses: errors, settings, result files, provenance, progress."""

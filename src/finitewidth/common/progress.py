@@ -1,0 +1,85 @@
+"""Progress of long work: a bar on a terminal, plain lines in a log, and the log itself."""
+
+import contextlib
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from finitewidth.common.errors import FinitewidthError
+
+LOG = logging.getLogger("finitewidth")
+
+
+class _LogFile(logging.FileHandler):
+    """Keeps silent where the disk is full: what a job ends with is said on stderr too."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            super().close()
+
+
+@contextlib.contextmanager
+def logged_to(path: str | Path) -> Iterator[None]:
+    """Send a job's log lines and warnings to a file, and what it fails with to stderr too.
+
+    Raises:
+        SystemExit: the job failed with a message that says all there is to say, and no traceback.
+    """
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    handler = _LogFile(path, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    logging.captureWarnings(True)
+    logging.getLogger("py.warnings").addHandler(handler)
+    try:
+        yield
+    except FinitewidthError as error:
+        LOG.error("%s", error)
+        raise SystemExit(str(error)) from error
+    except Exception:
+        LOG.error("%s", traceback.format_exc())
+        raise
+    finally:
+        logging.captureWarnings(False)
+        logging.getLogger("py.warnings").removeHandler(handler)
+        LOG.removeHandler(handler)
+        handler.close()
+
+
+class Progress:
+    """Counts steps: a tqdm bar where stderr is a terminal, else a log line every ``seconds``."""
+
+    def __init__(self, total: int, title: str, done: int = 0, seconds: float = 10.0):
+        self._total, self._title, self._done, self._seconds = total, title, done, seconds
+        self._started = self._said = time.monotonic()
+        self._start = done
+        self._bar = None
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, initial=done, desc=title, leave=False, mininterval=0.5)
+
+    def advance(self, steps: int = 1) -> None:
+        """Count ``steps`` as done and show it if it is time."""
+        self._done += steps
+        if self._bar is not None:
+            self._bar.update(steps)
+        now = time.monotonic()
+        if now - self._said >= self._seconds or self._done == self._total:
+            self._said = now
+            rate = (self._done - self._start) / max(now - self._started, 1e-9)
+            left = (self._total - self._done) / rate if rate else float("nan")
+            LOG.info("%s: %d of %d, %.0f s left", self._title, self._done, self._total, left)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()

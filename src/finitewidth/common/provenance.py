@@ -1,0 +1,203 @@
+"""Where results come from: seeds from names, digests of code, and the stamp of a run.
+
+Nothing here imports more than the standard library, directly or not: every start reads it.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from finitewidth.common.disk_cache import remembered
+
+PACKAGE = "finitewidth"
+SOURCE_ROOT = Path(__file__).resolve().parents[2]
+SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
+STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
+
+
+def seed_for(*purpose: str | int) -> int:
+    """Derive a seed from a name; the same integer below 2⁶³ on any machine.
+
+    ``seed_for("npf/table2/fc_sgd", 3, "value weights")`` depends on its words only, never on the
+    order of calls, so a stream does not change when another is added. Words are joined with their
+    types and lengths, so ``("a", "b")``, ``("a/b",)`` and ``(1,)``, ``("1",)`` all differ.
+
+    Raises:
+        TypeError: a word is neither text nor an integer.
+    """
+    for word in purpose:
+        if not isinstance(word, str | int) or isinstance(word, bool):
+            raise TypeError(f"seed_for takes text and integers, not {word!r}")
+    digest = hashlib.sha256(json.dumps(purpose).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def fingerprint(value: Any) -> str:
+    """Digest (16 hex digits) of a JSON-serialisable value; independent of the order of keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def source_of(module: str) -> Path | None:
+    """The file of a package module, found below the package itself; None if there is none."""
+    base = SOURCE_ROOT.joinpath(*module.split("."))
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def imports_of(tree: ast.AST, module: str) -> set[str]:
+    """Names of the package modules that the syntax tree of ``module`` imports, parents included."""
+    return set(filter(source_of, names_imported(tree, module)))
+
+
+def names_imported(tree: ast.AST, module: str) -> set[str]:
+    """`imports_of` and names that may be of modules: whether they are depends on other files."""
+    found: set[str] = set()
+    is_package = (source_of(module) or Path()).name == "__init__.py"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                here = module.split(".")
+                upwards = node.level - 1 if is_package else node.level
+                parents = here[: len(here) - upwards] if upwards else here
+                base = ".".join(parents + ([node.module] if node.module else []))
+            found.add(base)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    inside = {name for name in found if name.split(".")[0] == PACKAGE}
+    return inside | {
+        name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)
+    }
+
+
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    """The tree without docstrings: wording is not behaviour. Changes and returns ``tree``."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and (
+            body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+            and isinstance(body[0].value.value, str)
+        ):
+            node.body = body[1:] or [ast.Pass()]
+    return tree
+
+
+@cache
+def _module_digest(module: str) -> tuple[str, frozenset[str]]:
+    """Digest of a module's code, and what it imports; of a text seen before without parsing it."""
+    file = source_of(module)
+    source = file.read_text(encoding="utf-8")
+    seen, question = _seen(), fingerprint([module, file.name, source])
+    if question not in seen:
+        tree = ast.parse(source)
+        names = sorted(names_imported(tree, module))
+        code = ast.dump(without_docstrings(tree))
+        seen[question] = [hashlib.sha256(code.encode()).hexdigest(), names]
+    digest, names = seen[question]
+    return digest, frozenset(filter(source_of, names))
+
+
+@cache
+def _seen() -> dict[str, list[Any]]:
+    """Beside the compiled modules, as they are: of one version of Python, and not under git."""
+    folder = Path(__file__).resolve().parent / "__pycache__"
+    return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
+
+
+def code_digest(*modules: str) -> str:
+    """Digest (16 hex digits) of modules and of every package module that they reach.
+
+    Snakemake compares a rule's script file, not what the script imports; a rule therefore carries
+    this digest as a parameter. Comments, formatting and docstrings do not count.
+
+    Raises:
+        ModuleNotFoundError: the package has no such module.
+    """
+    reached = set().union(*(modules_reached(module) for module in modules))
+    return fingerprint({name: _module_digest(name)[0] for name in reached})
+
+
+def modules_reached(module: str) -> set[str]:
+    """Names of all package modules that ``module`` imports, directly or not, itself included.
+
+    Raises:
+        ModuleNotFoundError: the package has no such module.
+    """
+    if source_of(module) is None:
+        raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += _module_digest(name)[1]
+    return reached
+
+
+def environment() -> dict[str, Any]:
+    """What a result depends on beside settings and code: versions, machine, git state."""
+    versions = {}
+    for package in STAMPED_PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = None
+    return {
+        "python": sys.version.split()[0],
+        "versions": versions,
+        "machine": {
+            "system": platform.system(),
+            "release": platform.release(),
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "scheduler_job": scheduler_job(),
+        },
+        "git": git_state(),
+    }
+
+
+def scheduler_job() -> str | None:
+    """What a cluster's scheduler calls the job that runs this; None outside of one."""
+    return next((os.environ[name] for name in SCHEDULERS if os.environ.get(name)), None)
+
+
+def git_state() -> dict[str, Any]:
+    """Commit of the checkout the package lies in and whether it has uncommitted changes."""
+
+    def git(*words: str) -> str | None:
+        command = ["git", "-C", str(SOURCE_ROOT), *words]
+        try:
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return answer.stdout.strip()
+
+    changes = git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": git("rev-parse", "HEAD"), "dirty": None if changes is None else bool(changes)}
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor()

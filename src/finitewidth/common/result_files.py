@@ -1,0 +1,270 @@
+"""The only reader and writer of result files: tables, arrays and provenance, written atomically."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from finitewidth.common.errors import ResultError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEFT = 3600  # seconds after which a temporary file is nobody's any more
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Give a temporary path beside ``path`` and rename it into place if the block succeeds.
+
+    A reader sees the old file or the whole new one, never a part; a failed block leaves nothing,
+    and what a killed one left goes with a write of the same file an hour later.
+
+    Raises:
+        ResultError: the folder is read-only or the disk full; the message names file and remedy.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path)
+        # same suffix: numpy and matplotlib choose the format by it
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+        )
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise ResultError(_explain(error, path)) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Delete temporary files of earlier writes of ``path`` that were killed.
+
+    A young one may be another run's that is writing it now.
+    """
+    temporary = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
+    for file in path.parent.glob(".*"):
+        with contextlib.suppress(FileNotFoundError):
+            if temporary.fullmatch(file.name) and file.stat().st_mtime < time.time() - LEFT:
+                file.unlink()
+
+
+def remove_left_folders(place: Path, prefix: str) -> None:
+    """Delete temporary folders in ``place`` that killed jobs left more than a day ago."""
+    for folder in place.glob(f"{prefix}*"):
+        with contextlib.suppress(FileNotFoundError):
+            if folder.stat().st_mtime < time.time() - 24 * LEFT:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _explain(error: OSError, path: Path) -> str:
+    remedies = {
+        errno.ENOSPC: "the disk is full; free some space and start again, finished work is kept",
+        errno.EDQUOT: "your disk quota is used up; free some space and start again",
+        errno.EROFS: "the file system is read-only; remount it writable, or run in a copy of the "
+        "project elsewhere",
+        errno.EACCES: "no permission to write there; change the folder's owner or mode",
+        errno.ENOENT: "another run wrote here at the same time; start again",
+    }
+    return f"cannot write {path}: {remedies.get(error.errno, error.strerror or str(error))}"
+
+
+@contextlib.contextmanager
+def _sealed(path: str | Path) -> Iterator[Path]:
+    """`atomic`, and a checksum of what was written in ``.sums`` beside it.
+
+    CSV has no place for a checksum of its own, and a changed digit reads as well as the right one.
+    """
+    seal = _seal_of(path)
+    with atomic(path) as temporary:
+        yield temporary
+        digest = file_digest(temporary)
+        # a killed writer leaves a table without a seal, not with a wrong one
+        seal.unlink(missing_ok=True)
+    write_text(seal, digest)
+
+
+def _seal_of(path: str | Path) -> Path:
+    return Path(path).parent / ".sums" / f"{Path(path).name}.sha256"
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _refuse_altered(path: str | Path) -> None:
+    """Compare a table with its checksum, if it has one: not so what was written by hand."""
+    with contextlib.suppress(FileNotFoundError):
+        if _seal_of(path).read_text(encoding="utf-8") != file_digest(Path(path)):
+            raise ResultError(f"{path} is damaged (its checksum is wrong); "
+                              "delete it and run again")  # fmt: skip
+
+
+def write_table(path: str | Path, rows: "pd.DataFrame") -> None:
+    """Write tidy rows as CSV; floats in the shortest form that reads back exactly."""
+    with _sealed(path) as temporary:
+        rows.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write dictionaries of equal keys as CSV without importing pandas (jobs that only train).
+
+    Raises:
+        ResultError: a row has other keys than the first.
+    """
+    columns = list(rows[0])
+    lines = [",".join(columns)]
+    for row in rows:
+        if list(row) != columns:
+            raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
+        lines.append(",".join("" if row[c] is None else _cell(row[c]) for c in columns))
+    with _sealed(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
+    """Read a CSV as dictionaries of text without importing pandas.
+
+    Args:
+        path: the file.
+        empty: whether a header without rows is as it should be.
+
+    Raises:
+        ResultError: the file is missing, empty, altered or ends within a row.
+    """
+    import csv
+
+    try:
+        _refuse_cut_line(path)
+        _refuse_altered(path)
+        with Path(path).open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream, strict=True))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+    if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
+        raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
+    return rows
+
+
+def _cell(value: Any) -> str:
+    text = repr(float(value)) if isinstance(value, float) else str(value)
+    text = "" if text == "nan" else text
+    if any(sign in text for sign in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _refuse_cut_line(path: str | Path) -> None:
+    """A last number without its end would read as another number."""
+    with Path(path).open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - 1))
+        if stream.read() != b"\n":
+            raise ResultError(f"{path} is damaged (its last line is cut short); "
+                              "delete it and run again")  # fmt: skip
+
+
+def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
+    """Read a CSV and check that it has ``columns``.
+
+    Raises:
+        ResultError: the file is missing, empty, cut short, altered, not CSV or lacks a column.
+    """
+    import pandas as pd
+
+    try:
+        _refuse_cut_line(path)
+        _refuse_altered(path)
+        rows = pd.read_csv(path)
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+    missing = [column for column in columns if column not in rows.columns]
+    if missing:
+        raise ResultError(
+            f"{path} lacks the columns {missing} (it has {list(rows.columns)}); delete it, rerun"
+        )
+    return rows
+
+
+def write_arrays(path: str | Path, **arrays: np.ndarray) -> None:
+    """Write named arrays as an uncompressed ``.npz``; no pickles."""
+    with atomic(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
+    """Read all arrays of an ``.npz``; pickled objects are refused.
+
+    Raises:
+        ResultError: the file is missing, truncated or holds pickled objects.
+    """
+    import struct
+    import zipfile
+
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
+            arrays = {name: pack[name] for name in pack.files}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("not all of it is arrays")
+        return arrays
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except (OSError, ValueError, EOFError, RuntimeError, TypeError, KeyError, struct.error,
+            zipfile.BadZipFile) as error:  # fmt: skip
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write JSON, indented, keys in the order given."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read JSON.
+
+    Raises:
+        ResultError: the file is missing or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except ValueError as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error

@@ -1,0 +1,172 @@
+"""Misprints of ``collapse`` in limits: equal biases, remarks on α, the definition of collapse."""
+
+import numpy as np
+
+from finitewidth.errata.erratum import (
+    Erratum,
+    Evidence,
+    exactly,
+    extrapolated,
+)
+from finitewidth.errata.networks import generator
+
+CLASSES, ALPHA, BETA = 4, 0.15, 0.1
+ONES, EYE = np.ones((CLASSES, CLASSES)), np.eye(CLASSES)
+
+
+def root(matrix: np.ndarray) -> np.ndarray:
+    """The positive semidefinite square root of a symmetric matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return vectors @ np.diag(np.sqrt(np.maximum(values, 0))) @ vectors.T
+
+
+def angle_of_weights() -> Evidence:
+    """γ from the square root of the right side of (29) at equal biases."""
+    biases = np.full((CLASSES, 1), BETA)
+    mixed = biases @ np.ones((1, CLASSES))
+    square = EYE - ALPHA * ONES
+    square = square + (1 - ALPHA * CLASSES) * (CLASSES * biases @ biases.T - mixed - mixed.T)
+    shrink = np.sqrt(1 - ALPHA * CLASSES)
+    forms = ((1 - abs(part) * shrink) / CLASSES for part in (BETA * CLASSES, 1 - BETA * CLASSES))
+    return exactly("γ at C = 4, α = 0.15, β = 0.1", -root(square)[0, 1], *forms)
+
+
+def second_of_squares() -> Evidence:
+    """The second line of (56) where W H₁ = I - β 1 1ᵀ."""
+    rng = generator("collapse-9")
+    m, eigenvalue = 3, 1.4
+    weights = rng.standard_normal((CLASSES, 6))
+    centring = EYE - ONES / CLASSES
+    means = np.linalg.pinv(weights) @ centring
+    whole = weights @ (eigenvalue * weights.T @ weights - m * means @ means.T) @ weights.T
+    gram = weights @ weights.T
+    forms = ((eigenvalue * gram @ gram - factor * centring @ centring)[0, 0] for factor in (1, m))
+    return exactly("entry (1, 1) of (56), line 2; C = 4, m = 3, λ̃ = 1.4", whole[0, 0], *forms)
+
+
+def inverse_matrix() -> Evidence:
+    """An entry off the diagonal of the inverse of I - φ 1 1ᵀ."""
+    phi = (1 - np.sqrt(1 - ALPHA * CLASSES)) / CLASSES
+    truth = np.linalg.inv(EYE - phi * ONES)[0, 1]
+    forms = (-phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
+    return exactly("entry (1, 2) of (𝕀 − φ 11ᵀ)⁻¹ at C = 4, α = 0.15", truth, *forms)
+
+
+def angle_of_means() -> Evidence:
+    """θ from the positive solution of (64)."""
+    half = root(EYE - ALPHA * ONES)
+    inner = half @ np.linalg.matrix_power(EYE - BETA * ONES, 2) @ half
+    inverse = np.linalg.inv(half)
+    solution = inverse @ root(inner) @ inverse
+    shrink = np.sqrt(1 - ALPHA * CLASSES)
+    forms = (
+        (1 - abs(1 - BETA * CLASSES) / denominator) / CLASSES
+        for denominator in (2 - shrink, shrink)
+    )
+    return exactly("θ at C = 4, α = 0.15, β = 0.1", -solution[0, 1], *forms)
+
+
+def centred_means() -> Evidence:
+    """MᵀM from (63) at α = 1/C and arbitrary biases: its square is P (63) P."""
+    ratio = 2.5
+    biases = generator("collapse-12").standard_normal((CLASSES, 1))
+    mixed = biases @ np.ones((1, CLASSES))
+    square = ratio * (EYE - mixed - mixed.T + (biases**2).sum() * ONES)
+    centring = EYE - ONES / CLASSES
+    truth = root(centring @ square @ centring)[0, 0]
+    forms = (factor * centring[0, 0] for factor in (ratio, ratio**0.5))
+    return exactly("entry (1, 1) of MᵀM at α = 1/C, C = 4, μ_class/m = 2.5", truth, *forms)
+
+
+def many_classes() -> Evidence:
+    """αC, which must vanish for γ = θ, as the number of classes grows: (69) extrapolated."""
+    inter, m, diagonal = 3.0, 12, 5.0
+    counts = [1000 * 2**power for power in range(8)]
+    values = [c / (inter * (1 - 1 / m) + diagonal / m + c - 1) for c in counts]
+    truth, error = extrapolated(values)
+    quantity = "lim αC as C → ∞, κ_c/κ_n = 3, κ_d/κ_n = 5, m = 12"
+    return Evidence(quantity, truth, error, 0.0, 1.0)
+
+
+def distance_of_means() -> Evidence:
+    """Squared distance of two class means whose Gram matrix is that of (58)."""
+    ratio = 1.7
+    means = root(ratio**0.5 * (EYE - ONES / CLASSES))
+    truth = float(((means[:, 0] - means[:, 1]) ** 2).sum())
+    quantity = "|⟨h⟩₁ − ⟨h⟩₂|² where (58) holds, C = 4, λ̃_c/m = 1.7"
+    return exactly(quantity, truth, 0.0, 2 * ratio**0.5)
+
+
+ERRATA = (
+    Erratum(
+        id="collapse-7",
+        paper="collapse",
+        place="(30)",
+        printed="γ = (1 − |βC| √(1−αC))/C",
+        corrected="γ = (1 − |1 − βC| √(1−αC))/C, as in (68)",
+        kind="formula",
+        evidence="Square root of the right side of (29) at equal biases.",
+        check=angle_of_weights,
+    ),
+    Erratum(
+        id="collapse-8",
+        paper="collapse",
+        place="(NC2), first condition",
+        printed="|⟨h⟩_c − ⟨h⟩_c′| → 0",
+        corrected="| |⟨h⟩_c − ⟨h⟩| − |⟨h⟩_c′ − ⟨h⟩| | → 0: by (58) class means keep "
+        "the squared distance 2√(λ̃_c/m)",
+        kind="formula",
+        evidence="Vectors with the Gram matrix of (58).",
+        check=distance_of_means,
+    ),
+    Erratum(
+        id="collapse-9",
+        paper="collapse",
+        place="(57), second line",
+        printed="λ̃_c (WWᵀ)² − (𝕀 − β11ᵀ)² → 0",
+        corrected="λ̃_c (WWᵀ)² − m (𝕀 − β11ᵀ)² → 0",
+        kind="formula",
+        evidence="The second line of (56) where (53) holds.",
+        check=second_of_squares,
+    ),
+    Erratum(
+        id="collapse-10",
+        paper="collapse",
+        place="(66)",
+        printed="(𝕀 − φ11ᵀ)⁻¹ = 𝕀 − φ/(1 + φC) 11ᵀ",
+        corrected="𝕀 + φ/(1 − φC) 11ᵀ",
+        kind="formula",
+        evidence="A matrix inverted.",
+        check=inverse_matrix,
+    ),
+    Erratum(
+        id="collapse-11",
+        paper="collapse",
+        place="(66), (68), θ",
+        printed="θ = (1 − |1 − βC| / (2 − √(1−αC)))/C",
+        corrected="θ = (1 − |1 − βC| / √(1−αC))/C, which may be negative",
+        kind="formula",
+        evidence="The positive solution of (64).",
+        check=angle_of_means,
+    ),
+    Erratum(
+        id="collapse-12",
+        paper="collapse",
+        place="(70)",
+        printed="MᵀM → (μ_class/m) (𝕀 − 11ᵀ/C)",
+        corrected="MᵀM → √(μ_class/m) (𝕀 − 11ᵀ/C), as in (67)",
+        kind="formula",
+        evidence="(63) at α = 1/C, centred on both sides: (MᵀM)².",
+        check=centred_means,
+    ),
+    Erratum(
+        id="collapse-13",
+        paper="collapse",
+        place="B.4, remark on α → 0",
+        printed="γ and θ come close as C → ∞, where α → 0",
+        corrected="they do as αC → 0; but αC → 1 as C → ∞",
+        kind="formula",
+        evidence="(69) times C, extrapolated.",
+        check=many_classes,
+    ),
+)

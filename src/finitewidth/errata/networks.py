@@ -1,0 +1,39 @@
+"""Random networks for checks, drawn in full with numpy."""
+
+import numpy as np
+
+from finitewidth.common.provenance import seed_for
+
+
+def generator(erratum: str) -> np.random.Generator:
+    """The stream of an erratum's check."""
+    return np.random.default_rng(seed_for("errata", erratum))
+
+
+def relu_pass(
+    rng: np.random.Generator, widths: tuple[int, ...], draws: int, sigma_w2: float = 2.0
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Gaussian ReLU networks without biases, drawn in full, at x = (1, 0, ..).
+
+    Args:
+        rng: the stream.
+        widths: n_0, ..., n_(L-1); one output.
+        draws: how many networks.
+        sigma_w2: times 1 / fan-in the variance of the weights.
+
+    Returns:
+        |x^l|^2 for l = 0..L-1, |delta^l|^2 for l = 1..L, and the outputs f; each (draws,).
+    """
+    x = np.zeros((draws, widths[0]))
+    x[:, 0] = 1.0
+    weights, signals = [], [x]
+    for fan_in, width in zip(widths, (*widths[1:], 1), strict=True):
+        weights.append(rng.standard_normal((draws, width, fan_in)) * (sigma_w2 / fan_in) ** 0.5)
+        h = np.einsum("dij,dj->di", weights[-1], signals[-1])
+        signals.append(np.maximum(h, 0.0))
+    delta = np.ones((draws, 1))
+    errors = [np.ones(draws)]
+    for layer in range(len(widths) - 1, 0, -1):
+        delta = np.einsum("dij,di->dj", weights[layer], delta) * (signals[layer] > 0)
+        errors.append((delta**2).sum(axis=1))
+    return [(s**2).sum(axis=1) for s in signals[:-1]], errors[::-1], h[:, 0]

@@ -1,0 +1,183 @@
+"""Misprints of ``thesis``, chapter 2."""
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from finitewidth.errata.erratum import Erratum, Evidence, exactly, on_average
+from finitewidth.errata.networks import generator
+from finitewidth.kernels.ntk_init.activations import activation_of
+from finitewidth.kernels.ntk_init.gaussian_means import mean_products
+from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+
+
+def tangent_kernel() -> Evidence:
+    """Infinitely wide erf networks of four layers, NTK parametrisation: errors times signals."""
+    sigma_w2, sigma_b2, depth = 1.5, 0.2, 4
+    gram = np.array([[1.0, 0.3], [0.3, 1.0]])
+    init = constant_width(depth, 1, sigma_w2=sigma_w2, sigma_b2=sigma_b2, parametrisation="ntk")
+    truth = infinite_width_of_gram(init, gram, activation="erf").ntk[0, 1]
+    covariances, slopes = [sigma_w2 * gram + sigma_b2], []
+    for _ in range(depth):
+        products, slope = mean_products(activation_of("erf"), covariances[-1])
+        covariances.append(sigma_w2 * products + sigma_b2)
+        slopes.append(slope[0, 1])
+    sigma = [value[0, 1] for value in covariances]  # layers 1, 2, ..
+    # layer 0 is the input: <x, x~> / n_0
+    below = [gram[0, 1], *sigma]
+    printed = sum(below[k] * np.prod(slopes[k:depth]) for k in range(depth))
+    corrected = sum(
+        sigma[k] * np.prod(sigma_w2 * np.array(slopes[k : depth - 1])) for k in range(depth)
+    )
+    quantity = "Θ^∞(x, x̃), erf, L = 4, σ_w² = 1.5, σ_b² = 0.2, |x|² = n₀, cosine 0.3"
+    return exactly(quantity, truth, printed, corrected)
+
+
+def _regression() -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """A kernel on three inputs, one on the test point, first errors f - y, and a time."""
+    rng = generator("thesis-2")
+    root = rng.standard_normal((4, 6))
+    kernel = root @ root.T
+    return kernel[:3, :3], kernel[3, :3], rng.standard_normal(3), 0.3
+
+
+def _flow() -> np.ndarray:
+    """Errors on the inputs and change at the test point at the time, integrated numerically."""
+    kernel, test, errors, time = _regression()
+
+    def law(_: float, state: np.ndarray) -> np.ndarray:
+        return -np.concatenate([kernel @ state[:3], [test @ state[:3]]]) / 3
+
+    start = np.concatenate([errors, [0.0]])
+    return solve_ivp(law, (0, time), start, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+
+
+def _decay(rate: float) -> np.ndarray:
+    kernel, _, _, time = _regression()
+    values, vectors = np.linalg.eigh(kernel)
+    return vectors @ np.diag(np.exp(-rate * time * values)) @ vectors.T
+
+
+def training_outputs() -> Evidence:
+    """(2.59) integrated."""
+    errors = _regression()[2]
+    forms = ((_decay(rate) @ errors)[0] for rate in (1.0, 1 / 3))
+    return exactly("f(x₁) − y₁ at t = 0.3, N = 3", _flow()[0], *forms)
+
+
+def new_output() -> Evidence:
+    """Gradient flow at a point outside the training set, integrated."""
+    kernel, test, errors, _ = _regression()
+    forms = (
+        -test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors) for rate in (1.0, 1 / 3)
+    )
+    return exactly("f^{(t)}(x) − f^{(0)}(x) at a test point, t = 0.3, N = 3", _flow()[3], *forms)
+
+
+def least_norm_risk(networks: int) -> Evidence:
+    """Excess risk of the least squares solution of least norm, P = 2N, r = 0, σ = 1."""
+    rng, size, count = generator("thesis-4"), 100, 200
+    risks = []
+    for _ in range(max(2, networks // 1000)):
+        features, noise = rng.standard_normal((size, count)), rng.standard_normal(size)
+        dual = np.linalg.solve(features @ features.T, noise)
+        risks.append(float(dual @ noise))  # |Xᵀ dual|², as X Xᵀ dual = noise
+    gamma = count / size
+    quantity = "excess risk, γ = 2, r = 0, σ² = 1 (drawn at N = 100)"
+    return on_average(quantity, np.array(risks), 1 / (1 - gamma), 1 / (gamma - 1))
+
+
+def signal_risk(networks: int) -> Evidence:
+    """Excess risk at σ = 0: the part of w* that the features miss, |w*| = 2."""
+    rng, size, count = generator("thesis-5"), 50, 100
+    risks = []
+    for _ in range(max(2, networks // 1000)):
+        basis = np.linalg.qr(rng.standard_normal((count, size))).Q
+        risks.append(4.0 * (1 - float((basis[0] ** 2).sum())))
+    forms = (norm * (1 - size / count) for norm in (2.0, 4.0))
+    return on_average(
+        "excess risk, γ = 2, |w*| = 2, σ = 0; r² by Theorem 2.5", np.array(risks), *forms
+    )
+
+
+def one_step() -> Evidence:
+    """One step of gradient descent from 0 on |Xw − y|² for X = (1), y = 1, by differences."""
+    step, h = 0.1, 1e-6
+    slope = ((h - 1) ** 2 - (-h - 1) ** 2) / (2 * h)
+    quantity = "w^{(1)} for the loss (2.41), X = 1, y = 1, η = 0.1"
+    return Evidence(quantity, -step * slope, 1e-9, step, 2 * step)
+
+
+ERRATA = (
+    Erratum(
+        id="thesis-1",
+        paper="thesis",
+        place="(2.55), (2.56)",
+        printed="Θ^∞ = Σ_l Σ^{l−1} Π_{l′=l}^{L} Σ̇^{l′}",
+        corrected="Θ^∞ = Σ_l Σ^l Π_{l′=l}^{L−1} σ_w² Σ̇^{l′}, Σ^l the covariance (2.30) of layer l",
+        kind="index",
+        evidence="Mean field kernel as a sum over layers of signals times errors.",
+        check=tangent_kernel,
+    ),
+    Erratum(
+        id="thesis-2",
+        paper="thesis",
+        place="(2.60)",
+        printed="f^{(t)}(X) = Y + (f^{(0)}(X) − Y) exp(−tΘ^∞)",
+        corrected="f^{(t)}(X) = Y + exp(−tΘ^∞/N) (f^{(0)}(X) − Y)",
+        kind="formula",
+        evidence="(2.59) integrated.",
+        check=training_outputs,
+    ),
+    Erratum(
+        id="thesis-3",
+        paper="thesis",
+        place="(2.61)",
+        printed="𝕀 − exp(−tΘ^∞)",
+        corrected="𝕀 − exp(−tΘ^∞/N)",
+        kind="formula",
+        evidence="(2.59) integrated with a test point.",
+        check=new_output,
+    ),
+    Erratum(
+        id="thesis-4",
+        paper="thesis",
+        place="(2.46), γ > 1",
+        printed="r² (1 − 1/γ) + σ²/(1 − γ)",
+        corrected="r² (1 − 1/γ) + σ²/(γ − 1), of the risk beyond σ²",
+        kind="formula",
+        evidence="Regressions of least norm on pure noise, drawn.",
+        check=least_norm_risk,
+        drawn=True,
+    ),
+    Erratum(
+        id="thesis-5",
+        paper="thesis",
+        place="Theorem 2.5",
+        printed="|w*| = r²",
+        corrected="|w*|² = r²",
+        kind="formula",
+        evidence="Regressions of least norm without noise, drawn.",
+        check=signal_risk,
+        drawn=True,
+    ),
+    Erratum(
+        id="thesis-6",
+        paper="thesis",
+        place="Theorem 2.4, (2.42) with (2.41)",
+        printed="w^{(k)} = w^{(k−1)} − η Xᵀ(X w^{(k−1)} − y) for the loss |Xw − y|²",
+        corrected="for the loss ½ |Xw − y|²; for the printed one 2η stands for η",
+        kind="units",
+        evidence="One step with a numerical gradient of the printed loss.",
+        check=one_step,
+    ),
+    Erratum(
+        id="thesis-7",
+        paper="thesis",
+        place="Definition 2.2, (2.4)",
+        printed="W^l ∈ ℝ^{n_{l−1} × n_l}",
+        corrected="W^l ∈ ℝ^{n_l × n_{l−1}}",
+        kind="index",
+        evidence="W^l multiplies a vector of n_{l−1} entries from the left.",
+    ),
+)

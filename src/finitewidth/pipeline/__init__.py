@@ -1,0 +1,4 @@
+"""What the workflow asks of the package: jobs, files, parameters, footers and costs.
+
+Imports no torch.
+"""

@@ -1,0 +1,222 @@
+"""Everything the report tells, read from results; what is missing is told as not made yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from finitewidth.claims import ledger, reported, rollup
+from finitewidth.claims.verdicts import NOT_RUN, Verdict
+from finitewidth.common import index, result_files
+from finitewidth.report import captions, sources
+from finitewidth.report.citations import Citation, read_citations
+from finitewidth.report.costs import Cost, read_cost, read_costs
+
+MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
+CONFIRMED = "misprint confirmed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArtifactFindings:
+    """One table or figure as the report shows it.
+
+    Attributes:
+        artifact, paper, kind, title: as in the index.
+        label: ``Figure 3``.
+        extra: whether it stands beside the papers' own.
+        state: ``made``, ``not made yet`` or ``planned``.
+        files: format -> path of those that exist.
+        caption: reStructuredText; empty for what is planned.
+        footer: the line below it.
+        claims, numbers: the rows that belong to it.
+        jobs: what feeds it.
+        log, cost: of the job that draws or typesets it.
+    """
+
+    artifact: str
+    paper: str
+    kind: str
+    label: str
+    title: str
+    extra: bool
+    state: str
+    files: Mapping[str, str]
+    caption: str = ""
+    footer: str = ""
+    claims: tuple[dict[str, Any], ...] = ()
+    numbers: tuple[dict[str, str], ...] = ()
+    jobs: tuple[sources.Job, ...] = ()
+    log: str = ""
+    benchmark: str = ""
+    cost: Cost | None = None
+
+    @cached_property
+    def rollup(self) -> rollup.Rollup:
+        """As good as the worst of its claims and numbers."""
+        return _rolled(self.claims, self.numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """One paper: its artifacts, claims, numbers and errata."""
+
+    name: str
+    citation: Citation
+    artifacts: tuple[ArtifactFindings, ...]
+    claims: tuple[dict[str, Any], ...]
+    numbers: tuple[dict[str, str], ...]
+    errata: tuple[dict[str, str], ...]
+
+    @cached_property
+    def rollup(self) -> rollup.Rollup:
+        """All its claims and numbers in one word, and their counts."""
+        return _rolled(self.claims, self.numbers)
+
+    @property
+    def own(self) -> list[ArtifactFindings]:
+        """The paper's own tables and figures, without extras."""
+        return [artifact for artifact in self.artifacts if not artifact.extra]
+
+    @property
+    def made(self) -> int:
+        """How many of the paper's own tables and figures there are now."""
+        return sum(artifact.state == MADE for artifact in self.own)
+
+    @property
+    def confirmed(self) -> int:
+        """How many of its errata the run confirms."""
+        return sum(erratum["outcome"] == CONFIRMED for erratum in self.errata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """All that the pages tell."""
+
+    preset: str
+    results: str
+    overrides: tuple[str, ...]
+    papers: tuple[Paper, ...]
+    jobs: Mapping[str, sources.Job]
+    stamps: Mapping[str, dict[str, Any]]
+    costs: tuple[Cost, ...]
+    errata_file: str
+    errata_known: bool
+    errata: tuple[dict[str, str], ...] = field(default=())
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims of all papers."""
+        return [claim for paper in self.papers for claim in paper.claims]
+
+    @cached_property
+    def numbers(self) -> list[dict[str, str]]:
+        """The printed numbers of all papers."""
+        return [number for paper in self.papers for number in paper.numbers]
+
+    @cached_property
+    def rollup(self) -> rollup.Rollup:
+        """The counts of all papers."""
+        return _rolled(self.claims, self.numbers)
+
+
+def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
+    """Read all results of a preset there are.
+
+    Args:
+        settings: ``preset``, ``results``, ``overrides`` (of the command line), ``artifacts`` (the
+            index with the files of each), ``jobs`` (of the workflow) and ``errata`` (a file).
+        root: of the project: captions, reported numbers and citations.
+
+    Raises:
+        ResultError: a file is damaged.
+    """
+    root, jobs = Path(root), sources.read_jobs(settings["jobs"])
+    citations = read_citations(root / "CITATION.cff")
+    errata = _optional(Path(settings["errata"]))
+    papers = []
+    for name in index.PAPERS:
+        claims = _claims(name, settings["results"], settings["preset"])
+        numbers = _numbers(name, settings["results"], root / "config/reported")
+        entries = [entry for entry in settings["artifacts"] if entry["paper"] == name]
+        papers.append(Paper(
+            name=name, citation=citations[name],
+            artifacts=tuple(_artifact(entry, claims, numbers, jobs, root) for entry in entries),
+            claims=tuple(claims), numbers=tuple(numbers),
+            errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
+        ))  # fmt: skip
+    stamps = {name: stamp for name, job in jobs.items() if (stamp := sources.read_stamp(job))}
+    return Findings(
+        preset=settings["preset"], results=settings["results"],
+        overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
+        costs=tuple(read_costs(Path(settings["results"]) / "benchmarks")),
+        errata_file=str(settings["errata"]), errata_known=errata is not None,
+        errata=tuple(errata or ()),
+    )  # fmt: skip
+
+
+def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
+    return rollup.roll_up([claim["verdict"] for claim in claims],
+                          [number["outcome"] for number in numbers])  # fmt: skip
+
+
+def _optional(file: Path) -> list[dict[str, str]] | None:
+    return result_files.read_rows(file, empty=True) if file.is_file() else None
+
+
+def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
+    """A paper's claims with their comparisons, in the order of the ledger."""
+    if paper not in ledger.PAPERS:
+        return []
+    folder = Path(results) / "claims"
+    judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
+    parts = _optional(folder / f"{paper}_parts.csv") or []
+    unjudged = Verdict(verdict=NOT_RUN, reason=f"verdicts {NOT_MADE}", decisive=None, parts=())
+    rows = []
+    for claim in ledger.claims_of(paper):
+        row = judged.get(claim.id) or ledger.verdict_row(claim, unjudged, preset, "")
+        rows.append(row | {
+            "decided_from": claim.presets[0],
+            "artifacts": row["artifacts"].split(), "tables": row["tables"].split(),
+            "parts": [part for part in parts if part["claim"] == claim.id],
+        })  # fmt: skip
+    return rows
+
+
+def _numbers(paper: str, results: str, folder: Path) -> list[dict[str, str]]:
+    """A paper's printed numbers beside ours."""
+    compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv")
+    if compared is not None:
+        return compared
+    rows = reported.compare(index.read_reported(folder, paper), {}, {})
+    return [{key: "" if value is None else str(value) for key, value in row.items()}
+            | {"context": ""} for row in rows]  # fmt: skip
+
+
+def _artifact(
+    entry: Mapping[str, Any],
+    claims: list[dict[str, Any]],
+    numbers: list[dict[str, str]],
+    jobs: Mapping[str, sources.Job],
+    root: Path,
+) -> ArtifactFindings:
+    name, job = entry["artifact"], jobs.get(entry["artifact"])
+    common = {key: entry[key] for key in ("artifact", "paper", "kind", "label", "title", "extra")}
+    common |= {
+        "claims": tuple(claim for claim in claims if name in claim["artifacts"]),
+        "numbers": tuple(number for number in numbers if number["artifact"] == name),
+    }
+    if entry["status"] == PLANNED or job is None:
+        return ArtifactFindings(**common, state=PLANNED, files={})
+    files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
+    return ArtifactFindings(
+        **common,
+        state=MADE if len(files) == len(entry["files"]) else NOT_MADE,
+        files=files,
+        caption=captions.read_caption(root / f"workflow/report/{name}.rst"),
+        footer=job.footer,
+        jobs=tuple(sources.feeding(job, jobs)),
+        log=job.log,
+        benchmark=job.benchmark,
+        cost=read_cost(job.benchmark, name) if job.benchmark else None,
+    )

@@ -1,0 +1,134 @@
+"""Locks of dead runs go, locks of live ones stay; a start says what it cannot write."""
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from finitewidth.common.errors import ResultError
+from finitewidth.pipeline.startup_checks import is_dry_run, refuse_unwritable, release_stale_locks
+
+HOLD = """
+import sys, time
+from finitewidth.pipeline.startup_checks import release_stale_locks
+share = release_stale_locks(sys.argv[1], sys.argv[1])
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def leave_lock(folder):
+    (folder / "locks").mkdir(parents=True, exist_ok=True)
+    (folder / "locks" / "0.output.lock").write_text("results/a.csv")
+    return folder / "locks" / "0.output.lock"
+
+
+def test_a_dead_run_s_lock_goes(tmp_path):
+    lock = leave_lock(tmp_path)
+    release_stale_locks(tmp_path, tmp_path / "results").close()
+    assert not lock.exists()
+
+
+def test_a_live_run_s_lock_stays_until_it_is_killed(tmp_path):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout.readline() == "held\n"
+        lock = leave_lock(tmp_path)
+        release_stale_locks(tmp_path, tmp_path / "results").close()
+        assert lock.exists()
+    finally:
+        holder.kill()
+        holder.communicate()
+    release_stale_locks(tmp_path, tmp_path / "results").close()
+    assert not lock.exists()
+
+
+def test_files_of_the_future_come_to_the_present_together_and_others_stay(tmp_path):
+    results, now = tmp_path / "results", time.time()
+    times = {"old.csv": now - 1000, "input.csv": now + 5000, "output.csv": now + 90000}
+    results.mkdir()
+    for name, moment in times.items():
+        (results / name).touch()
+        os.utime(results / name, (moment, moment))
+    release_stale_locks(tmp_path, results).close()
+    found = {name: (results / name).stat().st_mtime for name in times}
+    assert abs(found["old.csv"] - times["old.csv"]) < 1
+    assert now - 1 <= found["input.csv"] == found["output.csv"] <= time.time()
+
+
+def test_a_share_can_be_had_where_only_readable_files_are_shared(tmp_path, monkeypatch):
+    """As NFSv4 does, which makes a lock of the kernel one of bytes."""
+    flock = fcntl.flock
+
+    def strict(stream, how):
+        if how & fcntl.LOCK_SH and not stream.readable():
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        flock(stream, how)
+
+    monkeypatch.setattr(fcntl, "flock", strict)
+    lock = leave_lock(tmp_path)
+    release_stale_locks(tmp_path, tmp_path / "results").close()
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_without_locks_a_run_starts_and_removes_nothing(tmp_path, monkeypatch, number):
+    def absent(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", absent)
+    lock = leave_lock(tmp_path)
+    release_stale_locks(tmp_path, tmp_path / "results").close()
+    assert lock.exists()
+
+
+def test_a_file_that_vanishes_or_may_not_be_dated_stops_no_start(tmp_path, monkeypatch):
+    results, later, utime = tmp_path / "results", time.time() + 5000, os.utime
+    (results / "a").mkdir(parents=True)
+    for name in ("a/gone.csv", "a/theirs.csv", "a/ours.csv"):
+        (results / name).touch()
+        os.utime(results / name, (later, later))
+    (results / "a/dangling").symlink_to("nowhere")
+    lstat = type(results).lstat
+
+    def vanishing(path):
+        if path.name == "gone.csv":
+            path.unlink(missing_ok=True)
+        return lstat(path)
+
+    def theirs(path, *words, **more):
+        if os.path.basename(path) == "theirs.csv":
+            raise PermissionError(errno.EPERM, "not yours")
+        utime(path, *words, **more)
+
+    monkeypatch.setattr(type(results), "lstat", vanishing)
+    monkeypatch.setattr(os, "utime", theirs)
+    release_stale_locks(tmp_path, results).close()
+    assert (results / "a/ours.csv").stat().st_mtime <= time.time()
+    assert (results / "a/theirs.csv").stat().st_mtime == pytest.approx(later, abs=1)
+
+
+@pytest.mark.parametrize("words", [["-n"], ["--dry-run"], ["--dryrun"], ["-np"], ["x", "-Fn"]])
+def test_a_dry_run_is_known(words):
+    assert is_dry_run(["snakemake", "--cores", "1", *words])
+
+
+@pytest.mark.parametrize("words", [["--nolock"], ["-c1"], ["npf_fig3"], ["--config", "n"], ["-p"]])
+def test_other_words_are_no_dry_run(words):
+    assert not is_dry_run(["snakemake", *words])
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_remedy(tmp_path, monkeypatch):
+    results = tmp_path / "results"
+    results.mkdir()
+    refuse_unwritable(tmp_path, results, results / "smoke")
+    monkeypatch.setattr(os, "access", lambda path, _: str(path) != str(results))
+    refuse_unwritable(tmp_path / "absent")
+    with pytest.raises(ResultError, match=rf"the folder {results}; make it writable .*copy"):
+        refuse_unwritable(tmp_path, results / "smoke")
