@@ -1,7 +1,7 @@
 """Any one change of a configuration plans the same files, or is refused by the key's name.
 
-Here changes go through what the Snakefile asks of `finitewidth.pipeline.plan.Plan`, a hundred in the time
-of a few starts of Snakemake; tests/fuzz/test_fuzz_dry.py sends a sample through real dry runs.
+Here changes go through what the Snakefile asks of `finitewidth.pipeline.plan.Plan`, a hundred in
+the time of a few starts of Snakemake; tests/fuzz/test_fuzz_dry.py sends a sample through real dry runs.
 """
 
 import re

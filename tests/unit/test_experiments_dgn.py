@@ -7,7 +7,7 @@ import torch
 
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.dgn import text
+from finitewidth.experiments.dgn import binary, mnist, nu, sweep, text
 from finitewidth.experiments.dgn.trainings import FROZEN, trainings
 from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk

@@ -138,7 +138,7 @@ def test_fingerprint():
 
 
 def test_source_of():
-    assert source_of("finitewidth.common.result_files").name == "records.py"
+    assert source_of("finitewidth.common.result_files").name == "result_files.py"
     assert source_of("finitewidth.data").parts[-2:] == ("data", "__init__.py")
     assert source_of("finitewidth.nothing") is None
 

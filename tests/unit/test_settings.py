@@ -75,7 +75,7 @@ def test_the_preset_paper_changes_nothing():
     [
         ("npf.nu.network.width", 0, ["0 is refused", "at least 1"]),
         ("npf.kvf.gate.beta", -1, ["-1 is refused", "greater than 0"]),
-        ("npf.table2.gate.eps", 11, ["11 is refused", "at most 10"]),
+        ("npf.regimes.gate.eps", 11, ["11 is refused", "at most 10"]),
         ("npf.nu.step_size", "1e-3", ["'1e-3'", "type number", "write 0.001, not 1e-3"]),
         ("npf.nu.epochs", "1e3", ["'1e3'", "type integer", "not 1e-3, which is text"]),
         ("npf.nu.epochs", 2.0, ["2.0 is refused", "type integer"]),
@@ -86,9 +86,9 @@ def test_the_preset_paper_changes_nothing():
         ("npf.nu.classes", [4, 7, 9], ["[4, 7, 9] is refused", "at most 2 entries"]),
         ("npf.nu.classes", [4, 4], ["[4, 4] is refused", "must differ"]),
         ("npf.nu.network", {"kind": "convolutional"}, ["kind", "'convolutional'"]),
-        ("npf.table2.networks.gconv.channels", [], ["[] is refused", "at least 1 entries"]),
-        ("npf.table2.networks.vconv.init", "signed", ["'signed'", "glorot_uniform, he_uniform"]),
-        ("npf.table2.ddof", 2, ["2 is refused", "one of 0, 1"]),
+        ("npf.regimes.networks.gconv.channels", [], ["[] is refused", "at least 1 entries"]),
+        ("npf.regimes.networks.vconv.init", "signed", ["'signed'", "glorot_uniform, he_uniform"]),
+        ("npf.regimes.ddof", 2, ["2 is refused", "one of 0, 1"]),
         ("data.mnist", "My Data", ["'My Data'", "must match ^[a-z]"]),
         ("data.root", "", ["'' "]),
         ("device", "gpu", ["'gpu'", "one of cpu, cuda, auto"]),
@@ -98,7 +98,7 @@ def test_the_preset_paper_changes_nothing():
         ("npf.nu.every", 51, ["51 is refused", "at most npf.nu.epochs, 50"]),
         ("npf.kvf.every", 41, ["41 is refused", "at most npf.kvf.epochs, 40"]),
         ("npf.stages.network", "gcon", ["'gcon'", "did you mean gconv?", "fc, vconv, gconv"]),
-        ("npf.table2.rows.fc_sgd.network", "vcon", ["'vcon'", "did you mean vconv?"]),
+        ("npf.regimes.rows.fc_sgd.network", "vcon", ["'vcon'", "did you mean vconv?"]),
     ],
 )
 def test_refusals_name_key_value_and_what_is_allowed(key, value, words):
@@ -113,8 +113,8 @@ def test_refusals_name_key_value_and_what_is_allowed(key, value, words):
     ("key", "hint"),
     [
         ("npf.nu.step_sise", "did you mean step_size?"),
-        ("npf.table2.rows.fc_sgd.epoch", "did you mean epochs?"),
-        ("npf.table2.networks.gconv.chanels", "did you mean channels?"),
+        ("npf.regimes.rows.fc_sgd.epoch", "did you mean epochs?"),
+        ("npf.regimes.networks.gconv.chanels", "did you mean channels?"),
         ("devise", "did you mean device?"),
         ("npf.tabel2", "did you mean table2?"),
         ("npf.kvf.zzz", "known are network, dataset"),

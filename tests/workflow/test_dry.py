@@ -19,15 +19,15 @@ def fresh(make_checkout):
 
 
 def test_a_step_size_search_trains_all_step_sizes_in_one_job(fresh):
-    jobs = fresh.planned("npf={table2: {sgd_search: true}}")
+    jobs = fresh.planned("npf={regimes: {sgd_search: true}}")
     assert jobs["train"] == trainings_planned("smoke")
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (["npf={table2: {networks: {fc: {width: 0}}}}"],
-         ["npf.table2.networks.fc.width", "0", "at least 1"]),
+        (["npf={regimes: {networks: {fc: {width: 0}}}}"],
+         ["npf.regimes.networks.fc.width", "0", "at least 1"]),
         (["npf={nu: {wdith: 3}}"], ["npf.nu.wdith", "unknown key"]),
         (["preset=qiuck"], ["preset", "'qiuck'", "did you mean quick?"]),
         (["data={mnist: dgits}"], ["data.mnist: 'dgits' is unknown; did you mean 'digits'?"]),

@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = [pytest.mark.workflow, pytest.mark.realdata]
 SHORT = (
-    "npf={table2: {runs: 2, rows: {fc_sgd: {epochs: 3}}}, nu: {runs: 2, epochs: 10}, "
+    "npf={regimes: {runs: 2, rows: {fc_sgd: {epochs: 3}}}, nu: {runs: 2, epochs: 10}, "
     "kvf: {runs: 1, epochs: 3}}"
 )
 

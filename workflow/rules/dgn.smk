@@ -341,7 +341,7 @@ use rule experiment as dgn_sweep with:
         plan.benchmark("dgn_sweep")
     params:
         **module("finitewidth.experiments.dgn.sweep"),
-        settings={key: config["dgn"]["table4"][key] for key in ("select", "ddof")},
+        settings={key: config["dgn"]["sweep"][key] for key in ("select", "ddof")},
 
 
 use rule experiment as dgn_text with:
@@ -361,7 +361,7 @@ use rule experiment as dgn_text with:
     params:
         **module("finitewidth.experiments.dgn.text"),
         settings={
-            "in_text": config["dgn"]["table4"]["in_text"],
+            "in_text": config["dgn"]["sweep"]["in_text"],
             "ddof": config["dgn"]["gates_only"]["ddof"],
             **{
                 section: {"select": config["dgn"][section]["select"]}

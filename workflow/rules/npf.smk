@@ -3,7 +3,7 @@
 
 use rule experiment as npf_regimes with:
     input:
-        histories=plan.histories("npf", list(config["npf"]["table2"]["rows"])),
+        histories=plan.histories("npf", list(config["npf"]["regimes"]["rows"])),
         reported_npf="config/reported/npf.csv",
         reported_npf0="config/reported/npf0.csv",
     output:
@@ -16,7 +16,7 @@ use rule experiment as npf_regimes with:
         plan.benchmark("npf_regimes")
     params:
         **module("finitewidth.experiments.npf.regimes"),
-        settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
+        settings={key: config["npf"]["regimes"][key] for key in ("select", "ddof")},
 
 
 use rule experiment as npf_stages with:
@@ -36,7 +36,7 @@ use rule experiment as npf_stages with:
         **module("finitewidth.experiments.npf.stages"),
         settings={
             **{key: config["npf"]["stages"][key] for key in ("network", "optimiser")},
-            **{key: config["npf"]["table2"][key] for key in ("select", "ddof")},
+            **{key: config["npf"]["regimes"][key] for key in ("select", "ddof")},
         },
 
 
@@ -57,7 +57,7 @@ use rule experiment as npf_nu with:
         **module("finitewidth.experiments.npf.nu"),
         settings={
             **{key: config["npf"]["nu"][key] for key in ("classes", "per_class")},
-            "ddof": config["npf"]["table2"]["ddof"],
+            "ddof": config["npf"]["regimes"]["ddof"],
         },
 
 
@@ -80,7 +80,7 @@ use rule experiment as npf_kvf with:
                 key: config["npf"]["kvf"][key]
                 for key in ("per_class", "gate", "with_biases", "output")
             },
-            "ddof": config["npf"]["table2"]["ddof"],
+            "ddof": config["npf"]["regimes"]["ddof"],
         },
 
 
@@ -143,7 +143,7 @@ use rule experiment as npf_memorisation_ideal with:
         plan.benchmark("npf_memorisation_ideal")
     params:
         **module("finitewidth.experiments.npf.memorisation_ideal"),
-        settings=config["npf"]["memorisation_task"],
+        settings=config["npf"]["memorisation"]["task"],
 
 
 use rule experiment as npf_memorisation with:
@@ -166,9 +166,9 @@ use rule experiment as npf_memorisation with:
     params:
         **module("finitewidth.experiments.npf.memorisation"),
         settings={
-            **config["npf"]["memorisation_task"],
+            **config["npf"]["memorisation"]["task"],
             **config["npf"]["memorisation"],
-            "descent": config["npf"]["memorisation_descent"],
+            "descent": config["npf"]["memorisation"]["descent"],
         },
 
 
@@ -196,7 +196,7 @@ use rule experiment as npf_cntk with:
                 for key in ("train", "test", "pool", "sizes")
             },
             "ridges": config["npf"]["cntk"]["ridges"],
-            "network": config["npf"]["table2"]["networks"][
+            "network": config["npf"]["regimes"]["networks"][
                 config["npf"]["cntk"]["network"]
             ],
             "comparable": plan.at_papers_scale([("npf", "table2")], ["cifar10"]),
@@ -234,7 +234,7 @@ use rule experiment as npf_text with:
         plan.benchmark("npf_text")
     params:
         **module("finitewidth.experiments.npf.text"),
-        settings={key: config["npf"]["table2"][key] for key in ("select", "ddof")},
+        settings={key: config["npf"]["regimes"][key] for key in ("select", "ddof")},
 
 
 use rule table as npf_extra_text with:

@@ -12,7 +12,7 @@ use rule experiment as trust_widths with:
         plan.benchmark("trust_widths")
     params:
         **module("finitewidth.experiments.trust.heat"),
-        settings=config["trust"]["widths"],
+        settings=config["trust"]["heat_widths"],
 
 
 use rule experiment as trust_biases with:
@@ -26,7 +26,7 @@ use rule experiment as trust_biases with:
         plan.benchmark("trust_biases")
     params:
         **module("finitewidth.experiments.trust.heat"),
-        settings=config["trust"]["biases"],
+        settings=config["trust"]["heat_biases"],
 
 
 use rule experiment as trust_depth with:

@@ -221,8 +221,8 @@ def _hint(word: Any, known: Any) -> str:
 def _check_across(config: Mapping[str, Any]) -> None:
     """What no schema can say: values that contradict each other."""
     npf = config["npf"]
-    networks = npf["table2"]["networks"]
-    named = {f"npf.table2.rows.{k}.network": r["network"] for k, r in npf["table2"]["rows"].items()}
+    networks = npf["regimes"]["networks"]
+    named = {f"npf.regimes.rows.{k}.network": r["network"] for k, r in npf["regimes"]["rows"].items()}
     for key, network in {**named, "npf.stages.network": npf["stages"]["network"]}.items():
         if network not in networks:
             raise ConfigError(f"{key}: {network!r} is unknown{_hint(network, networks)}; "
@@ -234,7 +234,7 @@ def _check_across(config: Mapping[str, Any]) -> None:
                 f"{paper}.{name}.every: {every} is refused; it must be at most "
                 f"{paper}.{name}.epochs, {epochs}"
             )
-    _check_text_gate(config["dgn"]["table4"])
+    _check_text_gate(config["dgn"]["sweep"])
     _check_beyond(config["beyond"])
     _check_concepts(npf["concepts"]["toy"], config["dgn"]["concepts"]["convolution"])
 
@@ -244,8 +244,8 @@ def _check_text_gate(table4: Mapping[str, Any]) -> None:
     for name, value in table4["in_text"].items():
         if value not in table4[name]:
             raise ConfigError(
-                f"dgn.table4.in_text.{name}: {value} is refused; "
-                f"{_one_of(table4[name])}, as dgn.table4.{name}"
+                f"dgn.sweep.in_text.{name}: {value} is refused; "
+                f"{_one_of(table4[name])}, as dgn.sweep.{name}"
             )
 
 
@@ -262,11 +262,11 @@ def _check_beyond(beyond: Mapping[str, Any]) -> None:
     for key, (chosen, known) in pairs.items():
         if not set(chosen) <= set(known):
             raise ConfigError(f"beyond.{key}: {chosen} is refused; all of it must be in {known}")
-    narrow, wide = (beyond["architectures"][key] for key in ("narrow", "wide"))
+    narrow, wide = (beyond["theory"]["architectures"][key] for key in ("narrow", "wide"))
     if narrow >= wide:
         raise ConfigError(
-            f"beyond.architectures.narrow: {narrow} is refused; it must be below "
-            f"beyond.architectures.wide, {wide}"
+            f"beyond.theory.architectures.narrow: {narrow} is refused; it must be below "
+            f"beyond.theory.architectures.wide, {wide}"
         )
 
 

@@ -297,7 +297,8 @@ def _environment() -> Environment:
     )  # fmt: skip
     environment.filters |= {
         "number": formatting.number, "duration": formatting.duration, "size": formatting.size,
-        "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short, "name_of": formatting.name_of,
+        "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
+        "name_of": formatting.name_of,
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,

@@ -15,7 +15,7 @@ def trainings(dgn: Mapping[str, Any]) -> dict[str, PlannedTraining]:
     planned = [
         *_mnist(dgn["mnist"]),
         *_binary(dgn["binary"]),
-        *_table4(dgn["table4"]),
+        *_sweep(dgn["sweep"]),
         _gates_only(dgn["gates_only"]),
     ]
     return {training.name: training for training in planned}
@@ -70,7 +70,7 @@ def _binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         )
 
 
-def _table4(table4: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+def _sweep(table4: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """E-DGN-CIFAR. Deep linear and ReLU networks, and soft-ReLU with all its gates in one stack."""
     soft = [
         replica
@@ -81,7 +81,7 @@ def _table4(table4: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     stacks = {regime: _replicas(regime, "dgn/table4", table4) for regime in ("linear", "relu")}
     for regime, replicas in {**stacks, "soft_relu": tuple(soft)}.items():
         run = TrainingRun(replicas=replicas, **_common("table4", table4))
-        yield PlannedTraining(name=f"table4-{regime}", run=run, dataset=table4["dataset"])
+        yield PlannedTraining(name=f"sweep-{regime}", run=run, dataset=table4["dataset"])
 
 
 def _gates_only(settings: Mapping[str, Any]) -> PlannedTraining:

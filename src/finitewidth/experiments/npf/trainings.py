@@ -13,16 +13,16 @@ FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")
 def trainings(npf: Mapping[str, Any]) -> dict[str, PlannedTraining]:
     """All trainings of the settings' section ``npf``, by name."""
     planned = [
-        *_table2(npf["table2"]),
-        *_cntk(npf["cntk"], npf["table2"]),
-        *_stages(npf["stages"], npf["table2"]["networks"]),
+        *_regime_rows(npf["regimes"]),
+        *_cntk(npf["cntk"], npf["regimes"]),
+        *_stages(npf["stages"], npf["regimes"]["networks"]),
         _nu(npf["nu"]),
         _kvf(npf["kvf"]),
     ]
     return {training.name: training for training in planned}
 
 
-def _table2(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+def _regime_rows(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """E-NPF-T2. For each row three stacks: ReLU, DLNPF, and all whose gates are frozen.
 
     The ReLU runs have random streams of their own, since FLNPF takes their gates and must start

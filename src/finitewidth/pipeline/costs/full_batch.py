@@ -35,8 +35,8 @@ def paths(
 
 def memorisation(config: Config) -> Work:
     """Rule npf_memorisation."""
-    task, drawn = config["npf"]["memorisation_task"], config["npf"]["memorisation"]
-    descent = config["npf"]["memorisation_descent"]
+    task, drawn = config["npf"]["memorisation"]["task"], config["npf"]["memorisation"]
+    descent = config["npf"]["memorisation"]["descent"]
     work = Work(jobs=0)
     for name, width in drawn["widths"].items():
         for depth in task["depths"]:
@@ -72,7 +72,7 @@ def one_job(work: Work) -> Work:
 EXPERIMENTS = {
     "npf_memorisation": memorisation,
     "npf_memorisation_ideal": lambda config: Work(
-        calls=1000 * len(config["npf"]["memorisation_task"]["depths"])
+        calls=1000 * len(config["npf"]["memorisation"]["task"]["depths"])
     ),
     "dgn_planar": lambda config: planar(config["dgn"]["planar"]),
     "dgn_deep_linear": lambda config: deep_linear(config["dgn"]["deep_linear"]),

@@ -237,7 +237,7 @@ def reading(files: int) -> Work:
 
 
 EXPERIMENTS = {
-    "npf_regimes": lambda config: reading(3 * len(config["npf"]["table2"]["rows"])),
+    "npf_regimes": lambda config: reading(3 * len(config["npf"]["regimes"]["rows"])),
     "npf_stages": lambda config: reading(3),
     "npf_cntk": npf_cntk,
     "npf_text": lambda config: reading(5),
@@ -249,8 +249,8 @@ EXPERIMENTS = {
     "dgn_nu": lambda config: dgn_nu(config["dgn"]["binary"]),
     "dgn_sweep": lambda config: reading(4),
     "dgn_text": lambda config: reading(4),
-    "trust_widths": lambda config: trust_heat(config["trust"]["widths"]),
-    "trust_biases": lambda config: trust_heat(config["trust"]["biases"]),
+    "trust_widths": lambda config: trust_heat(config["trust"]["heat_widths"]),
+    "trust_biases": lambda config: trust_heat(config["trust"]["heat_biases"]),
     "trust_depth": lambda config: trust_depth(config["trust"]["depth"]),
     "errata_table": lambda config: errata(config["errata"]),
     "trust_solutions": lambda config: trust_solutions(config["trust"]["solutions"]),
