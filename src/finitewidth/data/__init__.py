@@ -1,1 +1,1 @@
-"""Datasets: bundled stand-ins and the originals, each reduced to one verified ``.npz``."""
+"""Datasets: bundled ones and the originals, each stored as one verified ``.npz`` file."""

@@ -1,4 +1,4 @@
-"""From the name of a dataset to the dataset, wherever it comes from."""
+"""Build a dataset from its name, whether it is bundled, downloaded or read from an image folder."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,13 +18,16 @@ BUNDLED = {
 
 
 def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
-    """Make, read or fetch the source ``name`` as the ``data:`` part of the settings says.
+    """Build the dataset ``name``.
 
-    Of ``data_config`` the keys ``root``, ``download`` and ``imagefolder`` count; all may be absent.
+    Args:
+        name: a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``.
+        data_config: the ``data:`` section of the settings. The keys ``root``, ``download`` and
+            ``imagefolder`` are used; each of them may be missing.
 
     Raises:
-        ConfigError: unknown name, or an image folder without a place.
-        DataError: the data are missing, damaged or not what the catalogue says.
+        ConfigError: the name is unknown, or it is an image folder without a path.
+        DataError: the data are missing or damaged, or they do not match the catalogue.
     """
     trees = data_config.get("imagefolder") or {}
     source = find_source(name, trees)
@@ -35,13 +38,15 @@ def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
         return load_original(name, root, bool(data_config.get("download", True)))
     if name not in trees:
         raise ConfigError(
-            f"{name} is read from an image folder; say which: data.imagefolder: {{{name}: <tree>}}"
+            f"{name} is read from an image folder; set its path: "
+            f"data.imagefolder: {{{name}: <tree>}}"
         )
     dataset = load_imagefolder(name, source.title, root / trees[name])
     found = (dataset.shape, len(dataset.class_names))
     if source.shape is not None and found != (source.shape, source.classes):
         raise DataError(
             f"{root / trees[name]} has images {found[0]} of {found[1]} classes, {source.title} has "
-            f"{source.shape} of {source.classes}; give this tree another name in data.imagefolder"
+            f"{source.shape} of {source.classes}; use another name for this folder in "
+            "data.imagefolder"
         )
     return dataset

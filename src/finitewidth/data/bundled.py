@@ -1,7 +1,7 @@
-"""Three datasets made from files of scikit-learn: nothing to download, the same at every call.
+"""Three datasets made from files that ship with scikit-learn.
 
-Each base digit belongs to one split for good, in the derived sets too, and no pixel of the
-photographs is seen by both splits.
+Nothing is downloaded, and every call returns the same arrays. Each base digit belongs to the same
+split in all three datasets. The training and the test split share no pixel of the photographs.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from finitewidth.data.catalogue import SOURCES
 from finitewidth.data.store import Dataset
 
 TEST_SHARE = 0.2
-VARIANTS = 2  # pictures per base digit on patches
-SIDE = 16  # of a picture on patches
-SHIFT = 2  # pixels by which a digit may lie off the centre of its patch
-DARKENED = 0.4  # brightness left to a patch under a light digit
-BLOCK = 32  # photographs are dealt out to the splits in blocks of this side
+VARIANTS = 2  # images per base digit in digits_on_patches
+SIDE = 16  # pixels per side of an image in digits_on_patches
+SHIFT = 2  # a digit lies at most this many pixels off the centre of its patch
+DARKENED = 0.4  # factor by which the brightness of a patch is reduced
+BLOCK = 32  # side of the blocks of a photograph that are assigned to a split
 
 
 def digits() -> Dataset:
-    """1,797 handwritten digits, (8, 8, 1), grey levels 0..16 stretched to 0..255.
+    """1,797 handwritten digits of shape (8, 8, 1), grey levels rescaled from 0..16 to 0..255.
 
     Source: scikit-learn's copy of the UCI optical digits (Alpaydin & Kaynak 1998).
     """
@@ -28,9 +28,10 @@ def digits() -> Dataset:
 
 
 def warped_digits() -> Dataset:
-    """1,797 digits (8, 8, 1), each rotated, scaled, sheared and shifted at random.
+    """1,797 digits of shape (8, 8, 1), each rotated, scaled, sheared and shifted at random.
 
-    Source: as ``digits``; harder because position and slant no longer tell anything.
+    The dataset is harder than ``digits`` because position and slant carry no information.
+    Source: as for ``digits``.
     """
     grey, labels = _base_digits()
     parts = {}
@@ -42,10 +43,10 @@ def warped_digits() -> Dataset:
 
 
 def digits_on_patches() -> Dataset:
-    """3,594 pictures (16, 16, 3): digits in random light colours over dark patches of photographs.
+    """3,594 images of shape (16, 16, 3): digits in random light colours on dark patches of photos.
 
-    Two pictures per base digit. Source: as ``digits`` and the two sample photographs of
-    scikit-learn; the last bit of a pixel may differ with the version of the JPEG decoder.
+    There are two images per base digit. Source: as for ``digits``, and the two sample photographs
+    of scikit-learn. The last bit of a pixel may depend on the version of the JPEG decoder.
     """
     grey, labels = _base_digits()
     blocks = _photo_blocks()
@@ -59,7 +60,14 @@ def digits_on_patches() -> Dataset:
 
 
 def split_indices(labels: np.ndarray) -> dict[str, np.ndarray]:
-    """Indices of the base digits, "train" and "test", ascending: a fifth of each class is test."""
+    """Indices of the base digits in each split, ascending; a fifth of each class is test data.
+
+    Args:
+        labels: (n,).
+
+    Returns:
+        ``train`` and ``test``: index arrays.
+    """
     test = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
@@ -74,7 +82,7 @@ def _split(labels: np.ndarray) -> list[tuple[str, np.ndarray]]:
 
 
 def _base_digits() -> tuple[np.ndarray, np.ndarray]:
-    """Images uint8 (1797, 8, 8) in 0..255 and labels int64 (1797,)."""
+    """Return the images, uint8 (1797, 8, 8) in 0..255, and the labels, int64 (1797,)."""
     from sklearn.datasets import load_digits
 
     pack = load_digits()
@@ -82,7 +90,7 @@ def _base_digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _warp(image: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """One image uint8 (8, 8) under a random affine map about its centre."""
+    """Apply a random affine map about the centre to one image, uint8 (8, 8)."""
     from scipy.ndimage import affine_transform
 
     angle = np.deg2rad(generator.uniform(-20, 20))
@@ -99,14 +107,18 @@ def _warp(image: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 
 def _photo_blocks() -> dict[str, np.ndarray]:
-    """Blocks float (n, 32, 32, 3) in 0..255 of both photographs at half size, by split."""
+    """Blocks of both photographs at half size, by split.
+
+    Returns:
+        ``train`` and ``test``: float arrays (n, 32, 32, 3) in 0..255.
+    """
     from sklearn.datasets import load_sample_images
 
     blocks = []
     for photo in load_sample_images().images:
         rows, columns = (side // (2 * BLOCK) for side in photo.shape[:2])
         crop = photo[: rows * 2 * BLOCK, : columns * 2 * BLOCK].astype(float)
-        # halved by averaging: full-size patches of 16 pixels are nearly uniform
+        # averaged to half size, because full-size patches of 16 pixels are nearly uniform
         halves = crop.reshape(rows * BLOCK, 2, columns * BLOCK, 2, 3).mean(axis=(1, 3))
         tiles = halves.reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2)
         blocks.append(tiles.reshape(-1, BLOCK, BLOCK, 3))
@@ -118,10 +130,11 @@ def _photo_blocks() -> dict[str, np.ndarray]:
 
 
 def _blend(digit: np.ndarray, blocks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """One picture uint8 (16, 16, 3): ``digit`` in a light colour over a darkened random patch.
+    """Draw ``digit`` in a light colour on a darkened random patch; returns uint8 (16, 16, 3).
 
-    The digit keeps its size and lands up to two pixels off the centre: convolutions can tell it by
-    local strokes wherever it is, so that pooling over positions loses little, as in photographs.
+    The digit keeps its size and lies at most two pixels off the centre. A convolutional network
+    can recognise it by local strokes at any position, so global pooling loses little, as it does
+    on photographs.
     """
     row, column = generator.integers(0, BLOCK - SIDE + 1, size=2)
     patch = blocks[generator.integers(len(blocks))][row : row + SIDE, column : column + SIDE]

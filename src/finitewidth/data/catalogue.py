@@ -1,7 +1,8 @@
-"""Which datasets there are, what each may stand in for, and how a figure names what it shows.
+"""The list of datasets, what each may replace, and how a figure names them.
 
-A role (``mnist``) is what a paper asks for, a source (``digits``) what a run takes for it.
-Standard library only: the workflow reads this at every start.
+A role (``mnist``) is a dataset that a paper uses. A source (``digits``) is the dataset that a run
+uses for this role. This module imports only the standard library, because the workflow imports it
+at every start.
 """
 
 import difflib
@@ -17,9 +18,16 @@ ROLES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR-10
 
 @dataclass(frozen=True)
 class Source:
-    """One dataset: ``shape`` is (H, W, C); None where only the image folder itself can tell.
+    """One dataset.
 
-    ``images`` are the numbers of training and test images.
+    Attributes:
+        name: the key used in the settings and the name of the file.
+        title: the name shown in figures.
+        stands_in_for: title of the dataset that it may replace, or None.
+        shape: (H, W, C); None if it is known only after the image folder has been read.
+        classes: number of classes, or None as for ``shape``.
+        images: numbers of training and of test images, or None as for ``shape``.
+        origin: reference, and how the images were made.
     """
 
     name: str
@@ -97,11 +105,15 @@ IMAGE_FOLDERS = ("cifar10_jpeg",)
 
 
 def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Source:
-    """The source called ``name``; the keys of ``imagefolder`` (name -> tree) are sources too.
+    """Return the source called ``name``.
+
+    Args:
+        name: a key of `SOURCES` or of ``imagefolder``.
+        imagefolder: the setting ``data.imagefolder``, name -> folder. Its keys are sources too.
 
     Raises:
-        ConfigError: no such source (the message suggests the nearest), or an image folder takes
-            the name of a dataset that is made or fetched another way.
+        ConfigError: there is no such source (the message suggests the closest name), or an image
+            folder has the name of a dataset that is bundled or downloaded.
     """
     trees = imagefolder or {}
     for tree in trees:
@@ -116,10 +128,15 @@ def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Sour
 
 
 def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
-    """The source that ``data_config`` (the ``data:`` part of the settings) gives to ``role``.
+    """Return the source that the settings assign to a role.
+
+    Args:
+        role: a key of `ROLES`.
+        data_config: the ``data:`` section of the settings.
 
     Raises:
-        ConfigError: unknown role or source, or the settings give the role no source.
+        ConfigError: the role or the source is unknown, or the settings assign no source to the
+            role.
     """
     _check_role(role)
     if role not in data_config:
@@ -133,25 +150,28 @@ def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
 def describe(
     source_name: str, role: str | None = None, imagefolder: Mapping[str, str] | None = None
 ) -> str:
-    """What the footer of a figure says: "MNIST", or "digits 8×8 (stand-in for MNIST)".
+    """Return the text for the footer of a figure, e.g. "digits 8×8 (stand-in for MNIST)".
 
-    Without ``role`` the dataset is described for the role it was made for.
+    Args:
+        source_name: the source that was used.
+        role: the dataset that the paper uses; None for the one that the source was made to replace.
+        imagefolder: as for `find_source`.
 
     Raises:
-        ConfigError: unknown source or role.
+        ConfigError: the source or the role is unknown.
     """
     source = find_source(source_name, imagefolder)
     if role is not None:
         _check_role(role)
     wanted = source.stands_in_for if role is None else ROLES[role]
-    # "CIFAR-10 (JPEG re-encoded)" already says what it is and what it is not
+    # the title "CIFAR-10 (JPEG re-encoded)" needs no addition
     if wanted is None or source.title == wanted or source.title.startswith(f"{wanted} ("):
         return source.title
     return f"{source.title} (stand-in for {wanted})"
 
 
 def unknown(what: str, name: object, known: list[str]) -> str:
-    """One sentence: there is no such name, the nearest one, and all there are."""
+    """Return a message that ``name`` is unknown, with the closest name and all known names."""
     return f"there is no {what} {name!r}{_nearest(name, known)}"
 
 
@@ -169,10 +189,10 @@ def _check_role(role: str) -> None:
 def _check_tree_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ConfigError(
-            f"data.imagefolder: {name!r} becomes a file name; use letters, digits, '_' and '-'"
+            f"data.imagefolder: {name!r} is used as a file name; use letters, digits, '_' and '-'"
         )
     if name in SOURCES and name not in IMAGE_FOLDERS:
         raise ConfigError(
             f"data.imagefolder: {name!r} already names {SOURCES[name].title}; "
-            f"choose another name, a figure would otherwise claim to show {SOURCES[name].title}"
+            f"choose another name, or figures would say that they show {SOURCES[name].title}"
         )

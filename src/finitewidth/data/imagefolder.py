@@ -1,6 +1,6 @@
-"""A tree of pictures, ``train/<class>/*`` and ``test/<class>/*``, as a dataset.
+"""Read a folder of images, ``train/<class>/*`` and ``test/<class>/*``, as a dataset.
 
-The layout and the order are those of torchvision's ImageFolder; Pillow alone reads it faster.
+Layout and order are those of torchvision's ImageFolder. Reading with Pillow directly is faster.
 """
 
 from pathlib import Path
@@ -15,14 +15,20 @@ SUFFIXES = (".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".
 
 
 def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
-    """Read all pictures of one size below ``root``; classes are the folder names, sorted.
+    """Read all images below ``root``. The classes are the folder names in sorted order.
 
-    Images come class by class in the order of file names, (n, H, W, 1) if all are grey, else
-    (n, H, W, 3). Other files and hidden files are passed over.
+    Images are ordered by class, then by file name. Their shape is (n, H, W, 1) if all of them are
+    grey, otherwise (n, H, W, 3). Hidden files and files that are not images are ignored.
+
+    Args:
+        name: of the dataset.
+        title: shown in figures.
+        root: a folder with ``train`` and ``test``.
 
     Raises:
-        DataError: a folder is missing or empty, the classes of train and test differ, or a picture
-            is unreadable, not of 8 bits or of another size; the message names the first such file.
+        DataError: a folder is missing or empty, the classes of train and test differ, or an image
+            is unreadable, has more than 8 bits or a different size. The message names the first
+            such file.
     """
     root = Path(root)
     classes = _classes(root / "train")
@@ -60,8 +66,8 @@ def _classes(folder: Path) -> tuple[str, ...]:
 
 
 _REMEDY = (
-    "an image folder holds train/<class>/* and test/<class>/*; set data.root (or FINITEWIDTH_DATA) "
-    "and data.imagefolder so that they lead to it"
+    "an image folder contains train/<class>/* and test/<class>/*; set data.root (or "
+    "FINITEWIDTH_DATA) and data.imagefolder to its path"
 )
 
 
@@ -72,22 +78,22 @@ def _pictures(folder: Path) -> list[Path]:
         if file.suffix.lower() in SUFFIXES and not file.name.startswith(".")
     )
     if not files:
-        raise DataError(f"{folder} has no pictures ({', '.join(SUFFIXES)}); {_REMEDY}")
+        raise DataError(f"{folder} has no images ({', '.join(SUFFIXES)}); {_REMEDY}")
     return files
 
 
 def _read(file: Path) -> np.ndarray:
-    """Pixels uint8: (H, W) of a grey picture, (H, W, 3) of any other."""
+    """Return the pixels, uint8: (H, W) of a grey image, (H, W, 3) of any other."""
     from PIL import Image
 
     try:
         with Image.open(file) as picture:
             mode = picture.mode
             pixels = np.asarray(picture.convert("L" if mode in ("1", "L") else "RGB"))
-    except Exception as error:  # Pillow's decoders raise anything on damaged files
-        raise DataError(f"{file} is not a readable picture ({error}); copy it anew") from error
+    except Exception as error:  # Pillow raises many types of exception on damaged files
+        raise DataError(f"{file} is not a readable image ({error}); copy it again") from error
     if mode.startswith(("I", "F")):
-        raise DataError(f"{file} has more than 8 bits per pixel (mode {mode}); convert it to 8")
+        raise DataError(f"{file} has more than 8 bits per channel (mode {mode}); convert it to 8")
     return pixels
 
 
@@ -95,8 +101,8 @@ def _check_sizes(images: list[np.ndarray], first: np.ndarray, files: list[Path])
     for image, file in zip(images, files, strict=True):
         if image.shape[:2] != first.shape[:2]:
             raise DataError(
-                f"{file} is {image.shape[1]}×{image.shape[0]} pixels, the first picture "
-                f"{first.shape[1]}×{first.shape[0]}; bring all to one size"
+                f"{file} is {image.shape[1]}×{image.shape[0]} pixels, the first image "
+                f"{first.shape[1]}×{first.shape[0]}; resize all images to one size"
             )
 
 

@@ -1,4 +1,4 @@
-"""MNIST, FashionMNIST and CIFAR-10 themselves: found or fetched with torchvision, then verified."""
+"""MNIST, FashionMNIST and CIFAR-10: found on disk or downloaded with torchvision, then verified."""
 
 import gzip
 import hashlib
@@ -20,13 +20,13 @@ from finitewidth.data.store import Dataset
 from finitewidth.data.torchvision_import import import_torchvision
 
 VARIABLE = "FINITEWIDTH_DATA"
-DEFAULT_ROOT = Path("resources")  # below the folder of the run, if no place was named
+DEFAULT_ROOT = Path("resources")  # relative to the working directory
 CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
 COUNTS = {"train": 60_000, "t10k": 10_000}
 SIDE = 28
 CIFAR_FOLDER = "cifar-10-batches-py"
-TIMEOUT = 60  # seconds; torchvision itself waits for ever
-# torchvision knows the checksums of the packed files only and does not look at unpacked ones
+TIMEOUT = 60  # seconds; torchvision itself has no time limit
+# torchvision verifies only the packed files, so the checksums of the unpacked ones are given here
 MNIST_MD5 = {
     "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
     "train-labels-idx1-ubyte": "a25bea736e30d166cdddb491f175f624",
@@ -36,20 +36,26 @@ MNIST_MD5 = {
 
 
 def data_root(configured: str | None) -> Path | None:
-    """Where the originals lie: the setting ``data.root``, else FINITEWIDTH_DATA, else None."""
+    """Return the folder of the original datasets.
+
+    This is the setting ``data.root`` if it is given, otherwise the environment variable
+    FINITEWIDTH_DATA, otherwise None.
+    """
     place = configured or os.environ.get(VARIABLE)
     return Path(place).expanduser() if place else None
 
 
 def load_original(name: str, root: str | Path, download: bool) -> Dataset:
-    """Read ``mnist``, ``fashion_mnist`` or ``cifar10`` below ``root``; fetch it first if allowed.
+    """Read ``mnist``, ``fashion_mnist`` or ``cifar10`` below ``root``, downloading it if allowed.
 
-    MNIST (60,000 + 10,000 images (28, 28, 1)) and FashionMNIST lie in ``<Name>/raw``, CIFAR-10
-    (50,000 + 10,000 of (32, 32, 3)) in ``cifar-10-batches-py``, as torchvision lays them out.
+    The files are laid out as torchvision does it: MNIST and FashionMNIST (60,000 + 10,000 images of
+    shape (28, 28, 1)) in ``<Name>/raw``, CIFAR-10 (50,000 + 10,000 of shape (32, 32, 3)) in
+    ``cifar-10-batches-py``.
 
     Raises:
-        ConfigError: another name.
-        DataError: missing and not to be fetched, or altered; the message has file and remedy.
+        ConfigError: another name is given.
+        DataError: a file is missing and may not or cannot be downloaded, or a file is altered. The
+            message names the file and the remedy.
     """
     if name not in CLASSES:
         raise ConfigError(unknown("original dataset", name, list(CLASSES)))
@@ -66,7 +72,10 @@ def load_original(name: str, root: str | Path, download: bool) -> Dataset:
 
 
 def _checksums(name: str, kind: Any) -> dict[str, str | None]:
-    """Path below the root -> md5; None where only the packed file's checksum is published."""
+    """Map each path below the root to its md5.
+
+    The value is None for FashionMNIST: only the checksums of its packed files are published.
+    """
     if name == "cifar10":
         listed = [*kind.train_list, *kind.test_list, [kind.meta["filename"], kind.meta["md5"]]]
         return {f"{CIFAR_FOLDER}/{file}": md5 for file, md5 in listed}
@@ -76,17 +85,24 @@ def _checksums(name: str, kind: Any) -> dict[str, str | None]:
 
 def _missing_text(name: str, root: Path, missing: list[str], failure: str | None) -> str:
     rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-    why = "fetching is off" if failure is None else f"fetching failed: {' '.join(failure.split())}"
-    allow = ", or let it be fetched (data.download: true)" if failure is None else ""
+    why = (
+        "downloading is switched off"
+        if failure is None
+        else f"the download failed: {' '.join(failure.split())}"
+    )
+    allow = ", allow the download (data.download: true)" if failure is None else ""
     return (
-        f"{SOURCES[name].title} is missing: looked in {root} for {missing[0]}{rest} ({why}); "
-        f"set {VARIABLE} or data.root to a folder that has it{allow}, "
+        f"{SOURCES[name].title} is missing: {root} was searched for {missing[0]}{rest} ({why}); "
+        f"set {VARIABLE} or data.root to a folder that contains it{allow}, "
         "or use the preset quick, which needs no downloads"
     )
 
 
 def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
-    """Fetch beside the target and move file by file, so that no part is taken for the whole."""
+    """Download to a temporary folder below ``root`` and move the missing files into place.
+
+    An interrupted download leaves no incomplete file in the place of a complete one.
+    """
     try:
         root.mkdir(parents=True, exist_ok=True)
         remove_left_folders(root, ".fetch-")
@@ -95,12 +111,12 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
             _verify(name, kind, Path(folder))
             for file in missing:
                 _move(Path(folder), root, file)
-    except Exception as error:  # a network fails in many ways, the remedies are the same
+    except Exception as error:  # downloads fail in many ways; the remedy is the same for all
         raise DataError(_missing_text(name, root, missing, str(error))) from error
 
 
 def _move(source: Path, target: Path, file: str) -> None:
-    for name in (f"{file}.gz", file):  # the packed file, if any, proves the unpacked one later
+    for name in (f"{file}.gz", file):  # the packed file, if any, serves to verify the unpacked one
         if (source / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(source / name, target / name)
@@ -152,7 +168,7 @@ def _compare(path: Path, expected: str, content: bytes) -> None:
 
 
 def _check_idx(path: Path, content: bytes) -> None:
-    """Header, length and range of labels of an IDX file against what the dataset has."""
+    """Check header, length and number of labels per class of an IDX file."""
     count = COUNTS[path.name.split("-")[0]]
     sides = (SIDE, SIDE) if "images" in path.name else ()
     sizes = (count, *sides)
@@ -171,12 +187,12 @@ def _check_idx(path: Path, content: bytes) -> None:
 def _altered_text(path: Path, how: str) -> str:
     return (
         f"{path} is truncated or altered: {how}; "
-        "delete it and run again with data.download: true, or copy it anew"
+        "delete it and run again with data.download: true, or copy it again"
     )
 
 
 def _read_idx(name: str, kind: Any, root: Path) -> Dataset:
-    # not kind(root): that would prefer an old, unverified processed/*.pt over the raw files
+    # kind(root) is not used: it would prefer an unverified processed/*.pt file to the raw files
     idx = import_torchvision("torchvision.datasets.mnist")
     raw = root / CLASSES[name] / "raw"
     arrays = {}
@@ -192,7 +208,7 @@ def _read_cifar(kind: Any, root: Path) -> Dataset:
     arrays: dict[str, np.ndarray] = {}
     classes: list[str] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # numpy dislikes how these files of 2009 were pickled
+        warnings.simplefilter("ignore")  # numpy warns about the old pickle format of these files
         for split in ("train", "test"):
             part = kind(str(root), train=split == "train")
             arrays[f"{split}_images"] = np.ascontiguousarray(part.data)

@@ -1,4 +1,4 @@
-"""Subsets, pairs of classes and scalings of a dataset: pure functions, numpy only."""
+"""Subsets, pairs of classes and scalings of a dataset, as pure functions of numpy arrays."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +15,19 @@ VARIANTS = ("original", "random_labels", "random_pixels", "permuted_pixels")
 def stratified_subset(
     dataset: Dataset, train: int | None, test: int | None, seed_words: Sequence[str | int]
 ) -> Dataset:
-    """Take ``train`` and ``test`` images with the class shares of the whole; None takes all.
+    """Take ``train`` and ``test`` images with the class shares of the whole dataset.
 
-    The same words give the same images in the same order, and a smaller subset is the beginning
-    of a larger one. Shares are exact to within one image per class. None keeps the file's order.
+    The same seed words give the same images in the same order. A smaller subset is the beginning of
+    a larger one. The shares are exact to within one image per class.
+
+    Args:
+        dataset: to choose from.
+        train: number of training images; None takes all in the order of the file.
+        test: number of test images, likewise.
+        seed_words: determine which images are chosen.
 
     Raises:
-        ConfigError: fewer than one or more images than there are.
+        ConfigError: a number is below one or larger than the number of images.
     """
     chosen = {}
     for split, count in (("train", train), ("test", test)):
@@ -30,8 +36,8 @@ def stratified_subset(
             continue
         if not 1 <= count <= len(labels):
             raise ConfigError(
-                f"{split} = {count}: {dataset.title} has {len(labels)} {split} images, "
-                f"allowed are 1 to {len(labels)} or null for all"
+                f"{split} = {count}: {dataset.title} has {len(labels)} {split} images; "
+                f"set a number from 1 to {len(labels)}, or null for all"
             )
         index = _mixed_order(labels, seed_for(*seed_words, split))[:count]
         chosen[f"{split}_images"] = getattr(dataset, f"{split}_images")[index]
@@ -40,31 +46,39 @@ def stratified_subset(
 
 
 def _mixed_order(labels: np.ndarray, seed: int) -> np.ndarray:
-    """An order (n,) of all images of which every beginning has the class shares of the whole."""
+    """An order (n,) of all images in which each beginning has the class shares of the whole."""
     generator = np.random.default_rng(seed)
     shuffled = generator.permutation(len(labels))
     position = np.empty(len(labels))
     for label in np.unique(labels):
         members = shuffled[labels[shuffled] == label]
         position[members] = (np.arange(len(members)) + 0.5) / len(members)
-    # equal positions in different classes: the shuffled order decides
+    # the shuffled order decides between equal positions of different classes
     return shuffled[np.argsort(position[shuffled], kind="stable")]
 
 
 def binary(dataset: Dataset, negative: int | str, positive: int | str) -> Dataset:
-    """Keep two classes, given by index or name; labels become float64 -1 and +1.
+    """Keep two classes; labels become float64 -1 and +1.
 
-    ``class_names`` becomes (negative, positive); the result is for computing, not for a file.
+    The result is for computing only; `write_dataset` rejects it because of its labels.
+
+    Args:
+        dataset: to choose from.
+        negative: index or name of the class labelled -1.
+        positive: index or name of the class labelled +1.
+
+    Returns:
+        The dataset with ``class_names`` = (negative, positive).
 
     Raises:
-        ConfigError: a class is absent, or both are the same.
+        ConfigError: a class does not exist or has no image, or both are the same.
     """
     low, high = (
         _class_index(dataset, "negative", negative),
         _class_index(dataset, "positive", positive),
     )
     if low == high:
-        raise ConfigError(f"positive = {positive!r} is the negative class too; choose two classes")
+        raise ConfigError(f"positive = {positive!r} is also the negative class; choose two classes")
     fields = {"class_names": (dataset.class_names[low], dataset.class_names[high])}
     for split in ("train", "test"):
         labels = getattr(dataset, f"{split}_labels")
@@ -79,23 +93,31 @@ def _class_index(dataset: Dataset, key: str, wanted: int | str) -> int:
     index = names.index(wanted) if wanted in names else wanted
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(names):
         allowed = ", ".join(f"{i} ({name})" for i, name in enumerate(names))
-        raise ConfigError(f"{key} = {wanted!r} is no class of {dataset.title}: {allowed}")
+        raise ConfigError(
+            f"{key} = {wanted!r} is not a class of {dataset.title}; allowed: {allowed}"
+        )
     for split in ("train", "test"):
         if not np.any(getattr(dataset, f"{split}_labels") == index):
-            raise ConfigError(f"{key} = {wanted!r}: {dataset.title} has no {split} image of it")
+            raise ConfigError(
+                f"{key} = {wanted!r}: {dataset.title} has no {split} image of this class"
+            )
     return index
 
 
 def altered(dataset: Dataset, variant: str) -> Dataset:
-    """The dataset with its training images or labels made random; test images stay.
+    """Return the dataset with random training images or labels; test images do not change.
 
-    ``random_labels`` draws each label uniformly from those that occur; ``random_pixels`` draws
-    each pixel uniformly from 0 to 255; ``permuted_pixels`` moves the pixels of each image by a
-    permutation of its own. ``original`` changes nothing. A function of the dataset's name and
-    size: every training sees the same random images.
+    The random numbers depend only on the name and the size of the dataset, so all trainings see the
+    same random images.
+
+    Args:
+        dataset: to alter.
+        variant: ``original`` changes nothing. ``random_labels`` draws each label uniformly from
+            those that occur. ``random_pixels`` draws each pixel uniformly from 0 to 255.
+            ``permuted_pixels`` permutes the pixels of each image, with a new permutation for each.
 
     Raises:
-        ConfigError: no such variant.
+        ConfigError: the variant is unknown.
     """
     if variant not in VARIANTS:
         raise ConfigError(f"variant: {variant!r} is unknown; allowed are {', '.join(VARIANTS)}")
@@ -116,17 +138,24 @@ def altered(dataset: Dataset, variant: str) -> Dataset:
 
 
 def first_per_class(labels: np.ndarray, classes: Sequence[int], per_class: int) -> np.ndarray:
-    """Indices int64 (len(classes) * per_class,) of the first images of each class.
+    """Indices of the first images of each class.
 
-    Grouped by class in the order of ``classes``, file order within a class.
+    Args:
+        labels: (n,).
+        classes: which classes, in the order wanted.
+        per_class: how many images of each.
+
+    Returns:
+        int64 (len(classes) * per_class,), grouped by class, in file order within a class.
 
     Raises:
-        ConfigError: a class has fewer images than ``per_class``, or that is below one.
+        ConfigError: a class has fewer than ``per_class`` images, ``per_class`` is below one, or a
+            class is listed twice.
     """
     if per_class < 1 or len(set(classes)) < len(classes) or not len(classes):
         raise ConfigError(
             f"per_class = {per_class}, classes = {list(classes)}: "
-            "at least one image of at least one class is needed, and no class twice"
+            "set at least one image and at least one class, and no class twice"
         )
     groups = []
     for label in classes:
@@ -141,23 +170,23 @@ def first_per_class(labels: np.ndarray, classes: Sequence[int], per_class: int) 
 
 
 def scaled(images: np.ndarray) -> np.ndarray:
-    """Pixels uint8 0..255 as float32 in [0, 1]; shape (n, H, W, C) stays."""
+    """Convert pixels from uint8 0..255 to float32 in [0, 1]; the shape (n, H, W, C) stays."""
     return images.astype(np.float32) / np.float32(255)
 
 
 def averaged(images: np.ndarray, pool: int) -> np.ndarray:
-    """Means over squares of ``pool`` × ``pool`` pixels: (n, H, W, C) to (n, H/pool, W/pool, C).
+    """Average over squares of ``pool`` × ``pool`` pixels: (n, H, W, C) to (n, H/pool, W/pool, C).
 
     Raises:
         ConfigError: ``pool`` does not divide both sides.
     """
     count, height, width, channels = images.shape
     if pool < 1 or height % pool or width % pool:
-        raise ConfigError(f"pool = {pool} must divide the sides of images of {height}×{width}")
+        raise ConfigError(f"pool = {pool} must divide the image size {height}×{width}")
     squares = images.reshape(count, height // pool, pool, width // pool, pool, channels)
     return squares.mean(axis=(2, 4), dtype=images.dtype)
 
 
 def channels_first(images: np.ndarray) -> np.ndarray:
-    """(n, H, W, C) as contiguous (n, C, H, W)."""
+    """Return (n, H, W, C) as a contiguous array (n, C, H, W)."""
     return np.ascontiguousarray(images.transpose(0, 3, 1, 2))

@@ -1,7 +1,7 @@
-"""The one file format of a dataset: an ``.npz`` that carries the checksum of its own bytes.
+"""The file format of a dataset: an ``.npz`` file that contains the checksum of its own bytes.
 
-The SHA-256 of everything before it stands in the zip comment, the last bytes of the file, so any
-changed or missing byte is found before anything is parsed, and numpy alone can still read the file.
+The zip comment at the end of the file holds the SHA-256 of all bytes before it. A changed or
+missing byte is therefore found before anything is parsed, and plain numpy can read the file.
 """
 
 import hashlib
@@ -27,7 +27,16 @@ _TEXTS = ("name", "title", "origin")
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Images uint8 in 0..255, shape (n, H, W, C); labels int64 (n,), indices into class_names."""
+    """Images and labels of one dataset.
+
+    Attributes:
+        name: key of the dataset.
+        title: name shown in figures.
+        train_images, test_images: uint8 in 0..255, (n, H, W, C).
+        train_labels, test_labels: int64 (n,), indices into ``class_names``.
+        class_names: one per class, all different.
+        origin: reference, and how the images were made.
+    """
 
     name: str
     title: str
@@ -48,7 +57,7 @@ def write_dataset(path: str | Path, dataset: Dataset) -> None:
     """Write ``dataset`` as uncompressed ``.npz``; equal datasets give equal bytes.
 
     Raises:
-        DataError: the dataset contradicts itself (see ``problem_of``).
+        DataError: the dataset is inconsistent (see ``problem_of``).
         ResultError: the file cannot be written.
     """
     problem = problem_of(dataset)
@@ -64,11 +73,12 @@ def write_dataset(path: str | Path, dataset: Dataset) -> None:
 
 
 def read_dataset(path: str | Path) -> Dataset:
-    """Read and verify a file of ``write_dataset``.
+    """Read and verify a file that ``write_dataset`` wrote.
 
     Raises:
-        DataError: the file is missing, unreadable, truncated, altered or malformed; the message
-            names the file, both checksums where there are two, and the remedy.
+        DataError: the file is missing, unreadable, truncated, altered or malformed. The message
+            names the file, the remedy and, for an altered file, the expected and the found
+            checksum.
     """
     path = Path(path)
     try:
@@ -84,7 +94,11 @@ def read_dataset(path: str | Path) -> Dataset:
 
 
 def problem_of(dataset: Dataset) -> str | None:
-    """What is wrong with types, shapes, lengths or the range of labels; None if nothing is."""
+    """Describe the first problem with the types, shapes, lengths or range of labels of a dataset.
+
+    Returns:
+        The description, or None if the dataset is consistent.
+    """
     classes = len(dataset.class_names)
     for split in ("train", "test"):
         images, labels = getattr(dataset, f"{split}_images"), getattr(dataset, f"{split}_labels")
@@ -105,7 +119,7 @@ def problem_of(dataset: Dataset) -> str | None:
 
 
 def _seal(path: Path) -> None:
-    # the comment's length belongs to the bytes that are hashed: first reserve the room, then fill
+    # the hashed bytes include the comment's length, so a placeholder is written first
     with zipfile.ZipFile(path, "a") as archive:
         archive.comment = _TAG + b"0" * _HEX
     with path.open("r+b") as stream:
@@ -133,7 +147,7 @@ def _seal_problem(stream: BinaryIO) -> str | None:
     stream.seek(max(0, size - _TAIL))
     tail = stream.read()
     if size < _TAIL or not tail.startswith(_TAG):
-        return f"is truncated or of another origin ({size} bytes, no checksum at its end)"
+        return f"is truncated or not a dataset file ({size} bytes, no checksum at its end)"
     expected = tail[len(_TAG) :].decode("ascii", "replace")
     found = _digest(stream, size - _TAIL)
     if found != expected:
@@ -151,7 +165,7 @@ def _parse(path: Path, stream: BinaryIO) -> Dataset:
         texts = {key: about[key] for key in _TEXTS}
         dataset = Dataset(class_names=tuple(about["class_names"]), **texts, **arrays)
         problem = problem_of(dataset)
-    except Exception as error:  # the checksum is right: written by something else, all may be wrong
+    except Exception as error:  # the checksum is right, but another program may have written it
         raise DataError(_message(path, f"is malformed ({error!r})")) from error
     if problem:
         raise DataError(_message(path, f"is malformed: {problem}"))

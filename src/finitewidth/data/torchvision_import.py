@@ -1,7 +1,7 @@
-"""Import torchvision where its compiled part does not fit the installed torch.
+"""Import torchvision even if its compiled extension does not match the installed torch.
 
-The usual torchvision wheel is built for CUDA; beside a CPU build of torch its library does not
-load, and the import fails although the readers of datasets need nothing of it.
+The usual torchvision wheel is built for CUDA. With a CPU build of torch its extension does not load
+and the import fails, although the dataset readers do not need it.
 """
 
 import importlib
@@ -10,16 +10,17 @@ from types import ModuleType
 
 _REASON = "operator torchvision::nms does not exist"
 _SIGNATURE = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-_kept_alive: list[object] = []  # torch forgets the operators when the Library object dies
+_kept_alive: list[object] = []  # torch removes the operators when the Library object is deleted
 
 
 def import_torchvision(module: str = "torchvision.datasets") -> ModuleType:
-    """Import ``module`` of torchvision; supply missing operators only where it fails for them.
+    """Import ``module`` of torchvision, declaring missing operators if the import fails for them.
 
-    The operators are names without code: detection models stay unusable, all else works.
+    The operators are declared without an implementation. Detection models therefore do not work;
+    everything else does.
 
     Raises:
-        ImportError, RuntimeError: whatever else torchvision raises, unchanged.
+        ImportError, RuntimeError: any other error of torchvision, unchanged.
     """
     try:
         return importlib.import_module(module)
@@ -38,7 +39,7 @@ def _forget_torchvision() -> None:
 
 
 def _declare_operators() -> None:
-    # only after the failure: declaring an operator twice aborts the process, beyond any except
+    # only after the failure: declaring an operator twice aborts the process without an exception
     import torch
 
     library = torch.library.Library("torchvision", "DEF")

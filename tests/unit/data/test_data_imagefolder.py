@@ -84,14 +84,14 @@ def test_the_first_unreadable_file_is_named(tree, damage):
         path = tree / "train" / name
         content = path.read_bytes()
         path.write_bytes({"empty": b"", "cut": content[:50], "text": b"hello"}[damage])
-    with pytest.raises(DataError, match="not a readable picture") as caught:
+    with pytest.raises(DataError, match="not a readable image") as caught:
         load(tree)
     assert str(tree / "train" / "ant" / "01.png") in str(caught.value)
 
 
 def test_one_size_only(tree):
     paint(tree / "test" / "bee" / "00.png", np.zeros((5, 4, 3)))
-    with pytest.raises(DataError, match="is 4×5 pixels, the first picture 5×4") as caught:
+    with pytest.raises(DataError, match="is 4×5 pixels, the first image 5×4") as caught:
         load(tree)
     assert str(tree / "test" / "bee" / "00.png") in str(caught.value)
 
@@ -106,7 +106,7 @@ def test_missing_folders_are_named(tree, tmp_path):
     with pytest.raises(DataError, match=r"nowhere.train cannot be listed .*data.imagefolder"):
         load(tmp_path / "nowhere")
     (tree / "test" / "bee" / "00.png").unlink()
-    with pytest.raises(DataError, match=r"test.bee has no pictures"):
+    with pytest.raises(DataError, match=r"test.bee has no images"):
         load(tree)
     (tree / "test" / "bee").rmdir()
     with pytest.raises(DataError, match=r"different class folders: \['bee'\]"):

@@ -255,7 +255,13 @@ def test_failed_fetch_leaves_nothing_and_says_why(tmp_path, monkeypatch, action)
     fetching(monkeypatch, import_torchvision().MNIST, action)
     with pytest.raises(DataError) as caught:
         load_original("mnist", tmp_path, download=True)
-    for part in ("MNIST is missing", str(tmp_path), "fetching failed", "FINITEWIDTH_DATA", "quick"):
+    for part in (
+        "MNIST is missing",
+        str(tmp_path),
+        "the download failed",
+        "FINITEWIDTH_DATA",
+        "quick",
+    ):
         assert part in str(caught.value)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -263,7 +269,7 @@ def test_failed_fetch_leaves_nothing_and_says_why(tmp_path, monkeypatch, action)
 
 def test_place_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="fetching failed"):
+    with pytest.raises(DataError, match="the download failed"):
         load_original("mnist", tmp_path / "file" / "below", download=True)
 
 
