@@ -202,7 +202,7 @@ def test_a_folder_cleared_by_another_run_stops_no_training(tmp_path, caplog):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", lambda one, _: (shutil.rmtree(store.folder), os.stat(one)))
         store.save(1, {"step": 1})
-    assert "another run has cleared" in caplog.text
+    assert "another run has deleted" in caplog.text
     store.save(2, {"step": 2})
     assert store.latest() == ({"step": 2}, [])
 
@@ -269,7 +269,7 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     state, complaints = store.latest()
     assert (state is None) == both
     assert len(complaints) == 1 + both
-    assert all("is damaged and left out" in complaint for complaint in complaints)
+    assert all("is damaged and is ignored" in complaint for complaint in complaints)
     assert "000000000007.pt" in complaints[0]
     with caplog.at_level(logging.INFO, "finitewidth"):
         # so late that no checkpoint is written over the damaged ones

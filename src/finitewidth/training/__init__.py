@@ -1,1 +1,1 @@
-"""Training of stacked replicas: runs, losses, optimisers, the loop and its checkpoints."""
+"""Training of many networks at once: runs, losses, optimisers, the loop and checkpoints."""

@@ -1,4 +1,4 @@
-"""Checkpoints: where a killed training goes on. Two are kept, each replaced atomically."""
+"""Checkpoints, from which an interrupted training continues."""
 
 import errno
 import hashlib
@@ -15,11 +15,12 @@ from finitewidth.common.result_files import atomic
 
 
 class CheckpointStore:
-    """The checkpoints of one training, in a folder named by the fingerprint of what it computes.
+    """The checkpoints of one training. The last two are kept, and each is written atomically.
 
-    The fingerprint covers settings, code and data, so a checkpoint of other settings or other code
-    lies in another folder and is never met; one moved in by hand is refused, as digests cover the
-    fingerprint too. The folder is no output of a rule: Snakemake deletes those of a failed job.
+    They are stored in a folder named by the fingerprint of settings, code and data. A training with
+    other settings or other code therefore uses another folder. A checkpoint copied from another
+    training is rejected, because the digest at its end covers the fingerprint too. The folder is
+    not an output of the Snakemake rule, because Snakemake deletes the outputs of a failed job.
     """
 
     KEPT = 2
@@ -29,12 +30,19 @@ class CheckpointStore:
         self._owner = fingerprint.encode()
 
     def save(self, number: int, state: dict[str, Any]) -> None:
-        """Keep ``state`` (tensors and plain values) under a growing number; drop all but two.
+        """Write ``state`` and delete all checkpoints but the last two.
 
-        Another run that ends clears the folder of a training it has finished; this one goes on all
-        the same.
+        Another run may delete the folder when it has finished the same training. This training then
+        continues without the checkpoint.
+
+        Args:
+            number: increases from one call to the next.
+            state: tensors and plain values.
+
+        Raises:
+            ResultError: the file cannot be written, e.g. because the disk is full.
         """
-        content = io.BytesIO()  # of a full disk torch says only that its writer failed
+        content = io.BytesIO()  # torch does not say that a disk is full, so it writes to memory
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
         try:
@@ -43,34 +51,39 @@ class CheckpointStore:
         except ResultError as error:
             if getattr(error.__cause__, "errno", None) != errno.ENOENT:
                 raise
-            LOG.warning("no checkpoint kept: another run has cleared %s", self.folder)
+            LOG.warning("checkpoint not written: another run has deleted %s", self.folder)
         for path in self._paths()[: -self.KEPT]:
             path.unlink(missing_ok=True)
 
     def latest(self) -> tuple[dict[str, Any] | None, list[str]]:
-        """The newest state that can be read, or None, and a complaint for each that cannot.
+        """Load the newest checkpoint that is not damaged.
 
-        Torch does not notice a changed number; the digest at the end of the file does. Nor are
-        pickles trusted: a file that is more than tensors and plain values counts as damaged.
+        Torch does not detect a changed number, so the digest at the end of each file is verified.
+        Files are loaded without executing pickled code: a file that contains more than tensors and
+        plain values counts as damaged.
+
+        Returns:
+            The state, or None if there is no usable checkpoint, and one message per damaged file.
         """
         complaints = []
         for path in reversed(self._paths()):
             try:
                 _verify(path, self._owner)
                 return torch.load(path, map_location="cpu", weights_only=True), complaints
-            except Exception as error:  # what a damaged pickle raises is anyone's guess
+            except Exception as error:  # a damaged pickle can raise any exception
                 reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-                complaints.append(f"checkpoint {path} is damaged and left out ({reason})")
+                complaints.append(f"checkpoint {path} is damaged and is ignored ({reason})")
         return None, complaints
 
     def keep_newest(self) -> None:
-        """Drop all but the last, once the results are written.
+        """Delete all checkpoints but the last, after the results have been written.
 
-        The last stays for a job that is killed before Snakemake has accepted its results, or that
-        is tried again with the group it travels in; `leftovers.clear_finished` drops it.
+        The last one is needed if the job is killed before Snakemake has recorded its results, or if
+        it is repeated with the group that it belongs to.
+        `finitewidth.pipeline.finished_checkpoints.clear_finished` deletes it.
         """
         newest = self._paths()[-1:]
-        for path in self.folder.glob("*"):  # also what interrupted writes left
+        for path in self.folder.glob("*"):  # includes temporary files of interrupted writes
             if path not in newest:
                 path.unlink(missing_ok=True)
 
@@ -78,12 +91,15 @@ class CheckpointStore:
         return self.folder / f"{number:012d}.pt"
 
     def _paths(self) -> list[Path]:
-        # leading dot: what an interrupted write left behind
+        # names with a leading dot are temporary files of interrupted writes
         return sorted(p for p in self.folder.glob("*.pt") if not p.name.startswith("."))
 
 
 def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:
-    """SHA-256 of the first ``length`` bytes and the owner; leaves the stream behind the former."""
+    """SHA-256 of the first ``length`` bytes of ``stream`` followed by ``owner``.
+
+    Afterwards the stream is positioned after these bytes.
+    """
     stream.seek(0)
     digest = hashlib.sha256()
     while length > 0 and (block := stream.read(min(length, 1 << 20))):
@@ -97,4 +113,4 @@ def _verify(path: Path, owner: bytes) -> None:
     with path.open("rb") as stream:
         length = stream.seek(0, os.SEEK_END) - hashlib.sha256().digest_size
         if length < 0 or _digest(stream, length, owner) != stream.read():
-            raise ValueError("its checksum is wrong, or another training's")
+            raise ValueError("its checksum is wrong, or it belongs to another training")

@@ -1,7 +1,7 @@
-"""Full-batch gradient descent of gated networks without biases, all replicas at once, by hand.
+"""Full-batch gradient descent of gated networks without biases, for all replicas at once.
 
-One step of every replica is three batched matrix products per layer; nothing is recorded for
-autograd and no activation is allocated twice.
+The gradients are written out by hand. One step of all replicas takes three batched matrix products
+per layer. Nothing is recorded for autograd, and no activation is allocated twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,18 +12,18 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 
-# gates from outside, one tensor (R, S, width) of zeros and ones per hidden layer; a ReLU network's
-# own; or all open, a deep linear network
+# given gates, one tensor (R, S, width) of zeros and ones per hidden layer; "own" for those of a
+# ReLU network; "open" for a deep linear network
 Gates = Sequence[Tensor] | Literal["own", "open"]
 
 
 class State(NamedTuple):
-    """Where all replicas stand after ``time`` steps.
+    """The state of all replicas after ``time`` steps.
 
     Attributes:
-        time: steps taken.
+        time: number of steps.
         errors: outputs minus targets, (R, S).
-        weights: one (R, fan_in, fan_out) per layer, changed in place by the next step.
+        weights: one tensor (R, fan_in, fan_out) per layer; the next step changes them in place.
     """
 
     time: int
@@ -42,26 +42,26 @@ def gradient_descent(
     loss_half: bool = True,
     dtype: torch.dtype = torch.float64,
 ) -> Iterator[State]:
-    """Descend 1/2 sum_s e_s^2 and stop by at the given times.
+    """Minimise 1/2 sum_s e_s^2 by gradient descent and yield the state at the given times.
 
     Args:
-        x: inputs (S, n0) or (R, S, n0).
-        y: targets (R, S).
-        weights: L tensors (R, fan_in, fan_out), the last of one output; they are not changed.
+        x: inputs, (S, n0) or (R, S, n0).
+        y: targets, (R, S).
+        weights: L tensors (R, fan_in, fan_out), the last with one output. They are not changed.
         gates: see ``Gates``.
         step: step size of each replica, (R,).
-        times: ascending step counts to yield at; 0 is the initial network.
-        loss_half: descend the loss above; otherwise sum_s e_s^2, twice as steep.
-        dtype: of the arithmetic. float32 takes half the time; its errors are uncertain by some 1e-6
-            of e_0, so that squared errors stall near 1e-11 of theirs.
+        times: numbers of steps after which to yield, ascending; 0 is the initial network.
+        loss_half: True for the loss above, False for sum_s e_s^2, whose gradient is twice as large.
+        dtype: of the arithmetic. float32 takes half the time. Its errors are uncertain by about
+            1e-6 of e_0, so squared errors stop falling near 1e-11 of their first value.
 
     Raises:
-        ConfigError: ``times`` do not ascend from 0 or above, or there is more than one output.
+        ConfigError: ``times`` are negative or not ascending, or there is more than one output.
     """
     if not times or list(times) != sorted(set(times)) or times[0] < 0:
-        raise ConfigError(f"times: {list(times)} must ascend and not be negative")
+        raise ConfigError(f"times = {list(times)}: must be ascending and not negative")
     if weights[-1].shape[-1] != 1:
-        raise ConfigError(f"weights: {weights[-1].shape[-1]} outputs; one is needed")
+        raise ConfigError(f"weights: found {weights[-1].shape[-1]} outputs, exactly one is allowed")
     network = _Network(x, y, weights, gates, dtype)
     scale = (step * (1 if loss_half else 2)).to(dtype)[:, None, None]
     wanted = set(times)
@@ -74,7 +74,7 @@ def gradient_descent(
 
 
 class _Network:
-    """Replicas with room for one activation per layer."""
+    """Weights of all replicas, with preallocated memory for one activation per layer."""
 
     def __init__(
         self, x: Tensor, y: Tensor, weights: Sequence[Tensor], gates: Gates, dtype: torch.dtype
@@ -89,7 +89,7 @@ class _Network:
         self.delta = [torch.empty_like(z) for z in self.z[1:]]
 
     def forward(self) -> Tensor:
-        """Fill the activations; returns the errors (R, S)."""
+        """Compute the activations of all layers and return the errors, (R, S)."""
         last = len(self.weights) - 1
         for layer, weight in enumerate(self.weights):
             q = torch.bmm(self.z[layer], weight, out=self.z[layer + 1])
@@ -98,7 +98,7 @@ class _Network:
         return self.z[-1][..., 0] - self.targets
 
     def descend(self, scale: Tensor) -> None:
-        """One step of size ``scale`` (R, 1, 1) from where ``forward`` left the activations."""
+        """Take one step of size ``scale`` (R, 1, 1), using the activations of ``forward``."""
         delta = torch.sub(self.z[-1], self.targets[..., None], out=self.delta[-1]).mul_(scale)
         for layer in reversed(range(len(self.weights))):
             weight, z, above = self.weights[layer], self.z[layer], delta

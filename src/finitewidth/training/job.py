@@ -1,4 +1,4 @@
-"""A training as one job: read a dataset, train a stack, write history, weights and provenance."""
+"""Run one training as a job: read the dataset, train, write history, weights and provenance."""
 
 import time
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def run_training(
     code: str,
     runtime: Mapping[str, Any],
 ) -> None:
-    """Train what ``settings`` describe and write what comes of it.
+    """Train the networks that ``settings`` describe and write the results.
 
     Args:
         inputs: ``data``, a dataset's ``.npz``; optionally ``history`` and ``weights`` of an earlier
@@ -42,7 +42,12 @@ def run_training(
         outputs: ``history`` (CSV), ``weights`` (``.npz``) and ``provenance`` (JSON).
         settings: a `TrainingRun` as a mapping.
         code: digest of the code that trains.
-        runtime: ``threads``, ``device``, ``checkpoints`` (folder), ``checkpoint_seconds``.
+        runtime: ``threads``, ``device``, ``checkpoints`` (a folder) and ``checkpoint_seconds``.
+
+    Raises:
+        ConfigError: the settings are contradictory, or the device is not available.
+        DataError: the dataset is missing or damaged.
+        ResultError: an input is damaged, or an output cannot be written.
     """
     started = time.monotonic()
     device = prepare_torch(runtime["threads"], runtime["device"])
@@ -81,9 +86,15 @@ def run_training(
 
 
 def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
-    """The part of a dataset a run sees, as tensors: pixels in [0, 1], flat unless convolved.
+    """Return the part of the dataset that a run uses, as tensors.
 
-    Test images are never altered.
+    Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
+    are the same for all variants.
+
+    Args:
+        dataset: whole.
+        run: the training.
+        device: where the tensors are stored, e.g. ``cpu``.
     """
     subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
     if run.data.classes is not None:

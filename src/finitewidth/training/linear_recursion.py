@@ -1,7 +1,7 @@
-"""Gradient descent as it would be if the tangent kernel stayed what it was: e_{t+1} = (I - aK) e_t.
+"""Gradient descent with a constant tangent kernel: e_{t+1} = (I - a K) e_t.
 
-In the kernel's eigenvectors every component shrinks by a constant factor, so any time costs the
-same and none accumulates rounding errors.
+In the basis of the kernel's eigenvectors every component shrinks by a constant factor. The cost is
+therefore the same for any time, and rounding errors do not accumulate.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,21 @@ def error_ratios(
     times: Sequence[int],
     loss_half: bool = True,
 ) -> Tensor:
-    """|e_t|^2 / |e_0|^2 under the linear recursion, (times, R) in float64.
+    """Compute |e_t|^2 / |e_0|^2 under the linear recursion.
 
     Args:
         eigenvalues: of the kernels, (R, S).
-        eigenvectors: in columns, (R, S, S), as of ``torch.linalg.eigh``.
+        eigenvectors: in columns, (R, S, S), as returned by ``torch.linalg.eigh``.
         errors: e_0, outputs minus targets at the start, (R, S).
         step: step size a of each replica, (R,).
-        times: step counts, any order.
-        loss_half: of the loss 1/2 sum e^2; otherwise of sum e^2, which doubles a.
+        times: numbers of steps, in any order.
+        loss_half: True for the loss 1/2 sum e^2, False for sum e^2, which doubles a.
+
+    Returns:
+        (times, R), float64.
 
     Raises:
-        ConfigError: shapes do not fit.
+        ConfigError: the shapes do not match.
     """
     if eigenvectors.shape != (*errors.shape, errors.shape[-1]) or eigenvalues.shape != errors.shape:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The training loop: stacked replicas, tidy history, exact resumption."""
+"""The training loop for stacked replicas. A training can be interrupted and resumed exactly."""
 
 import time
 from dataclasses import dataclass, field
@@ -18,20 +18,21 @@ from finitewidth.training.run import TrainingRun
 from finitewidth.training.stack import Images, Stack, Trained, build_stack
 
 EVALUATION_BATCH = 500
-LONG_SAVE = 1.0  # seconds; of a longer one the pause follows, so that it takes little of the time
-PAUSE = 19  # times a long save: a twentieth of the time
+LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
+PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
 
 
 @dataclass
 class State:
-    """Where a training stands, beside its weights: all that a checkpoint adds to them.
+    """The progress of a training: everything in a checkpoint besides weights and optimiser.
 
     Attributes:
-        epoch, step: finished epochs, and finished steps of the next one.
-        sums: (R, 2) loss and number of right outputs summed over the images of this epoch so far.
-        history: a row per finished epoch and replica.
-        best: per criterion, each replica's best score (R,) and weights then.
-        kept: weights kept so far, by label.
+        epoch: number of finished epochs.
+        step: number of finished steps of the current epoch.
+        sums: (R, 2), loss and number of correct outputs, summed over the images of this epoch.
+        history: one row per finished epoch and replica.
+        best: criterion -> each replica's best score (R,) and its weights at that time.
+        kept: label -> weights kept so far.
     """
 
     epoch: int
@@ -49,18 +50,23 @@ def train(
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
 ) -> Trained:
-    """Train all replicas of a run, going on from the newest checkpoint if there is one.
+    """Train all replicas of a run, starting from the newest checkpoint if there is one.
 
-    The order in which a replica sees the images is a function of its name and the epoch, its
-    weights start from its name: its result does not depend on the other replicas of the
-    stack, but for rounding (tests/agreement/test_stacked_training.py says where bit for bit).
+    The initial weights of a replica and the order in which it sees the images depend only on its
+    name (and the order on the epoch). Its result therefore does not depend on the other replicas
+    of the stack, apart from rounding. tests/agreement/test_stacked_training.py states where
+    results are equal bit for bit.
 
     Args:
         run: the description.
-        images: what to train and test on; their device is where training happens.
-        earlier: the training whose kept weights ``pretrained`` feature networks start from.
-        checkpoints: where to keep checkpoints; None for none.
-        checkpoint_seconds: time between two of them, longer if a save takes long.
+        images: for training and testing. The training takes place on their device.
+        earlier: the training that provides the weights of ``pretrained`` feature networks.
+        checkpoints: where to store checkpoints; None for none.
+        checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
+
+    Raises:
+        ConfigError: the weights of an earlier training are needed and missing.
+        ResultError: a checkpoint cannot be written.
     """
     layers = layers_of(run.architecture, images.shape, images.outputs)
     stack = build_stack(run, layers, earlier, str(images.train_x.device))
@@ -77,7 +83,7 @@ def train(
 
 
 class _Training:
-    """One training under way."""
+    """A training in progress."""
 
     def __init__(
         self,
@@ -100,7 +106,7 @@ class _Training:
         return torch.zeros(len(self.run.replicas), 2, device=self.images.train_x.device)
 
     def finish(self) -> None:
-        """Train to the last epoch."""
+        """Train until the last epoch is finished."""
         done = self.state.epoch * self.steps_per_epoch + self.state.step
         progress = Progress(self.run.epochs * self.steps_per_epoch, self._title(), done)
         if done == 0:
@@ -130,9 +136,9 @@ class _Training:
         self._keep_snapshots()
 
     def _order(self, epoch: int) -> Tensor:
-        """(R, n): the order of the training images in an epoch, each replica's own.
+        """The order of the training images in an epoch, one per replica: (R, n).
 
-        Images are counted over all variants; a replica sees those of its own.
+        Indices count the images of all variants. Each replica sees those of its own variant.
         """
         images = self.images
         orders = [
@@ -143,12 +149,12 @@ class _Training:
         return torch.stack(orders).to(self.images.train_x.device)
 
     def _step(self, batch: Tensor) -> None:
-        """One step of every replica on its own batch, (R, b) indices of images."""
+        """Take one step of every replica on its own batch; ``batch`` holds image indices (R, b)."""
         x = self.images.train_x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
         targets = self.images.train_y[batch]
         outputs = self.stack.outputs(x)
         losses = batch_losses(self.run.loss, outputs, targets)
-        # a sum over replicas: each loss reaches its own replica's weights only
+        # the sum over replicas: each loss depends on the weights of its own replica only
         gradients = torch.autograd.grad(losses.sum(), self.trained)
         self.optimiser.step(gradients)
         with torch.no_grad():
@@ -157,9 +163,12 @@ class _Training:
 
     @torch.no_grad()
     def _scores(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Test loss (R,), and accuracies (R,) on all test images, the even and the odd ones.
+        """Test loss, and accuracies on all, the even-numbered and the odd-numbered test images.
 
-        Two halves, so that the epoch can be chosen on one and scored on the other.
+        The two halves allow the epoch to be chosen on one half and scored on the other.
+
+        Returns:
+            Four tensors (R,).
         """
         x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
         losses, right = [], []
@@ -170,11 +179,11 @@ class _Training:
             right.append(correct(self.run.loss, outputs, targets))
         right = torch.cat(right, dim=1).double()
         loss = torch.stack(losses).sum(dim=0) / len(x)
-        # all from one sum, not from the halves: equal counts must give equal numbers, or ties break
+        # not computed from the halves: equal counts must give exactly equal numbers to keep ties
         return loss, *(part.mean(dim=1) for part in (right, right[:, 0::2], right[:, 1::2]))
 
     def _record(self) -> None:
-        """Add this epoch's rows to the history and see whether a replica is at its best."""
+        """Add the rows of this epoch to the history and update the best weights."""
         state, count = self.state, self.images.train_count
         loss, accuracy, first, second = self._scores()
         train_loss, train_accuracy = (state.sums / count).T.tolist()
@@ -205,7 +214,7 @@ class _Training:
                 self._keep_best(criterion, score)
 
     def _keep_best(self, criterion: str, score: Tensor) -> None:
-        """Keep the weights of replicas that are better than ever; on a tie the earlier epoch's."""
+        """Keep the weights of replicas that improved; on a tie the earlier epoch is kept."""
         weights = self.stack.weights()
         best = self.state.best.setdefault(
             criterion, {"score": torch.full_like(score, -1.0), "weights": weights}
@@ -229,7 +238,7 @@ class _Training:
             self.state.kept[label] = weights
 
     def save(self) -> None:
-        """Write a checkpoint, and say when the next one is due."""
+        """Write a checkpoint and set the time of the next one."""
         started = time.monotonic()
         state = {
             "trained": [tensor.detach() for tensor in self.trained],
@@ -244,7 +253,7 @@ class _Training:
         LOG.info("checkpoint after epoch %d, step %d", self.state.epoch, self.state.step)
 
     def resume(self) -> None:
-        """Go on from the newest checkpoint that can be read, if there is one."""
+        """Continue from the newest undamaged checkpoint, if there is one."""
         saved, complaints = self.checkpoints.latest() if self.checkpoints else (None, [])
         for complaint in complaints:
             LOG.warning("%s", complaint)
@@ -261,7 +270,7 @@ class _Training:
 
 
 def _moved(value: Any, device: torch.device) -> Any:
-    """The same nested value with its tensors on ``device``."""
+    """Return the same nested value with its tensors on ``device``."""
     if isinstance(value, Tensor):
         return value.to(device)
     if isinstance(value, dict):

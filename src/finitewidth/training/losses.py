@@ -1,4 +1,4 @@
-"""Losses and scores of stacked networks, one number per replica."""
+"""Losses and accuracies of stacked networks, one number per replica."""
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -9,8 +9,8 @@ def batch_losses(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
     """Mean loss of each replica over its batch.
 
     Args:
-        loss: ``cross_entropy`` (targets: classes) or ``squared``, the mean of (f - y)² over batch
-            and outputs as Keras computes ``mse`` (targets: real).
+        loss: ``cross_entropy`` (targets are classes) or ``squared`` (targets are real), the mean of
+            (f - y)² over the batch and the outputs, as ``mse`` of Keras.
         outputs: (R, batch, outputs).
         targets: (R, batch).
 
@@ -24,7 +24,10 @@ def batch_losses(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def correct(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Whether each output is right, (R, batch) of booleans: the largest logit, or the sign."""
+    """Whether each output is correct, as booleans (R, batch).
+
+    The prediction is the largest logit for ``cross_entropy`` and the sign for ``squared``.
+    """
     if loss == "cross_entropy":
         return outputs.argmax(dim=-1) == targets
     return torch.sign(outputs.squeeze(-1)) == targets

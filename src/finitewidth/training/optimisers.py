@@ -1,4 +1,4 @@
-"""Torch's optimisers on stacked weights, with a step size of each replica's own."""
+"""Torch's optimisers for stacked weights, with a separate step size for each replica."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -6,21 +6,28 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
-# Keras' defaults, with which the authors trained: epsilon 1e-7, rho 0.9
+# the defaults of Keras, which the authors used
 KERAS_EPSILON = 1e-7
 KERAS_RHO = 0.9
-FLOATS_IN_CACHE_LINE = 16  # torch shares a fused step out among threads in these units
+FLOATS_IN_CACHE_LINE = 16  # unit in which torch divides a fused step among threads
 
 
 class StackedOptimiser:
-    """A torch optimiser over weights whose first axis counts replicas.
+    """A torch optimiser for weights whose first axis counts replicas.
 
-    Torch knows one step size per parameter group, so replicas with equal neighbouring step sizes
-    form a group of views into the stacked tensors; a step updates them in place.
+    Torch has one step size per parameter group. Consecutive replicas with equal step sizes
+    therefore form a group. Its parameters are views into the stacked tensors, so a step updates the
+    stacked tensors in place.
     """
 
     def __init__(self, kind: str, weights: Sequence[Tensor], step_sizes: Sequence[float]):
-        """Take ``weights`` (R, …), a step size per replica; ``kind``: sgd, adam or rmsprop."""
+        """Create the optimiser.
+
+        Args:
+            kind: ``sgd``, ``adam`` or ``rmsprop``.
+            weights: tensors (R, …).
+            step_sizes: one per replica.
+        """
         self._parts = [part for part, _ in _runs(step_sizes)]
         groups = [
             {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}
@@ -29,18 +36,18 @@ class StackedOptimiser:
         self._torch = _make(kind, groups)
 
     def step(self, gradients: Sequence[Tensor]) -> None:
-        """Update the weights in place from gradients of the same shapes."""
+        """Update the weights in place; ``gradients`` have the shapes of the weights."""
         for part, group in zip(self._parts, self._torch.param_groups, strict=True):
             for view, gradient in zip(group["params"], _pieces(gradients, part), strict=True):
                 view.grad = gradient
         self._torch.step()
 
     def state(self) -> dict:
-        """What a checkpoint needs to go on exactly; loads with ``weights_only=True``."""
+        """Return the state for a checkpoint; it can be loaded with ``weights_only=True``."""
         return self._torch.state_dict()
 
     def restore(self, state: dict) -> None:
-        """Go on from what `state` returned."""
+        """Restore a state returned by `state`."""
         self._torch.load_state_dict(state)
 
 
@@ -54,11 +61,12 @@ def _runs(step_sizes: Sequence[float]) -> list[tuple[slice, float]]:
 
 
 def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
-    """Views of the replicas ``part`` of all tensors, one a tensor where that changes no number.
+    """Views of the replicas ``part`` of all tensors.
 
-    On a CPU the fused steps round the last few numbers of a tensor, those that fill no vector
-    register, otherwise than the rest. Weights that are no multiple of it are therefore handed over
-    one replica at a time, so that a number is treated the same whatever stack it stands in.
+    A tensor gives a single view where this does not change any result. On a CPU the fused steps
+    round the last few numbers of a tensor, which do not fill a vector register, differently from
+    the rest. Weights whose size is not a multiple of that are passed one replica at a time, so
+    that results do not depend on the other replicas.
     """
     pieces: list[Tensor] = []
     for tensor in tensors:

@@ -1,4 +1,4 @@
-"""What a training is: two equal descriptions give the same weights. Imports no torch."""
+"""Description of a training. Equal descriptions give equal weights. Does not import torch."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,16 +16,17 @@ class Replica:
     """One network of a stack.
 
     Attributes:
-        name: names its random streams (initial weights, order of the data); replicas that share a
-            name share them, whatever else differs and whichever stack they train in.
+        name: seeds the random streams of the replica (initial weights, order of the images).
+            Replicas with the same name use the same streams, whatever else differs and whichever
+            stack they belong to.
         regime: see `finitewidth.networks.regimes.regime`.
-        seed: the number of the run, as rows show it.
+        seed: number of the run, as shown in tables.
         step_size: of the optimiser.
-        pretrained: label of the weights, kept by an earlier training, that a feature network
-            starts from (those of the same seed); None unless the regime asks for it.
-        stage: as rows show it; None where there are no stages.
-        beta, eps: of soft gates; None and 0 where gates are hard.
-        variant: what is done to its training images, see `finitewidth.data.select.altered`.
+        pretrained: label of the weights of an earlier training from which the feature network
+            starts (those of the same seed). None unless the regime starts from such weights.
+        stage: as shown in tables; None if there are no stages.
+        beta, eps: of soft gates; None and 0 for hard gates.
+        variant: of the training images, see `finitewidth.data.select.altered`.
     """
 
     name: str
@@ -40,19 +41,24 @@ class Replica:
 
     @property
     def gate_regime(self) -> Regime:
-        """The regime with this replica's soft gates."""
+        """The regime with the soft gates of this replica."""
         return regime(self.regime, self.beta, self.eps)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataChoice:
-    """Which part of a dataset a training sees, and as what.
+    """The part of a dataset that a training uses, and the form of its targets.
+
+    ``train`` and ``test`` are applied before ``classes``: the images are drawn from all classes,
+    and only then are the two classes selected. With ten classes of equal size ``train=1000``
+    leaves about 200 images of two classes.
 
     Attributes:
-        classes: two classes for ±1 targets (the first becomes -1), or None for all.
-        train: images kept for training, drawn stratified; None for all.
-        test: likewise for testing.
-        pool: side of the squares of pixels that become one, their mean; 1 leaves images alone.
+        classes: two classes for targets -1 (the first) and +1, or None for all classes.
+        train: number of training images drawn from all classes, stratified; None for all images.
+        test: likewise for test images.
+        pool: images are averaged over squares of ``pool`` × ``pool`` pixels; 1 leaves them
+            unchanged.
     """
 
     classes: tuple[int, int] | None = None
@@ -63,22 +69,22 @@ class DataChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRun:
-    """One stack of replicas trained together, fully described.
+    """The complete description of a stack of replicas that are trained together.
 
     Attributes:
-        row: the row of a table or the panel the training belongs to, as history shows it.
+        row: row of a table or panel of a figure that the training belongs to, as in the history.
         replicas: at least one; their regimes must stack (`Regime.stacks_with`).
-        architecture: of value and feature network.
-        data: which images, as which targets.
+        architecture: of the value and the feature network.
+        data: images and targets.
         loss: ``cross_entropy`` of logits or ``squared`` error (mean over the batch).
-        optimiser: ``sgd``, ``adam`` or ``rmsprop``, with a constant step.
-        batch_size: images a step sees; the last batch of an epoch may be smaller.
+        optimiser: ``sgd``, ``adam`` or ``rmsprop``, with a constant step size.
+        batch_size: images per step; the last batch of an epoch may be smaller.
         epochs: passes over the training images.
-        snapshots: epochs at whose end all weights are kept (0: before the first step).
-        keep: further weights to keep at the end: ``best_test``, ``best_validation`` (best on the
-            first half of the test images), ``last``.
-        best_so_far: epochs at whose end each replica's weights best on the test set so far are
-            kept.
+        snapshots: epochs after which all weights are kept (0 for the initial weights).
+        keep: further weights to keep: ``best_test``, ``best_validation`` (best on the
+            even-numbered test images), ``last``.
+        best_so_far: epochs after which the weights of each replica that were best on the test set
+            up to then are kept.
     """
 
     row: str
@@ -94,20 +100,20 @@ class TrainingRun:
     best_so_far: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no training can mean.
+        """Reject inconsistent descriptions.
 
         Raises:
-            ConfigError: no replicas, regimes that do not stack, ``pretrained`` missing or needless,
-                weights to keep that there will not be.
+            ConfigError: there are no replicas, their regimes do not stack, ``pretrained`` is
+                missing or not needed, ``keep`` has an unknown label, or an epoch is out of range.
         """
         if not self.replicas:
-            raise ConfigError("a training needs at least one replica")
+            raise ConfigError("replicas: a training needs at least one replica")
         if unknown := set(self.keep) - set(KEPT):
-            raise ConfigError(f"keep: {sorted(unknown)} is refused; allowed are {', '.join(KEPT)}")
+            raise ConfigError(f"keep: {sorted(unknown)} is unknown; allowed: {', '.join(KEPT)}")
         for name, first in (("snapshots", 0), ("best_so_far", 1)):
             if wrong := [e for e in getattr(self, name) if not first <= e <= self.epochs]:
                 raise ConfigError(
-                    f"{name}: epochs {wrong} are refused; allowed are {first} to {self.epochs}"
+                    f"{name}: epochs {wrong} are out of range; allowed: {first} to {self.epochs}"
                 )
         first = self.regime
         for replica in self.replicas:
@@ -115,7 +121,7 @@ class TrainingRun:
             if not this.stacks_with(first):
                 raise ConfigError(
                     f"{replica.regime} and {self.replicas[0].regime} cannot train in one stack: "
-                    "their gates or what they learn differ"
+                    "their kinds of gates or their trained parts differ"
                 )
             if (this.feature_start == "pretrained") != (replica.pretrained is not None):
                 raise ConfigError(
@@ -125,17 +131,17 @@ class TrainingRun:
 
     @property
     def regime(self) -> Regime:
-        """The kind of gating, and what learns, that all replicas share; the first one's regime."""
+        """The regime of the first replica; all replicas share its kind of gates and what learns."""
         return self.replicas[0].gate_regime
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants of the training images that replicas see, in the order they first occur."""
+        """The variants of the training images, in the order of their first replica."""
         return tuple(dict.fromkeys(replica.variant for replica in self.replicas))
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "TrainingRun":
-        """Read what `to_mapping` wrote."""
+        """Read a mapping that `to_mapping` returned."""
         values = dict(settings)
         values["replicas"] = tuple(Replica(**replica) for replica in values["replicas"])
         values["architecture"] = Architecture(**_tuples(values["architecture"]))
@@ -143,7 +149,7 @@ class TrainingRun:
         return cls(**_tuples(values))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Plain JSON types: what a rule carries as a parameter and provenance records."""
+        """Return plain JSON types, for the parameters of a rule and for the provenance."""
         return _lists(asdict(self))
 
 

@@ -1,4 +1,4 @@
-"""Which epoch, which step size: the choices that accuracies decide. Imports no torch."""
+"""Choice of epochs and step sizes by accuracy. Does not import torch."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,17 @@ def best_by_replica(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, float,
 
 
 def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """The step size of each regime with the best mean, over seeds, of best test accuracies.
+    """The best step size of each regime.
 
-    As the papers choose ("best of 0.1, 0.01, 0.001"); the larger step on a tie. With one step size
-    there is nothing to choose. A step size with which a run diverged is chosen only where all
-    have one.
+    As in the papers ("best of 0.1, 0.01, 0.001"), this is the step size with the highest mean over
+    seeds of the best test accuracies. On a tie the larger step size is chosen. A step size with a
+    diverged run is chosen only if every step size has one.
+
+    Args:
+        rows: history of one or more trainings.
+
+    Returns:
+        regime -> step size.
     """
     rows = list(rows)
     diverged = {_tried(row) for row in rows if int(row["diverged"])}
@@ -42,11 +48,11 @@ def _tried(row: Mapping[str, Any]) -> tuple[str, float]:
 
 
 def replica_number(rows: list[Mapping[str, Any]], seed: int) -> int:
-    """Place in its stack of the replica of ``seed`` with the chosen step size.
+    """Index in its stack of the replica with a given seed and the chosen step size.
 
     Args:
         rows: history of a stack of one regime, in the order written.
-        seed: wanted.
+        seed: of the replica.
 
     Raises:
         ConfigError: the stack has no replica of that seed.
@@ -57,4 +63,6 @@ def replica_number(rows: list[Mapping[str, Any]], seed: int) -> int:
         step_size = chosen[str(row["regime"])]
         if int(row["seed"]) == seed and float(row["step_size"]) == step_size:
             return number
-    raise ConfigError(f"the earlier training has no run of seed {seed}")
+    raise ConfigError(
+        f"the earlier training has no run of seed {seed}; set its number of runs above {seed}"
+    )

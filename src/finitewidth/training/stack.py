@@ -1,4 +1,4 @@
-"""A stack: the weights of all replicas of a run, and the images they train on, as tensors."""
+"""A stack: the weights of all replicas of a run and the images they train on, as tensors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ from finitewidth.training.selection import replica_number
 
 @dataclass(frozen=True)
 class Images:
-    """Images and targets on the device that trains.
+    """Images and targets on the device of the training.
 
     Attributes:
         train_x, test_x: (n, inputs) for fully connected, (n, C, H, W) for convolutional networks.
-        train_y, test_y: (n,) classes (int64) or ±1 (float32).
-        outputs: of a network for these targets: the number of classes, or 1.
-        variants: of the training images, which lie in ``train_x`` and ``train_y`` one after the
-            other, equally many of each.
+        train_y, test_y: (n,), classes (int64) or ±1 (float32).
+        outputs: number of outputs of a network: the number of classes, or 1.
+        variants: of the training images. ``train_x`` and ``train_y`` contain them one after the
+            other, with the same number of images each.
     """
 
     train_x: Tensor
@@ -38,23 +38,28 @@ class Images:
 
     @property
     def train_count(self) -> int:
-        """How many training images each replica sees."""
+        """Number of training images that each replica sees."""
         return len(self.train_x) // len(self.variants)
 
     def first_of(self, variant: str) -> int:
-        """Where the training images of a variant begin."""
+        """Index of the first training image of a variant."""
         return self.variants.index(variant) * self.train_count
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(H, W, C) as `layers_of` wants it; a flat input counts as (1, 1, inputs)."""
+        """(H, W, C) for `layers_of`; (1, 1, inputs) for flat images."""
         size = tuple(self.train_x.shape[1:])
         return (1, 1, *size) if len(size) == 1 else (size[1], size[2], size[0])
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training leaves: a history, and weights as ``<label>/value/0.weight`` → (R, …)."""
+    """The result of a training.
+
+    Attributes:
+        history: one row per epoch and replica.
+        weights: ``<label>/value/0.weight`` and the like -> array (R, …).
+    """
 
     history: list[dict[str, Any]]
     weights: dict[str, np.ndarray]
@@ -62,11 +67,16 @@ class Trained:
 
 @dataclass(frozen=True)
 class Stack:
-    """The networks of all replicas: value weights, feature weights or None, and what learns.
+    """The networks of all replicas.
 
     Attributes:
-        spoilt: for each replica whether it was given weights that are not finite. Gates made by
-            them are all closed, so that its loss would never tell.
+        layers: of the value network.
+        gating: of all replicas.
+        value: weights of the value networks.
+        feature: weights of the feature networks, or None.
+        learns: the parts that are trained.
+        spoilt: for each replica whether its given feature weights are not finite. Such a feature
+            network closes all gates, so the loss alone would not show it.
     """
 
     layers: tuple[Layer, ...]
@@ -89,7 +99,7 @@ class Stack:
         ]
 
     def outputs(self, x: Tensor) -> Tensor:
-        """(R, batch, outputs) for x of (R, batch, …)."""
+        """Outputs (R, batch, outputs) for ``x`` of shape (R, batch, …)."""
         return forward(self.layers, self.gating, self.value, self.feature, x)
 
     def weights(self) -> dict[str, Tensor]:
@@ -108,16 +118,16 @@ def build_stack(
     earlier: Trained | None,
     device: str,
 ) -> Stack:
-    """Draw the initial weights of every replica from its own named streams.
+    """Draw the initial weights of every replica from the random streams of its name.
 
     Args:
         run: the description.
         layers: of its architecture.
         earlier: a finished training; needed if a feature network starts ``pretrained``.
-        device: where the stack lives.
+        device: where the tensors are stored.
 
     Raises:
-        ConfigError: weights of an earlier training are asked for and not there.
+        ConfigError: weights of an earlier training are needed and missing.
     """
     values, features = [], []
     for replica in run.replicas:
@@ -138,7 +148,7 @@ def build_stack(
 
 
 def _gating(run: TrainingRun, device: str) -> Gating:
-    """The gating of the whole stack; unequal soft gates as float64 tensors (R,)."""
+    """The gating of the whole stack; beta and eps are float64 tensors (R,) if they differ."""
     gatings = [replica.gate_regime.gating for replica in run.replicas]
     if len(set(gatings)) == 1:
         return gatings[0]
@@ -161,7 +171,7 @@ def _feature_start(
     value: Weights,
     earlier: Trained | None,
 ) -> Weights | None:
-    """First weights of one feature network; it has no output layer."""
+    """Initial weights of one feature network, which has no output layer."""
     start, hidden = replica.gate_regime.feature_start, layers[:-1]
     if start is None:
         return None
@@ -175,13 +185,13 @@ def _feature_start(
 
 
 def _kept(earlier: Trained | None, replica: Replica, names: Sequence[str]) -> Weights:
-    """Weights that the earlier training kept for the same seed and its best step size."""
+    """Weights that the earlier training kept for the same seed and its chosen step size."""
     keys = {name: f"{replica.pretrained}/value/{name}" for name in names}
     if earlier is None or not set(keys.values()) <= set(earlier.weights):
         kept = sorted({key.split("/")[0] for key in earlier.weights} if earlier else ())
         raise ConfigError(
             f"replica {replica.name} starts from weights {replica.pretrained!r}, but the earlier "
-            f"training kept {kept or 'nothing'}"
+            f"training kept {kept or 'nothing'}; add {replica.pretrained!r} to its `keep`"
         )
     number = replica_number(earlier.history, replica.seed)
     return {
