@@ -8,24 +8,17 @@ from finitewidth.common.settings import check, merged, preset_only
 from finitewidth.experiments.beyond import diagonal, off_diagonal, theorem31, theory
 from finitewidth.experiments.beyond.grids import depths, network
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
-from finitewidth.figures.beyond import (
-    extra_theorem31,
-    fig1,
-    fig2,
-    fig3,
-    fig5,
-    fig6,
-    fig7,
-    fig8,
-    fig9,
-    fig10,
-    fig11,
-)  # fmt: skip
+from finitewidth.figures.beyond import dispersion as dispersion_figure
+from finitewidth.figures.beyond import extra_theorem31, fig5, fig6, ratio
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
 
-BARS = {"columns": "width", "errors": "bars", "exact": True}
+PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "errors": "bars",
+          "exact": True}  # fmt: skip
+NEAR = {"group": "near", "curve": "printed_sums", "columns": "alpha_0", "errors": "bars",
+        "exact": True}  # fmt: skip
+BANDS = {"errors": "bands", "banded": True}
 DIAGONAL = {
     "draws": 20_000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
     "phases": {"widths": [10, 20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0, 2.5],
@@ -115,7 +108,7 @@ def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():
     tables = diagonal.measure({}, {**DIAGONAL, "draws": 200})
     assert set(tables["estimates"]["sample"]) == {"paper"}
-    figure = fig1.draw(fig1.select(tables), BARS)
+    figure = dispersion_figure.draw(dispersion_figure.select(tables, PHASES), PHASES)
     assert len(figure.axes) == 2  # one row
     found = off_diagonal.measure({}, {**OFF, "draws": 200})["estimates"]
     assert set(found["sample"]) == {"paper"}
@@ -180,18 +173,17 @@ def test_networks_drawn_in_full_follow_the_exact_curve(drawn_in_full):
 def test_every_figure_is_drawn_from_its_rows_alone(
     on_diagonal, beside_diagonal, closed_forms, drawn_in_full
 ):
-    alpha = {**BARS, "columns": "alpha_0"}
-    bands = {"errors": "bands", "mean_field": True}
     for module, tables, settings in (
-        (fig1, on_diagonal, BARS), (fig2, on_diagonal, alpha),
-        (fig9, on_diagonal, {**BARS, "errors": "bands"}),
-        (fig10, on_diagonal, {**alpha, "errors": "bands", "exact": False}),
-        (fig3, beside_diagonal, {"errors": "bars", "mean_field": False}),
-        (fig11, beside_diagonal, bands), (fig7, beside_diagonal, BARS),
-        (fig8, beside_diagonal, alpha), (fig5, closed_forms, {"corrected": True}),
-        (fig6, closed_forms, {"exact": True}), (extra_theorem31, drawn_in_full, {}),
+        (dispersion_figure, on_diagonal, PHASES), (dispersion_figure, on_diagonal, NEAR),
+        (dispersion_figure, on_diagonal, PHASES | BANDS),
+        (dispersion_figure, on_diagonal, NEAR | BANDS | {"exact": False}),
+        (dispersion_figure, beside_diagonal, PHASES), (dispersion_figure, beside_diagonal, NEAR),
+        (ratio, beside_diagonal, {"errors": "bars", "mean_field": False}),
+        (ratio, beside_diagonal, BANDS | {"mean_field": True}),
+        (fig5, closed_forms, {"corrected": True}), (fig6, closed_forms, {"exact": True}),
+        (extra_theorem31, drawn_in_full, {}),
     ):  # fmt: skip
-        rows = module.select(tables)
+        rows = module.select(tables, settings)
         assert len(rows)
         assert rows["y"].notna().all()
         figure = module.draw(rows, settings)
@@ -203,7 +195,7 @@ def test_every_figure_is_drawn_from_its_rows_alone(
     [
         ("diagonal", {"phases": {"banded": [1.3]}}, r"diagonal.phases.banded: \[1.3\] is refused"),
         ("off_diagonal", {"ratio": {"banded": {"cosines": [0.2]}}}, "ratio.banded.cosines"),
-        ("architectures", {"narrow": 500}, "narrow: 500 is refused; it must be below"),
+        ("theory", {"architectures": {"narrow": 500}}, "narrow: 500 is refused; it must be below"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(section, value, words, request):

@@ -41,18 +41,19 @@ def test_every_diagram_fits_its_page(measured):
     drawn = [(fig1, "npf", {}), (fig2, "npf", {"paper": "npf"}), (fig2, "npf", {"paper": "npf0"}),
              (fig4, "npf", {}), (fig5, "npf", {}), (fig9, "dgn", {})]  # fmt: skip
     for module, paper, settings in drawn:
-        assert inside(module.draw(module.select(measured[paper]), settings)), module.__name__
+        rows = module.select(measured[paper], settings)
+        assert inside(module.draw(rows, settings)), module.__name__
 
 
 def test_figure_1_names_all_paths_and_prints_lambda(measured):
-    shown = texts(fig1.draw(fig1.select(measured["npf"]), {}))
+    shown = texts(fig1.draw(fig1.select(measured["npf"], {}), {}))
     assert {f"$p_{{{path}}}$" for path in range(1, 19)} <= set(shown)
     assert "$x_1$ and $x_2$ share $p_{3}$, $p_{12}$:" in shown
 
 
 def test_figure_1_as_a_document(measured):
     """Lambda of the document is what its own lists of active paths give."""
-    found = fig1.document(fig1.select(measured["npf"]))
+    found = fig1.document(fig1.select(measured["npf"], {}))
     assert len(found["paths"]) == 18
     assert (found["paths"][2], found["paths"][11]) == ([1, 1, 3], [2, 1, 3])
     active = list(found["active"].values())
@@ -64,7 +65,7 @@ def test_figure_1_as_a_document(measured):
 def test_figure_1_of_another_network():
     toy = {"inputs": 1, "width": 2, "gates": [[[1, 0], [0, 0]]] * 3}
     tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})
-    assert "$x_1$ and $x_2$ share no path:" in texts(fig1.draw(fig1.select(tables), {}))
+    assert "$x_1$ and $x_2$ share no path:" in texts(fig1.draw(fig1.select(tables, {}), {}))
 
 
 def test_figure_5_of_other_sizes():
@@ -74,7 +75,7 @@ def test_figure_5_of_other_sizes():
 
 
 def test_figure_9_counts_what_it_draws(measured):
-    shown = texts(fig9.draw(fig9.select(measured["dgn"]), {}))
+    shown = texts(fig9.draw(fig9.select(measured["dgn"], {}), {}))
     assert {"24 paths", "8 path strengths", "each shared by 3 paths,"} <= set(shown)
     assert sum(r"\,/\,3" in text for text in shown) == 8
 

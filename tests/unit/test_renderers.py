@@ -62,7 +62,7 @@ def test_the_csv_holds_exactly_what_is_drawn(tmp_path):
 
 
 def test_percent_or_fraction(tmp_path):
-    rows = fig3.select(tables())
+    rows = fig3.select(tables(), PERCENT)
     assert "%" in fig3.draw(rows, PERCENT).axes[0].get_ylabel()
     axes = fig3.draw(rows, FRACTION).axes
     assert "%" not in axes[0].get_ylabel()
@@ -71,10 +71,10 @@ def test_percent_or_fraction(tmp_path):
 
 def test_kernels_that_needed_a_ridge_are_named_and_no_others():
     given = tables()
-    axis = fig3.draw(fig3.select(given), PERCENT).axes[1]
+    axis = fig3.draw(fig3.select(given, PERCENT), PERCENT).axes[1]
     assert not axis.texts
     given["nu"]["ridged"] = [0, 2]
-    rows = fig3.select(given)
+    rows = fig3.select(given, PERCENT)
     assert rows["condition_number"].notna().sum() == 2
     axis = fig3.draw(rows, PERCENT).axes[1]
     assert [text.get_text() for text in axis.texts] == ["2 of 6 kernels: with a ridge"]

@@ -8,6 +8,8 @@ from finitewidth.tables.dgn import extra_text, table4
 from finitewidth.tables.npf import extra_text as npf_extra_text
 from finitewidth.tables.typeset import latex
 
+CIFAR = {"datasets": {"cifar10": "CIFAR-10"}}
+
 
 def curve(panel, series, split=None, level=0.5):
     return pd.DataFrame(
@@ -26,7 +28,8 @@ def lines_of(axis):
 )
 def test_fig5_draws_both_networks_in_every_panel(pixels, title):
     rows = pd.concat([curve(p, s, level=0.9) for p in fig5.PANELS for s in fig5.SERIES])
-    figure = fig5.draw(fig5.select({"curves": rows}), {"pixels": pixels})
+    settings = {"pixels": pixels}
+    figure = fig5.draw(fig5.select({"curves": rows}, settings), settings)
     assert figure.axes[2].get_title() == title
     assert [sorted(lines_of(axis)) for axis in figure.axes] == [["GaLU", "ReLU"]] * 4
     assert lines_of(figure.axes[3])["ReLU"].get_ydata().tolist() == [0.9, 0.45]
@@ -43,7 +46,7 @@ def test_fig7_dots_test_errors_where_both_are_shown_and_names_accuracies():
             for split in splits.get(panel, ("train", "test"))
         ]
     )
-    figure = fig7.draw(fig7.select({"curves": rows}), {})
+    figure = fig7.draw(fig7.select({"curves": rows}, {}), {})
     assert {line.get_linestyle() for line in figure.axes[0].get_lines()} == {"-"}
     legend = [text.get_text() for text in figure.axes[2].get_legend().get_texts()]
     assert legend == ["learnt gates (97.5% right)", "unlearnt gates (97.5% right)", "train", "test"]
@@ -57,7 +60,7 @@ def test_fig8_draws_curves_and_the_first_value():
               "adaptable": ("ReLU", "soft-ReLU", "frozen ReLU"),
               "ka": soft, "ka_hat": soft}  # fmt: skip
     rows = pd.concat([curve(p, s) for p, names in series.items() for s in names])
-    figure = fig8.draw(fig8.select({"curves": rows}), {})
+    figure = fig8.draw(fig8.select({"curves": rows}, {}), {})
     assert [len(axis.containers) for axis in figure.axes] == [2, 3, 1, 1]
     assert lines_of(figure.axes[2])[fig8.AT_START].get_ydata()[0] == 0.5
     assert all(axis.get_yscale() == "log" for axis in figure.axes)
@@ -75,16 +78,16 @@ def test_table4_has_a_line_per_network_with_its_gate():
             **{f"{c}_{s}": v for c in table4.OURS for s, v in (("mean", 0.7), ("spread", 0.01))},
         }
     )  # fmt: skip
-    cells = table4.typeset(rows, {"dataset": "CIFAR-10"}).cells
+    cells = table4.typeset(rows, CIFAR).cells
     assert cells["network"].tolist() == ["deep linear", "soft-ReLU"]
     assert cells["β"].tolist() == ["", "8"]
     assert cells["paper, train"].tolist() == ["0.5042", "0.99"]
     assert cells["paper, test"].tolist() == ["0.3939", "–"]
     assert set(cells["test, best epoch"]) == {"0.700 ± 0.010"}
-    assert not table4.typeset(rows, {"dataset": "CIFAR-10"}).notes
-    notes = table4.typeset(rows.assign(diverged=[0, 2]), {"dataset": "CIFAR-10"}).notes
+    assert not table4.typeset(rows, CIFAR).notes
+    notes = table4.typeset(rows.assign(diverged=[0, 2]), CIFAR).notes
     assert notes == ("Runs that diverged and are left out: soft-ReLU, ε = 0.1, β = 8 2 of 5",)
-    assert r"$\epsilon$ & $\beta$" in latex(table4.typeset(rows, {"dataset": "CIFAR-10"}), "f")
+    assert r"$\epsilon$ & $\beta$" in latex(table4.typeset(rows, CIFAR), "f")
 
 
 @pytest.mark.parametrize(

@@ -128,32 +128,34 @@ def test_the_linearised_error_is_that_of_the_bootstrap():
 
 
 def test_renderers_select_what_they_draw(maps, curves, field):
-    rows = heat_figure.select(maps)
+    rows = heat_figure.select(maps, {"sample": "ours"})
     assert set(rows["series"]) == {"ours", "paper", "border"}
     assert len(rows) == len(maps["cells"]) + len(maps["borders"])
-    assert set(fig2.select(curves)["panel"]) == {"(2, 0)", "(3, 1)"}
-    chosen = kappa.select(field)
+    assert set(fig2.select(curves, {})["panel"]) == {"(2, 0)", "(3, 1)"}
+    chosen = kappa.select(field, {})
     assert np.isfinite(chosen["log_ratio"]).all()
     assert len(field["kappa"]) - len(chosen) == 5  # depth 1, covariance 0, five panels
 
 
 @pytest.mark.parametrize("sample", ["ours", "paper"])
 def test_maps_are_drawn_of_either_sample(maps, sample):
-    rows = heat_figure.select(maps)
-    figure = heat_figure.draw(rows, {"sample": sample})
+    settings = {"sample": sample}
+    figure = heat_figure.draw(heat_figure.select(maps, settings), settings)
     assert len(figure.axes) == 2 * 2 + 1
 
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, shown):
-    figure = fig2.draw(fig2.select(curves), {"paper_draws": shown, "limits": shown})
+    settings = {"paper_draws": shown, "limits": shown}
+    figure = fig2.draw(fig2.select(curves, settings), settings)
     assert len(figure.axes) == 2 * 2
     assert len(figure.legends[0].get_texts()) == 2 + 3 * shown
 
 
 @pytest.mark.parametrize("show", ["log_kappa_2", "log_ratio"])
 def test_mean_fields_are_drawn(field, show):
-    figure = kappa.draw(kappa.select(field), {"show": show})
+    settings = {"show": show}
+    figure = kappa.draw(kappa.select(field, settings), settings)
     assert len(figure.axes) == 2 * 3 + 1
 
 

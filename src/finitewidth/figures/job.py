@@ -37,7 +37,8 @@ def render_figure(
 
     style.apply()
     renderer = import_module(module)
-    rows = renderer.select({name: result_files.read_table(path) for name, path in inputs.items()})
+    tables = {name: result_files.read_table(path) for name, path in inputs.items()}
+    rows = renderer.select(tables, settings)
     figure = renderer.draw(rows, settings)
     style.add_footer(figure, footer)
     for kind, metadata in METADATA.items():

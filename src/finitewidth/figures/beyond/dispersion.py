@@ -17,6 +17,7 @@ from finitewidth.figures.beyond.lines import (
     joined,
     legend,
     log_dispersion_axis,
+    of_group,
     opacity,
 )
 
@@ -25,16 +26,19 @@ EXACT = "exact at finite width"
 GREY = "0.6"
 
 
-def rows_of(
-    tables: Mapping[str, pd.DataFrame], group: str, curve: str, banded: bool = False
-) -> pd.DataFrame:
-    """Estimates of a group, its printed ``curve`` and the exact one; all variances or banded."""
-    parts = []
-    for name in ("estimates", "theory"):
-        table = tables[name][tables[name]["group"] == group]
-        parts.append(table[table["banded"]] if banded else table)
-    theory = parts[1][parts[1]["curve"].isin((curve, "exact"))]
-    return joined(parts[0], theory)
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Select the estimates of one group, its printed curve and its exact curve.
+
+    Args:
+        tables: ``estimates`` and ``theory``.
+        settings: ``group`` (phases or near), ``curve`` (printed_limit or printed_sums), and
+            ``banded`` (default False): only the variances that are shown with error bands.
+    """
+    banded = settings.get("banded", False)
+    estimates, theory = (
+        of_group(tables[name], settings["group"], banded) for name in ("estimates", "theory")
+    )
+    return joined(estimates, theory[theory["curve"].isin((settings["curve"], "exact"))])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

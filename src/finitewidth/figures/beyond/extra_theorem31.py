@@ -20,7 +20,7 @@ NAMES = {"critical": "Edge of chaos", "chaotic": "Chaotic phase", "ordered": "Or
 HEIGHTS = {"y": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$", "relative": "the same / printed"}
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Limits and exact curves up to large lambda, and the small networks."""
     small = tables["small"].assign(panel="small")
     return pd.concat([tables["curves"].assign(panel="curves"), small], ignore_index=True)

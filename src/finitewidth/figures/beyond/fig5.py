@@ -15,7 +15,7 @@ TITLES = {"printed": "Theorem 3.1, printed", "corrected": "Theorem 3.1, correcte
 SHADES = mpl.colormaps["viridis"]
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """All limits."""
     return tables["limits"]
 

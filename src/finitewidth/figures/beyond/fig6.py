@@ -20,7 +20,7 @@ LAYER = 0.62  # thickness of a layer drawn
 THINNEST = 0.03  # of the tallest layer
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Curves of the three architectures, and the widths of one network of each."""
     curves = tables["architectures"].assign(panel="dispersion")
     return pd.concat([curves, tables["drawings"].assign(panel="drawing")], ignore_index=True)

@@ -24,6 +24,12 @@ DISPERSION_TICKS = (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 FEWEST_BARS = 6
 
 
+def of_group(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
+    """Select the rows of one group; with ``banded``, only those that are shown with error bands."""
+    rows = table[table["group"] == group]
+    return rows[rows["banded"]] if banded else rows
+
+
 def joined(estimates: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
     """Estimates and curves as rows of one table; ``series`` names the curve."""
     parts = [estimates.assign(series="estimate"), theory.assign(series=theory["curve"], sample="")]

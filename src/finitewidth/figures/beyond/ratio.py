@@ -14,6 +14,7 @@ from finitewidth.figures.beyond.lines import (
     handle,
     joined,
     legend,
+    of_group,
     opacity,
 )
 
@@ -21,14 +22,17 @@ GROUP = "ratio"
 BOUND = 0.25  # Theorem 3.3
 
 
-def rows_of(tables: Mapping[str, pd.DataFrame], banded: bool) -> pd.DataFrame:
-    """Estimates, equation 18 below sigma_w2 = 2, and the mean-field ratio; all or the banded."""
-    parts = []
-    for name in ("estimates", "theory"):
-        table = tables[name][tables[name]["group"] == GROUP]
-        parts.append(table[table["banded"]] if banded else table)
-    theory = parts[1]
-    return joined(parts[0], theory[(theory["curve"] != "printed") | (theory["sigma_w2"] < 2)])
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Select the estimates, equation 18 below sigma_w2 = 2, and the mean-field ratio.
+
+    Args:
+        tables: ``estimates`` and ``theory``.
+        settings: ``banded`` (default False): only the variances and cosines that are shown with
+            error bands.
+    """
+    banded = settings.get("banded", False)
+    estimates, theory = (of_group(tables[name], GROUP, banded) for name in ("estimates", "theory"))
+    return joined(estimates, theory[(theory["curve"] != "printed") | (theory["sigma_w2"] < 2)])
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -15,7 +15,7 @@ COLUMNS = ("network", "width", "depth", "index", "cumulative", "cumulative_sprea
 ORDER = ("ideal", "wide", "narrow")
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``ideal`` and ``spectra``."""
     spectra = tables["spectra"]
     drawn = spectra[spectra["figure"] == FIGURE]

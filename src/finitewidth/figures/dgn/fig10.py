@@ -21,7 +21,7 @@ LABELS = {
 }
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``start`` (K_0 by depth) and ``curves``."""
     start = tables["start"].rename(columns={"kernel": "value", "kernel_spread": "value_spread"})
     parts = [start.assign(quantity="start", time=0), tables["curves"]]

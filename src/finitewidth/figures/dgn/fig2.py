@@ -14,7 +14,7 @@ FIGURE = "dgn_fig2"
 LABELS = {"diagonal": "$K_0(s, s)/d$", "off_diagonal": "$K_0(s, s')/d$"}
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the wide networks, of the table ``entries``."""
     entries = tables["entries"]
     return entries[(entries["figure"] == FIGURE) & (entries["network"] == "wide")]

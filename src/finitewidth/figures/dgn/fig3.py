@@ -12,7 +12,7 @@ FIGURE = "dgn_fig3"
 ORDER = (("errors", "narrow"), ("errors", "wide"), ("spectrum", "narrow"), ("spectrum", "wide"))
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``spectra`` and ``errors``, means of this figure's runs."""
     return selected(tables, FIGURE)
 

@@ -14,7 +14,7 @@ COLUMNS = ("panel", "network", "depth", "dynamics", "index", "cumulative", "scal
 NAMES = {"galu": "GaLU", "relu": "ReLU"}
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``spectra`` and ``errors``."""
     parts = [tables["spectra"].assign(panel="spectrum"), tables["errors"].assign(panel="errors")]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))

@@ -10,7 +10,7 @@ from finitewidth.figures.npf.nu_panel import draw_nu
 from finitewidth.figures.style import panels
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw: all that go into the CSV beside the figure."""
     return tables["nu"]
 

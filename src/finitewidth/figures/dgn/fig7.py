@@ -18,7 +18,7 @@ PANELS = {
 LINES = {"train": "-", "test": ":"}
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw: all that go into the CSV beside the figure."""
     return tables["curves"]
 

@@ -27,7 +27,7 @@ SERIES = {
 AT_START = "value at t = 0"
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw: all that go into the CSV beside the figure."""
     return tables["curves"]
 

@@ -20,7 +20,7 @@ TAPS = tuple(zip(LINES, DASHES, strict=False))
 Units = dict[tuple[int, int], Place]
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Connections and paths; ``kind`` tells them apart."""
     return pd.concat([tables[kind].assign(kind=kind) for kind in ("connections", "paths")],
                      ignore_index=True)  # fmt: skip

@@ -14,7 +14,7 @@ from finitewidth.figures.style import COLOURS, band, panels
 CHANCE = "by chance"
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw: all that go into the CSV beside the figure."""
     return tables["energy"]
 

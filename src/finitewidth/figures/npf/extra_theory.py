@@ -21,7 +21,7 @@ BOUNDS = {
 }
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Errors over width and copies; variances of K(s, s)."""
     variance = tables["variance"]
     variance = variance[variance["entry"] != "pair"].assign(panel="variance")

@@ -18,7 +18,7 @@ MARGIN = 0.2  # on the left, for the names of the inputs
 SPREAD = 0.032  # between paths on one edge
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Nodes and edges, paths, and Lambda; ``kind`` tells them apart."""
     paths, overlap = (tables[name].assign(kind=name) for name in ("paths", "overlap"))
     return pd.concat([tables["toy"], paths, overlap], ignore_index=True)

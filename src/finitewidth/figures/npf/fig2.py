@@ -19,7 +19,7 @@ GATES = "0.4"
 TABS = (0.1, 1.2, 1.9, 4.2)
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Blocks, arrows, regimes and equations of both versions of the paper."""
     equations = tables["equations"]
     equations = equations[equations["artifact"].isin(["npf_fig2", "npf0_fig2"])]

@@ -21,7 +21,7 @@ SIZES = {
 }
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``stages``, ``nu`` and ``kvf``."""
     parts = [tables[name] for name in ("stages", "nu", "kvf")]
     return pd.concat(parts).reindex(columns=list(COLUMNS))

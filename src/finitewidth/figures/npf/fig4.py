@@ -14,7 +14,7 @@ SPREAD = 0.045
 NAMES = ("p_a", r"p^\prime_a", "p_b", r"p^\prime_b")  # [P] the four paths
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """One way of each layout, path by path, with the layouts that may follow."""
     following = tables["successors"].groupby("layout")["next"].agg(" ".join).reset_index()
     return tables["layouts"].merge(following, on="layout")

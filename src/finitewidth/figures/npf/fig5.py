@@ -56,7 +56,7 @@ class Sizes:
         return LEFT + COLUMN * (number - 1)
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """For each unit of the value network the gate it takes."""
     return tables["padding"]
 

@@ -10,7 +10,7 @@ from finitewidth.figures import by_depth
 from finitewidth.figures.style import panels
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """All rows of the table ``ideal``."""
     return tables["ideal"]
 

@@ -17,7 +17,7 @@ NETWORKS = ("narrow", "wide")
 DYNAMICS = ("gradient descent", "linear recursion")
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``spectra`` and ``errors``, means of this figure's runs."""
     return selected(tables, FIGURE)
 

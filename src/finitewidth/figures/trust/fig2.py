@@ -17,7 +17,7 @@ COLUMNS = ["panel", "series", "width", "x", "x_over_width", "y", "spread", "draw
 LIMITS = {"printed": ("--", "limit, as printed"), "corrected": ("-", "limit, corrected")}
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``curves`` and ``limits``.
 
     Series: ``ours`` (many draws), ``exact`` and ``paper`` (the paper's number of draws), per width

@@ -21,7 +21,7 @@ ZONES = LinearSegmentedColormap.from_list(
 LARGEST = 4.0  # of the ratio; beyond, the colour stays
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows to draw, of the tables ``cells`` and ``borders``.
 
     Panels are named by width and bias variance; series: ``ours`` (with the exact values where

@@ -24,7 +24,7 @@ LABELS = {
 COLOURS = colormaps["viridis"]
 
 
-def select(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the table ``kappa``; series: the covariance of the inputs."""
     rows = tables["kappa"].rename(columns={"covariance": "series", "depth": "x"})
     rows["panel"] = [

@@ -24,7 +24,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """A line per network: our accuracies in four ways, then the paper's.
 
-    ``settings["dataset"]``: what is shown for the paper's.
+    ``settings["datasets"]`` maps each role to the title of the dataset used.
     """
     lines = []
     for row in rows.to_dict("records"):
@@ -38,7 +38,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         for column in ("train", "test"):
             line[f"paper, {column}"] = _number(row[f"reported_{column}"], "–")
         lines.append(line | {"runs": str(row["runs"])})
-    title = f"Accuracy on {settings['dataset']}, mean ± standard deviation over runs"
+    title = f"Accuracy on {settings['datasets']['cifar10']}, mean ± standard deviation over runs"
     return Typeset(pd.DataFrame(lines), title, left_out(map(_runs, rows.to_dict("records"))))
 
 

@@ -31,10 +31,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         }
         for row in rows.to_dict("records")
     ]
-    return Typeset(
-        pd.DataFrame(lines),
-        f"CNTK and GCONV on the same images of {settings['dataset']}: test accuracy (%)",
-    )
+    images = settings["datasets"]["cifar10"]
+    title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
+    return Typeset(pd.DataFrame(lines), title)
 
 
 def _title(row: Mapping[str, Any]) -> str:
