@@ -1,1 +1,1 @@
-"""Experiments: pure functions of (settings, data, seed) to tidy tables, one folder per paper."""
+"""Experiments: functions of settings, data and seeds that return tables; one folder per paper."""

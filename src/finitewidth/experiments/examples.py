@@ -1,4 +1,4 @@
-"""The examples kernels are computed on."""
+"""The examples on which kernels are computed."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,18 @@ from finitewidth.data.store import Dataset
 
 
 def binary_examples(data: Dataset, classes: Sequence[int], per_class: int) -> tuple[Tensor, Tensor]:
-    """The first training images of two classes (2·per_class, inputs) in [0, 1], and labels ∓1.
+    """The first training images of two classes, and their labels.
 
-    Both float64; the first of ``classes`` is -1.
+    Args:
+        data: the dataset.
+        classes: two class indices; the first is labelled -1, the second +1.
+        per_class: number of images of each class.
+
+    Returns:
+        Images (2·per_class, inputs) in [0, 1] and labels (2·per_class,), both float64.
+
+    Raises:
+        ConfigError: a class has fewer images.
     """
     index = first_per_class(data.train_labels, classes, per_class)
     images = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()

@@ -1,4 +1,4 @@
-"""An experiment as one job: read what a rule names, measure, write tables and provenance."""
+"""Run one experiment as a job: read the inputs, measure, write tables and provenance."""
 
 import sys
 import time
@@ -21,14 +21,19 @@ def run_experiment(
     """Call ``module.measure(inputs, settings)`` and write the tables it returns.
 
     Args:
-        module: of the package, with a function ``measure`` of read inputs and settings to a table
-            per name.
-        inputs: name → file or files. Tables are read (several are joined), a ``data`` file is a
-            dataset, other ``.npz`` are arrays by name.
-        outputs: name of a table → CSV, and ``provenance`` → JSON.
-        settings: what the experiment depends on beside its inputs.
+        module: name of a module with a function ``measure``, which takes the inputs read and the
+            settings and returns name -> table.
+        inputs: name -> file or files. CSV files are read as tables (several are concatenated), the
+            file ``data`` as a dataset, and any other ``.npz`` as arrays by name.
+        outputs: name of a table -> CSV file, and ``provenance`` -> JSON file.
+        settings: the parameters of the experiment.
         code: digest of the code that measures.
-        threads: for torch, where the experiment uses it.
+        threads: number of threads of torch, if the experiment uses it.
+
+    Raises:
+        ConfigError: the settings are contradictory.
+        DataError: the dataset is missing or damaged.
+        ResultError: an input is damaged, or an output cannot be written.
     """
     started = time.monotonic()
     measure = import_module(module).measure

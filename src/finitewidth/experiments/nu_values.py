@@ -1,4 +1,4 @@
-"""A value of nu_t = yᵀ (K / tr K)⁻¹ y as a row, with what it took or what forbade it."""
+"""The value nu_t = yᵀ (K / tr K)⁻¹ y as a row of a table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,19 +9,19 @@ from torch import Tensor
 
 from finitewidth.kernels.npk import NuValue, SingularKernelError, nu
 
-RIDGE = 1e-10  # times the mean eigenvalue, where a kernel cannot be inverted without
+RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted without a ridge
 
 
 def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
-    """The value of nu without a ridge or, where that fails, with one; and what failed.
+    """The value of nu without a ridge or, if the kernel cannot be inverted, with one.
 
     Args:
         y: labels (S,).
-        kernel: gives K, (S, S); it may raise `SingularKernelError`, as for a dead network.
+        kernel: returns K, (S, S). It may raise `SingularKernelError`, e.g. for a dead network.
 
     Returns:
-        nu, condition_number (float64, of what was inverted), ridge (in units of the mean
-        eigenvalue), problem (why it needed a ridge or, if nu is None, why there is no nu).
+        nu; condition_number of the matrix inverted (float64); ridge, in units of the mean
+        eigenvalue; problem, the reason for the ridge or, if nu is None, for the missing value.
     """
     value, problem, ridge = None, None, 0.0
     try:
@@ -41,14 +41,14 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
 
 
 def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
-    """What it took to invert the kernels of a point of a curve.
+    """How well the kernels of one point of a curve could be inverted.
 
     Args:
         runs: rows of `nu_row`.
 
     Returns:
-        ``ridged``: how many of those that have a nu needed a ridge; ``condition_number``: the
-        largest.
+        ``ridged``: number of runs with a value of nu that needed a ridge; ``condition_number``: the
+        largest of all runs with a value.
     """
     found = runs[runs["nu"].notna()]
     return {
@@ -58,7 +58,7 @@ def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
 
 
 def _inverted(y: Tensor, kernel: Tensor) -> tuple[NuValue | None, str | None, float]:
-    """Nu, why it needed a ridge or could not be had, and the ridge."""
+    """Return nu or None, the reason for a ridge or a missing value, and the ridge."""
     problem = None
     for ridge in (0.0, RIDGE):
         try:

@@ -1,4 +1,4 @@
-"""A training as the workflow knows it: a name, what is trained, on which data. Imports no torch."""
+"""A training as the workflow declares it. Does not import torch."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from finitewidth.training.run import TrainingRun
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTraining:
-    """A training the workflow knows by name.
+    """A training of the workflow.
 
     Attributes:
-        name: of the training, also of its folder.
-        run: what is trained.
-        dataset: the papers' dataset whose part a source plays: ``mnist``, ``cifar10`` … .
+        name: of the training and of its folder.
+        run: description of the training.
+        dataset: role of the dataset, e.g. ``mnist`` or ``cifar10``.
         earlier: name of the training whose weights it starts from, or None.
     """
 

@@ -1,4 +1,4 @@
-"""Weights kept along a training, as the kernels take them."""
+"""Weights kept during a training, in the form that the kernels take."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from finitewidth.networks.weights import as_lists
 
 
 def epochs_kept(arrays: Mapping[str, np.ndarray]) -> list[int]:
-    """The epochs at which weights were kept, ascending."""
+    """The epochs for which weights were kept, ascending."""
     labels = {name.split("/")[0] for name in arrays}
     return sorted(int(label.removeprefix("epoch")) for label in labels if label.startswith("epoch"))
 
@@ -18,9 +18,16 @@ def epochs_kept(arrays: Mapping[str, np.ndarray]) -> list[int]:
 def network_at(
     arrays: Mapping[str, np.ndarray], epoch: int, part: str
 ) -> tuple[list[Tensor], list[Tensor] | None]:
-    """Weights (R, fan_in, fan_out) and biases (R, fan_out) or None by layer, float64.
+    """Weights and biases of a network at one epoch.
 
-    ``part`` is ``value`` or ``feature``; a feature network has no output layer.
+    Args:
+        arrays: the weights file of a training, ``epoch<n>/<part>/<layer>.weight`` and the like.
+        epoch: one of `epochs_kept`.
+        part: ``value`` or ``feature``. A feature network has no output layer.
+
+    Returns:
+        One weight tensor (R, fan_in, fan_out) per layer, and one bias tensor (R, fan_out) per layer
+        or None, all float64.
     """
     prefix = f"epoch{epoch}/{part}/"
     weights = {

@@ -1,4 +1,4 @@
-"""Our accuracies under the keys of numbers that stand only in a paper's text."""
+"""Our accuracies for the numbers that a paper states only in its text."""
 
 from typing import Any
 
@@ -10,21 +10,21 @@ KEYS = ("quantity", "row", "column")
 
 
 def printed_in_text(reported: pd.DataFrame, paper: str) -> pd.DataFrame:
-    """The numbers of a paper's text, by `KEYS`."""
+    """The numbers of a paper's text, indexed by `KEYS`."""
     return reported[reported["artifact"] == f"{paper}_text"].set_index(list(KEYS))
 
 
 def text_row(
     key: tuple[str, str, str], values: pd.Series, select: str, printed: pd.DataFrame, ddof: int
 ) -> dict[str, Any]:
-    """Our mean beside the number printed.
+    """Our mean next to the printed number.
 
     Args:
         key: of the number, as `KEYS`.
-        values: percent, one per run, none where it diverged.
-        select: which epoch of a run they are of.
-        printed: as of `printed_in_text`.
-        ddof: of the spread.
+        values: one per run, in percent; missing for diverged runs.
+        select: how the epoch of a run was selected.
+        printed: as returned by `printed_in_text`.
+        ddof: of the standard deviation.
 
     Returns:
         quantity, row, column, mean, spread, runs, diverged, select, reported, place.

@@ -1,1 +1,1 @@
-"""Experiments of deep gated networks."""
+"""Experiments of the deep gated networks paper (dgn)."""

@@ -1,4 +1,4 @@
-"""E-DGN-BIN, experiments 3 to 5: gates adaptable, learnt and frozen (dgn Figure 7)."""
+"""Experiments 3 to 5 of dgn, job `dgn_binary`: adaptable, learnt and frozen gates (Figure 7)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import pandas as pd
 from finitewidth.experiments.dgn.curves import curve
 from finitewidth.measures.accuracy import scores_by_replica
 
-# panel -> series -> regime; a gating network with hard hidden units makes soft-GaLU npf's DLNPF
+# series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
         "GaLU": ("galu",)}  # fmt: skip
 GATES = {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}
@@ -26,13 +26,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Mean squared errors of all networks over epochs.
 
     Args:
-        inputs: ``histories``, of all four trainings.
+        inputs: ``histories`` of all four trainings.
         settings: ``ddof``.
 
     Returns:
-        ``runs``: a row per run: accuracies, and ``train_loss`` and ``test_loss`` of the last epoch.
-        ``curves``: rows (panel, series, split, x, y, spread, runs, diverged, test_accuracy), the
-        last the mean test accuracy of the same epoch.
+        ``runs``: one row per run with its accuracies and with ``train_loss`` and ``test_loss`` of
+        the last epoch.
+        ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
+        the same epoch).
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]

@@ -1,8 +1,8 @@
-"""A circular convolution network with one channel: its paths, and its kernel at initialisation.
+"""A circular convolutional network with one channel: its paths, and its kernel at initialisation.
 
 Unit i of a layer adds the units i, i+1, .., i + kernel - 1 of the layer below (modulo the number of
-inputs), weighted by the layer's weights theta_1, .., theta_kernel; the output averages the last
-layer. The same weights serve all units, so paths share their strengths (dgn section 4).
+inputs), weighted by the layer's weights theta_1, .., theta_kernel. The output averages the last
+layer. All units of a layer use the same weights, so paths share their strengths (dgn section 4).
 """
 
 import itertools
@@ -15,20 +15,26 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Circular:
-    """Sizes: ``inputs`` d_in, taps of the ``kernel``, number of convolutional ``layers``."""
+    """Sizes of the network.
+
+    Attributes:
+        inputs: number of inputs d_in.
+        kernel: number of taps of a convolution.
+        layers: number of convolutional layers.
+    """
 
     inputs: int
     kernel: int
     layers: int
 
     def tap(self, below: int, unit: int) -> int | None:
-        """Which tap (from 0) connects a unit to one of the layer below; None if none does."""
+        """The tap (from 0) that connects ``unit`` to the unit ``below``; None if there is none."""
         tap = (below - unit) % self.inputs
         return tap if tap < self.kernel else None
 
 
 def connections(net: Circular) -> pd.DataFrame:
-    """Weights between units, all counted from 1: ``layer``, ``start``, ``end``, ``tap``."""
+    """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
     units = range(net.inputs)
     found = [
         (layer, start, end, net.tap(start, end))
@@ -40,11 +46,11 @@ def connections(net: Circular) -> pd.DataFrame:
 
 
 def paths(net: Circular) -> pd.DataFrame:
-    """Every walk from an input to the last layer, and the bundle of those that share its weights.
+    """Every path from an input to the last layer, and the bundle of paths that share its weights.
 
     Returns:
-        ``path``, ``bundle`` (both from 1, bundles in the order of their weights), ``taps`` (of the
-        layers, ``1 2 1``), and ``unit_0`` .. one column per layer.
+        ``path`` and ``bundle``, counted from 1, bundles in the order of their weights; ``taps`` of
+        the layers, e.g. ``1 2 1``; and a column ``unit_0``, ``unit_1``, … per layer.
     """
     walks = []
     for units in itertools.product(range(net.inputs), repeat=net.layers + 1):
@@ -60,16 +66,20 @@ def paths(net: Circular) -> pd.DataFrame:
 
 
 def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
-    """The expected output kernel for every pair of examples, the second shifted in a circle.
+    """The expected output kernel of all pairs of examples, the second one shifted circularly.
 
-    Weights are ±1, all signs equally likely: expectations are means over all of them, exact where
-    the examples are whole numbers. Gates are hard and come from a gating network of the same form;
-    all signs of its weights are gone through as well.
+    Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
+    exact if the examples are integers. The hard gates come from a gating network of the same form;
+    all signs of its weights are enumerated too.
+
+    Args:
+        net: sizes.
+        examples: integer inputs, (examples, inputs).
 
     Returns:
-        ``gating`` (which signs), ``s``, ``s_prime``, ``shift``; ``pooled``, E[ŷ(x) ŷ(x')];
-        ``lemma``, the sum over bundles of Lemma 4.1; ``unpooled``, E<x(L), x'(L)> without the
-        average.
+        ``gating`` (index of the gating network), ``s``, ``s_prime``, ``shift``; ``pooled``,
+        E[ŷ(x) ŷ(x')]; ``lemma``, the sum over bundles of Lemma 4.1; ``unpooled``, E<x(L), x'(L)>
+        without the average.
     """
     signs = _signs(net)
     inputs = np.array([np.roll(x, shift) for x in examples for shift in range(net.inputs)], float)
@@ -93,13 +103,13 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
 
 
 def _signs(net: Circular) -> np.ndarray:
-    """All weights of ±1, (2^(layers kernel), layers, kernel)."""
+    """All weights ±1, (2^(layers kernel), layers, kernel)."""
     flat = list(itertools.product((-1.0, 1.0), repeat=net.layers * net.kernel))
     return np.array(flat).reshape(-1, net.layers, net.kernel)
 
 
 def _convolved(net: Circular, z: np.ndarray, taps: np.ndarray) -> np.ndarray:
-    """One layer, (S, inputs): unit i takes unit i + k of ``z`` times tap k."""
+    """One layer, (S, inputs): unit i adds unit i + k of ``z`` times tap k."""
     return sum(taps[k] * np.roll(z, -k, axis=1) for k in range(net.kernel))
 
 
@@ -121,7 +131,7 @@ def _forward(net: Circular, weights: np.ndarray, x: np.ndarray, gates: np.ndarra
 
 
 def _by_bundles(net: Circular, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
-    """Lemma 4.1: per bundle, inputs times activities of its paths, summed, then multiplied."""
+    """The sum over bundles of Lemma 4.1: the squared sum of input times activity of its paths."""
     units = walks[[f"unit_{layer}" for layer in range(net.layers + 1)]].to_numpy() - 1
     features = x[:, units[:, 0]]
     for layer in range(net.layers):

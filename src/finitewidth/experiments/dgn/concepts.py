@@ -1,7 +1,7 @@
-"""What dgn draws and tabulates to explain itself: all of it listed, nothing drawn at random.
+"""The explanatory figures and tables of dgn, computed without random numbers.
 
-The equations (Tables 1, 2, 5), the networks compared (Table 3), and the circular convolution whose
-paths share their strengths (Figure 9, Lemma 4.1).
+These are the equations (Tables 1, 2, 5), the networks compared (Table 3), and the circular
+convolution whose paths share their strengths (Figure 9, Lemma 4.1).
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from finitewidth.networks.tables_of_equations import TABLES, rows_of
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """List everything.
+    """Compute all tables.
 
     Args:
         inputs: none.
@@ -38,11 +38,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def regimes() -> dict[str, Regime]:
-    """The networks of Table 3 by their names, and last one that stands below it.
+    """The networks of Table 3 by name, followed by one network described below the table.
 
-    Item 5 of section 3 gives that the slope beta; experiment 6, which trains it, an infinite one.
+    Item 5 of section 3 gives this last network a finite slope beta. Experiment 6, which trains it,
+    states an infinite one.
     """
-    soft = {"beta": 1.0}  # any slope: what is tabulated does not depend on it
+    soft = {"beta": 1.0}  # the table does not depend on the slope
     return {
         "ReLU": regime("relu"),
         "GaLU (frozen)": regime("galu"),
@@ -53,7 +54,12 @@ def regimes() -> dict[str, Regime]:
 
 
 def variant(name: str, network: Regime) -> dict[str, str]:
-    """One network: N(gating weights, slope; weights), † for weights that stay as initialised."""
+    """One row of Table 3.
+
+    Returns:
+        The network as N(gating weights, slope; weights), where † marks weights that keep their
+        initial values, in text and in LaTeX, and its properties.
+    """
     soft = network.gating.beta is not None
     decoupled = network.gating.source == "feature"
     weights = gates = ("Θₜ", r"\Theta_t")

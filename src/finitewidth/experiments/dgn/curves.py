@@ -1,4 +1,4 @@
-"""Histories as curves: mean and spread over runs at every epoch, diverged runs left out."""
+"""Curves from histories: mean and standard deviation over runs at every epoch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,9 +9,15 @@ from finitewidth.measures.accuracy import mean_and_spread
 
 
 def curve(history: pd.DataFrame, column: str, ddof: int) -> Iterator[dict[str, Any]]:
-    """Points (x, y, spread, runs, diverged) of one network's runs; x is the epoch.
+    """Points (x, y, spread, runs, diverged) of one network; x is the epoch.
 
-    A run whose training loss ever stopped being finite counts in ``diverged`` and nowhere else.
+    A run whose training loss was not finite at some epoch is counted in ``diverged`` and is
+    excluded from everything else.
+
+    Args:
+        history: rows of one network.
+        column: the quantity.
+        ddof: of the standard deviation.
     """
     diverged = history[history["diverged"] == 1]["seed"].unique()
     sound = history[~history["seed"].isin(diverged)]

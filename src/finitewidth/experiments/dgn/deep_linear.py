@@ -1,4 +1,4 @@
-"""E-DGN-DLN: a deep linear network of one input and one example learns 1 (dgn Figure 10)."""
+"""Deep linear networks learn one example with one input, job `dgn_deep_linear` (dgn Figure 10)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,21 +22,21 @@ FIGURE = "dgn_fig10"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Kernel, error and weights over time, of (x, y) = (1, 1), sigma^2 = 1/w, step rate/d.
+    """Kernel, error and weights over time for (x, y) = (1, 1), sigma^2 = 1/w and step size rate/d.
 
     Args:
         inputs: none.
         settings: ``width``, ``depths``, ``runs``, ``rate``, ``loss_half``, ``steps``, ``shown``
-            (how many runs the figure shows).
+            (number of runs in the figure).
 
     Returns:
-        ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth (steps,
-        interpolated, until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth (K_T/K_0 after the
-        last step).
+        ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth
+        (interpolated number of steps until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth
+        (K_T/K_0 after the last step).
         ``start``: depth, kernel, kernel_spread, runs, diverged, ideal (= d), of the runs shown.
         ``curves``: depth, quantity (``error``, ``kernel``, ``weights``), dynamics, time, value
-        (over the value at time 0; errors squared), value_spread, runs, diverged. The dynamics
-        ``ideal`` is that of a kernel which stays d.
+        (relative to time 0; errors are squared), value_spread, runs, diverged. The dynamics
+        ``ideal`` is that of a constant kernel d.
     """
     parts = [_depth_rows(depth, settings) for depth in settings["depths"]]
     paths = pd.concat([path for path, _ in parts], ignore_index=True)
@@ -53,7 +53,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Values over time of the runs shown, and one row for every run."""
+    """Values over time of the runs shown, and one summary row for every run."""
     paths, summaries = [], []
     for runs in batches(settings["runs"], depth * settings["width"] ** 2):
         errors, kernels, norms, linear = _trajectories(depth, runs, settings)
@@ -86,7 +86,12 @@ def _path_frames(
 def _trajectories(
     depth: int, runs: Sequence[int], settings: Mapping[str, Any]
 ) -> tuple[np.ndarray, ...]:
-    """Squared errors over e_0^2, kernels, norms of all weights, linear errors: (steps + 1, R)."""
+    """Descend from the initial weights of ``runs``.
+
+    Returns:
+        Squared errors relative to e_0^2, kernels, norms of all weights, and squared errors under
+        the linear recursion relative to e_0^2; each (steps + 1, R).
+    """
     width, times = settings["width"], range(settings["steps"] + 1)
     x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()
     weights = equal_variance_weights(
@@ -112,13 +117,16 @@ def _trajectories(
 
 
 def _kernel(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
-    """Tangent kernel of the one input, (R,)."""
+    """Tangent kernel of the single input, (R,)."""
     gates = [torch.ones(len(weight), 1, weight.shape[-1]).to(weight) for weight in weights[:-1]]
     return value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0]
 
 
 def steps_to(ratios: np.ndarray, level: float) -> float:
-    """Time at which falling ``ratios`` first reach ``level``, log-linear between steps; or NaN."""
+    """Time at which the decreasing ``ratios`` first reach ``level``.
+
+    The time is interpolated linearly in the logarithm. It is NaN if the level is never reached.
+    """
     below = np.flatnonzero(ratios <= level)
     if not len(below):
         return float("nan")
@@ -129,7 +137,7 @@ def steps_to(ratios: np.ndarray, level: float) -> float:
 
 
 def _ideal(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """(1 - rate)^(2t): the error at step rate/d if the kernel stays d."""
+    """(1 - rate)^(2t): the squared error at step size rate/d if the kernel stays equal to d."""
     steepness = settings["rate"] * (1 if settings["loss_half"] else 2)
     times = np.arange(settings["steps"] + 1)
     values = pd.DataFrame({"figure": FIGURE, "quantity": "error", "dynamics": "ideal",

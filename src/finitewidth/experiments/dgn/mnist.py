@@ -1,4 +1,4 @@
-"""E-DGN-MNIST: ReLU and GaLU on images, random labels and random pixels (dgn Figure 5)."""
+"""ReLU and GaLU on images, random labels and random pixels, job `dgn_mnist` (dgn Figure 5)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,21 +9,21 @@ from finitewidth.experiments.dgn.curves import curve
 from finitewidth.measures.accuracy import scores_by_replica
 
 SERIES = {"relu": "ReLU", "galu": "GaLU"}
-LEARNT = 0.99  # train accuracy at which a network counts as trained (claims D14, D16)
+LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
 
     Args:
-        inputs: ``histories``, of both trainings.
-        settings: ``pixels``, the variant that stands for random pixels; ``ddof``.
+        inputs: ``histories`` of both trainings.
+        settings: ``pixels``, the variant used for random pixels; ``ddof``.
 
     Returns:
-        ``runs``: a row per run (see `finitewidth.measures.accuracy.scores_by_replica`) and
+        ``runs``: one row per run (see `finitewidth.measures.accuracy.scores_by_replica`) with
         ``epochs_to_99``, see `epochs_to`.
-        ``curves``: rows (panel, series, x, y, spread, runs, diverged), accuracies as fractions;
-        diverged runs count in ``diverged`` and nowhere else.
+        ``curves``: panel, series, x, y, spread, runs, diverged; accuracies are fractions. Diverged
+        runs are counted in ``diverged`` and are excluded from everything else.
     """
     history = inputs["histories"]
     runs = scores_by_replica(history)
@@ -39,10 +39,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
-    """Epochs after which one run's train accuracy reaches ``accuracy``; NaN if it never does.
+    """Number of epochs after which the train accuracy of one run reaches ``accuracy``.
 
-    A fraction, by a straight line from the epoch before (0 at epoch 0): whole epochs are too
-    coarse where a network learns in a few.
+    The number is interpolated linearly from the epoch before (with accuracy 0 at epoch 0), because
+    whole epochs are too coarse for a network that learns within a few.
+
+    Args:
+        accuracy: a fraction.
+        history: rows of one run.
+
+    Returns:
+        The number of epochs; NaN if the accuracy is never reached.
     """
     reached = [0.0, *history.sort_values("epoch")["train_accuracy"]]
     for epoch, now in enumerate(reached):

@@ -1,4 +1,4 @@
-"""E-DGN-BIN: nu of four kernels while networks learn two digits (dgn Figure 8)."""
+"""The value nu of four kernels while networks learn two digits, job `dgn_nu` (dgn Figure 8)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from finitewidth.kernels.gated_ntk import (
 )
 from finitewidth.measures.accuracy import averaged
 
-# panel -> its lines; the last two panels show one kernel against its own first value
+# panel -> its lines; the last two panels compare one kernel with its initial value
 LINES = {
     "gates": ("learnt gates", "unlearnt gates"),
     "adaptable": ("ReLU", "soft-ReLU", "frozen ReLU"),
@@ -31,21 +31,22 @@ AT_START = "value at t = 0"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Value of nu_t = yᵀ K⁻¹ y at every kept epoch of every run, for four choices of K.
+    """Compute nu_t = yᵀ K⁻¹ y at every kept epoch of every run, for four choices of K.
 
-    ``gates`` and ``adaptable``: the tangent kernel of all trained weights, over its trace.
-    ``ka``: the kernel K^a of the gating weights of soft-GaLU; ``ka_hat``: that over its trace.
+    Panels ``gates`` and ``adaptable`` use the tangent kernel of all trained weights divided by its
+    trace. Panel ``ka`` uses the kernel K^a of the gating weights of soft-GaLU, and ``ka_hat`` the
+    same kernel divided by its trace.
 
     Args:
-        inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``,
-            weights kept along the trainings.
-        settings: ``classes`` (the first is -1), ``per_class`` (the first so many training images
-            of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``.
+        inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``, the
+            weights kept during the trainings.
+        settings: ``classes`` (the first is labelled -1), ``per_class`` (the number of training
+            images of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``.
 
     Returns:
-        ``runs``: panel, series, epoch, seed, nu, condition_number (float64, of what was
-        inverted), ridge (in units of the mean eigenvalue), problem (why there is no nu).
-        ``curves``: rows (panel, series, x, y, spread, runs, failed, and those of `conditions`).
+        ``runs``: panel, series, epoch, seed, nu, condition_number (of the matrix inverted, in
+        float64), ridge (in units of the mean eigenvalue), problem (why nu is missing).
+        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of `conditions`.
     """
     x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
@@ -61,7 +62,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _kernels(
     inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Mapping[str, Any]
 ) -> dict[tuple[str, str], Tensor]:
-    """(panel, series) -> kernels (R, S, S), unnormalised, of all weights that learn."""
+    """(panel, series) -> kernels (R, S, S) of all trained weights, not normalised."""
     relu, soft_relu = (network_at(inputs[name], epoch, "value") for name in ("relu", "soft_relu"))
     soft = [network_at(inputs["soft_galu"], epoch, part) for part in ("feature", "value")]
     frozen = _frozen(inputs["frozen"], epoch, x, settings["runs"])
@@ -83,7 +84,7 @@ def _kernels(
 def _frozen(
     arrays: Mapping[str, np.ndarray], epoch: int, x: Tensor, runs: int
 ) -> dict[str, Tensor]:
-    """Kernels of the value weights whose gates stay as they were made, by regime."""
+    """Kernels (R, S, S) of the value weights of networks with frozen gates, by regime."""
     value, feature = network_at(arrays, epoch, "value"), network_at(arrays, epoch, "feature")
     gates = feature_gates(x, *feature, beta=None)
     kernels = value_kernel(x, *value, gates, with_biases=value[1] is not None)
@@ -91,7 +92,7 @@ def _frozen(
 
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
-    """The value of nu; that of K^a also without normalisation, yᵀ (K/tr K)⁻¹ y / tr K."""
+    """Rows of nu. For K^a also the value without normalisation, yᵀ (K/tr K)⁻¹ y / tr K."""
     row = nu_row(y, lambda: kernel)
     if panel == "ka":
         yield row | {"panel": "ka_hat"}

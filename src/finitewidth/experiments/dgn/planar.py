@@ -1,4 +1,4 @@
-"""E-DGN-EXP2: GaLU and ReLU networks fit random points of the plane (dgn Figure 4)."""
+"""GaLU and ReLU networks fit random points of the plane, job `dgn_planar` (dgn Figure 4)."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,21 +20,21 @@ PLACE = ["network", "depth"]
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Kernels at the start, their spectra, and errors under both dynamics.
+    """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
     Args:
         inputs: none.
         settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``gaussian``),
             ``gain`` (sigma^2 = gain/width); ``runs``; ``rate``, ``rho``, ``loss_half``, ``steps``,
-            ``linear_steps``, ``precision`` (see `measures.dynamics.Protocol`).
+            ``linear_steps``, ``precision`` (see `finitewidth.measures.dynamics.Protocol`).
 
     Returns:
         ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
         ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
         spreads, runs, diverged.
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs,
-        diverged: runs that left the numbers count there and nowhere else.
+        ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged. Runs
+        whose values are not finite are counted in ``diverged`` and excluded from everything else.
     """
     cells = [
         ({"network": name, "depth": depth}, _cell(name, depth, settings))
@@ -50,10 +50,16 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
-    """ReLU networks, or value networks with frozen gates of an independent one (``galu``).
+    """The networks of some runs.
 
-    A run's points, targets and initial (value) weights are the same for both, and its points and
-    targets for all depths.
+    A run's points, targets and initial (value) weights are the same for both kinds of network, and
+    its points and targets are the same for all depths.
+
+    Args:
+        name: ``relu``, or ``galu`` for value networks gated by an independent ReLU network.
+        depth: number of layers of weights.
+        runs: numbers of the runs.
+        settings: as for `measure`.
     """
     sizes = [2, *[settings["width"]] * (depth - 1), 1]
     sigma = math.sqrt(settings["gain"] / settings["width"])
@@ -77,7 +83,7 @@ def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
 
 
 def _cell(name: str, depth: int, settings: Mapping[str, Any]) -> Iterator[Rows]:
-    """Rows of all runs of one kind of network and depth, batch by batch."""
+    """Rows of all runs of one kind of network and one depth, batch by batch."""
     runs, activations = settings["runs"], settings["samples"] * settings["width"] * depth
     for first_run, found in follow_runs(
         lambda batch: networks(name, depth, batch, settings), Protocol.of(settings), runs, runs,

@@ -1,4 +1,4 @@
-"""E-DGN-CIFAR: deep linear, ReLU and soft-ReLU networks (dgn Table 4)."""
+"""Deep linear, ReLU and soft-ReLU networks, job `dgn_sweep` (dgn Table 4)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,18 +9,18 @@ from finitewidth.measures.accuracy import SELECTIONS, mean_and_spread, scores_by
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Accuracies of all runs, and their means beside what the paper prints, as fractions.
+    """Accuracies of all runs, and their means next to the printed ones, as fractions.
 
     Args:
-        inputs: ``histories``, of all three trainings; ``reported``, the printed numbers.
+        inputs: ``histories`` of all three trainings; ``reported``, the printed numbers.
         settings: ``select``, ``ddof``.
 
     Returns:
-        ``runs``: a row per run; ``network`` names its row of the table as ``reported`` does.
-        ``rows``: a row per network: ``best_train_mean`` and ``_spread``,
+        ``runs``: one row per run; ``network`` is the name of its row in ``reported``.
+        ``rows``: one row per network with ``best_train_mean`` and ``_spread``,
         ``<selection>_mean`` and ``_spread`` of the test accuracies, ``reported_train`` and
-        ``reported_test`` (empty where the paper has no such network). A diverged run counts in
-        ``diverged`` and nowhere else.
+        ``reported_test`` (empty if the paper does not have this network). Diverged runs are counted
+        in ``diverged`` and excluded from everything else.
     """
     runs = scores_by_replica(inputs["histories"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
@@ -34,7 +34,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def network_name(run: Mapping[str, Any]) -> str:
-    """``dln``, ``relu`` or ``soft_relu_eps0.1_beta8``, as ``config/reported/dgn.csv`` has it."""
+    """Name of a network in ``config/reported/dgn.csv``, e.g. ``soft_relu_eps0.1_beta8``."""
     if run["regime"] == "soft_relu":
         return f"soft_relu_eps{run['eps']:g}_beta{run['beta']:g}"
     return {"linear": "dln"}.get(run["regime"], run["regime"])

@@ -1,4 +1,4 @@
-"""Numbers of trained networks that stand only in the text of dgn."""
+"""Accuracies for the numbers that stand only in the text of dgn, job `dgn_text`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,17 +11,17 @@ from finitewidth.measures.accuracy import scores_by_replica
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Our accuracies under the keys of the printed ones, percent.
+    """Compute our accuracies, in percent, for the printed numbers.
 
     Args:
-        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``table4``, those of
-            Table 4; ``reported``, the printed numbers.
-        settings: ``in_text``, the gate of the network the text means; ``ddof``, of all; ``select``
+        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``table4``, the runs
+            of Table 4; ``reported``, the printed numbers.
+        settings: ``in_text``, the gate of the network that the text refers to; ``ddof``; ``select``
             in each of the sections ``gates_only``, ``mnist`` and ``table4``.
 
     Returns:
-        ``runs``: quantity, row, column, seed, value, diverged. ``rows``: quantity, row, column,
-        mean, spread, runs, diverged, select, reported, place.
+        ``runs``: quantity, row, column, seed, value, diverged.
+        ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place.
     """
     runs = pd.concat(
         [

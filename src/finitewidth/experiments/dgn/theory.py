@@ -1,4 +1,4 @@
-"""What dgn states about networks without biases, shared paths and deep linear networks."""
+"""Statements of dgn on networks without biases, shared paths and deep linear networks."""
 
 import itertools
 import math
@@ -22,28 +22,32 @@ LABELS = (1.0, -1.0)  # of x and of 2x
 
 
 def homogeneous_floor(scale: float, labels: Sequence[float]) -> float:
-    """Least (a - y_1)^2 + (scale a - y_2)^2 over a: (scale y_1 - y_2)^2 / (1 + scale^2).
+    """The minimum of (a - y_1)^2 + (scale a - y_2)^2 over a: (scale y_1 - y_2)^2 / (1 + scale^2).
 
-    No network with f(scale x) = scale f(x) has a smaller sum of squares on (x, y_1) and
-    (scale x, y_2): the reason behind the hard dataset of dgn section 1. For (x, 1), (2x, -1) it is
-    9/5, at f(x) = -1/5.
+    A network with f(scale x) = scale f(x) cannot have a smaller sum of squares on (x, y_1) and
+    (scale x, y_2). This explains the hard dataset of dgn section 1: for (x, 1) and (2x, -1) the
+    minimum is 9/5, at f(x) = -1/5.
+
+    Args:
+        scale: ratio of the two inputs.
+        labels: y_1 and y_2.
     """
     first, second = labels
     return (scale * first - second) ** 2 / (1 + scale**2)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Trainings on two points of one direction, and means over gates and weights.
+    """Train networks on two points of one direction, and average overlaps and kernels.
 
     Args:
         inputs: none.
         settings: section ``dgn.theory``.
 
     Returns:
-        ``fits``: rows (hidden, width, biases, run, lowest: least sum of squares at any step,
-        floor). ``identities``: rows (identity, case, expected, value, standard_error,
-        draws); the standard error follows from the exact variance, as samples of such products
-        are skewed and underrate it.
+        ``fits``: hidden, width, biases, run, lowest (smallest sum of squares at any step), floor.
+        ``identities``: identity, case, expected, value, standard_error, draws. The standard error
+        follows from the exact variance, because samples of such products are skewed and
+        underestimate it.
     """
     identities = [*_overlaps(settings["overlaps"]), *_linear(settings["linear"])]
     return {"fits": _fits(settings), "identities": pd.DataFrame(identities)}
@@ -69,7 +73,11 @@ def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _train(hidden: int, width: int, biases: bool, runs: int, chosen: Mapping[str, Any]) -> Tensor:
-    """Adam from Gaussian weights of variance 2 / fan_in; the least loss of each run, (runs,)."""
+    """Train with Adam from Gaussian weights of variance 2 / fan_in.
+
+    Returns:
+        The smallest loss of each run at any step, (runs,).
+    """
     stream = generator("dgn/theory/fit", hidden, width, int(biases))
     normal = {"generator": stream, "dtype": torch.float64}
     sizes = [chosen["n0"], *[width] * hidden, 1]
@@ -98,14 +106,17 @@ def _train(hidden: int, width: int, biases: bool, runs: int, chosen: Mapping[str
 
 
 def _overlaps(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Lemma 2.4: mean overlaps (mu w)^{d-1} of an input with itself, (mu^2 w)^{d-1} of two."""
+    """Lemma 2.4: mean overlaps under random gates, relative to their expectation.
+
+    The expectation is (mu w)^{d-1} for an input with itself and (mu^2 w)^{d-1} for two inputs.
+    """
     width, mu, draws = chosen["width"], chosen["mu"], chosen["draws"]
     for depth in chosen["depths"]:
         stream = generator("dgn/theory/overlaps", depth)
         shape = (depth - 1, draws, 2, width)
         counts = overlap(draw_gates(shape, mu, stream)).numpy()
         for case, (s, t), share in (("self", (0, 0), mu), ("cross", (0, 1), mu**2)):
-            # relative to the expectation: the numbers themselves grow without bound
+            # relative to the expectation, because the numbers grow exponentially with depth
             relative = counts[:, s, t] / (share * width) ** (depth - 1)
             variance = (1 + (1 - share) / (share * width)) ** (depth - 1) - 1  # of a product
             name = f"{case} overlap / expectation, d={depth}"
@@ -113,7 +124,7 @@ def _overlaps(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Corollary 8.1: E[K_0] = d for deep linear networks of ±sqrt(1/w) on the input 1."""
+    """Corollary 8.1: E[K_0] = d for deep linear networks with weights ±sqrt(1/w) at the input 1."""
     width, draws = chosen["width"], chosen["draws"]
     x = torch.ones(1, 1)
     for depth in chosen["depths"]:
@@ -132,7 +143,7 @@ def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _batches(
     sizes: Sequence[int], sigma: float, draws: int, stream: np.random.Generator
 ) -> Iterator[list[Tensor]]:
-    """``draws`` networks of ±sigma, fifty at a time."""
+    """Draw ``draws`` networks with weights ±sigma, fifty at a time."""
     for start in range(0, draws, 50):
         yield draw_weights(sizes, sigma, min(50, draws - start), stream)
 
@@ -140,7 +151,7 @@ def _batches(
 def _identity(
     identity: str, case: str, expected: float, variance: float, sample: np.ndarray
 ) -> dict[str, Any]:
-    """Mean of a sample beside what it should be; its standard error from the known variance."""
+    """Mean of a sample next to its expectation; the standard error uses the known variance."""
     return {
         "identity": identity, "case": case, "expected": float(expected),
         "value": float(sample.mean()), "standard_error": math.sqrt(variance / len(sample)),
