@@ -1,4 +1,4 @@
-"""Block diagrams of gated networks as nodes and arrows, from the description of their regimes."""
+"""Block diagrams of gated networks as nodes and arrows, derived from their regimes."""
 
 import pandas as pd
 
@@ -7,17 +7,22 @@ from finitewidth.networks.notation import LATEX, Notation, symbol, theta
 from finitewidth.networks.regimes import Regime
 
 LETTERS = {"feature": "f", "value": "v"}
-SHOWN = ("1", "l", "d-1")  # hidden layers drawn, the others are dots
+SHOWN = ("1", "l", "d-1")  # hidden layers drawn; dots stand for the others
 
 
 def blocks(regime: Regime, notation: Notation) -> pd.DataFrame:
-    """Networks, gates and gradients of a regime.
+    """Nodes and arrows of the block diagram of one regime.
+
+    Gates point from the network that makes them to the network that uses them. A gradient points
+    to each network that learns.
+
+    Args:
+        regime: to draw.
+        notation: symbols of the labels.
 
     Returns:
-        Rows of kind ``node`` (name, network, layer, label) or ``arrow`` (``forward``, ``gate`` or
-        ``gradient``; start, end, network, label). A network that exists has a row of nodes; gates
-        go from where they are made to where they are used; a gradient goes to each network that
-        learns.
+        Rows of kind ``node`` (name, network, layer, label), and arrows as rows of kind ``forward``,
+        ``gate`` or ``gradient`` (start, end, network, label).
     """
     gated = regime.gating.source == "feature"
     networks = ("feature", "value") if gated else ("value",)
@@ -38,7 +43,7 @@ def blocks(regime: Regime, notation: Notation) -> pd.DataFrame:
 
 
 def _chain(network: str, notation: Notation) -> list[dict[str, str]]:
-    """The hidden layers of one network, one after the other."""
+    """The hidden layers of one network, in order."""
     rows, before = [], "x"
     letter = LETTERS[network]
     for layer in SHOWN:
@@ -60,7 +65,11 @@ def _arrow(kind: str, start: str, end: str, network: str, label: str) -> dict[st
 
 
 def regime_rows(regimes: dict[str, Regime]) -> list[dict[str, str]]:
-    """Title -> regime as rows of kind ``regime``: gates, start of the feature network, learning."""
+    """One row of kind ``regime`` per regime: its gates, start of the feature network, what learns.
+
+    Args:
+        regimes: title -> regime.
+    """
     starts = {"independent": "at random", "value": "as the value network",
               "pretrained": "from a trained ReLU network"}  # fmt: skip
     return [

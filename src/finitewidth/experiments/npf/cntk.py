@@ -1,7 +1,8 @@
-"""E-NPF-CNTK: kernel regression with the CNTK beside networks that saw the same images.
+"""Kernel regression with the CNTK, and networks trained on the same images: job `npf_cntk`.
 
-The paper quotes the CNTK's accuracy on all of CIFAR-10 (npf section 6.2 (2)); here it is computed
-for GCONV on as many images as a preset affords, and the networks are trained on just these.
+The paper quotes the accuracy of the CNTK on all of CIFAR-10 (npf section 6.2 (2)). Here the kernel
+of GCONV is computed for as many images as a preset allows, and the networks are trained on exactly
+these images.
 """
 
 from collections.abc import Mapping
@@ -17,22 +18,26 @@ from finitewidth.kernels.cntk import cntk
 from finitewidth.measures.accuracy import scores_by_replica
 from finitewidth.networks.architecture import Architecture
 
-CHECKED = 6  # images on which float32 is held against float64
+CHECKED = 6  # images on which float32 is compared with float64
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Test accuracy of the kernel at several numbers of images, and of every regime at the largest.
+    """Test accuracy of the kernel for several numbers of images and of all regimes for the largest.
+
+    Accuracies of networks use the epoch chosen on the other half of the test images, as the ridge
+    of the kernel is chosen without the test images too.
 
     Args:
         inputs: ``data``, the dataset; ``histories`` of the networks; ``reported_npf``.
         settings: ``train``, ``test``, ``pool``, ``network`` (a mapping), ``sizes`` (numbers of
-            training images; the largest is ``train`` itself), ``ridges`` (in units of the kernel's
-            mean diagonal), ``comparable``: whether Table 2 stands beside it at the paper's scale.
+            training images in addition to ``train``, which is the largest), ``ridges`` (in units of
+            the kernel's mean diagonal), ``comparable`` (whether results at this size may be
+            compared with the paper).
 
     Returns:
-        ``runs``: accuracies of each network. ``rows``: CNTK by number of images, regimes, and the
-        printed number: accuracy and standard error in percent; of networks with the epoch chosen on
-        the other half of the test images, as the kernel's ridge is chosen without them.
+        ``runs``: accuracies of each network.
+        ``rows``: the CNTK by number of images, the regimes, and the printed number; accuracy and
+        standard error in percent.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
@@ -81,7 +86,17 @@ def _ridged(kernel: np.ndarray, ridge: float) -> np.ndarray:
 def _regression(
     kernel: np.ndarray, across: np.ndarray, labels: np.ndarray, ridge: float
 ) -> np.ndarray:
-    """Classes (N',) by ridge regression on centred one-hot targets; ``across`` is (N', N)."""
+    """Ridge regression on centred one-hot targets.
+
+    Args:
+        kernel: (N, N).
+        across: kernel of test and training images, (N', N).
+        labels: (N,).
+        ridge: in units of the mean diagonal.
+
+    Returns:
+        Predicted classes, (N',).
+    """
     classes = np.unique(labels)
     targets = (labels[:, None] == classes).astype(float)
     mean = targets.mean(axis=0)
@@ -90,14 +105,14 @@ def _regression(
 
 
 def _validation(kernel: np.ndarray, labels: np.ndarray, ridge: float) -> float:
-    """Accuracy on the second half of the training images of what the first half teaches."""
+    """Accuracy on the second half of the training images of a regression on the first half."""
     half = len(labels) // 2
     predicted = _regression(kernel[:half, :half], kernel[half:, :half], labels[:half], ridge)
     return float((predicted == labels[half:]).mean())
 
 
 def _binomial(accuracy: float, images: int) -> float:
-    """Standard error of an accuracy on ``images`` drawn ones."""
+    """Standard error of an accuracy on ``images`` independent images."""
     return float(np.sqrt(accuracy * (1 - accuracy) / images))
 
 
@@ -110,7 +125,7 @@ def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
         rows.append(
             {"kind": "network", "regime": regime, "train": len(data.train_labels), "test": images,
              "runs": count, "accuracy": 100 * accuracy, "standard_error": 100 * np.sqrt(total),
-             # Satterthwaite: only the part between runs has few degrees of freedom
+             # Satterthwaite's formula; only the variance between runs has few degrees of freedom
              "dof": (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf,
              "best_test": 100 * float(group["best_test"].mean()),
              "last": 100 * float(group["last"].mean()),

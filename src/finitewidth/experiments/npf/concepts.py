@@ -1,7 +1,7 @@
-"""What npf draws and tabulates to explain itself: all of it listed, nothing drawn at random.
+"""The explanatory figures and tables of npf, computed without random numbers.
 
-The toy network and its paths (Figure 1), the deep gated network (Figure 2), layouts of four paths
-(Figure 4, Table 3), the padded network (Figure 5), and the equations (Tables 1, 4, 5).
+These are the toy network and its paths (Figure 1), the deep gated network (Figure 2), the layouts
+of four paths (Figure 4, Table 3), the padded network (Figure 5) and the equations (Tables 1, 4, 5).
 """
 
 import itertools
@@ -14,7 +14,7 @@ from finitewidth.experiments.npf import blocks, layouts
 from finitewidth.networks.regimes import regime
 from finitewidth.networks.tables_of_equations import TABLES, rows_of
 
-# how each version of the paper calls the regimes it sets beside one another
+# names of the compared regimes in each version of the paper
 REGIMES = {
     "npf": {"DLNPF": "dlnpf", "FLNPF": "flnpf", "FRNPF-II": "frnpf_ii", "FRNPF-DI": "frnpf_di"},
     "npf0": {"DNPFL": "dlnpf", "FLNPF": "flnpf", "FRNPF (II)": "frnpf_ii",
@@ -23,11 +23,11 @@ REGIMES = {
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """List everything.
+    """Compute all tables.
 
     Args:
         inputs: none.
-        settings: ``toy`` (``inputs``, ``width``, ``gates``: example, layer, unit), ``padding``
+        settings: ``toy`` (``inputs``, ``width``, ``gates`` by example, layer and unit), ``padding``
             (``width``, ``hidden``, ``copies``), ``beta`` of the soft gates.
 
     Returns:
@@ -51,8 +51,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
-    """All paths in lexicographic order: number, unit in each layer, whether each example's gates
-    let it through (``active_1``, …).
+    """All paths of the toy network in lexicographic order.
+
+    Returns:
+        ``path``, its number; ``layer_<l>``, its unit in each layer; ``active_<s>``, whether all
+        gates on the path are open for example s.
     """
     hidden = len(toy["gates"][0])
     sizes = [toy["inputs"], *[toy["width"]] * hidden]
@@ -67,7 +70,10 @@ def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def overlaps(paths: pd.DataFrame, examples: int, inputs: int) -> pd.DataFrame:
-    """Lambda(s, s') = shared active paths over the number of inputs (Definition 2.2)."""
+    """Lambda(s, s'), the number of shared active paths divided by the number of inputs.
+
+    Source: npf Definition 2.2.
+    """
     rows = []
     for s, other in itertools.product(range(1, examples + 1), repeat=2):
         shared = paths[(paths[f"active_{s}"] == 1) & (paths[f"active_{other}"] == 1)]["path"]
@@ -79,10 +85,11 @@ def overlaps(paths: pd.DataFrame, examples: int, inputs: int) -> pd.DataFrame:
 def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
     """Nodes (layer, unit) and edges (layer, start, end) of the toy network.
 
-    For each example ``active_s``: a node's gate, and whether an edge lies on an active path.
+    The column ``active_<s>`` is the gate of a node, or whether an edge lies on an active path, for
+    example s.
     """
     sizes = [toy["inputs"], *[toy["width"]] * len(toy["gates"][0]), 1]
-    # input and output nodes have no gate and let everything pass
+    # input and output nodes have no gate and count as open
     opened = [[[1] * sizes[0], *gates, [1]] for gates in toy["gates"]]
     passable = [int(all(any(layer) for layer in gates)) for gates in opened]
     rows = []
@@ -102,11 +109,11 @@ def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
-    """For each hidden unit of the wide value network the unit whose gate it takes.
+    """The unit whose gate each hidden unit of the wide value network uses (npf Definition C.1).
 
     Returns:
-        ``layer``, ``unit`` (k w + i), ``copy`` (k), ``gate`` (i), units counted from 1, copies
-        from 0 (Definition C.1).
+        ``layer``, ``unit`` (k w + i), ``copy`` (k), ``gate`` (i). Units are counted from 1, copies
+        from 0.
     """
     layers, copies, units = (range(sizes[key]) for key in ("hidden", "copies", "width"))
     return pd.DataFrame([

@@ -1,4 +1,4 @@
-"""E-NPF-KVF: sizes of K^v and K^f while DLNPF networks learn (npf Figure 3, right)."""
+"""Sizes of K^v and K^f while DLNPF networks learn, job `npf_kvf` (npf Figure 3, right)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,13 +24,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Trace and Frobenius norm of both kernels at every kept epoch of every run.
 
     Args:
-        inputs: ``data``, the dataset; ``weights``, kept along a training.
+        inputs: ``data``, the dataset; ``weights`` kept during a training.
         settings: ``per_class``, ``gate``, ``with_biases``, ``output`` (see
             `finitewidth.kernels.gated_ntk.value_kernel`), ``ddof``.
 
     Returns:
-        ``runs``: epoch, seed and the four sizes. ``curves``: rows (panel, series, x, y, spread,
-        runs, failed); a run that diverged has no size and counts in ``failed`` alone.
+        ``runs``: epoch, seed and the four quantities.
+        ``curves``: panel, series, x, y, spread, runs, failed. Diverged runs are counted in
+        ``failed`` and excluded from everything else.
     """
     data = inputs["data"]
     classes = list(range(len(data.class_names)))

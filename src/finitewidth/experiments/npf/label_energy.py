@@ -1,4 +1,7 @@
-"""Where in the spectrum of the path kernel the labels lie, as gates are learnt (npf 6.2 (5))."""
+"""The distribution of the labels over the eigenvectors of the path kernel while gates are learnt.
+
+Source: npf section 6.2 (5).
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -11,19 +14,20 @@ from finitewidth.kernels.npk import SingularKernelError
 from finitewidth.measures.accuracy import averaged
 from finitewidth.measures.kernels import label_energy
 
-TOP = (1, 2, 5, 10, 20, 50)  # eigenvectors whose energy is followed over training
+TOP = (1, 2, 5, 10, 20, 50)  # numbers of eigenvectors whose energy is shown over epochs
 CHANCE = "by chance"
 
 
 def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
-    """What the first k eigenvectors hold, k = 1 .. S: the share of |y|^2, and their part of nu.
+    """Share of |y|^2 in the first k eigenvectors and their part of nu, for k = 1 .. S.
 
     Args:
         y: labels (S,).
-        kernel: gives Ĥ, (S, S); it may raise `SingularKernelError`.
+        kernel: returns Ĥ, (S, S); it may raise `SingularKernelError`.
 
     Returns:
-        (2, S); NaN for a dead network, and from where eigenvalues are 0 to float64's precision.
+        (2, S). All entries are NaN for a dead network. The second row is NaN from the first
+        eigenvalue that is 0 to the precision of float64.
     """
     try:
         values, energy = label_energy(y.numpy(), kernel().numpy())
@@ -39,13 +43,13 @@ def curves(splits: Mapping[int, np.ndarray], ddof: int) -> pd.DataFrame:
 
     Args:
         splits: epoch -> (R, 2, S) of `split`, epochs ascending.
-        ddof: of the spread.
+        ddof: of the standard deviation.
 
     Returns:
-        rows (panel, series, x, y, spread, runs, failed). Panels ``energy`` and ``nu``: a series for
-        the first and the last epoch, x is the number of eigenvectors; in ``energy`` one more for
-        labels of no preferred direction. Panel ``top``: energy, a series for each number of
-        eigenvectors; x is the epoch.
+        panel, series, x, y, spread, runs, failed. Panels ``energy`` and ``nu`` have a series for
+        the first and for the last epoch, and x is the number of eigenvectors; ``energy`` has one
+        more series for labels without a preferred direction. Panel ``top`` shows the energy, with a
+        series for each number of eigenvectors, and x is the epoch.
     """
     return pd.DataFrame([*_by_rank(splits, ddof), *_by_epoch(splits, ddof)])
 

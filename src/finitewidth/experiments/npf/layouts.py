@@ -1,7 +1,7 @@
-"""How four paths can pass through one layer, and what may follow (npf appendix B, Lemma B.2).
+"""Ways in which four paths pass through a layer, and their successors (npf appendix B, Lemma B.2).
 
-A weight drawn as ±sigma leaves the mean of a product of four paths only where an even number of
-them takes it. All ways in which four paths take weights are listed and sorted by what they share.
+For weights ±sigma the mean of a product over four paths is not zero only if every weight is used by
+an even number of paths. All ways to use the weights of a layer are enumerated and classified.
 """
 
 import itertools
@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 
 PATHS = 4
-NODES = 4  # of a layer: with four paths more would only rename
+NODES = 4  # per layer; four paths use at most four
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A way to pass, up to the names of nodes and paths: how many nodes and weights are shared.
+    """A class of ways that differ only by the names of nodes and paths.
 
     Attributes:
-        starts, ends, weights: how many different ones there are.
+        starts, ends, weights: numbers of different start nodes, end nodes and weights.
     """
 
     starts: int
@@ -29,7 +29,7 @@ class Layout:
 
 
 def ways() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """All (start nodes, end nodes) of four paths that take every weight an even number of times."""
+    """All (start nodes, end nodes) of four paths that use every weight an even number of times."""
     weights = list(itertools.product(range(NODES), repeat=2))
     return [
         tuple(zip(*taken, strict=True))
@@ -39,20 +39,21 @@ def ways() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def layout(starts: tuple[int, ...], ends: tuple[int, ...]) -> Layout:
-    """The layout of one way."""
+    """Return the layout of one way."""
     return Layout(len(set(starts)), len(set(ends)), len(set(zip(starts, ends, strict=True))))
 
 
 def listed() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The layouts, each with a first example path by path, and which may follow which.
+    """List the layouts and their possible successors.
 
     Returns:
-        ``layouts``: letter, nodes and weights used, number of ways among `NODES` nodes, path, start
-        and end node of the first way; ``successors``: letter, next letter, number of pairs of ways.
+        ``layouts``: letter, numbers of nodes and weights used, number of ways among `NODES` nodes,
+        and, for the first way, path, start and end node.
+        ``successors``: letter, next letter, number of pairs of ways.
     """
     found = ways()
     kinds = [layout(*way) for way in found]
-    # (a) shares all; then fewer start nodes first: a split, then a merger, then two apart
+    # (a) one weight; then by the number of start nodes: paths that split, merge, stay apart
     order = sorted(set(kinds), key=lambda kind: (kind.weights, kind.starts, kind.ends))
     letters = {kind: chr(ord("a") + number) for number, kind in enumerate(order)}
     rows = []
@@ -68,7 +69,7 @@ def listed() -> tuple[pd.DataFrame, pd.DataFrame]:
 def _successors(
     found: list[tuple[tuple[int, ...], tuple[int, ...]]], letters: list[str]
 ) -> pd.DataFrame:
-    """Pairs of layers: every path starts where it ended in the layer before."""
+    """Pairs of ways in consecutive layers: every path starts where it ended in the layer before."""
     starting: dict[tuple[int, ...], Counter] = {}
     for (starts, _), letter in zip(found, letters, strict=True):
         starting.setdefault(starts, Counter())[letter] += 1

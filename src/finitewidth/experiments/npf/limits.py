@@ -1,11 +1,11 @@
-"""ReLU networks held against limits of infinite width, means over networks (npf appendix A)."""
+"""ReLU networks compared with infinite-width limits: means over networks (npf appendix A)."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-# weights -> the limits they are held against, and the output variance that belongs to each
+# weights -> limit -> the output variance for which the limit applies
 LIMITS = {
     "gaussian": {"tangent": "2/w", "halved": "1/w"},
     "signed": {"signed": "2/w", "halved": None},
@@ -14,15 +14,15 @@ PLACE = ["weights", "depth", "output_variance", "limit"]
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Factor by which a limit has to be multiplied, and correlation with it.
+    """The factor that fits a limit to the kernels, and the correlation with it.
 
     Args:
-        inputs: ``limits``, as `finitewidth.experiments.npf.theory.measure` returns them.
+        inputs: ``limits``, as returned by `finitewidth.experiments.npf.theory.measure`.
         settings: none.
 
     Returns:
-        ``rows``: weights, depth, output_variance, limit, expected (1 where the limit is that of
-        these networks, else empty), scale and correlation with their standard errors
+        ``rows``: weights, depth, output_variance, limit, expected (1 if the limit applies to these
+        networks, otherwise empty), scale and correlation with their standard errors
         ``<name>_error``, networks, width.
     """
     rows = []

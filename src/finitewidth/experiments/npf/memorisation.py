@@ -1,6 +1,7 @@
-"""E-MEM: networks of fixed random gates memorise random targets.
+"""Networks with fixed random gates memorise random targets, job `npf_memorisation`.
 
-npf Figure 7, dgn Figures 1 to 3. All runs are drawn once; every figure shows its own first ones.
+Used for npf Figure 7 and dgn Figures 1 to 3. All runs are drawn once; each figure shows its first
+runs.
 """
 
 import math
@@ -28,24 +29,25 @@ PLACE = ["network", "width", "depth"]
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Kernels at the start, their spectra, and errors under both dynamics.
+    """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
     Args:
         inputs: none.
-        settings: ``samples``, ``mu``, ``depths``; ``runs``; ``widths`` by name; ``shown``: figure
-            -> how many runs; ``descent``: ``rate``, ``rho``, ``loss_half``, ``linear_steps``,
-            ``precision`` (see `measures.dynamics.Protocol`), and for each name of ``widths``
-            ``runs`` (how many also descend) and ``steps``.
+        settings: ``samples``, ``mu``, ``depths``; ``runs``; ``widths`` by name; ``shown``, figure
+            -> number of runs; ``descent``: ``rate``, ``rho``, ``loss_half``, ``linear_steps``,
+            ``precision`` (see `finitewidth.measures.dynamics.Protocol`), and for each name of
+            ``widths`` ``runs`` (number of runs with gradient descent) and ``steps``.
 
     Returns:
         ``kernels``: network, width, depth, run, rho_max, rho_min, trace_over_rho_max, growth,
-        diagonal and off_diagonal (entries (0, 0) and (0, 1) of K_0/d), distance (of the cumulative
-        spectrum of K_0/d to the ideal one, Euclidean).
+        diagonal and off_diagonal (entries (0, 0) and (0, 1) of K_0/d), distance (Euclidean, of the
+        cumulative spectrum of K_0/d to the ideal one).
         ``spectra``: figure, network, width, depth, index, cumulative (of K_0/d), scaled (of
         K_0/rho_max), their spreads, runs, diverged.
         ``errors``: network, width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread, runs,
-        diverged: runs that left the numbers count there and nowhere else.
+        diverged. Runs whose values are not finite are counted in ``diverged`` and excluded from
+        everything else.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
     """
@@ -64,9 +66,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str, Any]) -> Networks:
-    """The networks of some runs: input 1, weights +-1/sqrt(mu w), targets uniform on [-1, 1].
+    """The networks of some runs: input 1, weights ±1/sqrt(mu w), targets uniform on [-1, 1].
 
-    The targets of a run are the same for all its networks.
+    The targets of a run are the same for all widths and depths.
     """
     samples, mu = settings["samples"], settings["mu"]
     sizes = [1, *[width] * (depth - 1), 1]
@@ -82,7 +84,7 @@ def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str,
 
 
 def _cell(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[Rows]:
-    """Rows of all runs of one width and depth, batch by batch."""
+    """Rows of all runs of one width and one depth, batch by batch."""
     width, depth, descent = place["width"], place["depth"], settings["descent"]
     own = descent[place["network"]]
     protocol = Protocol.of(descent, steps=own["steps"])
@@ -105,7 +107,7 @@ def _kernel_entries(found: Dynamics, depth: int, mu: float) -> Iterator[dict[str
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Means of one diagonal and one off-diagonal entry beside the ideal ones."""
+    """Means of one diagonal and one off-diagonal entry, and their ideal values."""
     names = ["diagonal", "off_diagonal"]
     means = means_of_first(kernels, PLACE, names, settings["shown"])
     errors = {f"{name}_error": means[f"{name}_spread"] / np.sqrt(means["runs"]) for name in names}

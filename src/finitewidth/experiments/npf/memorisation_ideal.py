@@ -1,4 +1,7 @@
-"""E-MEM, theory: the cumulative spectrum of E[K_0]/d (npf Figure 6, dgn Figure 1 left)."""
+"""The cumulative spectrum of E[K_0]/d, job `npf_memorisation_ideal`.
+
+Used for npf Figure 6 and dgn Figure 1, left.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +13,7 @@ from finitewidth.kernels.memorisation import ideal_eigenvalues
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Sums of ascending eigenvalues, in closed form.
+    """Cumulative sums of the ascending eigenvalues, in closed form.
 
     Args:
         inputs: none.

@@ -1,4 +1,4 @@
-"""E-NPF-NU: nu_t = yᵀ Ĥ_t⁻¹ y while ReLU networks learn two digits (npf Figure 3, middle)."""
+"""nu_t = yᵀ Ĥ_t⁻¹ y while ReLU networks learn two digits, job `npf_nu` (npf Figure 3, middle)."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
@@ -17,19 +17,18 @@ from finitewidth.measures.accuracy import averaged
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Value of nu, from the trace-normalised path kernel, at every kept epoch of every run.
+    """Compute nu of the trace-normalised path kernel at every kept epoch of every run.
 
     Args:
-        inputs: ``data``, the dataset; ``weights``, kept along a training.
-        settings: ``classes`` (the first is -1), ``per_class`` (the first so many training images
+        inputs: ``data``, the dataset; ``weights`` kept during a training.
+        settings: ``classes`` (the first is labelled -1), ``per_class`` (number of training images
             of each), ``ddof``.
 
     Returns:
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
-        problem (as `nu_row` gives them; a network that diverged has no nu).
-        ``curves``: rows (panel, series, x, y, spread, runs, failed, and those of `conditions`).
-        ``energy``: where in the kernel's spectrum the labels lie, see
-        `finitewidth.experiments.npf.label_energy.curves`.
+        problem, as returned by `nu_row`. A diverged network has no nu.
+        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of `conditions`.
+        ``energy``: see `finitewidth.experiments.npf.label_energy.curves`.
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows, splits = [], {}

@@ -1,4 +1,4 @@
-"""E-NPF-T2: five gate regimes, six rows of network and optimiser (npf Table 2, npf0 Table 2)."""
+"""Five gate regimes for six networks and optimisers, job `npf_regimes` (npf and npf0 Table 2)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,19 +11,20 @@ from finitewidth.training.selection import chosen_step_sizes
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Accuracies of all runs, and their means beside what each version of the paper prints.
+    """Accuracies of all runs, and their means next to the numbers printed in both versions.
 
     Args:
-        inputs: ``histories``, the history of all trainings; ``reported_npf``, ``reported_npf0``:
-            the printed numbers, percent.
+        inputs: ``histories`` of all trainings; ``reported_npf`` and ``reported_npf0``, the printed
+            numbers in percent.
         settings: ``select``, ``ddof``.
 
     Returns:
-        ``runs``: a row per run, accuracies as fractions. ``rows``: a row per paper, row and regime,
-        percent: ``<selection>_mean`` and ``_spread`` for all three selections, ``reported_mean``
-        and ``_spread``, ``difference`` (of the ``select`` one) and ``difference_se``, in combined
-        standard errors. A diverged run counts in ``diverged`` and nowhere else; with a search over
-        step sizes the chosen one counts.
+        ``runs``: one row per run, accuracies as fractions.
+        ``rows``: one row per paper, row and regime, in percent: ``<selection>_mean`` and
+        ``_spread`` for all three selections, ``reported_mean`` and ``_spread``, ``difference`` (for
+        the selection ``select``) and ``difference_se`` (in combined standard errors). Diverged runs
+        are counted in ``diverged`` and excluded from everything else. If several step sizes were
+        tried, only the chosen one is used.
     """
     runs = scores_by_replica(inputs["histories"])
     runs["chosen"] = 0

@@ -1,4 +1,4 @@
-"""E-NPF-STAGE: how good gates are that were learnt for ever longer (npf Figure 3, left)."""
+"""Accuracy with gates learnt for different times, job `npf_stages` (npf Figure 3, left)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,18 +9,18 @@ from finitewidth.measures.accuracy import averaged, scores_by_replica
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Accuracy of FLNPF at every stage, and the lines it is held against.
+    """Accuracy of FLNPF at every stage, and its reference lines.
 
     Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages);
-            ``table2``, the rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
-        settings: ``network``, ``optimiser`` (which row of Table 2 the ReLU line is), ``ddof``,
+        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``table2``, the
+            rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
+        settings: ``network`` and ``optimiser`` (the row of Table 2 for the ReLU line), ``ddof``,
             ``select``.
 
     Returns:
-        ``runs``: accuracies by stage and seed, and whether the run diverged. ``curves``: rows
-        (panel, series, x, y, spread, runs, failed), y as fractions; a reference line has no x. A
-        diverged run counts in ``failed`` and nowhere else.
+        ``runs``: accuracies by stage and seed, and whether the run diverged.
+        ``curves``: panel, series, x, y, spread, runs, failed; y is a fraction, and a reference line
+        has no x. Diverged runs are counted in ``failed`` and excluded from everything else.
     """
     runs = scores_by_replica(inputs["frozen"])
     sound = runs[settings["select"]].where(runs["diverged"] == 0)

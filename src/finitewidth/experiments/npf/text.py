@@ -1,4 +1,4 @@
-"""Numbers of trained networks that stand only in the text of npf."""
+"""Accuracies for the numbers that stand only in the text of npf, job `npf_text`."""
 
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -15,17 +15,17 @@ Numbers = dict[tuple[str, str, str], tuple[pd.Series, str]]
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Our accuracies under the keys of the printed ones, percent.
+    """Compute our accuracies, in percent, for the printed numbers.
 
     Args:
-        inputs: ``regimes``, the runs of Table 2; ``stages``, those of Figure 3; ``cntk_runs`` and
-            ``cntk``, networks and kernel on the same images; ``reported_npf``.
+        inputs: ``regimes``, the runs of Table 2; ``stages``, the runs of Figure 3; ``cntk_runs``
+            and ``cntk``, networks and kernel on the same images; ``reported_npf``.
         settings: ``select``, ``ddof``.
 
     Returns:
         ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place. A
-        number made of several networks takes them run by run; a run of which one diverged counts
-        in ``diverged`` and nowhere else.
+        number that combines several networks is computed for each seed; a seed with a diverged
+        network is counted in ``diverged`` and excluded from everything else.
     """
     printed = printed_in_text(inputs["reported_npf"], "npf")
     rows = [
@@ -36,7 +36,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
-    """Values of each number by seed, as fractions, and which epoch of a run they are of."""
+    """Values of each number by seed, as fractions, and how the epoch of a run was selected."""
     runs, stages = inputs["regimes"], inputs["stages"]
     runs = runs[runs["chosen"] == 1]
     everything = product(runs["row"].unique(), (*RANDOM, *LEARNT))
@@ -55,12 +55,12 @@ def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
 
 
 def _sound(runs: pd.DataFrame, column: str) -> pd.Series:
-    """By seed, without a value where the run diverged."""
+    """Values by seed; missing for diverged runs."""
     return runs[column].where(runs["diverged"] == 0).set_axis(runs["seed"])
 
 
 def _cells(runs: pd.DataFrame, cells: Iterable[tuple[str, str]], column: str) -> pd.Series:
-    """Mean over cells of Table 2 of each seed; none where one of its runs diverged."""
+    """Mean over cells of Table 2 for each seed; missing if one of its runs diverged."""
     parts = [
         _sound(runs[(runs["row"] == row) & (runs["regime"] == regime)], column)
         for row, regime in cells
@@ -69,13 +69,16 @@ def _cells(runs: pd.DataFrame, cells: Iterable[tuple[str, str]], column: str) ->
 
 
 def _least_gain(runs: pd.DataFrame, column: str) -> pd.Series:
-    """Of the regime of learnt gates that gains least over random ones, on GCONV with Adam."""
+    """Gain over random gates of the learnt regime with the smallest gain, on GCONV with Adam."""
     random = _cells(runs, [(ADAM, RANDOM[0])], column)
     gains = [_cells(runs, [(ADAM, regime)], column) - random for regime in LEARNT]
     return min(gains, key=lambda gain: gain.mean())
 
 
 def _over_cntk(runs: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """ReLU minus the CNTK on the same images, its epoch chosen on other test images."""
+    """Accuracy of ReLU minus that of the CNTK on the same images, by seed.
+
+    The epoch of a network is chosen on other test images than those of its accuracy.
+    """
     kernel = rows[rows["kind"] == "kernel"].sort_values("train").iloc[-1]
     return _sound(runs[runs["regime"] == "relu"], HONEST) - kernel["accuracy"] / 100

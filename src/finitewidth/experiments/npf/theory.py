@@ -1,4 +1,4 @@
-"""The theory of npf checked by the run: means, convergence, variances and limits of K^v."""
+"""Checks of the theory of npf: mean, convergence, variance and limits of K^v, job `npf_theory`."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -23,18 +23,18 @@ LAWS = ("gaussian", "signed")  # of the weights
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """All checks; no data enters, the inputs are random points.
+    """Run all checks. No dataset is needed: the inputs are random points.
 
     Args:
         inputs: none.
         settings: section ``npf.theory``.
 
     Returns:
-        ``mean`` (see `theory_mean.mean_rows`), ``runs`` and ``curves`` (`theory_errors`),
-        ``variance`` (`theory_variance.variance_rows`) and ``limits``: ReLU networks beside limits
-        of infinite width, rows (weights: gaussian, signed; output_variance: 2/w, 1/w; limit:
-        tangent, halved, signed, see `finitewidth.kernels.wide_limits`; depth, width, run, scale,
-        correlation, error).
+        ``mean``: see `theory_mean.mean_rows`. ``runs`` and ``curves``: see `theory_errors`.
+        ``variance``: see `theory_variance.variance_rows`.
+        ``limits``: ReLU networks compared with infinite-width limits: weights (gaussian, signed),
+        output_variance (2/w, 1/w), limit (tangent, halved, signed, see
+        `finitewidth.kernels.wide_limits`), depth, width, run, scale, correlation, error.
     """
     runs = error_runs(settings)
     return {
@@ -67,7 +67,7 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _network(law: Law, n0: int, depth: int, width: int, run: int) -> list[Tensor]:
-    """Weights of variance 2 / width in every layer."""
+    """Draw weights of variance 2 / width in every layer."""
     sizes, sigma = sizes_of(n0, width, depth), sigma_of(width)
     stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
     drawn = draw_weights(sizes, sigma, 1, stream, law, torch.float32)

@@ -1,4 +1,4 @@
-"""How fast the tangent kernel of fixed gates comes to the path kernel (npf Theorem 5.1, C.1)."""
+"""Convergence of the tangent kernel of fixed gates to the path kernel (npf Theorems 5.1, C.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,19 +18,20 @@ from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error
 from finitewidth.networks.random_gated import draw_weights
 
-INDEPENDENT, OWN = "independent", "own"  # Theta^f independent of Theta^v, or the same weights
+INDEPENDENT, OWN = "independent", "own"  # Theta^f is independent of Theta^v or equal to it
 
 
 def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Relative errors of K^v against d sigma^{2(d-1)} H, run by run.
+    """Relative errors of K^v with respect to d sigma^{2(d-1)} H, run by run.
 
     Args:
-        settings: ``runs``, ``inputs``, ``n0``; ``widths`` and ``padding``, see the configuration.
+        settings: ``runs``, ``inputs``, ``n0``; ``widths`` and ``padding`` of section
+            ``npf.theory``.
 
     Returns:
-        Rows: grows (width, or copies of the gates), gates, depth, width of the feature network,
-        copies, run, error, predicted (root mean square error over value weights, exactly, given
-        the gates; NaN for a network's own), correlation of the two kernels, self_overlap (mean of
+        grows (width, or copies of the gates), gates, depth, width of the feature network, copies,
+        run, error, predicted (exact root mean square error over value weights given the gates; NaN
+        for gates of the network itself), correlation of the two kernels, self_overlap (mean of
         sigma^{2(d-1)} Lambda(s, s)).
     """
     grown, padded = settings["widths"], settings["padding"]
@@ -49,11 +50,16 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Root mean squares over runs, what they should be, and a line of slope -1/2.
+    """Root mean squares over runs, their expected values, and a line of slope -1/2.
+
+    Args:
+        runs: as returned by `error_runs`.
+        settings: as for `error_runs`.
 
     Returns:
-        Rows: grows, gates, depth, curve (drawn; exact: of ``predicted``; limit: of infinite width,
-        own gates; guide, depth 0), x (width or copies), y, spread (standard error), runs.
+        grows, gates, depth, curve, x (width or copies), y, spread (standard error), runs. Curves:
+        drawn; exact, the root mean square of ``predicted``; limit, at infinite width for gates of
+        the network itself; guide, with depth 0.
     """
     rows = []
     for (grows, gates, depth), own in runs.groupby(["grows", "gates", "depth"], sort=False):
@@ -72,9 +78,13 @@ def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
 def _run(
     x: Tensor, grows: str, depth: int, width: int, copies: int, run: int
 ) -> Iterator[dict[str, Any]]:
-    """One feature network, and a value network of other or, as width grows, of its own weights."""
+    """Errors for one feature network.
+
+    The value network has independent weights. If the width grows, the network that uses its own
+    weights for the gates is measured too.
+    """
     sizes, sigma = sizes_of(x.shape[-1], width, depth), sigma_of(width)
-    # the feature network does not depend on the copies: more of them leave it as it is
+    # the feature network does not depend on the number of copies
     features = np.random.default_rng(seed_for("npf/theory/features", grows, depth, width, run))
     values = np.random.default_rng(seed_for("npf/theory/values", grows, depth, width, copies, run))
     feature = _one(sizes, sigma, features)[:-1]
@@ -102,7 +112,7 @@ def _one(sizes: Sequence[int], sigma: float, stream: np.random.Generator) -> lis
 
 
 def _kernel(x: Tensor, weights: Sequence[Tensor], gates: Sequence[Tensor]) -> np.ndarray:
-    """K^v in float32: its error of 1e-6 is far below what is looked for."""
+    """K^v in float32; its rounding error of 1e-6 is far below the errors measured."""
     kernel = value_kernel(x, weights, None, gates, with_biases=False, dtype=torch.float32)
     return kernel.double().numpy()
 
@@ -119,7 +129,7 @@ def _curves(own: pd.DataFrame, grows: str, gates: str) -> Iterator[dict[str, Any
 
 
 def _guides(curves: pd.DataFrame) -> pd.DataFrame:
-    """Slope -1/2 at 0.6 times the lowest exact curve, for either way of growing."""
+    """Lines of slope -1/2 at 0.6 times the lowest exact curve, for both values of ``grows``."""
     rows = []
     exact = curves[curves["curve"] == "exact"]
     for grows, own in exact.groupby("grows"):

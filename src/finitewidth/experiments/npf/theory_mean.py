@@ -1,4 +1,7 @@
-"""E[K^v] = d sigma^{2(d-1)} H at finite width: all networks there are, and many drawn (npf B.1)."""
+"""E[K^v] = d sigma^{2(d-1)} H at finite width (npf B.1).
+
+The mean is taken over all networks of a small size, and over many random networks of a larger one.
+"""
 
 import itertools
 import math
@@ -19,20 +22,20 @@ from finitewidth.kernels.npk import npk
 from finitewidth.networks.random_gated import draw_gates, draw_weights, every_signed_network
 from finitewidth.networks.weights import generator
 
-PIECE = 4_000_000  # weights at once
-OPEN = 0.75  # share of open gates in enumerated networks: few units, so that some path is open
+PIECE = 4_000_000  # weights per batch
+OPEN = 0.75  # share of open gates in enumerated networks, high so that some path is open
 
 
 def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The mean kernel over networks beside the formula.
+    """Compare the mean kernel over networks with the formula.
 
     Args:
-        settings: ``inputs``, ``n0`` and ``mean``, see the configuration.
+        settings: ``inputs``, ``n0`` and ``mean`` of section ``npf.theory``.
 
     Returns:
-        Rows: networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (how many
-        networks), pairs of inputs, mean_error (largest difference over the formula's largest
-        entry), variance_error (the same of the variance), max_z (largest difference in its standard
+        networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
+        networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
+        entry), variance_error (likewise for the variance), max_z (largest difference in standard
         errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
     """
     rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
@@ -40,7 +43,7 @@ def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
-    """All networks of ±sigma on three inputs, sigma = sqrt(2 / first hidden width)."""
+    """All networks with weights ±sigma at three inputs, sigma = sqrt(2 / first hidden width)."""
     stream = generator("npf/theory/enumerated", *sizes)
     x = torch.randn(3, sizes[0], generator=stream, dtype=torch.float64)
     gates = [draw_gates((3, width), OPEN, stream) for width in sizes[1:-1]]
@@ -61,7 +64,7 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _drawn(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Fixed gates, of an independent ReLU network or random; value networks drawn anew."""
+    """Fixed gates of an independent ReLU network, or random ones; random value networks."""
     count, width, draws = settings["inputs"], chosen["width"], chosen["draws"]
     for kind in ("relu", "bernoulli"):
         for depth in chosen["depths"]:
@@ -69,7 +72,7 @@ def _drawn(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> Iterator[d
             if kind == "relu":
                 x = points(count, settings["n0"])
                 gates = _relu_gates(x, depth, width)
-            else:  # the memorisation network: every input is 1, gates tell them apart
+            else:  # the memorisation network: every input is 1, only the gates differ
                 x = torch.ones(count, 1, dtype=torch.float64)
                 gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
             yield {
@@ -96,7 +99,7 @@ def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str)
     variance = (second - draws * mean**2) / (draws - 1)
     exact = value_kernel_moments(x, GateCounts.of_gates(gates), sigma_of(width) ** 2)
     ratios = np.concatenate(traces)
-    with np.errstate(invalid="ignore"):  # pairs without a common path: 0 / 0
+    with np.errstate(invalid="ignore"):  # 0 / 0 for pairs without a common path
         z = np.abs(mean) / np.sqrt(variance / draws)
     return {
         "mean_error": _largest(mean, formula),

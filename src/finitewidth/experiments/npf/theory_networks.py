@@ -1,4 +1,4 @@
-"""Networks that the theory of npf is checked on: no biases, one output, sigma = sqrt(2 / w)."""
+"""Networks for the checks of the theory of npf: no biases, one output, sigma = sqrt(2 / w)."""
 
 import math
 
@@ -9,7 +9,7 @@ from finitewidth.networks.weights import generator
 
 
 def points(count: int, n0: int) -> Tensor:
-    """The inputs, (count, n0), uniform on the unit sphere; the same wherever they are used."""
+    """Inputs (count, n0), uniform on the unit sphere; every call returns the same points."""
     drawn = torch.randn(
         count, n0, generator=generator("npf/theory/points", count, n0), dtype=torch.float64
     )
@@ -17,13 +17,13 @@ def points(count: int, n0: int) -> Tensor:
 
 
 def sizes_of(n0: int, width: int, depth: int) -> tuple[int, ...]:
-    """Units per layer of ``depth`` weight layers, the output last."""
+    """Units per layer of a network with ``depth`` layers of weights, including input and output."""
     return (n0, *[width] * (depth - 1), 1)
 
 
 def sigma_of(width: int) -> float:
-    """sqrt(2 / w) in every layer, the input layer included (npf 5 and D.1).
+    """sqrt(2 / w) for every layer including the first (npf 5 and D.1).
 
-    With half of the gates open, sigma^{2(d-1)} Lambda(s, s) is about 1.
+    If half of the gates are open, sigma^{2(d-1)} Lambda(s, s) is about 1.
     """
     return math.sqrt(2 / width)

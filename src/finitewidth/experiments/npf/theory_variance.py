@@ -1,4 +1,4 @@
-"""Variance of one entry of K^v over the value weights, exactly and drawn (npf B.2, dgn 2.3)."""
+"""Variance of one entry of K^v over the value weights, exact and sampled (npf B.2, dgn 2.3)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,23 +14,24 @@ from finitewidth.kernels.gated_moments import GateCounts, leading_variance, valu
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.networks.random_gated import draw_weights
 
-PIECE = 4_000_000  # weights at once
+PIECE = 4_000_000  # weights per batch
 X = np.ones((2, 1))  # the memorisation network: both inputs are 1
-# entry -> share of open units for each input, shared by both; K(s, s) and K(s, s')
+# entry -> share of units open for one input, share open for both inputs
 SHARES = {"open": (1.0, 1.0), "half": (0.5, 0.5), "pair": (0.5, 0.25)}
 
 
 def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Var[K] with fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
+    """Var[K] for fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
 
     Args:
-        settings: ``variance``, see the configuration.
+        settings: ``variance`` of section ``npf.theory``.
 
     Returns:
-        Rows: entry (open: K(s, s), all gates open; half: K(s, s), half of them; pair: K(s, s'),
-        half open for each and a quarter for both), form (exact, drawn, leading: first order in
-        1 / w), width (0 for ``leading``), depth, variance, per_d3 = variance w / d^3, per_d2 =
-        variance w / d^2, and the standard errors spread, per_d3_spread, per_d2_spread; draws.
+        entry (open: K(s, s) with all gates open; half: K(s, s) with half of them open; pair:
+        K(s, s') with half open for each input and a quarter for both), form (exact, drawn, or
+        leading, the first order in 1 / w), width (0 for ``leading``), depth, variance, per_d3 =
+        variance w / d^3, per_d2 = variance w / d^2, and the standard errors spread, per_d3_spread,
+        per_d2_spread; draws.
     """
     chosen = settings["variance"]
     rows = list(_exact(chosen))
@@ -54,13 +55,13 @@ def _exact(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 moments = value_kernel_moments(X[:1], counts, 1 / (own * width))
                 yield _row(entry, "exact", width, depth, float(moments.variance[0, 0]))
             if entry != "pair":
-                # times the width, so that the same columns hold its coefficient
+                # this is the variance times the width; the columns then hold its coefficient
                 value = leading_variance(depth, own)
                 yield _row(entry, "leading", 0, depth, value)
 
 
 def _drawn(width: int, depth: int, draws: int) -> Iterator[dict[str, Any]]:
-    """All three entries from networks drawn in full: two kernels of the same weights."""
+    """All three entries from random networks; both kernels of a network use the same weights."""
     pieces = {entry: [] for entry in SHARES}
     piece = max(1, PIECE // (width * width * depth))
     sizes = sizes_of(1, width, depth)
@@ -84,7 +85,7 @@ def _drawn(width: int, depth: int, draws: int) -> Iterator[dict[str, Any]]:
 
 
 def _gates(width: int, depth: int, opened: bool = False) -> list[torch.Tensor]:
-    """Gates of the two inputs, (2, width) per hidden layer: halves that overlap by a quarter."""
+    """Gates of the two inputs, (2, width) per hidden layer: halves that share a quarter."""
     gate = torch.ones(2, width) if opened else torch.zeros(2, width)
     gate[0, : width // 2] = 1
     gate[1, width // 4 : width // 4 + width // 2] = 1
