@@ -1,1 +1,1 @@
-"""Measures: from tensors and tables to numbers."""
+"""Functions that compute numbers from tensors and tables."""

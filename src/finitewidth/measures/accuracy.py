@@ -1,4 +1,8 @@
-"""Accuracies of finished trainings: best-test as published, and two honest ones beside it."""
+"""Accuracies of finished trainings.
+
+The papers report the best test accuracy over epochs, which is optimistic. Two accuracies without
+this bias are computed as well.
+"""
 
 import numpy as np
 import pandas as pd
@@ -8,17 +12,26 @@ REPLICA = ["row", "regime", "stage", "beta", "eps", "variant", "seed", "step_siz
 
 
 def scores_by_replica(history: pd.DataFrame) -> pd.DataFrame:
-    """One row per replica of a training history.
+    """Summarise a training history in one row per replica.
 
-    Columns beside those that name the replica, all fractions:
-        best_test: the best test accuracy over epochs, the papers' number. Optimistic: the same
-            images choose the epoch and score it.
-        cross_fitted: the epoch is chosen on one half of the test images and scored on the other,
-            both ways, averaged. Honest, and costs no training image.
-        last: test accuracy after the last epoch.
-        train_last: train accuracy during the last epoch.
-        best_train: the best train accuracy of an epoch.
-        diverged: whether the training loss ever stopped being finite.
+    Args:
+        history: one row per replica and epoch, with the columns `REPLICA`, ``epoch``,
+            ``test_accuracy``, ``test_accuracy_first`` and ``test_accuracy_second`` (the two halves
+            of the test set), ``train_accuracy`` and ``diverged``.
+
+    Returns:
+        A table with the columns `REPLICA` and the following ones. Accuracies are fractions.
+
+        epochs: the number of epochs.
+        best_test: the best test accuracy over epochs, as the papers report it. It is optimistic,
+            because the same images select the epoch and measure the accuracy.
+        cross_fitted: the epoch is selected on one half of the test images and the accuracy is
+            measured on the other half; the mean of both directions. It is not optimistic, and it
+            needs no training images.
+        last: the test accuracy after the last epoch.
+        train_last: the training accuracy during the last epoch.
+        best_train: the best training accuracy of any epoch.
+        diverged: 1 if the training loss was not finite in some epoch, otherwise 0.
     """
     replicas = history.groupby(REPLICA, sort=False, dropna=False)
     rows = [{**dict(zip(REPLICA, key, strict=True)), **_scores(epochs)} for key, epochs in replicas]
@@ -40,14 +53,31 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
 
 
 def mean_and_spread(values: pd.Series, ddof: int) -> tuple[float, float]:
-    """Mean and standard deviation over runs; NaN spread where there are too few."""
+    """Return the mean and the standard deviation over runs.
+
+    Args:
+        values: one number per run.
+        ddof: 0 for the population form, 1 for the sample form.
+
+    Returns:
+        The mean and the standard deviation. The latter is NaN if there are at most ``ddof`` runs.
+    """
     return values.mean(), values.std(ddof=ddof) if len(values) > ddof else float("nan")
 
 
 def averaged(values: pd.Series, ddof: int) -> dict[str, float | int]:
-    """A point of a curve over runs: ``y``, ``spread``, ``runs`` and ``failed``.
+    """Average one point of a curve over runs.
 
-    A run whose value is missing or not finite has failed: it is counted, and averaged nowhere.
+    A run has failed if its value is missing or not finite. It is counted, but it does not enter
+    the mean or the standard deviation.
+
+    Args:
+        values: one number per run.
+        ddof: as for `mean_and_spread`.
+
+    Returns:
+        ``y`` (mean), ``spread`` (standard deviation), ``runs`` (number of runs that did not fail)
+        and ``failed`` (number of runs that failed).
     """
     numbers = values.astype(float)
     sound = numbers[np.isfinite(numbers)]

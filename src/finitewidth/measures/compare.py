@@ -1,12 +1,20 @@
-"""Ours against theirs, in units of the combined standard error."""
+"""Compare our numbers with published numbers in units of the combined standard error."""
 
 from math import nan, sqrt
 
 
 def standard_error(spread: float, runs: int, ddof: int) -> float:
-    """Standard error of a mean over ``runs`` from a standard deviation with ``ddof``.
+    """Return the standard error of a mean over runs.
 
-    s²/(n-1) for the population form (ddof 0), s²/n for the sample form; NaN for a single run.
+    It is s / sqrt(n - 1) for the population form and s / sqrt(n) for the sample form.
+
+    Args:
+        spread: standard deviation s over the runs.
+        runs: number of runs n.
+        ddof: 0 if ``spread`` has the population form, 1 if it has the sample form.
+
+    Returns:
+        The standard error; NaN for a single run.
     """
     return spread / sqrt(runs - 1 + ddof) if runs > 1 else nan
 
@@ -14,6 +22,9 @@ def standard_error(spread: float, runs: int, ddof: int) -> float:
 def difference_in_standard_errors(
     ours: float, our_error: float, theirs: float, their_error: float
 ) -> float:
-    """(ours - theirs) / sqrt(our_error² + their_error²); NaN if both errors are 0 or one is NaN."""
+    """Return (ours - theirs) / sqrt(our_error² + their_error²).
+
+    The result is NaN if both standard errors are 0 or if one of them is NaN.
+    """
     combined = sqrt(our_error**2 + their_error**2)
     return (ours - theirs) / combined if combined > 0 else nan

@@ -1,4 +1,4 @@
-"""One set of networks: its tangent kernels, and how its errors shrink, really and linearly."""
+"""Tangent kernels of networks, and their errors under gradient descent and the linear recursion."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -16,18 +16,18 @@ from finitewidth.training.linear_recursion import error_ratios
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 DESCENT, LINEAR = "gradient descent", "linear recursion"
-BATCH_ELEMENTS = 1_000_000  # activations of one batch of runs: 8 MB each for z, delta, gates
+BATCH_ELEMENTS = 1_000_000  # activations of a batch of runs; z, delta and gates take 8 MB each
 FEWEST_TIMES, TIMES_PER_DECADE = 10, 12
 
 
 @dataclass(frozen=True)
 class Networks:
-    """Replicas without biases and their tasks.
+    """R networks without biases, with their inputs and targets.
 
     Attributes:
-        x: inputs (S, n0) or (R, S, n0).
+        x: inputs (S, n0), shared by all replicas, or (R, S, n0).
         y: targets (R, S).
-        weights: one (R, fan_in, fan_out) per layer, one output.
+        weights: one tensor (R, fan_in, fan_out) per layer; the output layer has one unit.
         gates: see `finitewidth.training.full_batch.Gates`.
     """
 
@@ -38,23 +38,23 @@ class Networks:
 
     @property
     def depth(self) -> int:
-        """Weight layers."""
+        """Number of weight layers, output layer included."""
         return len(self.weights)
 
     def first(self, count: int) -> "Networks":
-        """The first ``count`` replicas."""
+        """Return the first ``count`` replicas."""
         gates = self.gates if isinstance(self.gates, str) else [g[:count] for g in self.gates]
         x = self.x[:count] if self.x.dim() == 3 else self.x
         return Networks(x, self.y[:count], [w[:count] for w in self.weights], gates)
 
     def kernel(self) -> Tensor:
-        """Tangent kernels K_0, (R, S, S) in float64."""
+        """Return the tangent kernels K_0, (R, S, S) in float64."""
         if self.gates == "own":
             return relu_ntk(self.x, self.weights, None, with_biases=False)
         return value_kernel(self.x, self.weights, None, self._all_gates(), with_biases=False)
 
     def outputs(self) -> Tensor:
-        """Outputs (R, S) in float64."""
+        """Return the outputs, (R, S) in float64."""
         z = self.x.double()
         for layer, weight in enumerate(self.weights):
             z = z @ weight.double()
@@ -70,16 +70,17 @@ class Networks:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How networks descend.
+    """Settings of gradient descent and of the linear recursion.
 
     Attributes:
-        rate: decay of the fastest error per step, as the linear recursion has it.
-        rho: what divides the rate: the largest eigenvalue of a run's ``kernel`` K_0, or of
-            ``kernel_over_depth``, K_0/d.
-        loss_half: whether the loss is 1/2 sum e^2 or sum e^2.
-        steps: of gradient descent.
-        linear_steps: of the linear recursion, which costs nothing.
-        precision: ``float64``, or ``float32``: half the time, but squared errors stall near 1e-11.
+        rate: the step size is ``rate`` divided by the largest eigenvalue of the matrix ``rho``.
+        rho: ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d.
+        loss_half: True for the loss 1/2 sum e^2, False for sum e^2.
+        steps: number of steps of gradient descent.
+        linear_steps: number of steps of the linear recursion. It is evaluated in closed form, so
+            its cost hardly depends on this number.
+        precision: ``float64`` or ``float32``. With ``float32``, gradient descent takes half the
+            time, but squared errors do not fall below about 1e-11.
     """
 
     rate: float
@@ -91,12 +92,23 @@ class Protocol:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], **own: Any) -> "Protocol":
-        """The settings of these names, and ``own`` in place of some."""
+        """Make a protocol from settings of the same names; ``own`` overrides some of them."""
         given = {**settings, **own}
         return cls(**{field.name: given[field.name] for field in fields(cls)})
 
     def step(self, largest: Tensor, depth: int) -> Tensor:
-        """Step size of each replica from its K_0's largest eigenvalue."""
+        """Return the step size of each replica.
+
+        Args:
+            largest: (R,), the largest eigenvalue of each K_0.
+            depth: number of weight layers d.
+
+        Returns:
+            (R,).
+
+        Raises:
+            ConfigError: ``rho`` is unknown.
+        """
         if self.rho not in ("kernel", "kernel_over_depth"):
             raise ConfigError(f"rho: {self.rho!r} must be 'kernel' or 'kernel_over_depth'")
         return self.rate / (largest / depth if self.rho == "kernel_over_depth" else largest)
@@ -104,14 +116,15 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Dynamics:
-    """What was found of R replicas.
+    """Kernels and errors of R replicas.
 
     Attributes:
         kernel: K_0, (R, S, S).
-        eigenvalues: of K_0, ascending, (R, S).
-        ratios: |e_t|^2/|e_0|^2: dynamics -> (times, array (times, replicas)).
-        growth: trace of the kernel after gradient descent over that before, of the replicas that
-            descended.
+        eigenvalues: eigenvalues of K_0 in ascending order, (R, S).
+        ratios: maps the name of the dynamics (`DESCENT` or `LINEAR`) to the times and to the
+            ratios |e_t|^2 / |e_0|^2, an array (times, replicas).
+        growth: trace of the kernel after gradient descent divided by the trace before it, for the
+            replicas that were trained.
     """
 
     kernel: np.ndarray
@@ -121,7 +134,14 @@ class Dynamics:
 
 
 def follow(networks: Networks, protocol: Protocol, descents: int) -> Dynamics:
-    """Kernels and the linear recursion of all replicas, gradient descent of the first ones."""
+    """Compute the kernels and the dynamics of R replicas.
+
+    Args:
+        networks: the replicas.
+        protocol: settings of both dynamics.
+        descents: how many replicas, counted from the first, are trained by gradient descent. The
+            linear recursion is computed for all.
+    """
     kernel = networks.kernel()
     values, vectors = torch.linalg.eigh(kernel)
     step = protocol.step(values[:, -1], networks.depth)
@@ -141,7 +161,7 @@ def follow(networks: Networks, protocol: Protocol, descents: int) -> Dynamics:
 def _descend(
     networks: Networks, step: Tensor, protocol: Protocol
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
-    """Times and error ratios, and the trained networks."""
+    """Train all networks; return times and error ratios, and the trained networks."""
     times, squares = log_times(protocol.steps), []
     for state in gradient_descent(
         networks.x, networks.y, networks.weights, networks.gates,
@@ -154,7 +174,11 @@ def _descend(
 
 
 def log_times(last: int) -> list[int]:
-    """0, all of the first steps, then 12 times a decade, among them the powers of ten; ``last``."""
+    """Return times from 0 to ``last``, spaced logarithmically, sorted and without repetition.
+
+    They contain 0 to `FEWEST_TIMES`, then `TIMES_PER_DECADE` times per decade, the powers of ten
+    among them, and ``last``.
+    """
     decades = int(np.ceil(np.log10(max(last, 1)))) * TIMES_PER_DECADE
     spaced = np.round(10 ** (np.arange(decades + 1) / TIMES_PER_DECADE)).astype(int)
     times = {0, last, *range(FEWEST_TIMES + 1), *spaced.tolist()}
@@ -162,7 +186,12 @@ def log_times(last: int) -> list[int]:
 
 
 def batches(runs: int, elements: int) -> Iterator[range]:
-    """Consecutive runs, so many at once that ``elements`` activations per run fit in memory."""
+    """Divide ``runs`` into consecutive batches of about `BATCH_ELEMENTS` activations each.
+
+    Args:
+        runs: number of runs.
+        elements: activations per run.
+    """
     size = max(1, BATCH_ELEMENTS // max(1, elements))
     for start in range(0, runs, size):
         yield range(start, min(start + size, runs))
@@ -171,14 +200,17 @@ def batches(runs: int, elements: int) -> Iterator[range]:
 def follow_runs(
     draw: Callable[[range], Networks], protocol: Protocol, runs: int, descents: int, elements: int
 ) -> Iterator[tuple[int, Dynamics]]:
-    """The number of the first run, and what was found, of one batch of runs after the other.
+    """Compute the dynamics of many runs, one batch after the other.
 
     Args:
-        draw: runs -> their networks.
-        protocol: how they descend.
-        runs: how many there are.
-        descents: how many of them, the first ones, descend.
+        draw: returns the networks of a range of runs.
+        protocol: settings of both dynamics.
+        runs: number of runs.
+        descents: how many runs, counted from the first, are trained by gradient descent.
         elements: activations per run, see `batches`.
+
+    Yields:
+        The number of the first run of a batch, and the `Dynamics` of the batch.
     """
     for batch in batches(runs, elements):
         descending = min(max(descents - batch.start, 0), len(batch))

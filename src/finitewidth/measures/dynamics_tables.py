@@ -1,4 +1,4 @@
-"""Tidy tables of kernels at the start, their spectra and the errors of descending networks."""
+"""Tidy tables of initial kernels, of their spectra and of the errors during training."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,12 +12,21 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
-    """What was found of networks of ``depth`` weight layers; runs count from ``first_run``.
+    """Write the dynamics of a batch of runs as rows of three tables.
+
+    Args:
+        found: the dynamics of the batch.
+        first_run: number of the first run of the batch.
+        depth: number of weight layers d.
 
     Returns:
-        ``kernels``: run, rho_max, rho_min, trace_over_rho_max, growth (NaN without descent).
-        ``spectra``: run, index, sums of ascending eigenvalues: cumulative (of K_0/d), scaled (of
-        K_0/rho_max). ``errors``: dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
+        ``kernels``: ``run``, ``rho_max``, ``rho_min``, ``trace_over_rho_max`` and ``growth``,
+        which is NaN for a run that was not trained.
+
+        ``spectra``: ``run``, ``index``, and the sums of the ascending eigenvalues up to this
+        index, ``cumulative`` of K_0/d and ``scaled`` of K_0/rho_max.
+
+        ``errors``: ``dynamics``, ``run``, ``time`` and ``ratio``, |e_t|^2 / |e_0|^2.
     """
     return {
         "kernels": list(_conditions(found, first_run)),
@@ -27,7 +36,14 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
 
 
 def tables_of(cells: Iterable[tuple[Mapping[str, Any], Iterable[Rows]]]) -> dict[str, pd.DataFrame]:
-    """The rows of all cells, table by table, each with the place of its cell as further columns."""
+    """Collect the rows of all cells in one table per name.
+
+    Args:
+        cells: pairs of a cell's coordinates (column -> value) and its rows by table.
+
+    Returns:
+        The tables by name. The coordinates of the cell are added to every row as columns.
+    """
     found: dict[str, list[pd.DataFrame]] = {}
     for place, batches in cells:
         for rows in batches:
@@ -39,7 +55,16 @@ def tables_of(cells: Iterable[tuple[Mapping[str, Any], Iterable[Rows]]]) -> dict
 def mean_curves(
     tables: Mapping[str, pd.DataFrame], place: Sequence[str], shown: Mapping[str, int]
 ) -> dict[str, pd.DataFrame]:
-    """The means each figure shows of ``spectra`` and ``errors``, see `means_of_first`."""
+    """Return the means of ``spectra`` and ``errors`` that each figure shows.
+
+    Args:
+        tables: as returned by `tables_of`.
+        place: columns that identify a cell.
+        shown: figure -> how many runs it shows.
+
+    Returns:
+        ``spectra`` and ``error_curves``, see `means_of_first`.
+    """
     spectra, errors = tables["spectra"], tables["errors"]
     dynamics = [*place, "dynamics"]
     return {
@@ -55,21 +80,21 @@ def means_of_first(
     first: Mapping[str, int],
     along: str | None = None,
 ) -> pd.DataFrame:
-    """Mean and sample standard deviation of each figure's own first runs.
+    """Average curves over the runs that each figure shows.
 
-    A run with a value anywhere on a curve that is not finite has diverged: it counts in
-    ``diverged`` of the whole curve and nowhere else.
+    A run has diverged if a value of its curve is not finite. It is counted in the column
+    ``diverged`` at every point of the curve, and it does not enter the means.
 
     Args:
-        rows: with ``run`` and the columns named next.
-        keys: what tells curves apart.
-        values: columns to average: gives ``<value>`` and ``<value>_spread``.
-        first: figure -> how many runs it shows, the first ones.
-        along: what tells the points of a curve apart; None where each is a single point.
+        rows: a table with the column ``run`` and the columns named by the next arguments.
+        keys: columns that identify a curve.
+        values: columns to average.
+        first: figure -> how many runs it shows, counted from the first.
+        along: the column that identifies a point of a curve; None if every curve is one point.
 
     Returns:
-        Columns keys, ``along``, values, spreads, ``runs``: how many there were, ``diverged`` and
-        ``figure``.
+        The columns ``keys``, ``along``, ``<value>`` (mean), ``<value>_spread`` (sample standard
+        deviation), ``runs`` (number of runs in the mean), ``diverged`` and ``figure``.
     """
     sound = np.isfinite(rows[list(values)]).all(axis=1)
     sound = sound.groupby([rows[key] for key in (*keys, "run")]).transform("all")

@@ -1,4 +1,7 @@
-"""How far one kernel matrix is from another, and from labels. All take (..., S, S), S inputs."""
+"""Compare kernel matrices with each other and with labels.
+
+All functions take matrices (..., S, S) for S inputs.
+"""
 
 from typing import Any
 
@@ -8,7 +11,7 @@ from finitewidth.common.errors import ConfigError
 
 
 def relative_error(found: Any, wanted: Any) -> np.ndarray:
-    """|found - wanted|_F / |wanted|_F.
+    """Return |found - wanted|_F / |wanted|_F, (...,).
 
     Raises:
         ConfigError: ``wanted`` is zero.
@@ -17,7 +20,9 @@ def relative_error(found: Any, wanted: Any) -> np.ndarray:
 
 
 def scale(found: Any, wanted: Any) -> np.ndarray:
-    """The factor by which ``wanted`` comes closest to ``found``, <found, wanted> / |wanted|_F^2.
+    """Return the factor c that minimises |found - c wanted|_F, (...,).
+
+    It is <found, wanted> / |wanted|_F^2.
 
     Raises:
         ConfigError: ``wanted`` is zero.
@@ -26,7 +31,7 @@ def scale(found: Any, wanted: Any) -> np.ndarray:
 
 
 def correlation(found: Any, wanted: Any) -> np.ndarray:
-    """Pearson's correlation of the entries on and above the diagonal.
+    """Return Pearson's correlation of the entries on and above the diagonal, (...,).
 
     Raises:
         ConfigError: all these entries of a matrix are equal.
@@ -36,32 +41,35 @@ def correlation(found: Any, wanted: Any) -> np.ndarray:
     first, second = (part - part.mean(axis=-1, keepdims=True) for part in parts)
     sizes = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
     if not (sizes > 0).all():
-        raise ConfigError("correlation: a kernel has only one value")
+        raise ConfigError(
+            "correlation: all entries of a kernel are equal; it needs two different values"
+        )
     return (first * second).sum(axis=-1) / sizes
 
 
 def label_energy(labels: Any, kernel: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Share of |y|^2 along each eigenvector of a kernel, that of the largest eigenvalue first.
+    """Return the share of |y|^2 along each eigenvector of a kernel.
 
-    ``npf``, section 6.2 (5): nu = y^T (K / tr K)^-1 y is the sum of these energies, each over its
-    eigenvalue, and falls as energy moves to the eigenvectors of the largest ones. Where eigenvalues
-    are equal only the sum of their shares means something.
+    For a kernel K of trace 1 the quantity nu = y^T K^-1 y (``npf``, section 6.2 (5)) is |y|^2
+    times the sum of these shares, each divided by its eigenvalue. It falls as the share of the
+    eigenvectors with large eigenvalues rises. If eigenvalues are equal, only the sum of their
+    shares is well defined.
 
     Args:
         labels: y, (S,).
-        kernel: symmetric (..., S, S).
+        kernel: symmetric matrices (..., S, S).
 
     Returns:
-        eigenvalues (..., S), descending, and shares (..., S), adding up to 1.
+        The eigenvalues, (..., S) in descending order, and the shares, (..., S), which sum to 1.
 
     Raises:
-        ConfigError: the labels are all zero, or the kernel is not finite.
+        ConfigError: all labels are zero, or an entry of the kernel is not finite.
     """
     y = np.asarray(labels, dtype=float)
     if not y.any():
-        raise ConfigError("labels: all are zero and have no energy")
+        raise ConfigError("labels: all labels are zero; at least one must not be")
     if not np.isfinite(kernel).all():
-        raise ConfigError("kernel: an entry is not finite")
+        raise ConfigError("kernel: an entry is nan or infinite; all entries must be finite")
     values, vectors = np.linalg.eigh(np.asarray(kernel, dtype=float))  # ascending
     return values[..., ::-1], (y @ vectors[..., ::-1]) ** 2 / (y @ y)
 
@@ -73,5 +81,5 @@ def _norm(kernel: Any) -> np.ndarray:
 def _size(wanted: Any) -> np.ndarray:
     size = _norm(wanted)
     if not (size > 0).all():
-        raise ConfigError("the kernel to compare with is zero")
+        raise ConfigError("wanted: the kernel to compare with is zero; it must not be")
     return size
