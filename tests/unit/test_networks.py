@@ -144,7 +144,7 @@ def test_with_stride_3_both_convolutional_networks_are_the_same_size():
 
 
 def test_no_room_for_a_convolution_is_refused():
-    with pytest.raises(ConfigError, match=r"convolution 4 has no input left \(1 of 3 positions\)"):
+    with pytest.raises(ConfigError, match=r"convolution 4 has length 1; .* at least 3"):
         layers_of(convolutional(stride=3, padding="valid"), CIFAR, 10)
 
 

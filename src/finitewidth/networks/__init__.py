@@ -1,1 +1,4 @@
-"""Networks with separated gates: description, weights and forward pass, stacked over replicas."""
+"""Networks with separate gates: their description, weights and forward pass.
+
+Many networks (replicas) are stacked along the first axis of every tensor.
+"""

@@ -1,4 +1,4 @@
-"""Descriptions of networks: what layers there are, not what weights they hold. Imports no torch."""
+"""Descriptions of the layers of a network, without weights. This module does not import torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +15,19 @@ class Architecture:
     """A fully connected or convolutional network, without its input and output sizes.
 
     Attributes:
-        channels: output channels of the 3×3 convolutions that come first; empty for a fully
+        channels: output channels of the 3×3 convolutions, which come first; empty for a fully
             connected network.
-        padding: ``same`` or ``valid``, of every convolution.
-        stride: of every convolution.
-        global_average_pooling: average over positions (GCONV) instead of flattening (VCONV).
+        padding: ``same`` or ``valid``, for all convolutions.
+        stride: stride of all convolutions.
+        global_average_pooling: True to average over positions after the convolutions (GCONV),
+            False to flatten (VCONV).
         dense: widths of the hidden dense layers.
-        bias: whether every layer, the output layer too, has a trained bias.
-        init: ``glorot_uniform`` (Keras' default; zero biases), ``he_uniform`` (variance 2 over
-            fan-in: narrow pooled networks stall at Glorot's) or ``signed``: ±sqrt(2/w) with
-            probability 1/2, w the width of the first dense layer, in every layer (NPF section
-            6.2 (5), Assumption 1 of DGN).
+        bias: True if all layers, the output layer included, have a trained bias.
+        init: distribution of the initial weights. ``glorot_uniform`` is the default of Keras.
+            ``he_uniform`` has variance 2 / fan-in; narrow networks with pooling do not train with
+            ``glorot_uniform``. ``signed`` takes ±sqrt(2/w) with probability 1/2 each in every
+            layer, where w is the width of the first dense layer (NPF section 6.2 (5), DGN
+            Assumption 1). Biases start at 0.
     """
 
     channels: tuple[int, ...] = ()
@@ -38,9 +40,12 @@ class Architecture:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Architecture":
-        """Read ``{kind: fully_connected, …}`` or ``{kind: convolutional, …}``.
+        """Make an architecture from settings.
 
-        A fully connected network has ``widths``, or ``hidden`` layers of one ``width``.
+        Args:
+            settings: ``{kind: fully_connected, …}`` with ``widths``, or with the number of
+                ``hidden`` layers and their common ``width``; or ``{kind: convolutional, …}`` with
+                the attributes of this class. ``bias`` and ``init`` are optional.
         """
         common = {key: settings[key] for key in ("bias", "init") if key in settings}
         if settings["kind"] == "fully_connected":
@@ -62,12 +67,13 @@ class Layer:
 
     Attributes:
         kind: ``dense`` or ``conv``.
-        fan_in: inputs (dense) or input channels (conv).
-        fan_out: outputs or output channels.
-        pad: (left, right, top, bottom) zeros added before a convolution.
-        stride: of a convolution.
-        reduce: what happens before the layer: ``flatten``, ``average`` (over positions) or nothing.
-        bias: whether there is one.
+        fan_in: number of inputs (dense) or of input channels (conv).
+        fan_out: number of outputs or of output channels.
+        pad: numbers of zeros added before a convolution, (left, right, top, bottom).
+        stride: stride of a convolution.
+        reduce: operation on images before a dense layer: ``flatten``, ``average`` (over positions)
+            or None.
+        bias: True if the layer has a bias.
     """
 
     kind: str
@@ -82,10 +88,16 @@ class Layer:
 def layers_of(
     architecture: Architecture, input_shape: tuple[int, int, int], outputs: int
 ) -> tuple[Layer, ...]:
-    """The layers of an architecture on images of ``input_shape`` (H, W, C); the output layer last.
+    """Return the layers of an architecture; the output layer is the last.
+
+    Args:
+        architecture: the network.
+        input_shape: (H, W, C) of the images.
+        outputs: number of outputs.
 
     Raises:
-        ConfigError: a convolution has no room left (``valid`` padding or a large stride).
+        ConfigError: the input of a convolution is smaller than its 3×3 filter, because of ``valid``
+            padding or a large stride.
     """
     height, width, channels = input_shape
     layers: list[Layer] = []
@@ -115,7 +127,10 @@ def layers_of(
 
 
 def _same(size: int, stride: int) -> tuple[int, int]:
-    """Zeros on both sides so that the output has ceil(size/stride) positions, as Keras pads."""
+    """Return the padding before and after, as in Keras: the output has ceil(size/stride) positions.
+
+    If the total is odd, the additional zero is placed after.
+    """
     total = max((ceil(size / stride) - 1) * stride + KERNEL_SIZE - size, 0)
     return total // 2, total - total // 2
 
@@ -124,19 +139,22 @@ def _size(padded: int, stride: int, number: int) -> int:
     size = (padded - KERNEL_SIZE) // stride + 1
     if size < 1:
         raise ConfigError(
-            f"convolution {number} has no input left ({padded} of {KERNEL_SIZE} positions); "
-            "use padding: same, stride: 1 or fewer channels entries"
+            f"channels: a side of the input of convolution {number} has length {padded}; it must be "
+            f"at least {KERNEL_SIZE}; use padding: same, stride: 1 or fewer convolutions"
         )
     return size
 
 
 def weight_shape(layer: Layer) -> tuple[int, ...]:
-    """(fan_in, fan_out) of a dense layer, (fan_out, fan_in, 3, 3) of a convolution."""
+    """Return the shape of a layer's weights.
+
+    It is (fan_in, fan_out) for a dense layer and (fan_out, fan_in, 3, 3) for a convolution.
+    """
     if layer.kind == "dense":
         return layer.fan_in, layer.fan_out
     return layer.fan_out, layer.fan_in, KERNEL_SIZE, KERNEL_SIZE
 
 
 def parameter_count(layers: tuple[Layer, ...]) -> int:
-    """Number of weights and biases."""
+    """Return the number of weights and biases."""
     return sum(prod(weight_shape(layer)) + layer.fan_out * layer.bias for layer in layers)

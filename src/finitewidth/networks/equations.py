@@ -1,8 +1,11 @@
-"""Forward passes of gated networks as data: from one specification tables are typeset
-(`finitewidth.networks.notation`) and outputs computed (`finitewidth.networks.evaluate`).
+"""Equations of the forward passes of gated networks, as data.
 
-Layers are written as in the papers: ``0`` the input, ``l`` in 1 .. d-1 a hidden layer, ``d`` the
-output layer. A network is known by the letter of its superscript, or by no letter at all.
+The same equations are typeset by `finitewidth.networks.notation` and evaluated by
+`finitewidth.networks.evaluate`.
+
+Layers are written as in the papers: ``0`` is the input, ``l`` in 1 .. d-1 is a hidden layer and
+``d`` is the output layer. A network is identified by the letter of its superscript; the letter is
+empty if there is only one network.
 """
 
 from dataclasses import dataclass
@@ -10,8 +13,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    """One array of a network: ``x`` input, ``q`` pre-activations, ``z`` layer outputs, ``G`` gates,
-    ``P`` gates repeated, ``y`` output; ``unit`` is the index it is written with.
+    """One array of a network.
+
+    Attributes:
+        symbol: ``x`` (input), ``q`` (pre-activations), ``z`` (layer outputs), ``G`` (gates),
+            ``P`` (repeated gates) or ``y`` (output).
+        network: letter of the network.
+        layer: ``0``, ``l-1``, ``l``, ``d-1`` or ``d``.
+        unit: the index of the unit as it is written.
     """
 
     symbol: str
@@ -22,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Weighted:
-    """Sum over the units j of ``of``, weighted by the weights of ``layer``."""
+    """The sum over the units j of ``of``, weighted by the weights of ``layer``."""
 
     of: Term
     network: str = ""
@@ -31,7 +40,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class Product:
-    """Pre-activations times gates, unit by unit."""
+    """The product of pre-activations and gates, unit by unit."""
 
     preactivation: Term
     gate: "Term | Hard"
@@ -39,7 +48,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Positive:
-    """Whether a term is positive, 1 or 0."""
+    """1 if a term is positive, otherwise 0."""
 
     of: Term
 
@@ -60,7 +69,7 @@ class Soft:
 
 @dataclass(frozen=True)
 class Repeated:
-    """The gates of w units m times over: unit k w + i takes the gate of unit i."""
+    """The gates of w units repeated m times: unit k w + i has the gate of unit i."""
 
     of: Term
 
@@ -75,13 +84,14 @@ Expression = Term | Weighted | Product | Hard | Soft | Repeated | One
 
 @dataclass(frozen=True)
 class Equation:
-    """``left = right``, in a row and a column of a table.
+    """The equation ``left = right`` in a row and a column of a table.
 
     Attributes:
-        row: its label.
-        left, right: what is defined, and by what.
-        gate: ``hard`` or ``soft`` where it holds for such gates only.
-        column: title of the network it belongs to; empty where there is but one.
+        row: label of the row.
+        left: the term that the equation defines.
+        right: the expression that defines it.
+        gate: ``hard`` or ``soft`` if the equation holds only for such gates, otherwise empty.
+        column: title of the network; empty if there is only one.
     """
 
     row: str
@@ -92,7 +102,7 @@ class Equation:
 
 
 def _layers(network: str, hidden: Product, column: str = "") -> tuple[Equation, ...]:
-    """Input, pre-activation and hidden output of one network."""
+    """Return the equations of input, pre-activation and hidden output of one network."""
     below = Term("z", network, "l-1", "j")
     q = Term("q", network)
     return (
@@ -111,7 +121,7 @@ FEATURE, VALUE = "Feature network (NPF)", "Value network (NPV)"
 GATING, WEIGHT = "Gating network", "Weight network"
 OUTPUT = Term("y", layer="d")
 
-# dgn Table 1, dgn Table 5: the gates come from outside
+# dgn Table 1, dgn Table 5: the gates are given
 GATED = (*_layers("", Product(_Q, _G)), Equation("Output", OUTPUT, _output("")))
 # npf Table 1, npf0 Table 1
 RELU = (*GATED[:2], Equation("Gate", _G, Hard(_Q)), *GATED[2:])
@@ -122,13 +132,13 @@ MEMORISATION = (Equation("Input", Term("z", layer="0"), One()), *GATED[1:])
 def _separated(
     letters: str, columns: tuple[str, str], gates: tuple[Equation, ...], hidden: tuple[Product, ...]
 ) -> tuple[Equation, ...]:
-    """A network that makes gates and one that uses them."""
+    """Return the equations of a network that computes gates and of a network that uses them."""
     first, second = (_layers(*parts) for parts in zip(letters, hidden, columns, strict=True))
     output = Equation("Output", OUTPUT, _output(letters[1]), column=columns[1])
     return (*first[:2], *second[:2], *gates, first[2], second[2], output)
 
 
-# npf Figure 2: the hidden units of the feature network itself are ReLU
+# npf Figure 2: the hidden units of the feature network are ReLU units
 _QF, _QV = Term("q", "f"), Term("q", "v")
 _NPF_GATES = (
     Equation("Hard gate", _G, Hard(_QF), "hard", FEATURE),
@@ -136,12 +146,12 @@ _NPF_GATES = (
 )
 _RELU_UNITS = Product(_QF, Hard(_QF))
 DECOUPLED = _separated("fv", (FEATURE, VALUE), _NPF_GATES, (_RELU_UNITS, Product(_QV, _G)))
-# npf Table 4: the same with the gates m times over
+# npf Table 4: the same, with the gates repeated m times
 _PADDING = Equation("Padding", Term("P", unit="kw + i"), Repeated(_G), column=VALUE)
 PADDED = _separated(
     "fv", (FEATURE, VALUE), (*_NPF_GATES, _PADDING), (_RELU_UNITS, Product(_QV, Term("P")))
 )
-# dgn Table 2: the gating network's own hidden units use its gates, soft ones too
+# dgn Table 2: the hidden units of the gating network use its own gates, also if they are soft
 _QG, _GG = Term("q", "g"), Term("G", "g")
 PARAMETERISED = _separated(
     "gw",
@@ -153,7 +163,7 @@ PARAMETERISED = _separated(
     (Product(_QG, _GG), Product(Term("q", "w"), _GG)),
 )
 
-# what a paper prints where our equation differs: (row, column) -> its right-hand side
+# right-hand sides that a paper prints differently: table -> (row, column) -> as printed
 MISPRINTS: dict[str, dict[tuple[str, str], Expression]] = {
     "npf_table1": {("Output", ""): _output("", "d-1")},
     "npf_table4": {

@@ -1,6 +1,7 @@
-"""The outputs of a network written as equations (`finitewidth.networks.equations`): a reference.
+"""Reference evaluation of a network that is given by equations.
 
-Nothing here is fast; it computes what a table of equations says and nothing else.
+The functions evaluate the equations of `finitewidth.networks.equations` literally. They are slow
+and are used in tests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +23,21 @@ from finitewidth.networks.equations import (
     Weighted,
 )
 
-# "i" is the unit of a layer, "j" the unit below, "s" the example
+# index i is the unit of the layer, j is the unit of the layer below, s is the example
 _AXES = {"ij": "ij,sj->si", "ji": "ji,sj->si"}
 
 
 @dataclass(frozen=True)
 class Gates:
-    """Which gates hold: ``hard`` or ``soft`` ones with slope ``beta`` and overshoot ``eps``, how
-    often they are repeated, or the given ones, one array (S, width) per hidden layer.
+    """The gates of a forward pass.
+
+    Attributes:
+        kind: ``hard`` or ``soft``.
+        beta: slope of soft gates.
+        eps: overshoot of soft gates.
+        copies: how often the gates are repeated.
+        given: external gates, one array (S, width) per hidden layer; if it is not empty, it
+            replaces the gates of the equations.
     """
 
     kind: str = "hard"
@@ -44,11 +52,12 @@ class Pass:
     """One forward pass.
 
     Attributes:
-        equations: of the network.
-        weights: by the letter of a network, one matrix for each of the layers 1 .. d.
-        axes: order of a matrix's axes: ``ij`` (unit, unit below) or ``ji``, as the paper writes it.
-        x: inputs (S, n0); None where the equations take none.
-        gates: which gates hold.
+        equations: the equations of the network.
+        weights: letter of a network -> one matrix for each of the layers 1 .. d.
+        axes: order of the axes of a matrix, as the paper writes it: ``ij`` for (unit, unit below)
+            or ``ji``.
+        x: inputs (S, n0); None if the equations have no input.
+        gates: the gates to use.
     """
 
     equations: Sequence[Equation]
@@ -58,13 +67,13 @@ class Pass:
     gates: Gates = field(default_factory=Gates)
 
     def output(self) -> np.ndarray:
-        """The network's output, (S, units of the last layer).
+        """Return the output of the network, (S, units of the last layer).
 
         Raises:
-            KeyError: the equations use a term that none of them defines, or the index l outside
+            KeyError: the equations use a term that no equation defines, or the index l outside
                 the hidden layers.
-            IndexError: they use weights of a layer that does not exist.
-            ValueError: weights and layers do not fit.
+            IndexError: the equations use weights of a layer that does not exist.
+            ValueError: the shapes of the weights do not match the layers.
         """
         return self._term(OUTPUT, None)
 
@@ -102,13 +111,15 @@ class Pass:
 
     def _weight(self, network: str, layer: int) -> np.ndarray:
         if not 1 <= layer <= len(self.weights[network]):
-            raise IndexError(f"there are no weights of layer {layer}")
+            raise IndexError(
+                f"layer {layer} has no weights; layers 1 to {len(self.weights[network])} have them"
+            )
         return self.weights[network][layer - 1]
 
     def _layer(self, written: str, here: int | None) -> int:
         if here is None and written in ("l", "l-1"):
-            raise KeyError(f"{written} means nothing outside the hidden layers")
-        # a network that only makes gates does without the output layer
+            raise KeyError(f"the index {written} is defined in hidden layers only")
+        # a network that only computes gates has no output layer
         depth = max(map(len, self.weights.values()))
         known = {"0": 0, "d-1": depth - 1, "d": depth}
         return known[written] if here is None else {**known, "l": here, "l-1": here - 1}[written]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
-import torch.nn.functional as F  # noqa: N812  (torch's own habit)
+import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
 from torch import Tensor
 
 from finitewidth.networks.architecture import Layer
@@ -15,24 +15,24 @@ from finitewidth.networks.weights import Weights
 def forward(
     layers: Sequence[Layer], gating: Gating, value: Weights, feature: Weights | None, x: Tensor
 ) -> Tensor:
-    """Outputs of R stacked networks, each on its own inputs.
+    """Compute the outputs of R stacked networks, each on its own inputs.
 
     The value network computes q(l) = W(l) z(l-1) + b(l), z(l) = q(l)·G(l) and a linear output
-    (NPF Table 1 for own gates, section 3 for separated ones). Gates G come from ``gating``.
+    (NPF Table 1 for a network with its own gates, section 3 for separate gates).
 
     Args:
-        layers: the layers of both networks; a feature network does without the last.
-        gating: where gates come from and how hard they are.
+        layers: the layers of both networks; a feature network does not use the last one.
+        gating: the source of the gates G and their softness.
         value: weights of the value network.
         feature: weights of the feature network; None unless ``gating.source`` is ``feature``.
         x: (R, batch, inputs) or (R, batch, channels, height, width).
 
     Returns:
-        (R, batch, outputs): logits, or the value of a scalar network.
+        (R, batch, outputs).
     """
     if x.dim() == 5 and not x.is_cuda:
-        # one replica after the other: its images stay in the cache, and it comes out bit for bit
-        # as it would alone
+        # one replica after the other: its images stay in the cache, and the result is bit for bit
+        # that of the replica alone
         alone = zip(
             _gatings(gating, len(x)), _one_by_one(value, len(x)), _one_by_one(feature, len(x)),
             x.split(1), strict=True,
@@ -42,7 +42,7 @@ def forward(
 
 
 def _one_by_one(weights: Weights | None, replicas: int) -> list[Weights | None]:
-    """Weights of each replica, the first axis kept at length 1."""
+    """Return the weights of each replica; the first axis keeps the length 1."""
     if weights is None:
         return [None] * replicas
     parts = {name: tensor.split(1) for name, tensor in weights.items()}
@@ -50,7 +50,7 @@ def _one_by_one(weights: Weights | None, replicas: int) -> list[Weights | None]:
 
 
 def _gatings(gating: Gating, replicas: int) -> list[Gating]:
-    """The gating of each replica, numbers of its own as tensors (1,)."""
+    """Return the gating of each replica, with ``beta`` and ``eps`` as tensors (1,)."""
     if not isinstance(gating.beta, Tensor):
         return [gating] * replicas
     soft = zip(gating.beta.split(1), gating.eps.split(1), strict=True)
@@ -76,27 +76,38 @@ def _forward(
 
 
 def gate(q: Tensor, gating: Gating) -> Tensor:
-    """Hard gates 1{q > 0}, which pass no gradient, or soft ones (1+eps)·sigmoid(beta q)."""
+    """Return the gates of pre-activations q, in the shape of q.
+
+    Hard gates are 1{q > 0} and pass no gradient. Soft gates are (1+eps)·sigmoid(beta q).
+    """
     if gating.beta is None:
-        # four times as fast as comparing and converting
+        # four times as fast as a comparison and a conversion
         return torch.sign(torch.relu(q.detach()))
     return _broadcast(1 + gating.eps, q) * torch.sigmoid(_broadcast(gating.beta, q) * q)
 
 
 def _broadcast(number: float | Tensor, q: Tensor) -> float | Tensor:
-    """A number, or one of each replica (R,) shaped to multiply q (R, ...)."""
+    """Reshape one number per replica, (R,), to multiply q, (R, ...); a float is returned as is."""
     if not isinstance(number, Tensor):
         return number
     return number.to(q.dtype).view(-1, *[1] * (q.dim() - 1))
 
 
 def hidden_feature(q: Tensor, gates: Tensor, gating: Gating) -> Tensor:
-    """Hidden output of a feature network: ReLU (NPF), or soft gates times q (DGN Table 2)."""
+    """Return the hidden output of a feature network: ReLU (NPF) or q times gates (DGN Table 2)."""
     return torch.relu(q) if gating.feature_hidden == "hard" else q * gates
 
 
 def preactivation(layer: Layer, number: int, weights: Weights, z: Tensor) -> Tensor:
-    """Compute q of one layer for R stacked networks, images made vectors first if due."""
+    """Compute the pre-activations of one layer for R stacked networks.
+
+    Args:
+        layer: the layer.
+        number: its number, from 0.
+        weights: weights of all layers.
+        z: outputs of the layer below, (R, batch, units) or (R, batch, channels, height, width).
+            Before a dense layer, images are flattened or averaged as ``layer.reduce`` says.
+    """
     weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
     if layer.reduce and z.dim() > 3:
         z = z.flatten(2) if layer.reduce == "flatten" else z.mean(dim=(3, 4))
@@ -118,7 +129,7 @@ def _convolution(layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor) -
 def _grouped(
     layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor, padding: tuple[int, int]
 ) -> Tensor:
-    """All replicas in one grouped convolution: one launch instead of R."""
+    """Compute all replicas in one grouped convolution, that is, in one call instead of R."""
     replicas = len(z)
     joined = z.transpose(0, 1).flatten(1, 2)
     bias = None if bias is None else bias.flatten()

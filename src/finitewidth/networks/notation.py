@@ -1,4 +1,4 @@
-"""Equations typeset in the notation of each paper: LaTeX, and Unicode text without MathJax."""
+"""Typeset equations in the notation of a paper, as LaTeX and as Unicode text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from finitewidth.networks import equations as eq
 from finitewidth.networks.equations import Equation, Expression, Term
 
-LATEX, TEXT = 0, 1  # position of a format in a pair
+LATEX, TEXT = 0, 1  # position of each format in a pair
 _RAISED = {"f": "ᶠ", "v": "ᵛ", "g": "ᵍ", "w": "ʷ", "": "", "F": "ꟳ", "V": "ⱽ"}
 _DOT = ("\\cdot", "·")
 _TIMES = {"·": (" \\cdot ", " · "), "⊙": (" \\odot ", " ⊙ ")}
@@ -17,21 +17,28 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Notation:
-    """How a paper writes things: pairs of LaTeX and text.
+    """The notation of a paper. Every template is a pair of LaTeX and text.
 
     Attributes:
-        symbols: of each term; ``<n>`` stands for the letter of its network, ``<N>`` for that
-            letter as a capital. With ``y`` and ``x`` come their arguments.
-        theta: the weights.
-        unit: arguments of q, z and G: ``i`` the unit, ``l`` the layer, ``s`` the example; without
-            ``i`` they are vectors.
-        entry: the same in equations of gates, which hold entry by entry.
-        weight: arguments of the weights: ``i`` the unit, ``j`` or ``·`` the unit below.
-        operand: arguments of the layer below, within a weighted sum.
+        symbols: term -> its symbol. ``<n>`` stands for the letter of the network, ``<N>`` for its
+            capital. The symbols of ``x`` and ``y`` include their arguments.
+        theta: the symbol of the weights.
+        unit: arguments of q, z and G: ``i`` for the unit, ``l`` for the layer, ``s`` for the
+            example. Without ``i`` the terms are vectors.
+        entry: arguments in the equations of gates, which are written for one entry; None for
+            ``unit``.
+        weight: arguments of the weights: ``i`` for the unit, ``j`` or ``·`` for the unit below.
+        operand: arguments of the layer below in a weighted sum.
         start: arguments of layer 0.
-        last_weight, last_operand: the same in the output layer, where they differ.
-        times: sign of a product of pre-activations and gates.
-        hard, soft, product: how they are written; ``<q>`` and ``<g>`` stand for their operands.
+        last_weight: as ``weight``, in the output layer; None if there is no difference.
+        last_operand: as ``operand``, in the output layer; None if there is no difference.
+        times: sign between pre-activation and gate.
+        hard: template of a hard gate; ``<q>`` stands for the operand.
+        soft: template of a soft gate.
+        product: template of a product; ``<q>``, ``<x>`` and ``<g>`` stand for the pre-activation,
+            the sign and the gate.
+        constant: the constant input.
+        axes: order of the axes of a weight matrix that ``weight`` implies, ``ij`` or ``ji``.
     """
 
     symbols: Mapping[str, Pair]
@@ -51,19 +58,20 @@ class Notation:
     axes: str = field(init=False)
 
     def __post_init__(self) -> None:
-        order = [a for a in self.weight if a in "ij·"] or ["·", "i"]  # Θ(l)ᵀ: below comes first
+        # in Θ(l)ᵀ, without indices, the unit below is the first axis
+        order = [a for a in self.weight if a in "ij·"] or ["·", "i"]
         object.__setattr__(self, "axes", "ij" if order[0] == "i" else "ji")
 
 
 def write(equation: Equation, notation: Notation, form: int) -> str:
-    """One equation, ``form`` `LATEX` or `TEXT`."""
+    """Return one equation as text; ``form`` is `LATEX` or `TEXT`."""
     entry = isinstance(equation.right, eq.Hard | eq.Soft)
     left = _term(equation.left, notation, form, entry)
     return f"{left} = {write_right(equation.right, notation, form)}"
 
 
 def write_right(right: Expression | eq.Positive, notation: Notation, form: int) -> str:
-    """The right-hand side of an equation."""
+    """Return the right-hand side of an equation as text."""
     match right:
         case eq.One():
             return notation.constant[form]
@@ -110,13 +118,13 @@ def _term(term: Term, notation: Notation, form: int, entry: bool = False) -> str
 
 
 def symbol(term: Term, notation: Notation, form: int) -> str:
-    """A term without its arguments."""
+    """Return the symbol of a term, without its arguments."""
     name = "G" if term.symbol == "P" else term.symbol
     return _lettered(notation.symbols[name][form], term.network, form)
 
 
 def theta(network: str, notation: Notation, form: int) -> str:
-    """The weights of a network, without arguments."""
+    """Return the symbol of a network's weights, without arguments."""
     return _lettered(notation.theta[form], network, form)
 
 

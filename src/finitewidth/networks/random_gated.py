@@ -1,7 +1,8 @@
-"""Random networks of the theory of npf and dgn: weights of one variance, gates by chance.
+"""Random weights and gates as in the theory of npf and dgn.
 
-Weights are drawn many networks at once from one stream, or from a stream for each network, which
-then is the same however many stand beside it; or all networks of ±sigma are listed.
+All weights have the same variance, and gates are Bernoulli variables. Networks are drawn from one
+stream, or each from its own stream, so that it does not depend on the number of networks. All
+networks with weights ±sigma can also be enumerated.
 """
 
 import itertools
@@ -19,9 +20,9 @@ from finitewidth.networks.weights import generator
 
 # +sigma or -sigma with probability 1/2 (npf Theorem 5.1, dgn Assumption 1), or Gaussian
 Law = Literal["signed", "gaussian"]
-Purpose = Sequence[str | int]  # of a stream, see `provenance.seed_for`
+Purpose = Sequence[str | int]  # name of a random stream, see `provenance.seed_for`
 
-MAX_WEIGHTS = 18  # 2^18 networks
+MAX_WEIGHTS = 18  # there are 2^18 networks with 18 weights
 
 
 def draw_weights(
@@ -32,18 +33,18 @@ def draw_weights(
     law: Law = "signed",
     dtype: torch.dtype = torch.float64,
 ) -> list[Tensor]:
-    """Independent networks with weights of variance sigma^2 in all layers.
+    """Draw independent networks whose weights have the variance sigma^2 in all layers.
 
     Args:
-        sizes: units per layer (n0, w_1, .., w_{L-1}, n_out).
+        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
         sigma: standard deviation of every weight.
-        networks: how many.
+        networks: number of networks.
         stream: source of random numbers.
-        law: of a weight.
-        dtype: of the weights.
+        law: distribution of a weight, ``signed`` or ``gaussian``.
+        dtype: type of the weights.
 
     Returns:
-        For each layer of weights (networks, fan_in, fan_out).
+        One tensor (networks, fan_in, fan_out) per layer.
     """
     draw = {"signed": _signs, "gaussian": _gaussian}[law]
     shapes = [(networks, *pair) for pair in itertools.pairwise(sizes)]
@@ -53,7 +54,17 @@ def draw_weights(
 def equal_variance_weights(
     sizes: Sequence[int], sigma: float, networks: Sequence[Purpose], law: Law = "signed"
 ) -> list[Tensor]:
-    """As `draw_weights`, in float64, each network from the stream of its own purpose."""
+    """Draw networks as `draw_weights` does, in float64, each from its own stream.
+
+    Args:
+        sizes: as for `draw_weights`.
+        sigma: as for `draw_weights`.
+        networks: the name of each network's stream.
+        law: as for `draw_weights`.
+
+    Returns:
+        One tensor (networks, fan_in, fan_out) per layer.
+    """
     drawn = [
         draw_weights(sizes, sigma, 1, np.random.default_rng(seed_for(*purpose)), law)
         for purpose in networks
@@ -62,14 +73,16 @@ def equal_variance_weights(
 
 
 def every_signed_network(sizes: Sequence[int], sigma: float) -> list[Tensor]:
-    """All networks with weights ±sigma, each once: means over them are exact expectations.
+    """Return every network with weights ±sigma once.
+
+    A mean over these networks is an exact expectation.
 
     Args:
-        sizes: units per layer (n0, w_1, .., w_{L-1}, n_out).
-        sigma: size of a weight.
+        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
+        sigma: absolute value of every weight.
 
     Returns:
-        For each layer of weights (2^N, fan_in, fan_out), N the number of weights.
+        One tensor (2^N, fan_in, fan_out) per layer, where N is the number of weights.
 
     Raises:
         ConfigError: there are more than ``MAX_WEIGHTS`` weights.
@@ -79,8 +92,8 @@ def every_signed_network(sizes: Sequence[int], sigma: float) -> list[Tensor]:
     number = sum(counts)
     if number > MAX_WEIGHTS:
         raise ConfigError(
-            f"sizes: {tuple(sizes)} has {number} weights, more than {MAX_WEIGHTS}; "
-            "draw networks with draw_weights instead"
+            f"sizes: a network {tuple(sizes)} has {number} weights; at most {MAX_WEIGHTS} are "
+            "allowed; use draw_weights to draw networks instead"
         )
     bits = (torch.arange(2**number)[:, None] >> torch.arange(number)) & 1
     signs = sigma * (2.0 * bits.double() - 1)
@@ -89,17 +102,25 @@ def every_signed_network(sizes: Sequence[int], sigma: float) -> list[Tensor]:
 
 
 def draw_gates(shape: Sequence[int], mu: float, stream: torch.Generator) -> Tensor:
-    """External gates, each open with probability ``mu``: float64 zeros and ones of ``shape``."""
+    """Draw external gates, each open with probability ``mu``; float64 zeros and ones."""
     return (torch.rand(*shape, generator=stream) < mu).double()
 
 
 def bernoulli_gates(
     samples: int, widths: Sequence[int], mu: float, networks: Sequence[Purpose]
 ) -> list[Tensor]:
-    """As `draw_gates`, each network from the stream of its own purpose (npf D, dgn experiment 1).
+    """Draw gates as `draw_gates` does, each network from its own stream.
+
+    Source: npf appendix D, dgn experiment 1.
+
+    Args:
+        samples: number of inputs S.
+        widths: widths of the hidden layers.
+        mu: probability that a gate is open.
+        networks: the name of each network's stream.
 
     Returns:
-        For each hidden layer (networks, samples, width).
+        One tensor (networks, samples, width) per hidden layer.
     """
     drawn = []
     for purpose in networks:
@@ -111,7 +132,7 @@ def bernoulli_gates(
 def _signs(
     shape: tuple[int, ...], sigma: float, stream: np.random.Generator, dtype: torch.dtype
 ) -> Tensor:
-    """A random byte gives eight signs."""
+    """Draw random signs times ``sigma``; each random byte gives eight signs."""
     count = math.prod(shape)
     taken = np.frombuffer(stream.bytes(-(-count // 8)), dtype=np.uint8)
     bits = torch.from_numpy(np.unpackbits(taken, count=count)).reshape(shape)

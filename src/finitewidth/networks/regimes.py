@@ -1,7 +1,7 @@
-"""The gate regimes: where a network's gates come from and what it learns. Imports no torch.
+"""The gate regimes: the source of a network's gates and the parameters that are trained.
 
-Each regime is one value of one description, not a code path of its own (NPF section 6.1; DGN
-Table 3, whose GaLU with frozen gates NPF calls FRNPF (II)).
+Source: NPF section 6.1 and DGN Table 3. GaLU with frozen gates in DGN is FRNPF (II) in NPF. Every
+regime is an instance of the class `Regime`. This module does not import torch.
 """
 
 from dataclasses import dataclass, replace
@@ -12,16 +12,17 @@ from finitewidth.common.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class Gating:
-    """Where gates come from and how hard they are.
+    """The source of the gates and their softness.
 
     Attributes:
-        source: ``own`` (the pre-activations the gates multiply: ReLU, soft-ReLU), ``feature`` (a
-            separate feature network) or ``open`` (all gates 1: a deep linear network).
+        source: ``own`` if the gates are computed from the pre-activations that they multiply
+            (ReLU, soft-ReLU), ``feature`` if a separate feature network computes them, or ``open``
+            if all gates are 1 (a deep linear network).
         beta: slope of a soft gate G = (1+eps)/(1+exp(-beta q)); None for the hard gate 1{q > 0}.
-        eps: overshoot of a soft gate. Where replicas of a stack have unequal soft gates, ``beta``
-            and ``eps`` are tensors (R,).
-        feature_hidden: the feature network's own hidden units: ``hard`` (ReLU, as NPF) or
-            ``soft`` (its own soft gates, as DGN Table 2).
+        eps: overshoot of a soft gate. If the soft gates of the replicas in a stack differ,
+            ``beta`` and ``eps`` are tensors (R,).
+        feature_hidden: hidden units of the feature network: ``hard`` for ReLU (NPF), ``soft`` for
+            its own soft gates (DGN Table 2).
     """
 
     source: str
@@ -30,21 +31,23 @@ class Gating:
     feature_hidden: str = "hard"
 
     def alike(self, other: "Gating") -> bool:
-        """Whether both differ in the numbers of their soft gates only."""
+        """Return whether both are equal, apart from the values of ``beta`` and ``eps``."""
         same = (self.source, self.feature_hidden) == (other.source, other.feature_hidden)
         return same and (self.beta is None) == (other.beta is None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regime:
-    """A gating, the start of the feature network, and what of the two networks learns.
+    """The gates of a network, the initial feature network, and what is trained.
 
     Attributes:
-        feature_start: ``independent`` weights, the same as the ``value`` network's, or
-            ``pretrained`` (from a finished training); None without a feature network.
-        learns: what is trained, of ``value``, ``output`` (the value network's last layer alone)
+        gating: the source of the gates.
+        feature_start: initial weights of the feature network: ``independent``, ``value`` (those of
+            the value network) or ``pretrained`` (those of a finished training); None if there is
+            no feature network.
+        learns: what is trained: ``value``, ``output`` (only the last layer of the value network)
             and ``feature``.
-        title: how papers write it.
+        title: the name that the papers use.
     """
 
     gating: Gating
@@ -53,18 +56,24 @@ class Regime:
     title: str
 
     def stacks_with(self, other: "Regime") -> bool:
-        """Whether replicas of both can train in one stack.
+        """Return whether replicas of both regimes can be trained in one stack.
 
-        They may differ in their start, and in how soft their gates are if both have soft ones.
+        They may differ in their initial weights and, if both have soft gates, in ``beta`` and
+        ``eps``.
         """
         return self.gating.alike(other.gating) and self.learns == other.learns
 
 
 def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
-    """The regime of that name; ``beta`` and ``eps`` count where its gates are soft.
+    """Return a regime by its name.
+
+    Args:
+        name: name of the regime, such as ``dlnpf``; see docs/glossary.md.
+        beta: slope of the gates, used if they are soft.
+        eps: overshoot of the gates, used if they are soft.
 
     Raises:
-        ConfigError: no regime has that name.
+        ConfigError: the name is unknown.
     """
     own, hard = Gating(source="own"), Gating(source="feature")
     soft = Gating(source="feature", beta=beta, eps=eps)

@@ -1,4 +1,4 @@
-"""Which equations each paper tabulates, and in which notation."""
+"""The tables of equations of each paper, with its notation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,10 +80,10 @@ class Tabulated:
     """A table of equations.
 
     Attributes:
-        equations: row by row.
-        notation: of the paper.
-        notes: lines below: ranges of the indices and the like, pairs of LaTeX and text.
-        misprints: (row, column) -> the right-hand side as printed, where ours differs.
+        equations: the equations, row by row.
+        notation: the notation of the paper.
+        notes: lines below the table, such as the ranges of the indices; pairs of LaTeX and text.
+        misprints: (row, column) -> the printed right-hand side, if it differs from ours.
     """
 
     equations: Sequence[eq.Equation]
@@ -138,11 +138,15 @@ TABLES = {
 
 
 def rows_of(artifact: str) -> list[dict[str, str | int]]:
-    """A table's equations, then its notes, as rows.
+    """Return the equations of a table, followed by its notes, as rows.
+
+    Args:
+        artifact: a key of `TABLES`.
 
     Returns:
-        ``artifact``, ``row``, ``column``, ``text``, ``latex``, and ``printed_text`` and
-        ``printed_latex`` where the paper prints another right-hand side.
+        One dictionary per row with the keys ``artifact``, ``row``, ``column``, ``text``, ``latex``,
+        ``printed_text`` and ``printed_latex``. The last two are None if the paper prints the same
+        right-hand side. The rows of notes do not have them.
     """
     table = TABLES[artifact]
     rows = []

@@ -1,4 +1,4 @@
-"""Weights of stacked networks: every tensor carries the replicas on its first axis."""
+"""Weights of stacked networks. The first axis of every tensor is the replica."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,15 +15,23 @@ Weights = dict[str, Tensor]
 
 
 def generator(*purpose: str | int) -> torch.Generator:
-    """A CPU random stream of its own for a named purpose (see `provenance.seed_for`)."""
+    """Return a random generator on the CPU whose seed is derived from a name.
+
+    See `provenance.seed_for`.
+    """
     return torch.Generator().manual_seed(seed_for(*purpose))
 
 
 def initial_weights(layers: Sequence[Layer], init: str, stream: torch.Generator) -> Weights:
-    """Weights of one network (no replica axis), drawn on the CPU in float32.
+    """Draw the weights of one network, on the CPU in float32. Biases are 0.
 
-    ``init`` is ``glorot_uniform``, ``he_uniform`` or ``signed`` (see `Architecture.init`). Biases
-    start at 0.
+    Args:
+        layers: the layers of the network.
+        init: ``glorot_uniform``, ``he_uniform`` or ``signed``, see `Architecture`.
+        stream: source of random numbers.
+
+    Returns:
+        Weights without the replica axis.
     """
     draw = {"glorot_uniform": _glorot, "he_uniform": _he, "signed": _signed(layers)}[init]
     weights: Weights = {}
@@ -43,7 +51,7 @@ def _he(layer: Layer, stream: torch.Generator) -> Tensor:
 
 
 def _uniform(layer: Layer, variance: float, stream: torch.Generator) -> Tensor:
-    """Uniform weights of ``variance`` shared out over the 9 positions of a 3×3 convolution."""
+    """Draw uniform weights; for a 3×3 convolution each has a ninth of ``variance``."""
     shape = weight_shape(layer)
     limit = math.sqrt(3 * variance / math.prod(shape[2:]))
     return torch.empty(shape).uniform_(-limit, limit, generator=stream)
@@ -60,12 +68,15 @@ def _signed(layers: Sequence[Layer]) -> Callable[[Layer, torch.Generator], Tenso
 
 
 def stacked(networks: Sequence[Weights]) -> Weights:
-    """Join networks of equal shape along a new first axis."""
+    """Stack networks of equal shape along a new first axis."""
     return {name: torch.stack([weights[name] for weights in networks]) for name in networks[0]}
 
 
 def as_lists(weights: Weights) -> tuple[list[Tensor], list[Tensor] | None]:
-    """Weights and biases as lists by layer, as `finitewidth.kernels` takes them; or None."""
+    """Return weights and biases as lists of one tensor per layer, as `finitewidth.kernels` needs.
+
+    The second result is None if the network has no biases.
+    """
     count = sum(name.endswith(".weight") for name in weights)
     biases = [weights[f"{i}.bias"] for i in range(count) if f"{i}.bias" in weights]
     return [weights[f"{i}.weight"] for i in range(count)], biases or None
