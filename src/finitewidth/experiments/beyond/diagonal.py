@@ -1,4 +1,4 @@
-"""E-BEY-INIT: dispersion of the NTK's diagonal (``beyond`` Figures 1, 2, 9 and 10)."""
+"""Dispersion of the NTK's diagonal, job `beyond_diagonal` (``beyond`` Figures 1, 2, 9 and 10)."""
 
 from collections.abc import Mapping, Sequence
 from math import comb
@@ -20,19 +20,22 @@ GROUPS = ("phases", "near")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Estimates of E[Theta(x,x)^2] / E[Theta(x,x)]^2, and the curves that theory draws.
+    """Estimates of E[Theta(x,x)^2] / E[Theta(x,x)]^2, and the theoretical curves.
 
     Args:
         inputs: none.
         settings: ``draws``, ``paper_draws``, ``resamples`` of the bootstrap, ``max_lambda``,
-            ``points`` (depths per network or None), and the groups ``phases`` and ``near``, each
-            with ``widths``, ``alpha_0``, ``sigma_w2`` and ``banded``, those also shown with bands.
+            ``points`` (number of depths per network, or None for all), and the groups ``phases``
+            and ``near``, each with ``widths``, ``alpha_0``, ``sigma_w2`` and ``banded`` (the weight
+            variances also shown with bands).
 
     Returns:
-        ``estimates``: group, sample (``many``: one pass for all depths and variances, which share
-        random numbers; ``paper``: the paper's number of draws and its estimator, a stream for
-        every depth), width, alpha_0, sigma_w2, banded, depth, x, y, spread, draws.
-        ``theory``: see `dispersion_curves`, with group and banded.
+        ``estimates``: group, sample, width, alpha_0, sigma_w2, banded, depth, x, y, spread, draws.
+        The sample ``many`` uses the same random numbers for all depths and weight variances. The
+        sample ``paper`` has the paper's number of draws, its estimator, and independent random
+        numbers for every depth.
+        ``theory``: see `finitewidth.experiments.beyond.grids.dispersion_curves`, with group and
+        banded.
     """
     estimates, theory = [], []
     for group in GROUPS:
@@ -65,7 +68,7 @@ def _row(
 def _many(
     width: int, alpha_0: float, variances: Sequence[float], grid: Sequence[int], draws: int
 ) -> list[dict[str, Any]]:
-    """The naive ratio of many draws (its bias of order 1/draws is far below its error)."""
+    """Naive ratios from many draws; their bias of order 1/draws is far below their error."""
     sums: dict[tuple[int, float], PowerSums] = {}
     deepest = network(max(grid), width, alpha_0)
     seed = seed_for("beyond/diagonal", width, repr(alpha_0))
@@ -84,9 +87,9 @@ def _many(
 
 
 def dispersion_error(init: Initialisation, draws: int) -> float:
-    """Standard error of the ratio from ``draws`` draws, from exact moments up to the fourth.
+    """Standard error of the naive ratio of ``draws`` draws, from exact moments up to the fourth.
 
-    Errors estimated from the draws are too small where rare draws carry the moments. With
+    Errors estimated from the draws are too small if rare draws dominate the moments. With
     t = Theta / E[Theta] the ratio r has the influence function t^2 - r - 2 r (t - 1).
     """
     parts = log_kernel_moments(init, 4)
@@ -106,7 +109,7 @@ def _paper_sized(
     grid: Sequence[int],
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """The paper's number of draws with its leave-one-out ratio (C.3; prefactor 1/N)."""
+    """Leave-one-out ratios of the paper's number of draws (C.3, with prefactor 1/N)."""
     rows, draws = [], settings["paper_draws"]
     for depth in grid:
         seed = seed_for("beyond/diagonal/paper", width, repr(alpha_0), depth)

@@ -1,4 +1,4 @@
-"""Theorem 4.1 of ``beyond``: how much one step of gradient descent changes the kernel."""
+"""Change of the kernel in one step of gradient descent (``beyond`` Theorem 4.1)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,20 +15,21 @@ from finitewidth.kernels.ntk_init.limits import relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.normals import Normals
 
-PIECE = 25  # networks at once
+PIECE = 25  # networks per batch
 
 
 def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Change of Theta(x, x) in one step on (x, y): |x| = 1, y = 1, loss (f - y)^2 / 2.
+    """Change of Theta(x, x) in one step on (x, y), with |x| = 1, y = 1 and loss (f - y)^2 / 2.
 
-    ReLU networks drawn in full, depth over width fixed, as in the theorem's limit.
+    All weights of the ReLU networks are drawn. The ratio of depth to width is constant, as in the
+    limit of the theorem.
 
     Args:
         settings: ``draws``, ``depths``, ``ratio`` of depth to width, ``sigma_w2``, ``rate``.
 
     Returns:
-        Rows sigma_w2, phase, depth, width, change, value (mean |change| over the exact mean of
-        Theta), error, draws. Changes: see `kernel_changes`, at step size ``rate``.
+        Rows sigma_w2, phase, depth, width, change, value (mean |change| divided by the exact mean
+        of Theta), error, draws. The changes are those of `kernel_changes` at step size ``rate``.
     """
     rows = []
     for variance in settings["sigma_w2"]:
@@ -48,11 +49,17 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def kernel_changes(init: Initialisation, rate: float, draws: int) -> dict[str, np.ndarray]:
-    """Theta(x, x) after a step of size ``rate`` less before, of networks drawn in full.
+    """Theta(x, x) after a step of size ``rate`` minus its value before the step.
+
+    Args:
+        init: the networks, of which all weights are drawn.
+        rate: step size.
+        draws: number of networks.
 
     Returns:
-        (draws,) each: ``step``; ``step_of_weights``, biases kept at 0; ``derivative``, the step at
-        first order in the rate, where gates stay as they are: what the theorem's proof computes.
+        (draws,) each: ``step``; ``step_of_weights``, where the biases stay 0; ``derivative``, the
+        change to first order in the step size, in which gates do not change. The proof of the
+        theorem computes the last one.
     """
     seed = seed_for("beyond/gradient_steps", repr(init.sigma_w2), *init.widths)
     x = torch.zeros(1, init.widths[0], dtype=torch.float64)
@@ -85,7 +92,7 @@ def _changes(
 
 
 def _halves(parameters: list[torch.Tensor]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """Weights and biases."""
+    """Return the weights and the biases."""
     depth = len(parameters) // 2
     return parameters[:depth], parameters[depth:]
 
@@ -96,6 +103,6 @@ def _kernel(parameters: list[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
 
 
 def _descent(parameters: list[torch.Tensor], x: torch.Tensor) -> list[torch.Tensor]:
-    """Minus the gradient of (f - 1)^2 / 2."""
+    """Return minus the gradient of (f - 1)^2 / 2."""
     output = network_output(*_halves(parameters), x, torch.relu)
     return [-g for g in torch.autograd.grad(((output - 1) ** 2).sum() / 2, parameters)]

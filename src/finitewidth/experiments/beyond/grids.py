@@ -1,6 +1,7 @@
-"""What the experiments of ``beyond`` share: networks, depths and theoretical curves.
+"""Networks, depths and theoretical curves that the experiments of ``beyond`` share.
 
-ReLU, standard parametrisation, sigma_b = 0, |x| = 1, one output, hidden layers of one width.
+All networks are ReLU networks in standard parametrisation with sigma_b = 0, |x| = 1, one output,
+and hidden layers of equal width.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +18,14 @@ SHALLOWEST = 2  # one hidden layer
 
 
 def depths(width: int, max_lambda: float, points: int | None, power: float = 1.0) -> list[int]:
-    """Depths from 2 to ``max_lambda`` times the width: every one, or at most ``points``.
+    """Depths from 2 to ``max_lambda`` times the width.
 
-    These are spread evenly in L^(1/power): the larger ``power``, the closer at small depths.
+    Args:
+        width: M.
+        max_lambda: largest ratio of depth to width.
+        points: largest number of depths; None for every depth. They are spaced evenly in
+            L^(1/power).
+        power: a larger power gives a finer spacing at small depths.
     """
     deepest = max(SHALLOWEST, round(max_lambda * width))
     every = np.arange(SHALLOWEST, deepest + 1)
@@ -37,7 +43,7 @@ def networks(group: Mapping[str, Any]) -> Iterator[tuple[int, float]]:
 
 
 def network(depth: int, width: int, alpha_0: float, sigma_w2: float = 2.0) -> Initialisation:
-    """Depth ``depth``, hidden layers of ``width`` units, n_0 = alpha_0 M rounded."""
+    """A network with ``width`` units per hidden layer and n_0 = alpha_0 · width, rounded."""
     input_width = max(1, round(alpha_0 * width))
     return constant_width(depth, width, sigma_w2=sigma_w2, input_width=input_width)
 
@@ -45,11 +51,12 @@ def network(depth: int, width: int, alpha_0: float, sigma_w2: float = 2.0) -> In
 def dispersion_curves(
     width: int, alpha_0: float, variances: Sequence[float], grid: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Dispersion of Theta(x, x) without draws, on a grid of depths.
+    """Dispersion of Theta(x, x) in closed form, on a grid of depths.
 
-    Rows width, alpha_0, sigma_w2, depth, x = L / M, y and ``curve``: ``printed_limit`` and
-    ``corrected_limit`` (Theorem 3.1 of ``beyond``), ``printed_sums`` (Theorem 3.2 as its proof has
-    it, remainders dropped) and ``exact`` (docs/theory.md).
+    Returns:
+        Rows width, alpha_0, sigma_w2, depth, x = L / M, y and ``curve``: ``printed_limit`` and
+        ``corrected_limit`` (Theorem 3.1 of ``beyond``), ``printed_sums`` (Theorem 3.2 in the form
+        of its proof, without remainders) and ``exact`` (docs/theory.md).
     """
     rows = []
     for variance in variances:

@@ -1,4 +1,7 @@
-"""Statements of ``beyond`` that no figure shows: Lemmas A.1 to A.4, Theorem 4.1, appendix C.3."""
+"""Statements of ``beyond`` that no figure shows, job `beyond_lemmas`.
+
+These are Lemmas A.1 to A.4, Theorem 4.1 and the estimators of appendix C.3.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,16 +13,16 @@ from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.gradient_steps import steps
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
 
-PIECE = 10_000  # networks at once
-REPEATS = 1000  # samples at once
+PIECE = 10_000  # networks per batch
+REPEATS = 1000  # samples per batch
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Moments of norm ratios, changes of the kernel in one step, means of estimators.
+    """Moments of norm ratios, changes of the kernel in one step, and means of estimators.
 
     Args:
         inputs: none.
-        settings: ``moments``, ``steps`` and ``estimators``; see `moments`, `steps`, `estimators`.
+        settings: ``moments``, ``steps`` and ``estimators``; see the functions of these names.
 
     Returns:
         ``moments``, ``steps``, ``estimators``: the tables of the functions of these names.
@@ -31,18 +34,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Moments of N_x^l = |x^l|^2 / |x^(l-1)|^2 and N_d^l = |delta^l|^2 / |delta^(l+1)|^2.
 
-    From ReLU networks drawn in full, ``layers`` hidden layers and the input of ``width`` units, one
-    output. Backward through the weights of the forward pass (tied), and through independent ones
-    behind the same gates (untied): the assumption A.3.
+    All weights of the ReLU networks are drawn. They have ``layers`` hidden layers, ``width`` units
+    per hidden layer and input, and one output. The errors are propagated backward through the same
+    weights as the forward pass (tied), or through independent weights with the same gates (untied),
+    which is the assumption A.3.
 
     Args:
         settings: ``draws``, ``width``, ``layers``, ``sigma_w2``.
 
     Returns:
         Rows quantity, weights, width, layers, value, error, draws, printed and exact. With
-        a = sigma_w2 / 2 these are E[N] / a, E[N^2] / a^2, E[N_x N_d] / a^2, means over layers; and
-        of products over all layers (``chain``), divided likewise. ``difference``: tied - untied.
-        The summands are phi(U)^2 and phi'(U) V^2 of the lemmas' proofs, U and V standard normal.
+        a = sigma_w2 / 2 the quantities are E[N] / a, E[N^2] / a^2 and E[N_x N_d] / a^2, as means
+        over layers, and the same for products over all layers (``chain``). The weights
+        ``difference`` denote tied minus untied. The parts are phi(U)^2 and phi'(U) V^2 of the
+        proofs of the lemmas, where U and V are standard normal.
     """
     width, layers, draws = (settings[name] for name in ("width", "layers", "draws"))
     rng = np.random.default_rng(seed_for("beyond/lemmas/moments", width, layers))
@@ -62,7 +67,7 @@ def norm_ratios(
 
     Returns:
         ``forward``, ``tied``, ``untied``: (count, layers); 0 above a dead layer. ``forward_part``,
-        ``backward_part``: (count x width,), the summands of the first and the last hidden layer.
+        ``backward_part``: (count · width,), the summands of the first and the last hidden layer.
     """
     scale = np.sqrt(sigma_w2 / width)
     weights = [rng.standard_normal((count, width, width)) for _ in range(layers)]
@@ -86,7 +91,7 @@ def norm_ratios(
 
 
 def _backward(weights: list[np.ndarray], gates: list[np.ndarray], scale: float) -> np.ndarray:
-    """Ratios of the errors' norms in layers 1, ..., from the matrices above each of them."""
+    """Ratios of the norms of errors in layers 1, 2, …, from the weights above each layer."""
     delta = np.ones((len(gates[0]), 1))
     norms = [np.ones(len(delta))]
     for matrix, gate in zip(reversed(weights), reversed(gates), strict=True):
@@ -138,13 +143,15 @@ def _mean(
 
 
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Means of estimators of the dispersion over many samples from a law whose own is known.
+    """Means of estimators of the dispersion over many samples from a law of known dispersion.
 
     Args:
-        settings: ``draws`` of samples, ``sizes`` N of each, ``dispersions`` r of lognormal kernels.
+        settings: ``draws``, the number of samples; ``sizes``, their sizes N; ``dispersions`` r of
+            lognormal kernels.
 
     Returns:
-        Rows estimator, size, truth, value, error, draws: the estimator's mean over the truth.
+        Rows estimator, size, truth, value (mean of the estimator divided by the truth), error,
+        draws.
     """
     rows = []
     for size in settings["sizes"]:

@@ -1,4 +1,4 @@
-"""E-BEY-INIT: off-diagonal elements of the NTK (``beyond`` Figures 3, 7, 8 and 11)."""
+"""Off-diagonal NTK elements, job `beyond_off_diagonal` (``beyond`` Figures 3, 7, 8 and 11)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
 from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")
-POWER = 2.0  # the ratio falls within a few layers, then changes slowly
+POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards
 
 
 class _Cell(NamedTuple):
@@ -37,16 +37,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``draws``, ``paper_draws`` (the first so many of these), ``resamples``,
-            ``max_lambda``, ``points``, and the groups ``ratio``, ``phases`` and ``near``, each with
-            ``widths``, ``alpha_0``, ``sigma_w2`` and ``cosines``; ``ratio`` also with ``banded``.
+        settings: ``draws``, ``paper_draws`` (the number of first draws used for the sample
+            ``paper``), ``resamples``, ``max_lambda``, ``points``, and the groups ``ratio``,
+            ``phases`` and ``near``, each with ``widths``, ``alpha_0``, ``sigma_w2`` and
+            ``cosines``; ``ratio`` also with ``banded``.
 
     Returns:
-        ``estimates``: group (``ratio``, else dispersion), width, alpha_0, sigma_w2, cosine, depth,
-        sample (``many`` or ``paper``), x, y, spread, draws, banded. All depths, variances and
-        cosines of a width come from the same random numbers.
-        ``theory``: the same keys with ``curve``: for ``ratio`` equation 18 (``printed``) and the
-        mean-field ratio with both parts (``infinite_width``); else those of Theta(x, x).
+        ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
+        cosine, depth, sample (``many`` or ``paper``), x, y, spread, draws, banded. All depths,
+        weight variances and cosines of a width use the same random numbers.
+        ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
+        and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
+        Theta(x, x).
     """
     rows = []
     for width in sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]}):
@@ -75,7 +77,7 @@ def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
 
 
 def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
-    """The points wanted of networks of one width."""
+    """The points needed for networks of one width."""
     return [
         _Cell(group, width, alpha_0, variance, cosine, depth)
         for group in (RATIO, *DISPERSIONS)
@@ -126,7 +128,7 @@ def _theta(cell: _Cell, block: Mapping[tuple[int, float], PairDraws]) -> np.ndar
 
 
 def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, Any]:
-    """The paper's estimators: ratio of means, leave-one-out dispersion (prefactor 1/N)."""
+    """The paper's estimators: ratio of means, and leave-one-out dispersion with prefactor 1/N."""
     seed = seed_for("bootstrap", *(repr(part) for part in cell))
     if cell.group == RATIO:
         found = estimators.mean_ratio(theta[1], theta[0], seed=seed, resamples=resamples)

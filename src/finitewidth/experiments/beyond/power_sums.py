@@ -1,10 +1,16 @@
-"""Ratios of moments with standard errors from sums over draws: nothing is stored, however many."""
+"""Ratios of moments with standard errors, from sums over draws.
+
+Only the sums are stored, so the memory needed does not depend on the number of draws.
+"""
 
 import numpy as np
 
 
 class PowerSums:
-    """Sums of powers of theta / ``about`` - 1; ``about`` is near the mean, to keep digits."""
+    """Sums of the powers of u = theta / ``about`` - 1.
+
+    ``about`` should be close to the mean of theta, to avoid cancellation.
+    """
 
     def __init__(self, about: float):
         self.about = about
@@ -12,17 +18,17 @@ class PowerSums:
         self.sums = np.zeros(4)
 
     def add(self, theta: np.ndarray) -> None:
-        """Take in a block of draws."""
+        """Add a block of draws, (n,)."""
         u = theta / self.about - 1
         square = u * u
         self.count += len(u)
         self.sums += [u.sum(), square.sum(), square @ u, square @ square]
 
     def dispersion(self) -> tuple[float, float]:
-        """Mean square over squared mean, and its standard error by the delta method.
+        """Mean square divided by squared mean, and its standard error by the delta method.
 
-        With t = theta / mean the ratio r has the influence function t^2 - r - 2 r (t - 1), a
-        quadratic polynomial in theta; its variance needs moments up to the fourth.
+        With t = theta / mean the ratio r has the influence function t^2 - r - 2 r (t - 1). This is
+        a quadratic polynomial in theta, so its variance needs moments up to the fourth.
         """
         u1, u2, u3, u4 = self.sums / self.count
         mean = 1 + u1
@@ -41,7 +47,7 @@ class PairSums:
         self.sums = np.zeros(5)
 
     def add(self, diagonal: np.ndarray, off_diagonal: np.ndarray) -> None:
-        """Take in a block of draws."""
+        """Add a block of draws, (n,) each."""
         d, o = diagonal, off_diagonal
         self.count += len(d)
         self.sums += [d.sum(), o.sum(), d @ d, d @ o, o @ o]

@@ -1,6 +1,7 @@
-"""Theorem 3.1 of ``beyond`` as printed, corrected and at finite width; networks drawn in full.
+"""Theorem 3.1 of ``beyond`` as printed, corrected and at finite width, job `beyond_theorem31`.
 
-Beside the paper: why its limits are too small (docs/theory.md) and networks that show it.
+docs/theory.md derives why the printed limits are too small. Networks of which all weights are drawn
+confirm it.
 """
 
 from collections.abc import Mapping
@@ -17,23 +18,25 @@ from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments
 
-PIECE = 50_000  # networks at once
+PIECE = 50_000  # networks per batch
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Limits and exact dispersions up to a large lambda, and networks drawn in full.
+    """Limits and exact dispersions up to a large lambda, and dispersions of random networks.
 
     Args:
         inputs: none.
         settings: ``max_lambda``, ``points``, ``sigma_w2``, ``widths`` of the exact curves;
-            ``small`` with ``width``, ``depths`` and ``sigma_w2`` of the networks drawn, ``draws``
-            of them for each depth.
+            ``small`` with ``width``, ``depths`` and ``sigma_w2`` of the random networks; ``draws``,
+            their number for each depth.
 
     Returns:
         ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, exact), width (0 for
-        limits), x, y, relative. ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact,
-        networks), y, spread, relative, relative_spread, draws. ``relative`` is y over what the
-        paper prints: its limit at the same lambda, or Theorem 3.2 for the same network.
+        limits), x, y, relative.
+        ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact, networks), y, spread,
+        relative, relative_spread, draws.
+        ``relative`` is y divided by what the paper prints: the limit at the same lambda, or
+        Theorem 3.2 for the same network.
     """
     curves = pd.DataFrame(_curves(settings))
     printed = [

@@ -1,4 +1,4 @@
-"""E-BEY-THEORY: dispersion in closed form (``beyond`` Figures 5 and 6). Nothing is drawn."""
+"""Dispersion in closed form, job `beyond_theory` (``beyond`` Figures 5 and 6)."""
 
 import math
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ ARCHITECTURES = ("growing", "constant", "shrinking")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Limits for several input dimensions, and sums for three shapes of network.
+    """Limits for several input dimensions, and sums for three architectures.
 
     Args:
         inputs: none.
@@ -25,9 +25,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             ``narrow``, ``wide``, ``max_lambda``, ``points``, ``sigma_w2``, ``drawn_depth``.
 
     Returns:
-        ``limits``: form (printed, corrected), phase, alpha_0, x, y. ``architectures``:
-        architecture, sigma_w2, curve (printed_sums, exact), depth, x, y. ``drawings``:
-        architecture, x (layer), y (width).
+        ``limits``: form (printed, corrected), phase, alpha_0, x, y.
+        ``architectures``: architecture, sigma_w2, curve (printed_sums, exact), depth, x, y.
+        ``drawings``: architecture, x (layer), y (width).
     """
     return {
         "limits": _limits(settings["limits"]),
@@ -51,7 +51,7 @@ def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def widths_of(architecture: str, depth: int, narrow: int, wide: int) -> tuple[int, ...]:
-    """n_0, ..., n_(L-1) of ``beyond`` Figure 6: growing, constant or shrinking with depth."""
+    """Widths n_0, …, n_(L-1) of ``beyond`` Figure 6: growing, constant or shrinking with depth."""
     step = wide - narrow
     if architecture == "growing":
         return tuple(narrow + math.ceil(layer * step / depth) for layer in range(depth))

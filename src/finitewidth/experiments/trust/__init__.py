@@ -1,1 +1,1 @@
-"""Experiments of ``trust``: the tangent kernel of finite networks, drawn and computed."""
+"""Experiments of ``trust``: the tangent kernel of finite networks at initialisation."""

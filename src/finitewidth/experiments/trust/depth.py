@@ -1,4 +1,4 @@
-"""E-TRU-INIT: dispersion of the NTK of ReLU networks by depth and width (``trust`` Figure 2)."""
+"""Dispersion of the NTK by depth and width, job `trust_depth` (``trust`` Figure 2)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 along the depths of every width.
+    """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
 
     Args:
         inputs: none.
@@ -23,10 +23,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
-        dispersion, error (standard error), draws. Samples: ``ours``, whose depths share random
-        numbers; ``paper``, a sample of the paper's size with a stream of its own at every depth;
-        ``exact`` in the place of ours where there is a closed form.
-        ``limits``: sigma_w2, sigma_b2, form (printed or corrected), lambda, dispersion, where
+        dispersion, error (standard error), draws. Samples: ``ours``, with the same random numbers
+        for all depths; ``paper``, with the paper's number of draws and independent random numbers
+        for every depth; ``exact``, which replaces ``ours`` if there is a closed form.
+        ``limits``: sigma_w2, sigma_b2, form (printed or corrected), lambda, dispersion, for
         sigma_b2 = 0: Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
     """
     rows, limits = [], []
@@ -42,7 +42,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
-    """About ``points`` depths from 1 to the largest allowed for a width, evenly spaced."""
+    """About ``points`` evenly spaced depths from 1 to the largest one allowed for a width."""
     largest = min(settings["largest_depth"], round(settings["largest_lambda"] * width))
     found = np.linspace(1, max(1, largest), settings["points"]).round().astype(int)
     return sorted({int(depth) for depth in found})
@@ -73,8 +73,8 @@ def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]
 
 
 def _limits(variance: float, largest: float) -> Iterator[Row]:
-    # with |x|^2 = n_0 the biases' part is of order 1/M of the weights': what the theorem says of
-    # the chaotic phase then holds at the edge of chaos too (|x| = 1 there: both parts count)
+    # For |x|^2 = n_0 the biases' part is of order 1/M of the weights' part, so the theorem's limit
+    # of the chaotic phase also holds at the edge of chaos. At |x| = 1 both parts matter there.
     phase = "ordered" if relu_phase(variance) == "ordered" else "chaotic"
     for form in ("printed", "corrected"):
         for ratio in np.linspace(0, largest, 41).tolist():

@@ -1,4 +1,4 @@
-"""One estimate of the dispersion as a tidy row: from draws, or exact."""
+"""Estimated and exact dispersions as rows of a table."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,13 +15,13 @@ Row = dict[str, Any]
 
 
 def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]:
-    """The draws of a sweep, cell by cell."""
+    """Join the blocks of a sweep: cell -> all its draws."""
     kept = list(blocks)
     return {cell: joined([block[cell] for block in kept]) for cell in kept[0]}
 
 
 def estimated(draws: NtkDraws, estimator: str, sample: str) -> Row:
-    """Log of the mean kernel, dispersion, standard error and number of draws."""
+    """Logarithm of the mean kernel, dispersion, standard error and number of draws, from draws."""
     value, error = linearised_dispersion(draws.scaled_theta, estimator=estimator)
     mean = float(np.log(draws.scaled_theta.mean()) + draws.log_growth)
     return {
@@ -34,7 +34,12 @@ def estimated(draws: NtkDraws, estimator: str, sample: str) -> Row:
 
 
 def exact(init: Initialisation, input_norm2: float) -> Row:
-    """The same from the closed form (ReLU without biases): nothing is drawn."""
+    """The same columns from the closed form for ReLU networks without biases.
+
+    Args:
+        init: the networks.
+        input_norm2: |x|^2.
+    """
     moments = log_moments(init, input_norm2=input_norm2)
     return {
         "sample": "exact",

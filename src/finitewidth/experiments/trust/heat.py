@@ -1,4 +1,7 @@
-"""E-TRU-INIT: dispersion of the NTK over weight variance and depth (``trust`` Figures 1 and 7)."""
+"""Dispersion of the NTK over weight variance and depth, for several widths or bias variances.
+
+Used by the jobs `trust_heat_widths` (``trust`` Figure 1) and `trust_heat_biases` (Figure 7).
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -17,18 +20,18 @@ ACTIVATIONS = ("tanh", "relu")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
+    """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
 
     Args:
         inputs: none.
         settings: ``draws``, ``paper_draws``, ``estimator``, ``widths``, ``sigma_b2``, ``depths``,
-            and ``sigma_w2`` per activation (first, last, points).
+            and ``sigma_w2`` by activation (first, last, points).
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
         error (standard error), draws. Samples: ``ours``; ``paper``, the first ``paper_draws`` of
-        them; ``exact`` in the place of ours where there is a closed form.
-        ``borders``: activation, sigma_b2, sigma_w2 at which chi_1 = 1.
+        these draws; ``exact``, which replaces ``ours`` if there is a closed form.
+        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
     """
     rows, borders = [], []
     for activation, bias in product(ACTIVATIONS, settings["sigma_b2"]):
@@ -61,7 +64,10 @@ def _map(activation: str, width: int, bias: float, settings: Mapping[str, Any]) 
 def _sweep(
     activation: str, deepest: Initialisation, depths: list[int], variances: list[float], count: int
 ) -> Iterator[dict]:
-    """Draws at |x|^2 = n_0: the scalar chain for ReLU, else the vectors."""
+    """Draws at |x|^2 = n_0.
+
+    ReLU networks are sampled by the scalar chain, all others by their vectors of activations.
+    """
     width = deepest.widths[0]
     seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
     others = {"sigma_w2": variances, "input_norm2": float(width)}

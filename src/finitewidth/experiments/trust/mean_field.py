@@ -1,4 +1,7 @@
-"""E-TRU-MF: kappa_1 and kappa_2 of infinitely wide networks (``trust`` Figures 5 and 6), exact."""
+"""kappa_1 and kappa_2 of infinitely wide networks, job `trust_mean_field`.
+
+Used for ``trust`` Figures 5 and 6. The values are exact.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,16 +15,16 @@ from finitewidth.kernels.ntk_init.phases import border, phase
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Sums over layers kappa = sum_l qhat^(l-1) p^l at every depth, by the corrected recursions.
+    """Sums over layers kappa = sum_l qhat^(l-1) p^l for every depth, by the corrected recursions.
 
     Args:
         inputs: none.
-        settings: ``depth``, the largest; ``covariances`` of two inputs of |x|^2 = n_0, over n_0;
-            ``pairs`` of sigma_w2 (or ``border``) and sigma_b2 per activation.
+        settings: ``depth``, the largest; ``covariances`` of two inputs with |x|^2 = n_0, divided by
+            n_0; ``pairs`` of sigma_w2 (or ``border``) and sigma_b2 by activation.
 
     Returns:
         ``kappa``: activation, phase, sigma_w2, sigma_b2, covariance, depth, log_kappa_1,
-        log_kappa_2 (natural logarithms: they outgrow floats), log_ratio.
+        log_kappa_2 (natural logarithms, because the values overflow), log_ratio.
     """
     rows = []
     for tag in pairs_of(settings["pairs"]):
@@ -34,7 +37,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Activation, phase, sigma_w2 and sigma_b2 of all pairs, ``border`` resolved."""
+    """Activation, phase, sigma_w2 and sigma_b2 of all pairs.
+
+    ``border`` is replaced by the weight variance at the border between the phases.
+    """
     for activation, variances in pairs.items():
         for variance, bias in variances:
             at_border = variance == "border"
@@ -44,7 +50,7 @@ def pairs_of(pairs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def gram(covariances: list[float]) -> np.ndarray:
-    """Of one input and others that have these covariances with it, all of norm 1."""
+    """Gram matrix of one input and others with the given covariances with it, all of norm 1."""
     first = np.array([1.0, *covariances])
     rest = np.diag(np.sqrt(1 - first**2))
     return np.outer(first, first) + rest**2
@@ -55,7 +61,7 @@ def _curves(
 ) -> Iterator[dict[str, Any]]:
     inputs = gram(covariances)
     for depth in range(1, largest + 1):
-        # the recursions do not know the width
+        # the recursions do not depend on the width
         init = constant_width(depth, 1, sigma_w2=variance, sigma_b2=bias)
         _, log_kappa = infinite_width_of_gram(init, inputs, activation=activation).log_kappa
         for covariance, value in zip(covariances, log_kappa[0, 1:], strict=True):

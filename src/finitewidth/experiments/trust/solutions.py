@@ -1,4 +1,4 @@
-"""Theorem 5.3 of ``trust``: the variance of a trained network's output, beside what it is."""
+"""Variance of a trained network's output compared with Theorem 5.3, job `trust_solutions`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -13,7 +13,12 @@ from finitewidth.kernels.ntk_init.initialisation import constant_width
 
 
 class Means(NamedTuple):
-    """Data-independent parts of both kernels: on the diagonal and beside it."""
+    """Mean entries of the two kernels on the diagonal and off it.
+
+    Attributes:
+        kappa_1, kappa_2: of the tangent kernel.
+        q, q_sr: of the covariance of the outputs.
+    """
 
     kappa_1: float
     kappa_2: float
@@ -22,22 +27,23 @@ class Means(NamedTuple):
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Var f(x) after training for ever on S samples, over the theorem's formula.
+    """Var f(x) after infinite training on S samples, compared with the formula of the theorem.
 
-    f = f_0(x) - K(x, X) K(X)^-1 f_0(X) + what the labels fix (equation 10), with f_0 normal of
-    covariance q^L and K = kappa. Inputs have |x|^2 = n_0 and random directions.
+    By equation 10, f = f_0(x) - K(x, X) K(X)^-1 f_0(X) plus a term fixed by the labels. Here f_0 is
+    normal with covariance q^L, and K = kappa. Inputs have |x|^2 = n_0 and random directions.
 
     Args:
         inputs: none.
         settings: ``draws`` of f_0, ``datasets``, ``samples`` S, ``input_width`` n_0, ``depths``,
-            ``pairs`` as of `mean_field`.
+            ``pairs`` as in `finitewidth.experiments.trust.mean_field.measure`.
 
     Returns:
         ``solutions``: activation, phase, sigma_w2, sigma_b2, depth, kernel, variance and formula
-        (in units of q^L), ratio, error (standard error of the ratio), draws. Kernels: ``constant``,
-        the means kappa_1 and kappa_2 in place of the entries, as the theorem has it, with ``draws``
-        outputs drawn; ``infinite_width``, the entries themselves, the variance computed exactly
-        and all three numbers averaged over ``draws`` datasets.
+        (in units of q^L), ratio, error (standard error of the ratio), draws. The kernel
+        ``constant`` has the means kappa_1 and kappa_2 as entries, as in the theorem, and its
+        variance is estimated from ``draws`` random outputs. The kernel ``infinite_width`` has its
+        own entries; its variance is exact, and the three numbers are averaged over ``draws``
+        datasets.
     """
     rows = []
     for tag in pairs_of(settings["pairs"]):
@@ -79,10 +85,14 @@ def _rows(
 def _kernels(
     tag: Mapping[str, Any], depth: int, settings: Mapping[str, Any], rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """kappa, over its largest entry, and q^L over its diagonal; the last input is the test's."""
+    """Kernels of random inputs, the last of which is the test point.
+
+    Returns:
+        kappa divided by its largest entry, and q^L divided by its diagonal; (S + 1, S + 1) each.
+    """
     x = rng.standard_normal((settings["samples"] + 1, settings["input_width"]))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
-    # the recursions do not know the width
+    # the recursions do not depend on the width
     init = constant_width(depth, 1, sigma_w2=tag["sigma_w2"], sigma_b2=tag["sigma_b2"])
     field = infinite_width_of_gram(init, x @ x.T, activation=tag["activation"])
     sign, log = field.log_kappa
@@ -91,7 +101,7 @@ def _kernels(
 
 
 def means_of(kappa: np.ndarray, covariance: np.ndarray) -> Means:
-    """Mean diagonal and off-diagonal entries of both."""
+    """Mean diagonal and off-diagonal entries of both kernels."""
     beside = ~np.eye(len(kappa), dtype=bool)
     return Means(
         float(np.diagonal(kappa).mean()), float(kappa[beside].mean()),
@@ -106,7 +116,10 @@ def formula(means: Means, samples: int) -> float:
 
 
 def _solution(kappa: np.ndarray) -> np.ndarray:
-    """(S + 1,): f(x) after training is this times f_0, up to what the labels add."""
+    """Coefficients (S + 1,) of the trained output in the initial outputs f_0.
+
+    The contribution of the labels is left out.
+    """
     return np.append(-np.linalg.solve(kappa[:-1, :-1], kappa[:-1, -1]), 1.0)
 
 
@@ -117,7 +130,7 @@ def exact_variance(kappa: np.ndarray, covariance: np.ndarray) -> float:
 
 
 def drawn_variance(means: Means, samples: int, draws: int, rng: np.random.Generator) -> float:
-    """The same for constant entries, from networks' outputs drawn and solved for."""
+    """The same for kernels of constant entries, estimated from random initial outputs."""
     size = samples + 1
     kappa = np.full((size, size), means.kappa_2) + np.eye(size) * (means.kappa_1 - means.kappa_2)
     covariance = np.full((size, size), means.q_sr) + np.eye(size) * (means.q - means.q_sr)
