@@ -1,1 +1,1 @@
-"""Errata: misprints in the papers, each with what shows it, computed."""
+"""Errata: misprints in the papers, each with a computation that shows it."""

@@ -1,4 +1,7 @@
-"""Misprints of ``beyond``: off-diagonal elements, estimators, appendix; moments stand beside."""
+"""Misprints of ``beyond`` in off-diagonal elements, estimators and the appendix.
+
+Misprints in moments are in `finitewidth.errata.beyond_moments`.
+"""
 
 import itertools
 
@@ -20,7 +23,7 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
 
 
 def quadrant(cosine: float) -> tuple[float, float]:
-    """2 E φ(u) φ(v) and 2 E φ′(u) φ′(v), ReLU, unit variances: quadrature over the angle."""
+    """2 E φ(u) φ(v) and 2 E φ′(u) φ′(v) for ReLU and unit variances, by quadrature over an angle."""
     angle = np.arccos(cosine)
     low, high = angle - np.pi / 2, np.pi / 2
     product = quad(lambda t: np.cos(t) * np.cos(t - angle), low, high, epsabs=1e-14)[0]
@@ -28,7 +31,7 @@ def quadrant(cosine: float) -> tuple[float, float]:
 
 
 def layers_by_quadrature(depth: int, cosine: float) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines of x⁰..x^(L-1) and of δ¹..δ^L of wide ReLU networks."""
+    """Cosines of x⁰..x^(L-1) and of δ¹..δ^L in wide ReLU networks."""
     cosines, slopes = [cosine], []
     for _ in range(depth - 1):
         product, slope = quadrant(cosines[-1])
@@ -57,7 +60,7 @@ def ordered_ratio() -> Evidence:
 
 
 def two_layer_sum() -> Evidence:
-    """The sum of the proof at L = 2 and orthogonal inputs."""
+    """The sum in the proof for L = 2 and orthogonal inputs."""
     cosines, errors = layers_by_quadrature(2, 0.0)
     corrected = 0.0 * slope_map(0.0) + correlation_map(0.0)
     quantity = "Σ_l g^{∘(l−1)}(ρ) Π f at L = 2, ρ = 0; printed: not below"
@@ -65,16 +68,16 @@ def two_layer_sum() -> Evidence:
 
 
 def equal_draws() -> Evidence:
-    """The estimator on a kernel that does not vary."""
+    """The estimator for a kernel that does not vary."""
     sample = np.ones(5)
     forms = (float(form(sample)) for form in (printed_leave_one_out, leave_one_out))
     return exactly("r̂ of five equal draws; r = 1", 1.0, *forms)
 
 
 def mean_of_estimator() -> Evidence:
-    """E r̂ with prefactor 1/N over all samples of four draws from {1, 3}."""
+    """E r̂ with prefactor 1/N, over all samples of four draws from {1, 3}."""
     samples = np.array(list(itertools.product((1.0, 3.0), repeat=4)))
-    counts = np.arange(4)  # how many of the three other draws are 3
+    counts = np.arange(4)  # number of 3s among the three other draws
     chance = np.array([1, 3, 3, 1]) / 8
     total, squares = 3 + 2 * counts, 3 + 8 * counts
     inverse = (chance / ((total**2 - squares) / 6)).sum()
@@ -87,7 +90,7 @@ def mean_of_estimator() -> Evidence:
 
 
 def widening() -> Evidence:
-    """Dispersion of widening over that of narrowing networks at the edge of chaos, L = 150."""
+    """Sign of the difference in dispersion between widening and narrowing networks, L = 150."""
     depth, narrow, wide = 150, 100, 500
     up = [narrow + int(np.ceil(k * (wide - narrow) / depth)) for k in range(depth)]
     down = [wide + int(np.ceil(k * (narrow - wide) / depth)) for k in range(depth)]
@@ -104,14 +107,14 @@ def widening() -> Evidence:
 
 
 def activation_with_bias() -> Evidence:
-    """E φ²(h) for h of two independent parts of variance 1, by quadrature."""
+    """E φ²(h) for h the sum of two independent parts of variance 1, by quadrature."""
     density = lambda h: h * h * np.exp(-h * h / 4) / np.sqrt(4 * np.pi)  # noqa: E731
     truth = quad(density, 0, 40, epsabs=1e-13)[0]
     return exactly("E φ²(W x + b), both of variance 1", truth, (1 + 1) ** 2 / 2, (1 + 1) / 2)
 
 
 def edge_of_chaos() -> Evidence:
-    """The weight variance at which errors neither grow nor shrink, ReLU: found as a root."""
+    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
     share = quad(lambda z: np.exp(-z * z / 2) / np.sqrt(2 * np.pi), 0, 40)[0]
     root = brentq(lambda variance: variance * share - 1, 0.1, 10, xtol=1e-14)
     return exactly("σ_w² at which σ_w² E[φ′²] = 1, ReLU", root, 2.0**2, 2.0)

@@ -24,7 +24,7 @@ DOUBLING = (64, 128, 256, 512, 1024, 2048)
 
 
 def two_layers(networks: int) -> Evidence:
-    """Mean of |δ¹|² |x²|² over networks drawn in full: two layers of 8 units, σ_w² = 2."""
+    """Mean of |δ¹|² |x²|² over random networks with two layers of 8 units, σ_w² = 2."""
     n, s = 8, 2
     signals, errors, _ = relu_pass(generator("beyond-1"), (n,) * (s + 1), networks)
     corrected = 2 / 3 * (1 - 1 / n) ** s + (1 + 5 / n) ** s / 3
@@ -45,7 +45,7 @@ def _small_moment(powers: tuple[int, int], name: str, reading: str, quantity: st
 
 
 def weights_squared() -> Evidence:
-    """E Θ_W² by dynamic programming over layers, which knows neither formula."""
+    """E Θ_W² by a recursion over layers that uses neither formula."""
     return _small_moment((2, 0), "w2", "as_printed", "E[Θ_W²]")
 
 
@@ -55,7 +55,16 @@ def weights_and_biases() -> Evidence:
 
 
 def _limit(lam: float, sigma_w2: float, log_ratio: Callable[[Initialisation], float]) -> tuple:
-    """Limit of a ratio of moments at L = lam M, M doubled, extrapolated in 1/M."""
+    """Limit of a ratio of moments at L = lam M, extrapolated in 1/M from doubled widths.
+
+    Args:
+        lam: L / M.
+        sigma_w2: weight variance times fan-in.
+        log_ratio: logarithm of the ratio.
+
+    Returns:
+        The limit and its numerical error.
+    """
     values = []
     for width in DOUBLING:
         init = constant_width(round(lam * width), width, sigma_w2=sigma_w2)
@@ -64,7 +73,7 @@ def _limit(lam: float, sigma_w2: float, log_ratio: Callable[[Initialisation], fl
 
 
 def chaotic_limit() -> Evidence:
-    """Dispersion far in the chaotic phase at L = M/2 by the moment recursion, extrapolated."""
+    """Dispersion in the chaotic phase at L = M/2, by the moment recursion, extrapolated."""
     truth, error = _limit(
         0.5, 4.0, lambda init: log_theta_moment(init, 2) - 2 * log_theta_moment(init, 1)
     )
@@ -73,7 +82,7 @@ def chaotic_limit() -> Evidence:
 
 
 def critical_limit() -> Evidence:
-    """The same at the edge of chaos, L = M and alpha_0 = 1."""
+    """The same at the edge of chaos, with L = M and alpha_0 = 1."""
     truth, error = _limit(
         1.0, 2.0, lambda init: log_theta_moment(init, 2) - 2 * log_theta_moment(init, 1)
     )
@@ -86,7 +95,7 @@ def critical_limit() -> Evidence:
 
 
 def crossed_limit() -> Evidence:
-    """Limit of E Θ_W Θ_b / L² at the edge of chaos, L = M and alpha_0 = 1."""
+    """Limit of E Θ_W Θ_b / L² at the edge of chaos, with L = M and alpha_0 = 1."""
     truth, error = _limit(
         1.0, 2.0, lambda init: log_kernel_moments(init, 2)[1, 1] - 2 * np.log(init.depth)
     )
@@ -95,7 +104,7 @@ def crossed_limit() -> Evidence:
 
 
 def lemma_integral() -> Evidence:
-    """The mean over two units i ≠ j by quadrature over their pre-activations."""
+    """The mean over two units i ≠ j, by quadrature over their pre-activations."""
     a, bi, bj = 0.7, 0.5, 0.6
     rest = 1 - a**2 * (bi**2 + bj**2)
 
@@ -114,7 +123,7 @@ def lemma_integral() -> Evidence:
 
 
 def gradient_step(networks: int) -> Evidence:
-    """Mean of f² |δ²|² |x⁰|² over networks drawn in full: four layers of 6 units, σ_w² = 2."""
+    """Mean of f² |δ²|² |x⁰|² over random networks with four layers of 6 units, σ_w² = 2."""
     n, depth = 6, 4
     signals, errors, f = relu_pass(generator("beyond-8"), (n,) * depth, networks)
     kept = depth - 2  # layers 2..L-1
@@ -127,7 +136,7 @@ def gradient_step(networks: int) -> Evidence:
 
 
 def square_of_a_sum() -> Evidence:
-    """E Θ² by the moment recursion beside the sum of its parts."""
+    """E Θ² by the moment recursion, compared with the sum of its parts."""
     parts = log_moments(SMALL)
     w2, b2, wb = (float(np.exp(part)) for part in (parts.w2, parts.b2, parts.wb))
     truth = np.exp(log_theta_moment(SMALL, 2))

@@ -1,8 +1,9 @@
 """Gradient flow of features under a block-structured kernel, from its definition, for ``collapse``.
 
-Features H (n, N) of C classes of m samples, in the order of classes; outputs W H + b 1ᵀ, labels Y.
-The kernel of two features is a matrix A_d + A_c + A_n of a sample with itself, A_c + A_n within a
-class, A_n between classes (Assumption D.1); multiples of the identity in Assumption 3.2.
+There are C classes of m samples each; the samples are sorted by class. Features are H (n, N),
+outputs are W H + b 1ᵀ, labels are Y. The kernel of two features is the matrix A_d + A_c + A_n for a
+sample with itself, A_c + A_n within a class, and A_n between classes (Assumption D.1). In
+Assumption 3.2 these matrices are multiples of the identity.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,13 @@ LABELS = np.kron(EYE, np.ones(SAMPLES))
 
 @dataclass(frozen=True)
 class State:
-    """Weights W (C, n), biases b (C,) and features H (n, N)."""
+    """Parameters and features at one time.
+
+    Attributes:
+        weights: W (C, n).
+        biases: b (C,).
+        features: H (n, N).
+    """
 
     weights: np.ndarray
     biases: np.ndarray
@@ -35,28 +42,34 @@ class State:
 
     @property
     def means(self) -> np.ndarray:
-        """H₁, (n, C): class means."""
+        """H₁, (n, C): the class means."""
         return first_part(self.features)
 
     @property
     def rest(self) -> np.ndarray:
-        """H₂, (n, N - C): what varies within classes."""
+        """H₂, (n, N - C): the variation within classes."""
         return second_part(self.features)
 
 
 def first_part(features: np.ndarray) -> np.ndarray:
-    """H Q₁ / √m, equation 23."""
+    """H Q₁ / √m (equation 23)."""
     return features @ np.kron(EYE, np.ones((SAMPLES, 1))) / SAMPLES
 
 
 def second_part(features: np.ndarray) -> np.ndarray:
-    """H Q₂ / √m, equation 23."""
+    """H Q₂ / √m (equation 23)."""
     across = null_space(np.ones((1, SAMPLES)))
     return features @ np.kron(EYE, across) / SAMPLES**0.5
 
 
 def random_state(rng: np.random.Generator, *, centred: bool = False, fitted: bool = False) -> State:
-    """A state; ``centred``: of zero global mean; ``fitted``: with class means that have R₁ = 0."""
+    """A random state.
+
+    Args:
+        rng: random generator.
+        centred: whether the global mean of the features is zero.
+        fitted: whether the class means are fitted, so that R₁ = 0.
+    """
     count = CLASSES * SAMPLES
     weights = rng.standard_normal((CLASSES, FEATURES))
     biases = rng.standard_normal(CLASSES)
@@ -70,13 +83,13 @@ def random_state(rng: np.random.Generator, *, centred: bool = False, fitted: boo
 
 
 def scalar_blocks() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A_d, A_c, A_n of Assumption 3.2."""
+    """A_d, A_c and A_n of Assumption 3.2, each (n, n)."""
     eye = np.eye(FEATURES)
     return (KAPPA_D - KAPPA_C) * eye, (KAPPA_C - KAPPA_N) * eye, KAPPA_N * eye
 
 
 def flow(state: State, blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None) -> State:
-    """Time derivatives of all three, sample by sample."""
+    """Time derivatives of weights, biases and features, summed sample by sample."""
     diagonal, within, between = blocks or scalar_blocks()
     residuals = state.residuals
     count = CLASSES * SAMPLES
@@ -89,5 +102,5 @@ def flow(state: State, blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None 
 
 
 def product_rate(a: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Time derivative of A Aᵀ."""
+    """Time derivative of A Aᵀ, given A and its time derivative."""
     return a @ rate.T + rate @ a.T

@@ -1,4 +1,4 @@
-"""Misprints of ``collapse``: dynamics under a block kernel, and what they converge to."""
+"""Misprints of ``collapse`` in the dynamics under a block kernel."""
 
 import numpy as np
 
@@ -27,10 +27,13 @@ SETTING = "C = 3, m = 2, n = 5, random state"
 
 
 def aligned_weights() -> Evidence:
-    """Rate of WᵀW, which the features' terms follow if the invariant stays 0."""
+    """Rate of WᵀW.
+
+    The sum of the features' terms has the same rate if the invariant stays 0.
+    """
     state = random_state(generator("collapse-1"), centred=True)
     rate = flow(state)
-    # the means' rate keeps H₁ 1 out of α's term: H₁ 1 = 0 here
+    # the term with α vanishes, because H₁ 1 = 0 for centred features
     means = product_rate(state.means, first_part(rate.features)) / MU_CLASS
     rest = product_rate(state.rest, second_part(rate.features)) / MU_SINGLE
     truth = product_rate(state.weights.T, rate.weights.T) / SAMPLES
@@ -39,7 +42,7 @@ def aligned_weights() -> Evidence:
 
 
 def rate_of_weights() -> Evidence:
-    """Entry (1, 1) of the weights' rate."""
+    """Entry (1, 1) of the rate of the weights."""
     state = random_state(generator("collapse-2"))
     residuals = state.weights @ state.means + state.biases[:, None] - np.eye(CLASSES)
     signal, noise = residuals @ state.means.T, state.weights @ state.rest @ state.rest.T
@@ -48,7 +51,7 @@ def rate_of_weights() -> Evidence:
 
 
 def two_eigenvalues() -> Evidence:
-    """Sum of μ_single and μ_class among the eigenvalues of the block kernel."""
+    """μ_single + μ_class, compared with sums of two eigenvalues of the block kernel."""
     same = np.kron(np.eye(CLASSES), np.ones((SAMPLES, SAMPLES)))
     kernel = KAPPA_N + (KAPPA_C - KAPPA_N) * same + MU_SINGLE * np.eye(CLASSES * SAMPLES)
     values = np.unique(np.linalg.eigvalsh(kernel).round(10))
@@ -57,7 +60,7 @@ def two_eigenvalues() -> Evidence:
 
 
 def _end_of_training(erratum: str) -> tuple:
-    """A fitted state with its H₂, the rate of H₂ and Ẽ of (45)."""
+    """Return H₂ of a fitted state, its rate, and Ẽ of (45)."""
     state = random_state(generator(erratum), fitted=True)
     conserved = MU_SINGLE * state.weights.T @ state.weights - SAMPLES * state.rest @ state.rest.T
     return state.rest, second_part(flow(state).features), conserved
@@ -82,7 +85,7 @@ def end_products() -> Evidence:
 
 
 def mean_term() -> Evidence:
-    """What E of (26) leaves when the term of the global mean is taken out."""
+    """The term of the global mean in E of (26)."""
     state = random_state(generator("collapse-6"))
     means, rest = state.means, state.rest
     plain = state.weights.T @ state.weights / SAMPLES - rest @ rest.T / MU_SINGLE
@@ -100,7 +103,7 @@ def _general_blocks(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 
 def general_rate() -> Evidence:
-    """Entry (1, 1) of the features' rate under a general block kernel."""
+    """Entry (1, 1) of the rate of the features under a general block kernel."""
     rng = generator("collapse-13")
     state, blocks = random_state(rng), _general_blocks(rng)
     residuals = state.residuals
@@ -121,7 +124,7 @@ def general_rate() -> Evidence:
 
 
 def general_invariant() -> Evidence:
-    """Entry (1, 1) of the rate of WᵀW - c₁ H₁H₁ᵀ - c₂ H₂H₂ᵀ under a general block kernel."""
+    """Entry (1, 2) of the rate of WᵀW - c₁ H₁H₁ᵀ - c₂ H₂H₂ᵀ under a general block kernel."""
     rng = generator("collapse-14")
     state, blocks = random_state(rng, centred=True), _general_blocks(rng)
     c1, c2, eye = 0.7, 1.3, np.eye(FEATURES)

@@ -21,7 +21,7 @@ def root(matrix: np.ndarray) -> np.ndarray:
 
 
 def angle_of_weights() -> Evidence:
-    """γ from the square root of the right side of (29) at equal biases."""
+    """γ from the square root of the right side of (29) with equal biases."""
     biases = np.full((CLASSES, 1), BETA)
     mixed = biases @ np.ones((1, CLASSES))
     square = EYE - ALPHA * ONES
@@ -32,7 +32,7 @@ def angle_of_weights() -> Evidence:
 
 
 def second_of_squares() -> Evidence:
-    """The second line of (56) where W H₁ = I - β 1 1ᵀ."""
+    """The second line of (56) for W H₁ = I - 1 1ᵀ/C."""
     rng = generator("collapse-9")
     m, eigenvalue = 3, 1.4
     weights = rng.standard_normal((CLASSES, 6))
@@ -45,7 +45,7 @@ def second_of_squares() -> Evidence:
 
 
 def inverse_matrix() -> Evidence:
-    """An entry off the diagonal of the inverse of I - φ 1 1ᵀ."""
+    """An off-diagonal entry of the inverse of I - φ 1 1ᵀ."""
     phi = (1 - np.sqrt(1 - ALPHA * CLASSES)) / CLASSES
     truth = np.linalg.inv(EYE - phi * ONES)[0, 1]
     forms = (-phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
@@ -67,7 +67,7 @@ def angle_of_means() -> Evidence:
 
 
 def centred_means() -> Evidence:
-    """MᵀM from (63) at α = 1/C and arbitrary biases: its square is P (63) P."""
+    """MᵀM from (63) at α = 1/C with arbitrary biases: its square is P (63) P, P = I - 1 1ᵀ/C."""
     ratio = 2.5
     biases = generator("collapse-12").standard_normal((CLASSES, 1))
     mixed = biases @ np.ones((1, CLASSES))
@@ -79,7 +79,10 @@ def centred_means() -> Evidence:
 
 
 def many_classes() -> Evidence:
-    """αC, which must vanish for γ = θ, as the number of classes grows: (69) extrapolated."""
+    """Limit of αC, by extrapolating (69), as the number of classes grows.
+
+    γ = θ requires that αC vanishes.
+    """
     inter, m, diagonal = 3.0, 12, 5.0
     counts = [1000 * 2**power for power in range(8)]
     values = [c / (inter * (1 - 1 / m) + diagonal / m + c - 1) for c in counts]
@@ -89,7 +92,7 @@ def many_classes() -> Evidence:
 
 
 def distance_of_means() -> Evidence:
-    """Squared distance of two class means whose Gram matrix is that of (58)."""
+    """Squared distance of two class means whose Gram matrix is given by (58)."""
     ratio = 1.7
     means = root(ratio**0.5 * (EYE - ONES / CLASSES))
     truth = float(((means[:, 0] - means[:, 1]) ** 2).sum())

@@ -19,7 +19,15 @@ from finitewidth.networks.random_gated import every_signed_network
 
 
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
-    """(P, P): inner products of the derivatives of path strengths, equation 3."""
+    """Inner products of the derivatives of path strengths (equation 3).
+
+    Args:
+        weights: one matrix per layer.
+        paths: the units of each path, (P, d + 1).
+
+    Returns:
+        (P, P).
+    """
     total = 0.0
     factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]
     for k in range(len(weights)):
@@ -48,14 +56,17 @@ def paths_from_two_inputs() -> Evidence:
 
 
 def linear_variance(depth: int, width: int) -> float:
-    """Var K of a deep linear network with weights ±1/√w at x = 1, exactly."""
+    """Exact Var K of a deep linear network with weights ±1/√w at x = 1."""
     open_units = np.full((depth - 1, 1, 1), width)
     counts = GateCounts.of_numbers(open_units, open_units, open_units)
     return float(value_kernel_moments(np.ones((1, 1)), counts, 1 / width).variance[0, 0])
 
 
 def variance_growth() -> Evidence:
-    """Variance times w for large w, deep linear networks of d = 16; the bound fitted at d = 4."""
+    """Variance times w for large w of deep linear networks with d = 16.
+
+    The printed value scales the variance at d = 4 by the printed bound.
+    """
     widths = [2**power for power in range(8, 13)]
     at_four = extrapolated([w * linear_variance(4, w) for w in widths])[0]
     truth, error = extrapolated([w * linear_variance(16, w) for w in widths])
@@ -70,7 +81,7 @@ def variance_growth() -> Evidence:
 
 
 def soft_gates() -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Soft gates of three hidden units twice, for two inputs of two coordinates."""
+    """Two layers of soft gates with two units each, and two inputs of two coordinates."""
     rng = generator("dgn-3")
     gates = [torch.from_numpy(rng.random((2, 2))) for _ in range(2)]
     return gates, torch.from_numpy(rng.standard_normal((2, 2)))
@@ -111,7 +122,7 @@ def squared_loss() -> Evidence:
 
 
 def one_crossing() -> Evidence:
-    """How the left side of Case 2 grows when w doubles."""
+    """Factor by which the left side of Case 2 grows when w doubles."""
     d = 5
 
     def left(w: int) -> float:
@@ -126,7 +137,7 @@ def one_crossing() -> Evidence:
 
 
 def paths_through_first_layer() -> Evidence:
-    """Paths through one weight of the first layer, listed."""
+    """Number of paths through one weight of the first layer, by enumeration."""
     d_in, w, d = 2, 3, 3
     paths = enumerate_paths((d_in, w, w, 1))
     through = int(((paths[:, 0] == 0) & (paths[:, 1] == 0)).sum())
@@ -139,7 +150,7 @@ def paths_through_first_layer() -> Evidence:
 
 
 def lumped_cases() -> Evidence:
-    """How the leading terms of Cases 3 and 7 grow with depth."""
+    """Factor by which the leading terms of Cases 3 and 7 grow with depth."""
     w = 100
 
     def over_scale(d: int) -> float:
@@ -156,7 +167,7 @@ def lumped_cases() -> Evidence:
 
 
 def one_input() -> Evidence:
-    """E K of deep linear networks with weights ±σ at the input x = 2, all networks listed."""
+    """E K of deep linear networks with weights ±σ at the input x = 2, over all networks."""
     sigma, w, d, x = 0.6, 2, 3, 2.0
     weights = every_signed_network((1, w, w, 1), sigma)
     gates = [torch.ones(1, w, dtype=torch.float64)] * 2

@@ -1,4 +1,4 @@
-"""docs/errata.md: the declared misprints and what was computed for each, as Markdown."""
+"""docs/errata.md: all misprints and the numbers computed for each, as Markdown."""
 
 from collections.abc import Sequence
 
@@ -28,11 +28,13 @@ more than 1e-3 and more than 6 standard errors). The pipeline writes the same to
 
 
 def markdown(errata: Sequence[Erratum], networks: int) -> str:
-    """The whole document; numbers to four digits, errors to two, so that machines agree.
+    """The whole document.
+
+    Numbers have four digits and errors two, so that all machines write the same text.
 
     Args:
-        errata: in the order shown within a paper.
-        networks: how many small networks a check draws.
+        errata: in the order in which they are shown within a paper.
+        networks: number of small networks that a check draws.
     """
     found = {erratum.id: erratum.computed(networks) for erratum in errata}
     counts = [outcome(evidence) for evidence in found.values()]
@@ -50,12 +52,12 @@ def markdown(errata: Sequence[Erratum], networks: int) -> str:
 
 
 def entry(erratum: Erratum, evidence: Evidence | None) -> str:
-    """One misprint: heading, both formulas, what was computed."""
+    """One misprint: heading, both formulas, and the numbers computed."""
     return wording(erratum) + f"- {_numbers(erratum, evidence)}\n"
 
 
 def wording(erratum: Erratum) -> str:
-    """The part of an entry that no computation changes."""
+    """The part of an entry that does not depend on a computation."""
     return (
         f"### {erratum.id}: {erratum.place}\n\n"
         f"- Printed: `{erratum.printed}`\n"
@@ -67,7 +69,7 @@ def wording(erratum: Erratum) -> str:
 def _numbers(erratum: Erratum, evidence: Evidence | None) -> str:
     if evidence is None:
         return "Not computed."
-    # the numerical error of an extrapolation is rounding, which differs between machines
+    # the numerical error of an extrapolation is due to rounding, which differs between machines
     error = f" ± {evidence.truth_error:.2g}" if erratum.drawn else ""
     return (
         f"`{evidence.quantity}`: **{evidence.truth:.4g}{error}**; printed {evidence.printed:.4g}, "

@@ -1,8 +1,8 @@
-"""A misprint as a declared object: what is printed, what is right, and a computation of both.
+"""A misprint as an object: the printed formula, the corrected one, and a computation of both.
 
-Formulas are Unicode text, so that any reader shows them. A check computes one number three times:
-by a route that uses neither formula (enumeration, quadrature, exact moments, an integrated
-differential equation, networks drawn in full), by the printed formula and by the corrected one.
+Formulas are Unicode text, so that every reader displays them. A check computes one number in three
+ways: by a route that uses neither formula (enumeration, quadrature, exact moments, an integrated
+differential equation, or random networks), by the printed formula and by the corrected one.
 """
 
 import itertools
@@ -25,13 +25,13 @@ DIFFERS_ERRORS = 6
 
 @dataclass(frozen=True)
 class Evidence:
-    """One number, three times.
+    """One number, computed in three ways.
 
     Attributes:
-        quantity: what it is, with its arguments.
+        quantity: its name, with its arguments.
         truth: by a route that uses neither formula.
-        truth_error: its standard error where it is drawn, its numerical error where a limit is
-            extrapolated, else 0.
+        truth_error: its standard error if it is sampled, its numerical error if it is an
+            extrapolated limit, otherwise 0.
         printed: by the printed formula.
         corrected: by the corrected formula.
     """
@@ -46,8 +46,9 @@ class Evidence:
     def confirms(self) -> bool:
         """Whether the corrected value agrees with the truth and the printed one does not.
 
-        Agreement: within 1e-8 of the largest of the three, or 4 errors. Disagreement: by more than
-        1e-3 of it and more than 6 errors.
+        Two values agree if they differ by at most 1e-8 of the largest of the three numbers, or by
+        at most 4 errors. They disagree if they differ by more than 1e-3 of it and by more than 6
+        errors.
         """
         values = np.array([self.truth, self.truth_error, self.printed, self.corrected])
         if not np.isfinite(values).all():
@@ -64,15 +65,15 @@ class Erratum:
     """A misprint.
 
     Attributes:
-        id: letters of the paper and a number, such as ``beyond-3``.
+        id: the paper and a number, e.g. ``beyond-3``.
         paper: its short name.
-        place: equation, lemma, table.
-        printed: what stands there, in Unicode text.
-        corrected: what should.
-        kind: what sort of misprint.
-        evidence: a sentence on what is computed; why nothing is, without a check.
-        check: computes it; None where there is nothing to compute.
-        drawn: whether ``check`` takes the number of networks to draw.
+        place: equation, lemma or table.
+        printed: the printed text, in Unicode.
+        corrected: the correct text.
+        kind: the kind of misprint.
+        evidence: one sentence on what is computed or, without a check, why nothing is.
+        check: computes the evidence; None if there is nothing to compute.
+        drawn: whether ``check`` takes the number of random networks.
     """
 
     id: str
@@ -86,36 +87,42 @@ class Erratum:
     drawn: bool = False
 
     def computed(self, networks: int) -> Evidence | None:
-        """What the check finds with ``networks`` drawn networks; None without a check."""
+        """Run the check with ``networks`` random networks; None without a check."""
         if self.check is None:
             return None
         return self.check(networks) if self.drawn else self.check()
 
 
 def outcome(evidence: Evidence | None) -> Outcome:
-    """Whether a misprint is confirmed, not confirmed, or nothing was computed."""
+    """Say whether a misprint is confirmed, not confirmed or not computed."""
     if evidence is None:
         return "not computed"
     return "misprint confirmed" if evidence.confirms else "not confirmed"
 
 
 def exactly(quantity: str, truth: float, printed: float, corrected: float) -> Evidence:
-    """Evidence from a truth without error beyond rounding."""
+    """Evidence from a truth without error, apart from rounding."""
     return Evidence(quantity, float(truth), 0.0, float(printed), float(corrected))
 
 
 def on_average(quantity: str, sample: np.ndarray, printed: float, corrected: float) -> Evidence:
-    """Evidence from the mean of independent draws and its standard error."""
+    """Evidence from the mean of independent draws, with its standard error."""
     mean, count = float(np.mean(sample)), len(sample)
     error = float(np.std(sample, ddof=1)) / count**0.5 if count > 1 else float("inf")
     return Evidence(quantity, mean, error, float(printed), float(corrected))
 
 
 def extrapolated(values: list[float]) -> tuple[float, float]:
-    """The limit of a sequence at doubling M that is smooth in 1/M, and its numerical error.
+    """Limit of a sequence at M, 2 M, 4 M, … that is smooth in 1/M.
 
-    Richardson: each column of the table takes out one more power of 1/M. The error is the change
-    in the last step, at least 1e-12 of the value.
+    Richardson extrapolation: each column of the table removes one more power of 1/M.
+
+    Args:
+        values: of the sequence.
+
+    Returns:
+        The limit and its numerical error, which is the change in the last step but at least 1e-12
+        of the value.
     """
     column, earlier = list(values), values[-1]
     for power in range(1, len(values)):

@@ -1,4 +1,4 @@
-"""Random networks for checks, drawn in full with numpy."""
+"""Random networks for the checks, with all weights drawn by numpy."""
 
 import numpy as np
 
@@ -6,20 +6,20 @@ from finitewidth.common.provenance import seed_for
 
 
 def generator(erratum: str) -> np.random.Generator:
-    """The stream of an erratum's check."""
+    """Random generator for the check of an erratum."""
     return np.random.default_rng(seed_for("errata", erratum))
 
 
 def relu_pass(
     rng: np.random.Generator, widths: tuple[int, ...], draws: int, sigma_w2: float = 2.0
 ) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
-    """Gaussian ReLU networks without biases, drawn in full, at x = (1, 0, ..).
+    """Draw Gaussian ReLU networks without biases and propagate x = (1, 0, ..) through them.
 
     Args:
-        rng: the stream.
-        widths: n_0, ..., n_(L-1); one output.
-        draws: how many networks.
-        sigma_w2: times 1 / fan-in the variance of the weights.
+        rng: random generator.
+        widths: n_0, ..., n_(L-1); there is one output.
+        draws: number of networks.
+        sigma_w2: variance of the weights times fan-in.
 
     Returns:
         |x^l|^2 for l = 0..L-1, |delta^l|^2 for l = 1..L, and the outputs f; each (draws,).

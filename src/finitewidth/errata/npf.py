@@ -1,4 +1,4 @@
-"""Misprints of ``npf`` (the neural path kernel, final version)."""
+"""Misprints of the final version of ``npf``."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from finitewidth.kernels.paths import path_output
 
 
 def output_layer() -> Evidence:
-    """The output as the sum over paths, and by Table 1 with either weight matrix."""
+    """The output as a sum over paths, and by Table 1 with either weight matrix."""
     rng = generator("npf-1")
     weights = [torch.from_numpy(rng.standard_normal(shape)) for shape in [(3, 4), (4, 4), (4, 1)]]
     gates = [torch.from_numpy((rng.random((1, 4)) < 0.6).astype(float)) for _ in range(2)]
@@ -22,7 +22,7 @@ def output_layer() -> Evidence:
 
 
 def soft_gate() -> Evidence:
-    """A soft gate of large slope at a negative pre-activation: the hard gate is shut."""
+    """A soft gate of large slope at a negative pre-activation, where the hard gate is closed."""
     beta, q = 50.0, -1.0
     hard = float(q > 0)
     printed = 1 / (1 + np.exp(-beta * float(q > 0)))
@@ -54,14 +54,13 @@ def equal_variances(networks: int) -> Evidence:
     weights, signals = [], [np.tile(x / np.linalg.norm(x), (draws, 1))]
     for width in [w] * (d - 1) + [1]:
         signs = rng.integers(0, 2, (draws, width, w)) * 2.0 - 1.0
-        # inputs have w coordinates, one of them 1
         weights.append(signs * (2 / w) ** 0.5)
         signals.append(np.maximum(np.einsum("dij,dj->di", weights[-1], signals[-1]), 0.0))
     kernel, delta = (signals[d - 1] ** 2).sum(axis=1), np.ones((draws, 1))
     for layer in range(d - 1, 0, -1):
         delta = np.einsum("dij,di->dj", weights[layer], delta) * (signals[layer] > 0)
         kernel = kernel + (delta**2).sum(axis=1) * (signals[layer - 1] ** 2).sum(axis=1)
-    # Sigma^(l)(s, s) = 1 at all l, so K~^(d) = d and K^(d) = (d + 1) / 2
+    # Sigma^(l)(s, s) = 1 for all l, so K~^(d) = d and K^(d) = (d + 1) / 2
     return on_average(
         "E K(x, x), |x| = 1, d = 4, all weights ±√(2/w), w = 32", kernel, (d + 1) / 2, d
     )

@@ -1,4 +1,4 @@
-"""All errata of the papers, each computed: printed, corrected and true value side by side."""
+"""All errata of the papers, each with its printed, corrected and true value."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,21 +19,22 @@ ERRATA: tuple[Erratum, ...] = (
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Every erratum with what its check finds.
+    """Compute every erratum.
 
     Args:
         inputs: none.
-        settings: ``networks``, how many small networks a check draws (wide ones are fewer).
+        settings: ``networks``, the number of small networks that a check draws. Checks with wide
+            networks draw fewer.
 
     Returns:
         ``errata``: id, paper, place, kind, printed, corrected, evidence; quantity, truth,
-        truth_error, printed_value, corrected_value (empty where nothing is computed); outcome.
+        truth_error, printed_value, corrected_value (empty if nothing is computed); outcome.
     """
     return {"errata": pd.DataFrame([row(erratum, settings["networks"]) for erratum in ERRATA])}
 
 
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:
-    """One line of the table; ``networks`` to draw where something is drawn."""
+    """One row of the table; ``networks`` is the number of random networks of a check."""
     found = erratum.computed(networks)
     names = ("id", "paper", "place", "kind", "printed", "corrected", "evidence")
     numbers = (

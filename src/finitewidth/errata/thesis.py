@@ -12,7 +12,7 @@ from finitewidth.kernels.ntk_init.initialisation import constant_width
 
 
 def tangent_kernel() -> Evidence:
-    """Infinitely wide erf networks of four layers, NTK parametrisation: errors times signals."""
+    """NTK of infinitely wide erf networks of four layers: a sum over layers, errors times signals."""
     sigma_w2, sigma_b2, depth = 1.5, 0.2, 4
     gram = np.array([[1.0, 0.3], [0.3, 1.0]])
     init = constant_width(depth, 1, sigma_w2=sigma_w2, sigma_b2=sigma_b2, parametrisation="ntk")
@@ -34,7 +34,7 @@ def tangent_kernel() -> Evidence:
 
 
 def _regression() -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """A kernel on three inputs, one on the test point, first errors f - y, and a time."""
+    """A kernel of three inputs, its row at the test point, initial errors f - y, and a time."""
     rng = generator("thesis-2")
     root = rng.standard_normal((4, 6))
     kernel = root @ root.T
@@ -42,7 +42,7 @@ def _regression() -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
 
 def _flow() -> np.ndarray:
-    """Errors on the inputs and change at the test point at the time, integrated numerically."""
+    """Errors on the inputs and change at the test point at this time, integrated numerically."""
     kernel, test, errors, time = _regression()
 
     def law(_: float, state: np.ndarray) -> np.ndarray:
@@ -59,14 +59,14 @@ def _decay(rate: float) -> np.ndarray:
 
 
 def training_outputs() -> Evidence:
-    """(2.59) integrated."""
+    """Output on the first input, from (2.59) integrated."""
     errors = _regression()[2]
     forms = ((_decay(rate) @ errors)[0] for rate in (1.0, 1 / 3))
     return exactly("f(x₁) − y₁ at t = 0.3, N = 3", _flow()[0], *forms)
 
 
 def new_output() -> Evidence:
-    """Gradient flow at a point outside the training set, integrated."""
+    """Output at a point outside the training set, from gradient flow integrated."""
     kernel, test, errors, _ = _regression()
     forms = (
         -test @ np.linalg.solve(kernel, errors - _decay(rate) @ errors) for rate in (1.0, 1 / 3)
@@ -75,7 +75,7 @@ def new_output() -> Evidence:
 
 
 def least_norm_risk(networks: int) -> Evidence:
-    """Excess risk of the least squares solution of least norm, P = 2N, r = 0, σ = 1."""
+    """Excess risk of the least-norm least-squares solution, P = 2N, r = 0, σ = 1."""
     rng, size, count = generator("thesis-4"), 100, 200
     risks = []
     for _ in range(max(2, networks // 1000)):
@@ -88,7 +88,7 @@ def least_norm_risk(networks: int) -> Evidence:
 
 
 def signal_risk(networks: int) -> Evidence:
-    """Excess risk at σ = 0: the part of w* that the features miss, |w*| = 2."""
+    """Excess risk at σ = 0: the part of w* that the features do not span, |w*| = 2."""
     rng, size, count = generator("thesis-5"), 50, 100
     risks = []
     for _ in range(max(2, networks // 1000)):
@@ -101,7 +101,7 @@ def signal_risk(networks: int) -> Evidence:
 
 
 def one_step() -> Evidence:
-    """One step of gradient descent from 0 on |Xw − y|² for X = (1), y = 1, by differences."""
+    """One step of gradient descent from 0 on |Xw − y|², X = (1), y = 1, by finite differences."""
     step, h = 0.1, 1e-6
     slope = ((h - 1) ** 2 - (-h - 1) ** 2) / (2 * h)
     quantity = "w^{(1)} for the loss (2.41), X = 1, y = 1, η = 0.1"

@@ -1,4 +1,4 @@
-"""Misprints of ``trust``: the mean field recursions and what follows from them."""
+"""Misprints of ``trust`` in the mean-field recursions and their consequences."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def erf_slope(h: float) -> float:
 
 
 def gaussian_mean(phi: Function, q: float, covariance: float) -> float:
-    """E φ(u) φ(v) for Gaussian u, v of variance q: quadrature over two independent normals."""
+    """E φ(u) φ(v) for Gaussian u, v of variance ``q``, by quadrature over two normals."""
     a, b = q**0.5, covariance / q**0.5
     rest = (q - b * b) ** 0.5
 
@@ -35,7 +35,7 @@ def gaussian_mean(phi: Function, q: float, covariance: float) -> float:
 
 
 def relu_mean(a: float, b: float) -> float:
-    """E φ(a z₁) φ(b z₁ + √(a² − b²) z₂) for ReLU: an integral over the angle of (z₁, z₂)."""
+    """E φ(a z₁) φ(b z₁ + √(a² − b²) z₂) for ReLU, as an integral over the angle of (z₁, z₂)."""
     angle = np.arccos(b / a)
     low, high = angle - np.pi / 2, np.pi / 2
     share = quad(lambda t: np.cos(t) * np.cos(t - angle), low, high, epsabs=1e-14)[0]
@@ -43,7 +43,7 @@ def relu_mean(a: float, b: float) -> float:
 
 
 def variance_of_weights() -> Evidence:
-    """q² of (5) for tanh, beside the variance that the weights of (1) give."""
+    """q² of (5) for tanh, compared with the variance that follows from the weights of (1)."""
     q1, widths, sigma_w2, sigma_b2 = 1.2, (60, 20), 2.0, 0.3
     density = lambda z: np.tanh(q1**0.5 * z) ** 2 * np.exp(-z * z / 2) / (2 * np.pi) ** 0.5  # noqa: E731
     square = quad(density, -12, 12, epsabs=1e-13)[0]
@@ -53,11 +53,11 @@ def variance_of_weights() -> Evidence:
 
 
 def error_recursion(networks: int) -> Evidence:
-    """E|δ¹|² / E|δ²|² of ReLU networks of unequal widths drawn in full."""
+    """E|δ¹|² / E|δ²|² of random ReLU networks with unequal widths."""
     widths, sigma_w2 = (6, 30, 10, 25, 20), 1.6
     _, errors, _ = relu_pass(generator("trust-2"), widths, max(2, networks // 10), sigma_w2)
     ratio = errors[0].mean() / errors[1].mean()
-    # the sample whose scatter is that of the ratio at leading order
+    # a sample with the variance of the ratio to leading order
     sample = ratio + (errors[0] - ratio * errors[1]) / errors[1].mean()
     factor = widths[2] / widths[3]
     return on_average(
@@ -79,7 +79,10 @@ def relu_product() -> Evidence:
 
 
 def relu_errors() -> Evidence:
-    """Covariance of errors two layers below the output, from (9) with an angle for the integral."""
+    """Covariance of errors two layers below the output, from (9).
+
+    The integral is evaluated from the angle between the inputs of a layer.
+    """
     sigma_w2, cosines = 1.6, (0.2, 0.5)
     shares = [(np.pi - np.arccos(c)) / (2 * np.pi) for c in cosines]
     one = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[1]))
@@ -93,7 +96,7 @@ def relu_errors() -> Evidence:
 
 
 def erf_product() -> Evidence:
-    """The integral of E.2 over erf erf in standard deviations."""
+    """The integral of E.2 over erf erf, as a function of standard deviations."""
     a, b = 0.7, 0.3
     printed = 2 / np.pi * np.arctan(2 * b / np.sqrt((1 + 2 * a) ** 2 - 4 * b * b))
     q, cov = a * a, a * b
@@ -105,7 +108,7 @@ def erf_product() -> Evidence:
 
 
 def erf_slopes() -> Evidence:
-    """The integral of E.2 over erf' erf' in standard deviations."""
+    """The integral of E.2 over erf′ erf′, as a function of standard deviations."""
     a, b = 0.7, 0.3
     q, cov = a * a, a * b
     forms = (4 / np.pi / np.sqrt((1 + 2 * u) ** 2 - 4 * v * v) for u, v in ((a, b), (q, cov)))
@@ -135,7 +138,7 @@ def erf_errors() -> Evidence:
 
 
 def first_layer(networks: int) -> Evidence:
-    """Variance of the first pre-activation at |x|² = M₀: the input layer has no ReLU before it."""
+    """Variance of the first pre-activation at |x|² = M₀; no ReLU precedes the first layer."""
     rng, fan_in, sigma_w2, sigma_b2 = generator("trust-9"), 10, 1.6, 0.1
     weights = rng.standard_normal((networks, fan_in)) * (sigma_w2 / fan_in) ** 0.5
     h = weights.sum(axis=1) + rng.standard_normal(networks) * sigma_b2**0.5
@@ -148,7 +151,7 @@ def first_layer(networks: int) -> Evidence:
 
 
 def kernel_of_pair() -> Evidence:
-    """Weights' part of the last layer: what the gradient squared with q instead of q̂ would give."""
+    """Weights' part of the last layer, compared with its value if q replaces q̂."""
     q, cov, width = 1.0, 0.5, 200
     truth = width * relu_mean(q**0.5, cov / q**0.5)
     angle = np.pi / 2 + np.arcsin(cov / q)
@@ -159,7 +162,10 @@ def kernel_of_pair() -> Evidence:
 
 
 def output_variance(networks: int) -> Evidence:
-    """Variance of fully trained outputs: Gaussian f⁰ on S inputs and a test point, labels ±1."""
+    """Variance of fully trained outputs.
+
+    The initial outputs f⁰ on S inputs and one test point are Gaussian, and the labels are ±1.
+    """
     rng, size, ratio, q, cov = generator("trust-11"), 10, 2.5, 1.0, 0.4
     a = size / (ratio + size - 1)
     shared = rng.standard_normal((networks, 1)) * cov**0.5
