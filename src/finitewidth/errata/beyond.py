@@ -23,7 +23,7 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
 
 
 def quadrant(cosine: float) -> tuple[float, float]:
-    """2 E φ(u) φ(v) and 2 E φ′(u) φ′(v) for ReLU and unit variances, by quadrature over an angle."""
+    """2 E φ(u) φ(v) and 2 E φ′(u) φ′(v), ReLU, unit variances, by quadrature over an angle."""
     angle = np.arccos(cosine)
     low, high = angle - np.pi / 2, np.pi / 2
     product = quad(lambda t: np.cos(t) * np.cos(t - angle), low, high, epsabs=1e-14)[0]

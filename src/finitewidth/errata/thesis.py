@@ -12,7 +12,7 @@ from finitewidth.kernels.ntk_init.initialisation import constant_width
 
 
 def tangent_kernel() -> Evidence:
-    """NTK of infinitely wide erf networks of four layers: a sum over layers, errors times signals."""
+    """NTK of infinitely wide erf networks of four layers, summed over layers."""
     sigma_w2, sigma_b2, depth = 1.5, 0.2, 4
     gram = np.array([[1.0, 0.3], [0.3, 1.0]])
     init = constant_width(depth, 1, sigma_w2=sigma_w2, sigma_b2=sigma_b2, parametrisation="ntk")
