@@ -236,9 +236,8 @@ def test_the_text_table_takes_each_number_from_its_own_run():
                               {"pixels": "random_pixels", "ddof": 0})["runs"],
         "table4": swept()["runs"], "reported": PRINTED,
     }  # fmt: skip
-    select = {"select": "best_test"}
-    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0, "mnist": select,
-                "table4": select, "gates_only": {"select": "last"}}  # fmt: skip
+    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0,
+                "select": {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}}  # fmt: skip
     rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])
     assert rows.loc[("test_accuracy", "cifar10", "gates_only"), "mean"] == pytest.approx(25)
     assert rows.loc[("test_accuracy", "cifar10", "soft_relu"), "mean"] == pytest.approx(32.5)
@@ -248,7 +247,7 @@ def test_the_text_table_takes_each_number_from_its_own_run():
 
 def test_planned_trainings_at_the_papers_scale():
     planned = trainings(SETTINGS)
-    soft = planned["table4-soft_relu"].run
+    soft = planned["sweep-soft_relu"].run
     assert len(soft.replicas) == 80
     assert {(r.beta, r.eps) for r in soft.replicas} == {
         (beta, eps) for beta in (1, 2, 4, 8, 12, 16, 20, 24) for eps in (0.1, 0.4)

@@ -16,8 +16,8 @@ rule claims:
         "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1500 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
+        mem_mb=partial(plan.memory, "claims"),
+        runtime=partial(plan.minutes, "claims"),
     params:
         settings=plan.claim_settings,
         code=plan.claim_code,

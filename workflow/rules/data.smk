@@ -12,10 +12,10 @@ rule dataset:
         "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        mem_mb=partial(plan.memory, "dataset"),
+        runtime=partial(plan.minutes, "dataset"),
     params:
         tree=plan.tree,
-        code=code_digest("finitewidth.data.build"),
+        code=plan.code_of("finitewidth.data.build", script="dataset"),
     script:
         "../scripts/dataset.py"

@@ -1,14 +1,25 @@
-# Misprints of the papers, each computed: errata. No artifact of a paper; docs/errata.md shows it.
-
-
-use rule experiment as errata_table with:
+# Misprints of the papers, each one computed. docs/errata.md shows the table.
+rule errata:
     output:
         errata=ensure(plan.errata(), non_empty=True),
         provenance=f"{results}/errata/experiments/errata_provenance.json",
     log:
-        plan.log("errata_table"),
+        f"{results}/logs/errata/errata.log",
     benchmark:
-        plan.benchmark("errata_table")
+        f"{results}/benchmarks/errata/errata.tsv"
+    conda:
+        "../envs/finitewidth.yaml"
+    threads: 1
+    resources:
+        mem_mb=partial(plan.memory, "errata"),
+        runtime=partial(plan.minutes, "errata"),
     params:
-        **module("finitewidth.errata.table"),
+        module="finitewidth.errata.table",
+        code=plan.code_of(
+            "finitewidth.errata.table",
+            "finitewidth.experiments.job",
+            script="experiment",
+        ),
         settings=config["errata"],
+    script:
+        "../scripts/experiment.py"

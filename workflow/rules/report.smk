@@ -3,9 +3,11 @@
 from finitewidth.report.assets import assets_digest
 
 report_params = {
-    "settings": plan.report_settings(),
-    "jobs": plan.report_jobs(workflow.rules),
-    "code": code_digest("finitewidth.report.job"),
+    "settings": plan.report_settings,
+    "jobs": lambda wildcards: plan.report_jobs(workflow.rules),
+    "code": plan.code_of(
+        "finitewidth.report.job", script="report", texts=["CITATION.cff"]
+    ),
     "assets": assets_digest(),
 }
 
@@ -27,8 +29,8 @@ rule report:
         "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1500 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
+        mem_mb=partial(plan.memory, "report"),
+        runtime=partial(plan.minutes, "report"),
     params:
         **report_params,
     script:
@@ -43,8 +45,8 @@ rule report_now:
         "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1500 * attempt,
-        runtime=lambda wildcards, attempt: 10 * attempt,
+        mem_mb=partial(plan.memory, "report"),
+        runtime=partial(plan.minutes, "report"),
     params:
         **report_params,
         folder=rules.report.output[0],

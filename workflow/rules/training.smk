@@ -21,11 +21,11 @@ rule train:
         "../envs/finitewidth.yaml"
     threads: 1
     resources:
-        mem_mb=plan.training_memory,
-        runtime=plan.training_minutes,
+        mem_mb=partial(plan.memory, "train"),
+        runtime=partial(plan.minutes, "train"),
         gpu=plan.gpus(),
     params:
         run=plan.training_settings,
-        code=code_digest("finitewidth.training.job"),
+        code=plan.code_of("finitewidth.training.job", script="train"),
     script:
         "../scripts/train.py"

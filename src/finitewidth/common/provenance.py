@@ -120,6 +120,20 @@ def _seen() -> dict[str, list[Any]]:
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
 
+def text_digest(*files: str | Path) -> str:
+    """Digest (16 hex digits) of the bytes of some files of the project."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(hashlib.sha256(Path(file).read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def script_digest(file: str | Path) -> str:
+    """Digest (16 hex digits) of one Python file outside the package, docstrings left out."""
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    return hashlib.sha256(ast.dump(without_docstrings(tree)).encode()).hexdigest()[:16]
+
+
 def code_digest(*modules: str) -> str:
     """Digest (16 hex digits) of modules and of every package module that they reach.
 

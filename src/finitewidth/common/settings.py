@@ -13,7 +13,6 @@ import yaml
 from finitewidth.common.errors import ConfigError
 
 PRESETS = ("smoke", "quick", "laptop", "paper")
-MAX_SIGNED_WEIGHTS = 8
 LONGEST_SHOWN = 200
 LONGEST_NUMBER = 100  # characters; YAML need not be asked about longer texts
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the former is ten times as fast
@@ -28,7 +27,7 @@ def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
     preset = config.get("preset")
     if preset not in PRESETS:
         raise ConfigError(
-            f"preset: {preset!r} is unknown{_hint(preset, PRESETS)}; {_one_of(PRESETS)}"
+            f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; {one_of(PRESETS)}"
         )
     return str(Path(folder) / "preset" / f"{preset}.yaml")
 
@@ -70,11 +69,12 @@ def _defaults(folder: str | Path, preset: str) -> dict[str, Any]:
     parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
     result: dict[str, Any] = {}
     for part in (*parts, folder / "preset" / f"{preset}.yaml"):
-        result = merged(result, _read(part))
+        result = merged(result, read_yaml(part))
     return result
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML file holds; empty for an empty file."""
     return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
 
 
@@ -85,6 +85,29 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
         result[key] = merged(result[key], value) if both else copy.deepcopy(value)
     return result
+
+
+def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    """Path -> value of every setting that is no mapping."""
+    found: dict[tuple[str, ...], Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            found |= {(key, *rest): leaf for rest, leaf in leaves(value).items()}
+        else:
+            found[(key,)] = value
+    return found
+
+
+def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    """``config`` with other values at some paths; nothing is changed in place."""
+    result = dict(config)
+    below: dict[str, dict[tuple[str, ...], Any]] = {}
+    for (key, *rest), value in values.items():
+        if rest:
+            below.setdefault(key, {})[tuple(rest)] = value
+        else:
+            result[key] = value
+    return result | {key: replaced(result[key], inner) for key, inner in below.items()}
 
 
 def typed(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,10 +145,10 @@ _Validator = jsonschema.validators.extend(
 
 def schema(folder: str | Path) -> dict[str, Any]:
     """What a configuration may say: ``config.schema.yaml`` with the schema of every paper."""
-    whole = _read(Path(folder) / "config.schema.yaml")
+    whole = read_yaml(Path(folder) / "config.schema.yaml")
     for path in sorted(Path(folder).glob("*.schema.yaml")):
         if path.name != "config.schema.yaml":
-            part = _read(path)
+            part = read_yaml(path)
             required = whole["required"] + part["required"]
             whole = {**merged(whole, part), "required": required}
     return whole
@@ -141,7 +164,6 @@ def check(config: Mapping[str, Any], schemas: str | Path) -> None:
     mistakes = [line for error in validator.iter_errors(_plain(config)) for line in _lines(error)]
     if mistakes:
         raise ConfigError("the configuration is refused:\n  " + "\n  ".join(sorted(set(mistakes))))
-    _check_across(config)
 
 
 def _plain(value: Any) -> Any:
@@ -161,7 +183,7 @@ def _lines(error: jsonschema.ValidationError) -> Iterator[str]:
         known = list(error.schema.get("properties", {}))
         for name in set(error.instance) - set(known):
             where = _readable(name if key == "configuration" else f"{key}.{name}")
-            yield f"{where}: unknown key{_hint(name, known)}; known are {', '.join(known)}"
+            yield f"{where}: unknown key{nearest(name, known)}; known are {', '.join(known)}"
     elif error.validator == "required":
         missing = set(error.validator_value) - set(error.instance)
         yield f"{key}: {', '.join(sorted(missing))} is missing"
@@ -188,7 +210,7 @@ def _allowed(error: jsonschema.ValidationError) -> str:
         "minimum": f"it must be at least {value}",
         "exclusiveMinimum": f"it must be greater than {value}",
         "maximum": f"it must be at most {value}",
-        "enum": _one_of(value) if error.validator == "enum" else "",
+        "enum": one_of(value) if error.validator == "enum" else "",
         "type": f"it must be of type {value}" + _type_hint(error),
         "exclusiveMaximum": f"it must be less than {value}",
         "multipleOf": f"it must be a multiple of {value}",
@@ -209,85 +231,12 @@ def _type_hint(error: jsonschema.ValidationError) -> str:
     return ""
 
 
-def _one_of(values: Any) -> str:
+def one_of(values: Any) -> str:
+    """``it must be one of …``."""
     return "it must be one of " + ", ".join(str(value) for value in values)
 
 
-def _hint(word: Any, known: Any) -> str:
+def nearest(word: Any, known: Any) -> str:
+    """`` (did you mean …?)`` with the known word closest to ``word``; nothing if none is close."""
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]}?)" if close else ""
-
-
-def _check_across(config: Mapping[str, Any]) -> None:
-    """What no schema can say: values that contradict each other."""
-    npf = config["npf"]
-    networks = npf["regimes"]["networks"]
-    named = {f"npf.regimes.rows.{k}.network": r["network"] for k, r in npf["regimes"]["rows"].items()}
-    for key, network in {**named, "npf.stages.network": npf["stages"]["network"]}.items():
-        if network not in networks:
-            raise ConfigError(f"{key}: {network!r} is unknown{_hint(network, networks)}; "
-                              + _one_of(networks))  # fmt: skip
-    for paper, name in (("npf", "nu"), ("npf", "kvf"), ("dgn", "binary")):
-        every, epochs = (config[paper][name][key] for key in ("every", "epochs"))
-        if every > epochs:
-            raise ConfigError(
-                f"{paper}.{name}.every: {every} is refused; it must be at most "
-                f"{paper}.{name}.epochs, {epochs}"
-            )
-    _check_text_gate(config["dgn"]["sweep"])
-    _check_beyond(config["beyond"])
-    _check_concepts(npf["concepts"]["toy"], config["dgn"]["concepts"]["convolution"])
-
-
-def _check_text_gate(table4: Mapping[str, Any]) -> None:
-    """The network that the text speaks of is one of the table's."""
-    for name, value in table4["in_text"].items():
-        if value not in table4[name]:
-            raise ConfigError(
-                f"dgn.sweep.in_text.{name}: {value} is refused; "
-                f"{_one_of(table4[name])}, as dgn.sweep.{name}"
-            )
-
-
-def _check_beyond(beyond: Mapping[str, Any]) -> None:
-    """Lines shown with bands are among all lines, and architectures do change their width."""
-    diagonal, ratio = beyond["diagonal"], beyond["off_diagonal"]["ratio"]
-    pairs = {
-        f"diagonal.{group}.banded": (diagonal[group]["banded"], diagonal[group]["sigma_w2"])
-        for group in ("phases", "near")
-    } | {
-        f"off_diagonal.ratio.banded.{key}": (ratio["banded"][key], ratio[key])
-        for key in ("sigma_w2", "cosines")
-    }
-    for key, (chosen, known) in pairs.items():
-        if not set(chosen) <= set(known):
-            raise ConfigError(f"beyond.{key}: {chosen} is refused; all of it must be in {known}")
-    narrow, wide = (beyond["theory"]["architectures"][key] for key in ("narrow", "wide"))
-    if narrow >= wide:
-        raise ConfigError(
-            f"beyond.theory.architectures.narrow: {narrow} is refused; it must be below "
-            f"beyond.theory.architectures.wide, {wide}"
-        )
-
-
-def _check_concepts(toy: Mapping[str, Any], convolution: Mapping[str, Any]) -> None:
-    """A gate for every unit, inputs as long as the network is wide, signs few enough to list."""
-    for example in toy["gates"]:
-        for gates in example:
-            if len(gates) != toy["width"]:
-                raise ConfigError(
-                    f"npf.concepts.toy.gates: {gates} is refused; every layer needs as many gates "
-                    f"as npf.concepts.toy.width, {toy['width']}"
-                )
-    name, inputs = "dgn.concepts.convolution", convolution["inputs"]
-    for example in convolution["examples"]:
-        if len(example) != inputs:
-            raise ConfigError(f"{name}.examples: {example} is refused; it needs as many entries as "
-                              f"{name}.inputs, {inputs}")  # fmt: skip
-    if convolution["kernel"] > inputs:
-        raise ConfigError(f"{name}.kernel: {convolution['kernel']} is refused; it must be at most "
-                          f"{name}.inputs, {inputs}")  # fmt: skip
-    weights = convolution["kernel"] * convolution["layers"]
-    if weights > MAX_SIGNED_WEIGHTS:
-        raise ConfigError(f"{name}: kernel times layers is {weights}; it must be at most "
-                          f"{MAX_SIGNED_WEIGHTS}, as all their signs are listed")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What trainings leave for the case that their job fails in its last moment."""
+"""Removal of the checkpoints of finished trainings, at the end of a run."""
 
 import contextlib
 import json

@@ -1,9 +1,13 @@
-"""What a start meets: folders it cannot write, stale locks of killed runs, files of the future."""
+"""Checks before a run: unwritable folders, stale locks of killed runs, timestamps in the future.
+
+Also the place of Snakemake's records of finished jobs.
+"""
 
 import contextlib
 import fcntl
 import os
 import re
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,15 +20,15 @@ DRY = re.compile(r"--dry-?run|-[npqFk]*n[npqFk]*")
 
 
 def is_dry_run(words: Sequence[str]) -> bool:
-    """Whether a command line of Snakemake (``sys.argv``) asks for a dry run, to change nothing."""
+    """Whether a command line of Snakemake (``sys.argv``) asks for a dry run."""
     return any(DRY.fullmatch(word) for word in words)
 
 
 def refuse_unwritable(*folders: str | Path) -> None:
-    """Say before any job that a folder, or the one it would be made in, cannot be written.
+    """Refuse a run whose folders cannot be written, before any job starts.
 
     Raises:
-        ResultError: it cannot; the message names folder and remedy.
+        ResultError: a folder, or the folder that it would be created in, cannot be written.
     """
     for folder in map(Path, folders):
         there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
@@ -34,25 +38,55 @@ def refuse_unwritable(*folders: str | Path) -> None:
                               "elsewhere")  # fmt: skip
 
 
-def release_stale_locks(folder: str | Path, results: str | Path) -> IO[str]:
-    """Remove Snakemake's locks below ``folder`` if no run in it is alive; returns a lock to hold.
+def keep_records_with_results(folder: str | Path, results: str | Path, make: bool = True) -> None:
+    """Let Snakemake keep its records of finished jobs among the results.
 
-    Snakemake's own locks are files, which outlive a SIGKILL and then stop the next start. Beside
-    them every run holds a share of a kernel lock for as long as it lives. Whoever can have that
-    lock alone knows that all other runs are dead. Runs that are alive keep their locks, and
-    Snakemake goes on to refuse a second run of the same files. On a file system without such locks
-    (Lustre mounted without ``flock``) nothing is removed: `snakemake --unlock` is the user's part.
+    Snakemake compares parameters and checksums of inputs with what it recorded when a job ended.
+    With the records below ``results``, a results folder that is copied or moved to another clone is
+    as good there as here. ``<folder>/metadata`` becomes a link to ``<results>/.records``; records
+    that lie there already are moved. On a file system without links they stay where they are.
 
     Args:
         folder: ``.snakemake`` of the working directory.
-        results: the folder of all results; its files of the future get the present as their time.
+        results: the folder of all results.
+        make: whether to create the folder of records; otherwise only one that exists is linked.
+    """
+    link, records = Path(folder) / "metadata", Path(results) / ".records"
+    if link.is_symlink() or not (make or records.is_dir()):
+        return
+    records.mkdir(parents=True, exist_ok=True)
+    # without this folder Snakemake takes the records for those of an older version
+    (Path(folder) / "incomplete").mkdir(parents=True, exist_ok=True)
+    if link.is_dir():
+        for record in link.iterdir():
+            shutil.move(record, records / record.name)
+        link.rmdir()
+    with contextlib.suppress(OSError):
+        link.symlink_to(os.path.relpath(records, link.parent))
+
+
+def release_stale_locks(folder: str | Path, results: str | Path) -> IO[str]:
+    """Remove the locks that killed runs left below ``folder``; returns a lock to hold.
+
+    Snakemake's own locks are files. They outlive a SIGKILL and then block the next start. In
+    addition every run holds a shared kernel lock until its process ends. If the kernel lock can be
+    taken exclusively, no other run is alive, and all of Snakemake's lock files are stale. If
+    another run is alive, nothing is removed, and Snakemake refuses a second run of the same files.
+    On a file system without kernel locks (Lustre mounted without ``flock``) nothing is removed
+    either; use ``snakemake --unlock``.
+
+    Args:
+        folder: ``.snakemake`` of the working directory.
+        results: the folder of all results; files with a timestamp in the future are set to now.
 
     Returns:
-        An open file; the share ends when it is closed or the process ends.
+        An open file; the shared lock ends when it is closed or the process ends.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    share = (folder / "finitewidth.lock").open("a+")  # NFSv4 shares locks of readable files only
+    share = (folder / "finitewidth.lock").open(
+        "a+"
+    )  # NFSv4 grants shared locks on readable files only
     try:
         fcntl.flock(share, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
@@ -68,15 +102,15 @@ def release_stale_locks(folder: str | Path, results: str | Path) -> IO[str]:
 
 
 def _leave_the_future(results: Path) -> None:
-    """Give files that a clock dated ahead of now the present as their time, all the same.
+    """Set files whose timestamp lies in the future to the present time, all to the same one.
 
-    Snakemake would take what is made of them for outdated, and delete it after every job. Equal
-    times keep inputs no newer than their outputs.
+    Snakemake refuses the output of a job that is older than its input. Equal times keep inputs no
+    newer than their outputs.
     """
     now = time.time()
     for folder, folders, files in os.walk(results):
         for name in (*folders, *files):
-            # jobs that outlived their run go on writing; others' files may not be ours to date
+            # a job that outlived its run may remove files meanwhile; others may own them
             with contextlib.suppress(OSError):
                 file = Path(folder, name)
                 if file.lstat().st_mtime > now:

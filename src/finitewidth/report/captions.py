@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-FOOTER = re.compile(r"\s*\{\{\s*snakemake\.params\.footer\s*\}\}\.?")
 
-
-def read_caption(file: str | Path) -> str:
-    """The caption without the place where Snakemake's own report puts the footer."""
-    return FOOTER.sub("", Path(file).read_text(encoding="utf-8")).strip()
+def read_caption(file: str | Path, footer: str) -> str:
+    """The caption as the run wrote it, without the footer at its end; empty if there is none."""
+    if not Path(file).is_file():
+        return ""
+    return Path(file).read_text(encoding="utf-8").strip().removesuffix(f"{footer}.").strip()
 
 
 def as_html(caption: str) -> str:

@@ -1,13 +1,13 @@
 """The papers' titles, authors and years, from ``CITATION.cff``."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.index import PAPERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Citation:
     note: str
 
 
-def read_citations(file: str | Path) -> dict[str, Citation]:
+def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
     """The reference of each of our papers' short names, which stand in its ``notes``.
 
     Raises:
@@ -31,9 +31,9 @@ def read_citations(file: str | Path) -> dict[str, Citation]:
     found = {}
     for reference in whole["references"]:
         for name in re.findall(r"\w+", reference.get("notes", "")):
-            if name in PAPERS:
+            if name in papers:
                 found[name] = _citation(reference)
-    if missing := set(PAPERS) - set(found):
+    if missing := set(papers) - set(found):
         raise ConfigError(f"{file}: no reference notes {', '.join(sorted(missing))}")
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from finitewidth.claims import ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
-from finitewidth.common import index, result_files
+from finitewidth.common import reported_numbers, result_files
 from finitewidth.report import captions, sources
 from finitewidth.report.citations import Citation, read_citations
 from finitewidth.report.costs import Cost, read_cost, read_costs
@@ -132,10 +132,10 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         ResultError: a file is damaged.
     """
     root, jobs = Path(root), sources.read_jobs(settings["jobs"])
-    citations = read_citations(root / "CITATION.cff")
+    citations = read_citations(root / "CITATION.cff", settings["papers"])
     errata = _optional(Path(settings["errata"]))
     papers = []
-    for name in index.PAPERS:
+    for name in settings["papers"]:
         claims = _claims(name, settings["results"], settings["preset"])
         numbers = _numbers(name, settings["results"], root / "config/reported")
         entries = [entry for entry in settings["artifacts"] if entry["paper"] == name]
@@ -166,8 +166,6 @@ def _optional(file: Path) -> list[dict[str, str]] | None:
 
 def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
     """A paper's claims with their comparisons, in the order of the ledger."""
-    if paper not in ledger.PAPERS:
-        return []
     folder = Path(results) / "claims"
     judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
     parts = _optional(folder / f"{paper}_parts.csv") or []
@@ -176,7 +174,7 @@ def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
     for claim in ledger.claims_of(paper):
         row = judged.get(claim.id) or ledger.verdict_row(claim, unjudged, preset, "")
         rows.append(row | {
-            "decided_from": claim.presets[0],
+            "needs": [need.wording for need in claim.needs],
             "artifacts": row["artifacts"].split(), "tables": row["tables"].split(),
             "parts": [part for part in parts if part["claim"] == claim.id],
         })  # fmt: skip
@@ -188,7 +186,7 @@ def _numbers(paper: str, results: str, folder: Path) -> list[dict[str, str]]:
     compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv")
     if compared is not None:
         return compared
-    rows = reported.compare(index.read_reported(folder, paper), {}, {})
+    rows = reported.compare(reported_numbers.read_reported(folder, paper), {}, {})
     return [{key: "" if value is None else str(value) for key, value in row.items()}
             | {"context": ""} for row in rows]  # fmt: skip
 
@@ -213,7 +211,7 @@ def _artifact(
         **common,
         state=MADE if len(files) == len(entry["files"]) else NOT_MADE,
         files=files,
-        caption=captions.read_caption(root / f"workflow/report/{name}.rst"),
+        caption=captions.read_caption(entry["caption"], job.footer),
         footer=job.footer,
         jobs=tuple(sources.feeding(job, jobs)),
         log=job.log,

@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from finitewidth.claims import reported, verdicts
 from finitewidth.claims.rollup import counted
-from finitewidth.common.index import PAPERS
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.report import captions, costs, formatting, sources
 from finitewidth.report.downloads import Downloads
@@ -157,12 +156,8 @@ def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def paper_of(job: sources.Job) -> str:
-    """On whose page a job's settings stand: ``npf_nu`` and ``train npf/nu`` on that of npf.
-
-    What belongs to no paper stands on the page of the runs.
-    """
-    paper = job.name.removeprefix("train ").replace("/", "_").split("_")[0]
-    return paper if paper in PAPERS else "runs"
+    """The page that shows a job's settings: that of its paper, or that of the runs."""
+    return job.paper or "runs"
 
 
 def job_href(job: sources.Job) -> str:

@@ -19,6 +19,7 @@ class Job:
         name: of its rule; ``train <paper>/<training>`` for a training.
         inputs, outputs: files.
         log, benchmark: files; empty where it has none.
+        paper: whose job it is; empty for a job of no paper.
         footer: what stands below the table or figure it makes.
     """
 
@@ -28,6 +29,7 @@ class Job:
     log: str = ""
     benchmark: str = ""
     footer: str = ""
+    paper: str = ""
 
     @property
     def stamp(self) -> str | None:
@@ -46,6 +48,7 @@ def read_jobs(described: Mapping[str, Mapping[str, Any]]) -> dict[str, Job]:
         name: Job(
             name=name, inputs=tuple(facts["inputs"]), outputs=tuple(facts["outputs"]),
             log=facts["log"], benchmark=facts["benchmark"], footer=facts["footer"],
+            paper=facts["paper"],
         )
         for name, facts in described.items()
     }  # fmt: skip

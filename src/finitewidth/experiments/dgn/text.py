@@ -14,10 +14,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Compute our accuracies, in percent, for the printed numbers.
 
     Args:
-        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``table4``, the runs
+        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``sweep``, the runs
             of Table 4; ``reported``, the printed numbers.
-        settings: ``in_text``, the gate of the network that the text refers to; ``ddof``; ``select``
-            in each of the sections ``gates_only``, ``mnist`` and ``table4``.
+        settings: ``in_text``, the gate of the network that the text refers to; ``ddof``;
+            ``select``, for each of ``gates_only``, ``mnist`` and ``sweep``.
 
     Returns:
         ``runs``: quantity, row, column, seed, value, diverged.
@@ -25,7 +25,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     runs = pd.concat(
         [
-            _part("test_accuracy", row, column, scores, settings[section]["select"])
+            _part("test_accuracy", row, column, scores, settings["select"][section])
             for row, column, section, scores in _networks(inputs, settings["in_text"])
         ]
         + [_part("train_accuracy", "mnist", "all", inputs["mnist"], "train_last")]
@@ -42,12 +42,12 @@ def _networks(
     inputs: Mapping[str, Any], in_text: Mapping[str, float]
 ) -> list[tuple[str, str, str, pd.DataFrame]]:
     """(row, column, section of the settings, runs) of each network with a printed accuracy."""
-    mnist, table4 = inputs["mnist"], inputs["table4"]
+    mnist, sweep = inputs["mnist"], inputs["sweep"]
     original = mnist[mnist["variant"] == "original"]
-    soft = table4[table4["network"] == network_name({"regime": "soft_relu", **in_text})]
+    soft = sweep[sweep["network"] == network_name({"regime": "soft_relu", **in_text})]
     return [
         ("cifar10", "gates_only", "gates_only", scores_by_replica(inputs["gates_only"])),
-        ("cifar10", "soft_relu", "table4", soft),
+        ("cifar10", "soft_relu", "sweep", soft),
         *(("mnist", regime, "mnist", original[original["regime"] == regime])
           for regime in ("galu", "relu")),
     ]  # fmt: skip

@@ -1,4 +1,9 @@
-"""The trainings that dgn's artifacts need, as settings describe them. Imports no torch."""
+"""The trainings of dgn: one function per family that workflow/papers/dgn.yaml declares.
+
+Each takes the settings section that the declaration names and yields the stacks to train. Names of
+replicas name random streams; they keep the words of the first version, such as ``dgn/table4``, so
+that results stay the same. Imports no torch.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,19 +15,8 @@ from finitewidth.training.run import DataChoice, Replica, TrainingRun
 FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their stack
 
 
-def trainings(dgn: Mapping[str, Any]) -> dict[str, PlannedTraining]:
-    """All trainings of the settings' section ``dgn``, by name."""
-    planned = [
-        *_mnist(dgn["mnist"]),
-        *_binary(dgn["binary"]),
-        *_sweep(dgn["sweep"]),
-        _gates_only(dgn["gates_only"]),
-    ]
-    return {training.name: training for training in planned}
-
-
-def _mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """E-DGN-MNIST. ReLU and GaLU, each on images, random labels and random pixels in one stack."""
+def mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """ReLU and GaLU, each on images, random labels and random pixels in one stack."""
     variants = ("original", "random_labels", mnist["pixels"])
     for regime in ("relu", "galu"):
         replicas = [
@@ -34,8 +28,8 @@ def _mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         yield PlannedTraining(name=f"mnist-{regime}", run=run, dataset=mnist["dataset"])
 
 
-def _binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """E-DGN-BIN, experiments 3 to 5. ReLU, the two soft networks, and all whose gates are frozen.
+def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """Experiments 3 to 5: ReLU, the two soft networks, and all whose gates are frozen.
 
     Frozen ReLU starts where ReLU starts and sees the images in the same order (experiment 4).
     Learnt and unlearned gates share value weights and order (experiment 5), which differ from
@@ -70,26 +64,26 @@ def _binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         )
 
 
-def _sweep(table4: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """E-DGN-CIFAR. Deep linear and ReLU networks, and soft-ReLU with all its gates in one stack."""
+def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """Deep linear and ReLU networks, and soft-ReLU with all its gates in one stack."""
     soft = [
         replica
-        for eps in table4["eps"]
-        for beta in table4["beta"]
-        for replica in _replicas("soft_relu", "dgn/table4", table4, beta=beta, eps=eps)
+        for eps in sweep["eps"]
+        for beta in sweep["beta"]
+        for replica in _replicas("soft_relu", "dgn/table4", sweep, beta=beta, eps=eps)
     ]
-    stacks = {regime: _replicas(regime, "dgn/table4", table4) for regime in ("linear", "relu")}
+    stacks = {regime: _replicas(regime, "dgn/table4", sweep) for regime in ("linear", "relu")}
     for regime, replicas in {**stacks, "soft_relu": tuple(soft)}.items():
-        run = TrainingRun(replicas=replicas, **_common("table4", table4))
-        yield PlannedTraining(name=f"sweep-{regime}", run=run, dataset=table4["dataset"])
+        run = TrainingRun(replicas=replicas, **_common("table4", sweep))
+        yield PlannedTraining(name=f"sweep-{regime}", run=run, dataset=sweep["dataset"])
 
 
-def _gates_only(settings: Mapping[str, Any]) -> PlannedTraining:
-    """E-DGN-CIFAR, experiment 6. Soft gates learn, the weights they gate stay random."""
+def gates_only(settings: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """Experiment 6: soft gates learn, the weights they gate stay random."""
     regime = "gates_and_output" if settings["train_output"] else "gates_only"
     replicas = _replicas(regime, "dgn/gates_only", settings, **settings["gate"])
     run = TrainingRun(replicas=replicas, **_common("gates_only", settings))
-    return PlannedTraining(name="gates_only", run=run, dataset=settings["dataset"])
+    yield PlannedTraining(name="gates_only", run=run, dataset=settings["dataset"])
 
 
 def _replicas(

@@ -1,4 +1,9 @@
-"""The trainings that npf's artifacts need, as settings describe them. Imports no torch."""
+"""The trainings of npf: one function per family that workflow/papers/npf.yaml declares.
+
+Each takes the settings sections that the declaration names and yields the stacks to train. Names of
+replicas name random streams; they keep the words of the first version, such as ``npf/table2``, so
+that results stay the same. Imports no torch.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,54 +15,42 @@ from finitewidth.training.run import DataChoice, Replica, TrainingRun
 FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")
 
 
-def trainings(npf: Mapping[str, Any]) -> dict[str, PlannedTraining]:
-    """All trainings of the settings' section ``npf``, by name."""
-    planned = [
-        *_regime_rows(npf["regimes"]),
-        *_cntk(npf["cntk"], npf["regimes"]),
-        *_stages(npf["stages"], npf["regimes"]["networks"]),
-        _nu(npf["nu"]),
-        _kvf(npf["kvf"]),
-    ]
-    return {training.name: training for training in planned}
-
-
-def _regime_rows(table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """E-NPF-T2. For each row three stacks: ReLU, DLNPF, and all whose gates are frozen.
+def regimes(regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """For each row of Table 2 three stacks: ReLU, DLNPF, and all whose gates are frozen.
 
     The ReLU runs have random streams of their own, since FLNPF takes their gates and must start
     from weights that know nothing of them; the other regimes share streams run by run.
     """
-    for row, settings in table2["rows"].items():
+    for row, settings in regimes["rows"].items():
         common = {
             "row": row,
-            "architecture": Architecture.from_mapping(table2["networks"][settings["network"]]),
+            "architecture": Architecture.from_mapping(regimes["networks"][settings["network"]]),
             "data": DataChoice(
-                train=settings.get("train", table2["train"]),
-                test=settings.get("test", table2["test"]),
+                train=settings.get("train", regimes["train"]),
+                test=settings.get("test", regimes["test"]),
             ),
             "optimiser": settings["optimiser"],
-            "batch_size": table2["batch_size"],
+            "batch_size": regimes["batch_size"],
             "epochs": settings["epochs"],
         }
-        search = table2["sgd_search"] and settings["optimiser"] == "sgd"
-        steps = table2["sgd_step_sizes"] if search else [settings["step_size"]]
+        search = regimes["sgd_search"] and settings["optimiser"] == "sgd"
+        steps = regimes["sgd_step_sizes"] if search else [settings["step_size"]]
         name = f"npf/table2/{row}"
-        yield from _regimes(name, common, settings["dataset"], steps, table2, table2["gate"])
+        yield from _regimes(name, common, settings["dataset"], steps, regimes, regimes["gate"])
 
 
-def _cntk(cntk: Mapping[str, Any], table2: Mapping[str, Any]) -> Iterator[PlannedTraining]:
-    """E-NPF-CNTK. The regimes of a pooled network on the images that the kernel sees."""
+def cntk(cntk: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """The regimes of a pooled network on the images that the kernel sees."""
     common = {
         "row": "cntk",
-        "architecture": Architecture.from_mapping(table2["networks"][cntk["network"]]),
+        "architecture": Architecture.from_mapping(regimes["networks"][cntk["network"]]),
         "data": DataChoice(train=cntk["train"], test=cntk["test"], pool=cntk["pool"]),
         "optimiser": cntk["optimiser"],
         "batch_size": cntk["batch_size"],
         "epochs": cntk["epochs"],
     }
     steps = [cntk["step_size"]]
-    yield from _regimes("npf/cntk", common, cntk["dataset"], steps, cntk, table2["gate"])
+    yield from _regimes("npf/cntk", common, cntk["dataset"], steps, cntk, regimes["gate"])
 
 
 def _regimes(
@@ -99,13 +92,13 @@ def _regimes(
     yield PlannedTraining(name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu")
 
 
-def _stages(
-    stages: Mapping[str, Any], networks: Mapping[str, Any]
+def stages(
+    stages: Mapping[str, Any], regimes: Mapping[str, Any]
 ) -> tuple[PlannedTraining, PlannedTraining]:
-    """E-NPF-STAGE. ReLU, kept at every stage; then FLNPF at all stages and FRNPF, one stack."""
+    """ReLU, kept at every stage; then FLNPF at all stages and FRNPF, one stack."""
     common = {
         "row": "stages",
-        "architecture": Architecture.from_mapping(networks[stages["network"]]),
+        "architecture": Architecture.from_mapping(regimes["networks"][stages["network"]]),
         "data": DataChoice(train=stages["train"], test=stages["test"]),
         "optimiser": stages["optimiser"],
         "batch_size": stages["batch_size"],
@@ -144,19 +137,19 @@ def _stages(
     )
 
 
-def _nu(nu: Mapping[str, Any]) -> PlannedTraining:
-    """E-NPF-NU. ReLU networks telling two digits apart, kept every few epochs."""
+def nu(nu: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """ReLU networks telling two digits apart, kept every few epochs."""
     data = DataChoice(classes=tuple(nu["classes"]), train=nu["train"], test=nu["test"])
     run = _kept_along("nu", "relu", nu, {}, loss="squared", data=data)
-    return PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
+    yield PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
 
 
-def _kvf(kvf: Mapping[str, Any]) -> PlannedTraining:
-    """E-NPF-KVF. DLNPF networks, kept every few epochs."""
+def kvf(kvf: Mapping[str, Any]) -> Iterator[PlannedTraining]:
+    """DLNPF networks, kept every few epochs."""
     run = _kept_along(
         "kvf", "dlnpf", kvf, kvf["gate"], data=DataChoice(train=kvf["train"], test=kvf["test"])
     )
-    return PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
+    yield PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
 
 
 def _kept_along(

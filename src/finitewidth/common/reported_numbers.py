@@ -1,27 +1,22 @@
-"""What there is to regenerate, and what the papers print: the index and the reported numbers.
+"""The numbers that the papers print.
 
-``config/artifacts.tsv`` lists all 80 numbered tables and figures, ``config/extras.tsv`` what is
-made beside them. ``config/reported/<paper>.csv`` holds the numbers of one paper as it prints them.
-All are read strictly: every error names file, line and column. Standard library only, since the
-workflow reads the lists at every start.
+``config/reported/<paper>.csv`` holds the numbers of one paper as it prints them. The files are read
+strictly: every error names file, line and column. Only the standard library is imported, since the
+workflow reads this module at every start.
 """
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
 
-PAPERS = ("npf", "npf0", "dgn", "trust", "thesis", "beyond", "collapse")
-KINDS = {"figure": "fig", "table": "table"}
-STATUSES = ("planned", "done")
 SPREAD_KINDS = ("", "std_population", "std_sample", "standard_error")
 READ_METHODS = ("printed", "read_off_figure")
 
-INDEX_COLUMNS = ("artifact", "paper", "number", "kind", "title", "status")
 KEY_COLUMNS = ("artifact", "quantity", "row", "column")
 REPORTED_COLUMNS = (
     *KEY_COLUMNS,
@@ -38,32 +33,14 @@ REPORTED_COLUMNS = (
     ),
 )
 
-_NUMBER_IN_PAPER = re.compile(r"[1-9]\d*(\.[1-9]\d*)?")
-_NAME = re.compile(r"[a-z][a-z0-9]*")
 _KEY = re.compile(r"[a-z0-9]+([._][a-z0-9]+)*")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Artifact:
-    """One numbered table or figure; its id names the rule, the target, the files and the caption.
-
-    ``artifact`` is ``<paper>_fig<number>`` or ``<paper>_table<number>`` with ``.`` as ``_``:
-    number 2.5 of the thesis is ``thesis_fig2_5``. ``status`` is ``done`` once a rule makes it.
-    """
-
-    artifact: str
-    paper: str
-    number: str
-    kind: str
-    title: str
-    status: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reported:
     """One number of a paper. ``printed`` and ``printed_spread`` keep the text, zeros and all.
 
-    ``artifact`` is an id of the index, or ``<paper>_text`` for a number of the prose.
+    ``artifact`` is the name of an artifact, or ``<paper>_text`` for a number of the prose.
     ``tolerance`` says, in the same unit, how far ours may lie from ``value`` and still agree:
     twice the printed spread and one point for the accuracies of NPF (claim N25), else as the claim
     says; None where no rule was set. ``note`` tells misprints and disagreements.
@@ -146,97 +123,34 @@ class _Line:
         return int(found)
 
 
-def read_index(path: str | Path) -> list[Artifact]:
-    """Read ``config/artifacts.tsv``, in its order.
-
-    Raises:
-        ConfigError: no such file, a wrong header, an unknown paper, kind or status, a malformed
-            number, an id that does not follow from them, or an id given twice.
-    """
-    return _entries(path, _NUMBER_IN_PAPER, "a number like 3 or 2.5", KINDS)
-
-
-def read_extras(path: str | Path) -> list[Artifact]:
-    """Read ``config/extras.tsv``: what is made beside the papers' own tables and figures.
-
-    Columns as in the index, with a name in place of the number; ids are ``<paper>_extra_<name>``.
-
-    Raises:
-        ConfigError: as `read_index`.
-    """
-    return _entries(path, _NAME, "a name like theorem31", dict.fromkeys(KINDS, "extra_"))
-
-
-def _entries(
-    path: str | Path, pattern: re.Pattern[str], wanted: str, kinds: Mapping[str, str]
-) -> list[Artifact]:
-    index: dict[str, Artifact] = {}
-    for line in _lines(Path(path), INDEX_COLUMNS, delimiter="\t"):
-        artifact = _artifact(line, pattern, wanted, kinds)
-        if artifact.artifact in index:
-            raise line.error("artifact", f"{artifact.artifact} stands in the index twice")
-        index[artifact.artifact] = artifact
-    return list(index.values())
-
-
-def done(index: Sequence[Artifact], paper: str | None = None) -> list[Artifact]:
-    """The artifacts that a rule makes, of one paper or of all.
-
-    Raises:
-        ConfigError: no such paper.
-    """
-    if paper is not None and paper not in PAPERS:
-        raise ConfigError(f"paper {paper!r} is not one of {', '.join(PAPERS)}")
-    return [entry for entry in index if entry.status == "done" and paper in (None, entry.paper)]
-
-
 def read_reported(
-    folder: str | Path, paper: str, index: Sequence[Artifact] | None = None
+    folder: str | Path, paper: str, artifacts: Collection[str] | None = None
 ) -> list[Reported]:
     """Read ``<folder>/<paper>.csv``, in its order.
 
-    Without ``index``, the one beside the folder is read: ``config/artifacts.tsv``.
+    Args:
+        folder: of the files.
+        paper: key of a paper.
+        artifacts: names of the paper's artifacts; if given, a number of any other is refused.
 
     Raises:
-        ConfigError: no such paper or file, a wrong header, a malformed number or key, an artifact
-            that is not of this paper, or the same number given twice.
+        ConfigError: no such file, a wrong header, a malformed number or key, an artifact that is
+            not of this paper, or the same number given twice.
     """
-    if paper not in PAPERS:
-        raise ConfigError(f"paper {paper!r} is not one of {', '.join(PAPERS)}")
-    if index is None:
-        index = read_index(Path(folder).parent / "artifacts.tsv")
-    known = {f"{paper}_text"} | {entry.artifact for entry in index if entry.paper == paper}
     numbers: dict[tuple[str, str, str, str], Reported] = {}
-    for line in _lines(Path(folder) / f"{paper}.csv", REPORTED_COLUMNS, delimiter=","):
-        number = _reported(line, known)
+    for line in _lines(Path(folder) / f"{paper}.csv", REPORTED_COLUMNS):
+        number = _reported(line, paper, artifacts)
         if number.key in numbers:
-            raise line.error("artifact", f"{'/'.join(number.key)} stands in the file twice")
+            raise line.error("artifact", f"{'/'.join(number.key)} is given twice")
         numbers[number.key] = number
     return list(numbers.values())
 
 
-def _artifact(
-    line: _Line, pattern: re.Pattern[str], wanted: str, kinds: Mapping[str, str]
-) -> Artifact:
-    paper = line.one_of("paper", PAPERS)
-    kind = line.one_of("kind", tuple(KINDS))
-    number = line.cells["number"]
-    if not pattern.fullmatch(number):
-        raise line.error("number", f"{number!r} is not {wanted}")
-    expected = f"{paper}_{kinds[kind]}{number.replace('.', '_')}"
-    if line.cells["artifact"] != expected:
-        found = line.cells["artifact"]
-        raise line.error("artifact", f"{found!r} must be {expected!r} by its paper, kind, number")
-    title, status = line.filled("title"), line.one_of("status", STATUSES)
-    return Artifact(
-        artifact=expected, paper=paper, number=number, kind=kind, title=title, status=status
-    )
-
-
-def _reported(line: _Line, known: set[str]) -> Reported:
+def _reported(line: _Line, paper: str, artifacts: Collection[str] | None) -> Reported:
     artifact = line.cells["artifact"]
-    if artifact not in known:
-        message = f"{artifact!r} is neither in the index for this paper nor its text"
+    known = artifacts is None or artifact in artifacts
+    if not artifact.startswith(f"{paper}_") or not (known or artifact == f"{paper}_text"):
+        message = f"{artifact!r} is neither declared in workflow/papers/{paper}.yaml nor its text"
         raise line.error("artifact", message)
     spread_kind = line.one_of("spread_kind", SPREAD_KINDS)
     if bool(line.cells["spread"]) != bool(spread_kind):
@@ -260,14 +174,13 @@ def _reported(line: _Line, known: set[str]) -> Reported:
     )
 
 
-def _lines(path: Path, columns: Sequence[str], delimiter: str) -> Iterator[_Line]:
-    """The lines below the header; a tab-separated file knows no quotes."""
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+def _lines(path: Path, columns: Sequence[str]) -> Iterator[_Line]:
+    """The lines below the header."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ConfigError(f"{path} is missing; it belongs to the project, restore it") from None
-    rows = csv.reader(text.splitlines(), delimiter=delimiter, quoting=quoting)
+    rows = csv.reader(text.splitlines())
     header = next(rows, [])
     if header != list(columns):
         raise ConfigError(f"{path}, line 1: columns are {header}, wanted {list(columns)}")

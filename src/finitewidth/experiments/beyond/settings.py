@@ -1,0 +1,30 @@
+"""What no schema can check in the settings of beyond: values that contradict each other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from finitewidth.common.errors import ConfigError
+
+
+def check(beyond: Mapping[str, Any]) -> None:
+    """Refuse lines shown with bands that are not among all lines, and architectures of one width.
+
+    Raises:
+        ConfigError: the message names the key, its value and what is allowed.
+    """
+    diagonal, ratio = beyond["diagonal"], beyond["off_diagonal"]["ratio"]
+    pairs = {
+        f"diagonal.{group}.banded": (diagonal[group]["banded"], diagonal[group]["sigma_w2"])
+        for group in ("phases", "near")
+    } | {
+        f"off_diagonal.ratio.banded.{key}": (ratio["banded"][key], ratio[key])
+        for key in ("sigma_w2", "cosines")
+    }
+    for key, (chosen, known) in pairs.items():
+        if not set(chosen) <= set(known):
+            raise ConfigError(f"beyond.{key}: {chosen} is refused; all of it must be in {known}")
+    name = "beyond.theory.architectures"
+    narrow, wide = (beyond["theory"]["architectures"][key] for key in ("narrow", "wide"))
+    if narrow >= wide:
+        raise ConfigError(f"{name}.narrow: {narrow} is refused; it must be below "
+                          f"{name}.wide, {wide}")  # fmt: skip

@@ -1,0 +1,34 @@
+"""What no schema can check in the settings of npf: values that contradict each other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import nearest, one_of
+from finitewidth.experiments.checks import refuse_rare_snapshots
+
+
+def check(npf: Mapping[str, Any]) -> None:
+    """Refuse settings of npf that contradict each other.
+
+    Raises:
+        ConfigError: the message names the key, its value and what is allowed.
+    """
+    regimes = npf["regimes"]
+    networks = regimes["networks"]
+    named = {f"npf.regimes.rows.{k}.network": r["network"] for k, r in regimes["rows"].items()}
+    named |= {f"npf.{name}.network": npf[name]["network"] for name in ("stages", "cntk")}
+    for key, network in named.items():
+        if network not in networks:
+            raise ConfigError(f"{key}: {network!r} is unknown{nearest(network, networks)}; "
+                              + one_of(networks))  # fmt: skip
+    for name in ("nu", "kvf"):
+        refuse_rare_snapshots(f"npf.{name}", npf[name])
+    toy = npf["concepts"]["toy"]
+    for example in toy["gates"]:
+        for gates in example:
+            if len(gates) != toy["width"]:
+                raise ConfigError(
+                    f"npf.concepts.toy.gates: {gates} is refused; every layer needs as many gates "
+                    f"as npf.concepts.toy.width, {toy['width']}"
+                )

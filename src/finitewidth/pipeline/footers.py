@@ -1,0 +1,285 @@
+"""What an artifact, a claim or a number was computed with, derived from the jobs that it rests on.
+
+Nothing here is declared by hand. The parameters of all jobs upstream are compared with those of the
+unmodified preset and with those of the papers' own settings; ``[P]``, ``[C]`` and ``[choice]`` in
+``config/papers`` (`finitewidth.pipeline.sources`) say which differences matter.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from finitewidth.common.declarations import Artifact, Experiment, Paper
+from finitewidth.common.settings import leaves, replaced
+from finitewidth.data.catalogue import ROLES, describe
+from finitewidth.experiments.planned import PlannedTraining
+from finitewidth.pipeline.jobs import Jobs, Read
+from finitewidth.pipeline.sources import Source, accepts
+
+UNITS = ("runs", "draws")
+MOST_CHOICES = 3  # settings named in one footer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How a set of upstream jobs compares with the preset and with the paper.
+
+    Attributes:
+        modified: whether a setting or a dataset differs from the unmodified preset.
+        reduced: whether a value that the paper or its code states is another one here.
+        choices: our own choices that differ from those of preset ``paper``.
+        originals: whether every dataset is the paper's own.
+    """
+
+    modified: bool
+    reduced: bool
+    choices: tuple[str, ...]
+    originals: bool
+
+    @property
+    def papers(self) -> bool:
+        """Whether all is at the paper's scale: nothing reduced, no dataset replaced."""
+        return self.originals and not self.reduced
+
+
+class Footers:
+    """Footers and contexts of one configuration.
+
+    Args:
+        papers: all declarations.
+        config: checked settings of this run.
+        preset: settings of its preset, with nothing overridden.
+        paper: settings of preset ``paper``.
+        sources: path of a setting -> where its value comes from.
+    """
+
+    def __init__(
+        self,
+        papers: Sequence[Paper],
+        config: Mapping[str, Any],
+        preset: Mapping[str, Any],
+        paper: Mapping[str, Any],
+        sources: Mapping[tuple[str, ...], Source],
+    ):
+        self.jobs = Jobs(papers, config)
+        self._papers, self._sources = papers, sources
+        self._config, self._preset_config, self._paper_config = config, preset, paper
+
+    @cached_property
+    def _preset(self) -> Jobs:
+        same = self._config == self._preset_config
+        return self.jobs if same else Jobs(self._papers, self._preset_config)
+
+    @cached_property
+    def _paper(self) -> Jobs:
+        return Jobs(self._papers, self._paper_config)
+
+    @cached_property
+    def _canonical(self) -> Jobs:
+        """The same run with accepted values and own choices replaced by those of preset paper."""
+        wanted = leaves(self._paper_config)
+        changed = {
+            path: wanted[path]
+            for path, value in self._differing.items()
+            if self._is_choice(path) or self._accepted(path, value)
+        }
+        return Jobs(self._papers, replaced(self._config, changed))
+
+    @cached_property
+    def _differing(self) -> dict[tuple[str, ...], Any]:
+        """Settings of papers that differ from preset ``paper``, with their values here."""
+        theirs = leaves(self._paper_config)
+        return {
+            path: value
+            for path, value in leaves(self._config).items()
+            if path in self._sources and theirs.get(path, value) != value
+        }
+
+    def _accepted(self, path: tuple[str, ...], value: Any) -> bool:
+        return accepts(self._sources[path], _at(self._paper_config, ".".join(path)), value)
+
+    def _is_choice(self, path: tuple[str, ...]) -> bool:
+        return self._sources[path].kind == "choice"
+
+    def scale(self, reads: Iterable[Read], role: str | None = None) -> Scale:
+        """How the jobs behind some inputs compare with the preset and the paper.
+
+        Args:
+            reads: the inputs.
+            role: if given, trainings on other datasets are left out.
+        """
+        jobs = self._jobs_behind(reads, role)
+        roles = self._roles(reads) if role is None else (role,)
+        ours = self._config["data"]
+        modified = any(ours[r] != self._preset_config["data"][r] for r in roles)
+        originals = all(ours[r] == self._paper_config["data"][r] for r in roles)
+        reduced = self._differ(self._canonical, self._paper, jobs)
+        return Scale(
+            modified=modified or self._differ(self.jobs, self._preset, jobs),
+            reduced=reduced,
+            choices=() if reduced else self._choices(jobs),
+            originals=originals,
+        )
+
+    def _jobs_behind(self, reads: Iterable[Read], role: str | None = None) -> tuple[str, ...]:
+        _, jobs = self.jobs.closure(reads)
+        trainings = self.jobs.trainings
+        return tuple(
+            name for name in jobs
+            if role is None or name not in trainings or trainings[name].dataset == role
+        )  # fmt: skip
+
+    @staticmethod
+    def _differ(one: Jobs, other: Jobs, names: Iterable[str]) -> bool:
+        return one is not other and any(_identity(one, n) != _identity(other, n) for n in names)
+
+    def _choices(self, jobs: Sequence[str]) -> tuple[str, ...]:
+        """The differing choices that change what one of the jobs depends on, one by one."""
+        if not self._differ(self.jobs, self._paper, jobs):
+            return ()
+        sections = {name.replace("/", "_").split("_")[0] for name in jobs}
+        found = []
+        for path, value in self._differing.items():
+            if path[0] in sections and self._is_choice(path) and not self._accepted(path, value):
+                one = Jobs(self._papers, replaced(self._paper_config, {path: value}))
+                if self._differ(one, self._paper, jobs):
+                    found.append(".".join(path))
+        return tuple(found)
+
+    def _roles(self, reads: Iterable[Read]) -> tuple[str, ...]:
+        """The papers' datasets behind some inputs, in the order of the catalogue."""
+        every, _ = self.jobs.closure(reads)
+        found = {read.role for read in every}
+        return tuple(role for role in ROLES if role in found)
+
+    def datasets(self, reads: Iterable[Read]) -> dict[str, str]:
+        """Role -> what is shown in its place, stand-ins named as such."""
+        data = self._config["data"]
+        trees = data["imagefolder"]
+        return {role: describe(data[role], role, trees) for role in self._roles(reads)}
+
+    def comparable(self, reads: Sequence[Read]) -> dict[str, bool]:
+        """Role -> whether all that rests on this dataset is at the paper's scale."""
+        return {role: self.scale(reads, role).papers for role in self._roles(reads)}
+
+    def footer(self, artifact: str) -> str:
+        """The line below a figure or table."""
+        job = self.jobs[artifact]
+        return self.context(job.reads, job.declared, own=artifact)
+
+    def context(
+        self, reads: Sequence[Read], artifact: Artifact | None = None, own: str = ""
+    ) -> str:
+        """Preset, data, number of runs or draws, and what is reduced or chosen differently.
+
+        Args:
+            reads: the inputs of an artifact, a claim or a number.
+            artifact: the artifact, where it may show some of the runs only.
+            own: its name; its own scientific settings count as well.
+        """
+        scale = self.scale(reads)
+        modified = scale.modified or (own and self._differ(self.jobs, self._preset, [own]))
+        words = [f"preset {self._config['preset']}{', modified' * bool(modified)}"]
+        words += self.datasets(reads).values()
+        sections = self._sections(reads)
+        words += _pooled(sections)
+        words.append(_counted(self._counted(reads)) + self._first_shown(artifact))
+        if scale.reduced:
+            words.append("stand-in for the paper's sizes")
+        if scale.choices:
+            words.append(_named(scale.choices))
+        return " · ".join(words)
+
+    def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
+        """Name -> settings section of every experiment and family behind some inputs."""
+        found = {}
+        for name in self._jobs_behind(reads):
+            paper, section = self._section(name)
+            settings = self._config[paper].get(section)
+            if isinstance(settings, Mapping):
+                found[section] = settings
+        return found
+
+    def _section(self, job: str) -> tuple[str, str]:
+        if job in self.jobs.trainings:
+            return self.jobs.family_of[job]
+        return self.jobs[job].paper, self.jobs.experiments[job].section
+
+    def _counted(self, reads: Sequence[Read]) -> dict[str, dict[str, int]]:
+        """Unit -> section -> number of runs or draws that the inputs average."""
+        every, _ = self.jobs.closure(reads)
+        found: dict[str, dict[str, int]] = {unit: {} for unit in UNITS}
+        for read in every:
+            for job in read.jobs:
+                paper, section = self._section(job)
+                declared = self.jobs[job].declared
+                table = read.reference.split(".")[-1]
+                paths = [section]
+                if isinstance(declared, Experiment):
+                    paths = declared.counts.get(table, paths)
+                for path in paths:
+                    settings = _at(self._config[paper], path)
+                    for unit in UNITS:
+                        if unit in settings:
+                            found[unit][path.split(".")[-1]] = settings[unit]
+        return found
+
+    def _first_shown(self, artifact: Artifact | None) -> str:
+        """That an artifact shows only some of the runs, where it does."""
+        if artifact is None or not artifact.shown:
+            return ""
+        shown = _at(self._config, artifact.shown)
+        section = _at(self._config, ".".join(artifact.shown.split(".")[:2]))
+        return f" drawn, {shown:,} shown" if shown < section["runs"] else ""
+
+
+def _identity(jobs: Jobs, name: str) -> Any:
+    """What a job of one configuration depends on: its settings, and which jobs it reads."""
+    if name not in jobs.experiments and name not in jobs.artifacts and name not in jobs.trainings:
+        return None
+    job = jobs[name]
+    earlier = job.declared.earlier if isinstance(job.declared, PlannedTraining) else None
+    return job.params, earlier, [(read.reference, read.jobs, read.role) for read in job.reads]
+
+
+def _at(settings: Mapping[str, Any], path: str) -> Any:
+    found: Any = settings
+    for key in path.split("."):
+        found = found.get(key, {})
+    return found
+
+
+def _pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """That images are averaged over squares of pixels, and where if not everywhere."""
+    pools: dict[int, list[str]] = {}
+    for name, settings in sections.items():
+        if "dataset" in settings or "rows" in settings:
+            pools.setdefault(settings.get("pool", 1), []).append(name)
+    return [
+        f"pixels averaged {pool}×{pool}" + f" ({'/'.join(names)})" * (len(pools) > 1)
+        for pool, names in pools.items()
+        if pool > 1
+    ]
+
+
+def _counted(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """``3 runs``, ``3/5 runs (stages/nu)``, ``20 runs and 4,000 draws``, or that there are none."""
+    words = []
+    for unit, found in counts.items():
+        numbers = list(dict.fromkeys(found.values()))
+        if not numbers:
+            continue
+        if len(numbers) == 1:
+            words.append(f"{numbers[0]:,} {unit[:-1] if numbers == [1] else unit}")
+        else:
+            amounts = "/".join(f"{number:,}" for number in found.values())
+            words.append(f"{amounts} {unit} ({'/'.join(found)})")
+    return " and ".join(words) or "computed exactly, no draws"
+
+
+def _named(choices: Sequence[str]) -> str:
+    """Which of our own choices differ, the first few by name."""
+    more = len(choices) - MOST_CHOICES
+    names = ", ".join(choices[:MOST_CHOICES]) + (f" and {more} more" if more > 0 else "")
+    return f"values of our own choice differ from preset paper: {names}"

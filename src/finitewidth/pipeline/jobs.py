@@ -1,0 +1,260 @@
+"""The jobs that a configuration means: what each reads, makes and depends on.
+
+A job is a stacked training (``npf/nu``), an experiment (``npf_nu``) or an artifact (``npf_fig3``).
+All follows from the declarations (`finitewidth.common.declarations`) and the settings.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.references import table_file
+from finitewidth.data.catalogue import source_for
+from finitewidth.experiments.planned import PlannedTraining
+
+HISTORY, WEIGHTS = "history.csv", "weights.npz"
+TRAINING_FILES = {"history": HISTORY, "weights": WEIGHTS}
+_LOOKUP = re.compile(r"\{([\w.]+)\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """One input of a job: its name, its files, and the jobs and tables that they come from.
+
+    Attributes:
+        name: under which the job sees it.
+        reference: as declared.
+        files: one file, or several of a family of trainings.
+        jobs: names of the jobs that make them; none for a dataset or printed numbers.
+        role: the paper's dataset, where the input is one.
+        several: whether the input is a list of files.
+    """
+
+    name: str
+    reference: str
+    files: tuple[str, ...]
+    jobs: tuple[str, ...] = ()
+    role: str | None = None
+    several: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One job of a configuration.
+
+    Attributes:
+        name: ``paper/training``, or the name of the rule.
+        kind: ``training``, ``experiment``, ``figure`` or ``table``.
+        paper: whose job it is.
+        reads: its inputs.
+        params: all settings that it depends on beside its inputs, without what the plan tells it.
+        declared: its declaration, or the training.
+    """
+
+    name: str
+    kind: str
+    paper: str
+    reads: tuple[Read, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    declared: Experiment | Artifact | PlannedTraining
+
+    @property
+    def inputs(self) -> dict[str, str | list[str]]:
+        """Name -> file, or list of files, as a rule takes them."""
+        return {r.name: list(r.files) if r.several else r.files[0] for r in self.reads}
+
+
+class Jobs:
+    """All jobs of one configuration, made as they are asked for.
+
+    Args:
+        papers: all declarations.
+        config: checked settings.
+    """
+
+    def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
+        self.papers, self.config = papers, config
+        self.results = f"results/{config['preset']}"
+        self.experiments = {e.name: e for paper in papers for e in paper.experiments}
+        self.artifacts = {a.artifact: a for a in artifacts_of(papers)}
+        self._made: dict[str, Job] = {}
+
+    @cached_property
+    def trainings(self) -> dict[str, PlannedTraining]:
+        """``paper/name`` -> training."""
+        return {f"{paper}/{training.name}": training
+                for (paper, _), family in self.families.items() for training in family}  # fmt: skip
+
+    @cached_property
+    def families(self) -> dict[tuple[str, str], tuple[PlannedTraining, ...]]:
+        """(paper, family) -> its trainings, in their order."""
+        found = {}
+        for paper in self.papers:
+            for family, sections in paper.trainings.items():
+                module = import_module(f"finitewidth.experiments.{paper.name}.trainings")
+                settings = [self.config[paper.name][section] for section in sections]
+                found[paper.name, family] = tuple(getattr(module, family)(*settings))
+        return found
+
+    @cached_property
+    def family_of(self) -> dict[str, tuple[str, str]]:
+        """``paper/name`` of a training -> (paper, family)."""
+        return {f"{paper}/{training.name}": (paper, family)
+                for (paper, family), trainings in self.families.items()
+                for training in trainings}  # fmt: skip
+
+    def __getitem__(self, name: str) -> Job:
+        """The job of that name.
+
+        Raises:
+            ConfigError: nothing of that name is declared.
+        """
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Job:
+        if name in self.experiments:
+            declared = self.experiments[name]
+            return Job(
+                name=name, kind="experiment", paper=declared.paper, declared=declared,
+                reads=tuple(self._reads(declared.paper, declared.reads)),
+                params=chosen(self.config.get(declared.paper, {}), declared.settings),
+            )  # fmt: skip
+        if name in self.artifacts:
+            declared = self.artifacts[name]
+            params = {
+                **declared.show,
+                **chosen(self.config.get(declared.paper, {}), declared.settings),
+            }
+            return Job(
+                name=name, kind=declared.kind, paper=declared.paper, declared=declared,
+                reads=tuple(self._reads(declared.paper, declared.of)), params=params,
+            )  # fmt: skip
+        if name in self.trainings:
+            return self._training(name)
+        raise ConfigError(f"{name!r} is neither an artifact, an experiment nor a training; "
+                          "workflow/papers/ declares what there is")  # fmt: skip
+
+    def _training(self, name: str) -> Job:
+        training, paper = self.trainings[name], name.split("/")[0]
+        role = training.dataset
+        reads = [
+            Read(name="data", reference=f"data/{role}", files=(self.dataset(role),), role=role)
+        ]
+        if training.earlier:
+            for file in TRAINING_FILES:
+                reads += self._reads(paper, {file: f"training/{training.earlier}/{file}"})
+        return Job(name=name, kind="training", paper=paper, declared=training, reads=tuple(reads),
+                   params=training.run.to_mapping())  # fmt: skip
+
+    def _reads(self, paper: str, reads: Mapping[str, str]) -> Iterator[Read]:
+        for name, reference in reads.items():
+            yield self.read(paper, reference, name)
+
+    def read(self, paper: str, reference: str, name: str = "") -> Read:
+        """What a reference of a paper's declaration means in this configuration."""
+        kind, _, rest = reference.partition("/")
+        common = {"name": name, "reference": reference}
+        if kind == "data":
+            role = _looked_up(self.config[paper], rest)
+            return Read(files=(self.dataset(role),), role=role, **common)
+        if kind == "reported":
+            return Read(files=(f"config/reported/{rest}.csv",), **common)
+        if kind in ("training", "trainings"):
+            target, file = rest.split("/")
+            names = [target] if kind == "training" else self._family(paper, target)
+            return Read(
+                files=tuple(f"{self.folder(paper, each)}/{TRAINING_FILES[file]}" for each in names),
+                jobs=tuple(f"{paper}/{each}" for each in names),
+                several=kind == "trainings",
+                **common,
+            )
+        return Read(files=(f"{self.results}/{table_file(reference)}",),
+                    jobs=(reference.split(".")[0],), **common)  # fmt: skip
+
+    def _family(self, paper: str, family: str) -> list[str]:
+        return [training.name for training in self.families[paper, family]]
+
+    def folder(self, paper: str, training: str) -> str:
+        """The folder of a training's results."""
+        return f"{self.results}/{paper}/training/{training}"
+
+    def dataset(self, role: str) -> str:
+        """The file of the source that plays the part of a paper's dataset."""
+        return f"results/data/{source_for(role, self.config['data']).name}.npz"
+
+    def outputs(self, name: str) -> dict[str, str]:
+        """Name or format -> file that a job makes."""
+        job = self[name]
+        if job.kind == "training":
+            folder = self.folder(*name.split("/"))
+            return {key: f"{folder}/{file}" for key, file in TRAINING_FILES.items()} | {
+                "provenance": f"{folder}/provenance.json"
+            }
+        if job.kind == "experiment":
+            tables = {t: f"{self.results}/{table_file(f'{name}.{t}')}" for t in job.declared.makes}
+            provenance = tables[job.declared.makes[0]].removesuffix(f"{job.declared.makes[0]}.csv")
+            return tables | {"provenance": f"{provenance}provenance.json"}
+        folder = f"{self.results}/{job.paper}/{job.kind}s"
+        return {suffix: f"{folder}/{name}.{suffix}" for suffix in job.declared.formats}
+
+    def closure(self, reads: Iterable[Read]) -> tuple[list[Read], list[str]]:
+        """All inputs and all jobs that some inputs rest on, the nearest first."""
+        found: dict[tuple[str, tuple[str, ...]], Read] = {}
+        jobs: dict[str, None] = {}
+        waiting = list(reads)
+        while waiting:
+            read = waiting.pop(0)
+            if (key := (read.reference, read.files)) in found:
+                continue
+            found[key] = read
+            for name in read.jobs:
+                if name not in jobs:
+                    jobs[name] = None
+                    waiting += self[name].reads
+        return list(found.values()), list(jobs)
+
+
+def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
+    """The settings that a declaration names, of one paper's settings.
+
+    Args:
+        section: the paper's settings.
+        wanted: None (no settings); a path such as ``memorisation.task`` (what lies there; a part in
+            braces, ``regimes.networks.{cntk.network}``, is looked up first); or a mapping whose
+            entries are ``path: [keys]`` (these keys of what lies at the path), ``name: path``, or
+            ``name: {...}`` for a nested mapping.
+
+    Raises:
+        ConfigError: there is no such setting.
+    """
+    if wanted is None:
+        return {}
+    if isinstance(wanted, str):
+        return _at(section, _looked_up(section, wanted))
+    found: dict[str, Any] = {}
+    for name, value in wanted.items():
+        if isinstance(value, list):
+            found |= {key: _at(section, f"{name}.{key}") for key in value}
+        else:
+            found[name] = chosen(section, value)
+    return found
+
+
+def _at(section: Mapping[str, Any], path: str) -> Any:
+    found: Any = section
+    for key in path.split("."):
+        if not isinstance(found, Mapping) or key not in found:
+            raise ConfigError(f"a declaration names the setting {path!r}, which does not exist")
+        found = found[key]
+    return found
+
+
+def _looked_up(section: Mapping[str, Any], text: str) -> str:
+    return _LOOKUP.sub(lambda part: str(_at(section, part[1])), text)

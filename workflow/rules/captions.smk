@@ -1,0 +1,25 @@
+# Captions with the numbers and verdicts of this run, one job for each paper.
+for paper in plan.captioned:
+
+    rule:
+        name:
+            f"captions_{paper}"
+        input:
+            **plan.caption_inputs(paper),
+        output:
+            plan.captions(paper),
+        log:
+            f"{results}/logs/{paper}/captions.log",
+        benchmark:
+            f"{results}/benchmarks/{paper}/captions.tsv"
+        conda:
+            "../envs/finitewidth.yaml"
+        threads: 1
+        resources:
+            mem_mb=partial(plan.memory, "captions"),
+            runtime=partial(plan.minutes, "captions"),
+        params:
+            captions=partial(plan.caption_jobs, paper),
+            code=plan.caption_code(paper),
+        script:
+            "../scripts/captions.py"

@@ -1,0 +1,7 @@
+"""Rule -> captions: write the captions of a paper with the numbers and verdicts of this run."""
+
+from finitewidth.captions.job import write_captions
+from finitewidth.common.progress import logged_to
+
+with logged_to(snakemake.log[0]):
+    write_captions(snakemake.params.captions, list(snakemake.input.verdicts))
