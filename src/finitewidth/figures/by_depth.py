@@ -1,4 +1,4 @@
-"""Panels with one curve per depth: cumulative spectra, and errors under both dynamics."""
+"""Panels with one curve per depth: cumulative spectra, and errors of two dynamics."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from matplotlib.lines import Line2D
 
 SHADES = ("viridis", 0.0, 0.92)
 LINES = {"gradient descent": "-", "linear recursion": "--", "ideal": ":"}
-SMALLEST = 1e-8  # what a logarithmic axis of squared errors shows at least
+SMALLEST = 1e-8  # lowest limit of a logarithmic axis of squared errors
 
 
 def colours(depths: Sequence[int]) -> dict[int, Any]:
-    """Dark for shallow, bright for deep networks."""
+    """Map each depth to a colour: dark for shallow networks, bright for deep ones."""
     name, low, high = SHADES
     own = sorted(set(depths))
     steps = max(1, len(own) - 1)
@@ -23,7 +23,13 @@ def colours(depths: Sequence[int]) -> dict[int, Any]:
 
 
 def spectra(axis: Axes, rows: pd.DataFrame, column: str = "cumulative") -> None:
-    """Sums of ascending eigenvalues against their number."""
+    """Plot cumulative sums of the ascending eigenvalues against their index.
+
+    Args:
+        axis: to draw into.
+        rows: depth, index and ``column``.
+        column: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 / rho_max).
+    """
     shades = colours(rows["depth"])
     for depth, curve in rows.groupby("depth"):
         axis.plot(curve["index"], curve[column], color=shades[depth])
@@ -37,7 +43,15 @@ def spectra(axis: Axes, rows: pd.DataFrame, column: str = "cumulative") -> None:
 
 
 def errors(axis: Axes, rows: pd.DataFrame, scale: str) -> None:
-    """|e_t|^2/|e_0|^2 against steps (logarithmic), dashed where the kernel is held fixed."""
+    """Plot |e_t|^2 / |e_0|^2 against steps on a logarithmic axis.
+
+    The linear recursion, which holds the kernel fixed, is dashed.
+
+    Args:
+        axis: to draw into.
+        rows: depth, dynamics, time, ratio.
+        scale: of the vertical axis, ``log`` or ``linear``.
+    """
     shades = colours(rows["depth"])
     later = rows[rows["time"] > 0]
     for (depth, dynamics), curve in later.groupby(["depth", "dynamics"]):
@@ -54,7 +68,7 @@ def errors(axis: Axes, rows: pd.DataFrame, scale: str) -> None:
 
 
 def legend(figure: Figure, depths: Sequence[int], dynamics: Sequence[str] = ()) -> None:
-    """One legend to the right of all panels: depths, and what lines mean."""
+    """Add one legend to the right of all panels, with the depths and the line styles."""
     handles = [
         Line2D([], [], color=colour, label=f"$d$ = {depth}")
         for depth, colour in colours(depths).items()
@@ -65,9 +79,10 @@ def legend(figure: Figure, depths: Sequence[int], dynamics: Sequence[str] = ()) 
 
 
 def runs_of(rows: pd.DataFrame) -> str:
-    """``10 runs``, or ``3 to 10 runs`` where not all curves average as many.
+    """Return the number of runs in words.
 
-    ``no run`` where all diverged: a curve without a sound run has no rows.
+    The text is ``10 runs``, ``3 to 10 runs`` if the curves average different numbers of runs, or
+    ``no run`` if all runs diverged: a curve has no rows if none of its runs stayed finite.
     """
     if rows.empty:
         return "no run"
@@ -76,12 +91,12 @@ def runs_of(rows: pd.DataFrame) -> str:
 
 
 def width_of(rows: pd.DataFrame) -> str:
-    """``$w$ = 25``, without the number where there are no rows."""
+    """Return ``$w$ = 25``, or ``$w$`` if there are no rows."""
     return f"$w$ = {rows['width'].iloc[0]:g}" if len(rows) else "$w$"
 
 
 def note_lost(axis: Axes, rows: pd.DataFrame) -> None:
-    """In a panel: which curves it lacks since none of their runs stayed finite."""
+    """Write into a panel which curves are missing because all of their runs diverged."""
     lost = "" if len(rows) else "no run without divergence"
     if len(rows) and rows["dynamics"].notna().all():
         descended = set(rows[rows["dynamics"] == "gradient descent"]["depth"])

@@ -1,4 +1,4 @@
-"""Nodes, edges, arrows and boxes: what all diagrams are drawn with, measured in inches."""
+"""Nodes, edges, arrows and boxes that all diagrams use. All lengths are in inches."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ Place = tuple[float, float]
 
 INK, FAINT, PALE = "0.15", "0.72", "0.93"
 ACTIVE = COLOURS[2]
-# distinct for the colour-blind, and in their order from dark to light where two must be told apart
+# colour-blind safe; colours that must be told apart differ in lightness as well
 LINES = (COLOURS[0], COLOURS[2], COLOURS[1], COLOURS[3], COLOURS[5], "0.35")
 RADIUS = 0.1
-FOOTER = 0.22  # inches below the drawing
+FOOTER = 0.22  # height of the space below the drawing
 
 
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty drawing whose coordinates are inches, (0, 0) at the lower left."""
+    """Create an empty drawing whose coordinates are inches, with (0, 0) at the lower left."""
     whole = height + FOOTER
     figure = Figure(figsize=(width, whole))
     axis = figure.add_axes((0, FOOTER / whole, 1, height / whole))
@@ -32,9 +32,15 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[tuple[int, int], Place]:
-    """Places of the units of a layered network, (layer, unit from 1), the first unit on top.
+    """Return the place of every unit of a layered network, with the first unit on top.
 
-    ``size`` is the distance between outer columns and between the outer units of the widest layer.
+    Args:
+        sizes: number of units of each layer.
+        centre: of the network.
+        size: distance between the outer columns, and between the outer units of the widest layer.
+
+    Returns:
+        (layer, unit from 1) -> place.
     """
     (x, y), (width, height) = centre, size
     across = width / max(len(sizes) - 1, 1)
@@ -50,7 +56,7 @@ def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[tuple[int,
 
 
 def ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The units that a connection joins, as (layer, unit from 1)."""
+    """Return the two units that a connection joins, as (layer, unit from 1)."""
     layer = int(row["layer"])
     return (layer - 1, int(row["start"])), (layer, int(row["end"]))
 
@@ -59,7 +65,7 @@ def node(
     axis: Axes, place: Place, text: str = "", *, colour: str = INK, fill: str = "white",
     radius: float = RADIUS, size: float = 7, above: int = 0,
 ) -> None:  # fmt: skip
-    """A circle with a text inside; ``above`` puts it over others."""
+    """Draw a circle with a text inside; a larger ``above`` draws it over other nodes."""
     order = 3 + above / 10
     axis.add_patch(
         Circle(place, radius, facecolor=fill, edgecolor=colour, linewidth=1, zorder=order)
@@ -73,7 +79,7 @@ def edge(
     axis: Axes, start: Place, end: Place, *, colour: str = FAINT, width: float = 0.8,
     shift: float = 0.0, style: str = "-", above: int = 0,
 ) -> None:  # fmt: skip
-    """A straight line, moved sideways by ``shift``; ``above`` puts it over others."""
+    """Draw a straight line moved sideways by ``shift``; a larger ``above`` draws it over others."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy) or 1.0
     sideways = -dy / length * shift, dx / length * shift
@@ -88,7 +94,7 @@ def edge(
 def skeleton(
     axis: Axes, ends: Sequence[tuple[Place, Place]], *, colour: str = FAINT, width: float = 0.6
 ) -> None:
-    """Many straight lines of one kind, behind all else."""
+    """Draw many straight lines of one style behind everything else."""
     axis.add_collection(LineCollection(ends, colors=colour, linewidths=width, zorder=0.8))
 
 
@@ -96,7 +102,7 @@ def arrow(
     axis: Axes, start: Place, end: Place, *, colour: str = INK, width: float = 1.1,
     style: str = "-", bend: float = 0.0, gaps: tuple[float, float] = (0.0, 0.0),
 ) -> None:  # fmt: skip
-    """An arrow, bent by ``bend`` of its length; ``gaps`` inches are left at its start and end."""
+    """Draw an arrow, bent by ``bend`` of its length, with ``gaps`` at its start and its end."""
     axis.add_patch(
         FancyArrowPatch(
             start, end, arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=width,
@@ -110,7 +116,7 @@ def box(
     axis: Axes, centre: Place, size: Place, text: str = "", *, colour: str = INK,
     fill: str = "white", font: float = 8, **options: Any,
 ) -> None:  # fmt: skip
-    """A box with round corners, ``size`` wide and high, and a text in its middle."""
+    """Draw a box with rounded corners and a text in its middle; ``size`` is width and height."""
     corner = centre[0] - size[0] / 2, centre[1] - size[1] / 2
     axis.add_patch(
         FancyBboxPatch(
@@ -126,5 +132,5 @@ def write(
     axis: Axes, place: Place, text: str, *, size: float = 8, colour: str = INK,
     across: str = "center", down: str = "center_baseline", **options: Any,
 ) -> None:  # fmt: skip
-    """A text at a place."""
+    """Write a text at a place."""
     axis.text(*place, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)

@@ -1,4 +1,4 @@
-"""A figure as one job: read tables, select rows, draw, write pictures and the rows drawn."""
+"""The job of one figure: read tables, select rows, draw them, write images and the rows."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -6,7 +6,7 @@ from typing import Any
 
 from finitewidth.common import result_files
 
-# what would make equal pictures differ: the time and the version they were drawn with
+# leave out time and version, so that equal figures are equal files
 METADATA = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     "svg": {"Date": None, "Creator": None},
@@ -21,16 +21,17 @@ def render_figure(
     settings: Mapping[str, Any],
     footer: str,
 ) -> None:
-    """Draw what ``module.select`` takes of the inputs, with ``module.draw(rows, settings)``.
+    """Draw a figure and write it with the rows that it shows.
 
-    The drawing sees only the rows that go into the CSV beside it.
+    The renderer draws only the rows that ``select`` returns, and these are written to the CSV.
 
     Args:
-        module: of the package.
-        inputs: name → CSV.
-        outputs: ``pdf``, ``png``, ``svg`` and ``csv``; ``json`` too where the module has a
-            ``document(rows)``.
-        settings: of the drawing, nothing scientific.
+        module: the renderer, e.g. ``finitewidth.figures.npf.fig3``, with ``select(tables,
+            settings)`` and ``draw(rows, settings)``.
+        inputs: name of a table -> CSV file.
+        outputs: files for ``pdf``, ``png``, ``svg`` and ``csv``; also ``json`` if the renderer has
+            a function ``document(rows)``.
+        settings: how to draw the figure; they change no result.
         footer: one line below the figure.
     """
     from finitewidth.figures import style

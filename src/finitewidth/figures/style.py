@@ -1,4 +1,4 @@
-"""The look that all figures share: colour-blind safe, vector fonts, one footer."""
+"""The style of all figures: colour-blind safe colours, fonts as text, and a footer."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Seaborn's look through matplotlib's own copies of it: importing seaborn costs a second per figure
+# matplotlib's copies of seaborn's styles; importing seaborn itself takes a second per figure
 SHEETS = ("seaborn-v0_8-paper", "seaborn-v0_8-ticks", "seaborn-v0_8-colorblind")
 COLOURS = mpl.style.library["seaborn-v0_8-colorblind"]["axes.prop_cycle"].by_key()["color"]
 PANEL_WIDTH, PANEL_HEIGHT = 3.5, 2.9  # inches
 
 
 def apply() -> None:
-    """Set the style; the same input then gives the same bytes, whenever it is drawn."""
+    """Set the style. Equal rows then give equal files."""
     mpl.style.use(SHEETS)
     mpl.rcParams.update(
         {
-            "font.family": "DejaVu Sans",  # ships with matplotlib: the same on any machine
-            "pdf.fonttype": 42,  # fonts as text, not as pictures of letters
+            "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
+            "pdf.fonttype": 42,  # text that can be searched and edited
             "svg.hashsalt": "finitewidth",
             "axes.spines.top": False,
             "axes.spines.right": False,
@@ -39,9 +39,15 @@ def apply() -> None:
 def subplots(
     rows: int, columns: int, *, figsize: tuple[float, float], **layout: Any
 ) -> tuple[Figure, np.ndarray]:
-    """A figure of its own and a grid of axes; ``layout`` as of ``Figure.subplots``.
+    """Create a figure with a grid of axes.
 
-    Without pyplot, which would keep every figure of the process and choose a window system.
+    pyplot is not used, because it keeps every figure in memory and chooses a graphical back end.
+
+    Args:
+        rows: number of rows of the grid.
+        columns: number of columns of the grid.
+        figsize: width and height in inches.
+        **layout: arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
     """
     figure = Figure(figsize=figsize, layout="constrained")
     ratios = {k: layout.pop(k) for k in ("height_ratios", "width_ratios") if k in layout}
@@ -49,7 +55,7 @@ def subplots(
 
 
 def panels(count: int, titles: list[str]) -> tuple[Figure, list[Axes]]:
-    """A row of panels with titles."""
+    """Create a figure with one row of ``count`` panels, each with a title."""
     figure, axes = subplots(1, count, figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), squeeze=False)
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title)
@@ -57,12 +63,12 @@ def panels(count: int, titles: list[str]) -> tuple[Figure, list[Axes]]:
 
 
 def band(axis: Axes, curve: pd.DataFrame, **line: Any) -> None:
-    """A line through ``x``, ``y`` and the area within one ``spread`` of it."""
+    """Plot ``y`` against ``x``, and the band within one ``spread`` of it."""
     axis.plot(curve["x"], curve["y"], **line)
     low, high = curve["y"] - curve["spread"], curve["y"] + curve["spread"]
     axis.fill_between(curve["x"], low, high, color=line["color"], alpha=0.2, linewidth=0)
 
 
 def add_footer(figure: Figure, text: str) -> None:
-    """One line below everything: preset, data, runs, and what stands in for what."""
+    """Add one line below the figure: preset, datasets and their stand-ins, number of runs."""
     figure.supxlabel(text, fontsize=6.5, color="0.35", x=0.01, ha="left")

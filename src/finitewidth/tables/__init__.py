@@ -1,1 +1,5 @@
-"""Tables: one renderer per table; a renderer typesets rows and computes nothing."""
+"""Tables. A renderer selects rows and typesets them; it computes no result.
+
+A renderer is a module with two functions, ``select(tables, settings)``, which returns the rows to
+show, and ``typeset(rows, settings)``, which returns a `finitewidth.tables.typeset.Typeset`.
+"""

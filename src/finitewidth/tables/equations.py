@@ -12,16 +12,16 @@ DAGGER = r"\quad\dagger"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The equations and notes of one table."""
+    """Return the equations and notes of the table ``settings["artifact"]``."""
     rows = tables["equations"]
     rows = rows[rows["artifact"] == settings["artifact"]].astype(object)
     return rows.where(rows.notna(), "")
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """One line per label, one column per network; a dagger where the paper prints something else.
+    """Typeset one line per label and one column per network.
 
-    ``settings``: ``artifact``, ``title``.
+    A dagger marks a formula that the paper prints differently. ``settings["title"]`` is the title.
     """
     (cells, notes), formulas = (_cells(rows, form) for form in FORMS)
     return Typeset(cells, settings["title"], notes, formulas)

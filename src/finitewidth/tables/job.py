@@ -1,4 +1,4 @@
-"""A table as one job: read rows, select, typeset, write all formats."""
+"""The job of one table: read tables, select rows, typeset them, write all formats."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,13 +15,14 @@ def render_table(
     settings: Mapping[str, Any],
     footer: str,
 ) -> None:
-    """Typeset what ``module.select`` takes of the inputs with ``module.typeset``.
+    """Typeset a table and write it with the rows that it shows.
 
     Args:
-        module: of the package.
-        inputs: name → CSV.
-        outputs: ``csv`` (the numbers shown), ``md`` and ``tex``.
-        settings: of the table, nothing scientific.
+        module: the renderer, e.g. ``finitewidth.tables.npf.table2``, with ``select(tables,
+            settings)`` and ``typeset(rows, settings)``.
+        inputs: name of a table -> CSV file.
+        outputs: files for ``csv`` (the numbers shown), ``md`` and ``tex``.
+        settings: how to typeset the table; they change no result.
         footer: one line below the table.
     """
     renderer = import_module(module)

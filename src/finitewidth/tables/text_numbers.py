@@ -1,4 +1,4 @@
-"""A table of numbers that stand only in a paper's text, ours beside theirs."""
+"""A table of numbers that appear only in a paper's text, ours and the paper's."""
 
 from collections.abc import Mapping
 
@@ -16,13 +16,13 @@ SELECTIONS = {
 
 
 def text_table(rows: pd.DataFrame, titles: Mapping[Key, str], data: Mapping[Key, str]) -> Typeset:
-    """A line per number.
+    """Typeset one line per number.
 
     Args:
-        rows: quantity, row, column (which name the number), mean, spread, runs, diverged, select,
-            reported, place; percent.
+        rows: quantity, row, column (these three identify the number), mean, spread, runs,
+            diverged, select, reported, place; in percent.
         titles: what each number is.
-        data: what is shown for the dataset of each.
+        data: title of the dataset of each number.
     """
     lines, runs = [], []
     for row in rows.to_dict("records"):

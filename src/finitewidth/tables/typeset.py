@@ -1,4 +1,4 @@
-"""Typesetting that all tables share: Markdown, LaTeX, and a footer."""
+"""Typesetting of all tables, in Markdown and in LaTeX, with notes and a footer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ class Typeset:
     """A table ready to be written.
 
     Attributes:
-        cells: text in the order shown; the column names are the head.
-        title: one line above.
-        notes: lines below.
-        formulas: cells and notes as LaTeX sees them, already LaTeX; None: as they are, escaped.
-        bold: which of the cells, True or False; None: none.
+        cells: the text of each cell, in the order shown; the column names are the header.
+        title: one line above the table.
+        notes: lines below the table.
+        formulas: cells and notes written in LaTeX; None to escape ``cells`` and ``notes``.
+        bold: which cells are bold, True or False; None if there are none.
     """
 
     cells: pd.DataFrame
@@ -26,7 +26,7 @@ class Typeset:
 
 
 def markdown(table: Typeset, footer: str) -> str:
-    """GitHub's Markdown."""
+    """Return the table in GitHub's Markdown."""
     body = _emphasised(table.cells, table.bold, "**{}**").to_markdown(
         index=False, disable_numparse=True
     )
@@ -35,7 +35,10 @@ def markdown(table: Typeset, footer: str) -> str:
 
 
 def latex(table: Typeset, footer: str) -> str:
-    """A ``table`` environment for the booktabs package, and amssymb where there are formulas."""
+    """Return a LaTeX ``table`` environment.
+
+    It needs the package booktabs, and amssymb if there are formulas.
+    """
     if table.formulas is None:
         cells, notes = table.cells.map(_escaped), map(_escaped, table.notes)
     else:
@@ -73,17 +76,17 @@ def _escaped(text: str) -> str:
 
 
 def left_out(runs: Iterable[tuple[str, int, int]]) -> tuple[str, ...]:
-    """A note on the runs that diverged, none where none did.
+    """Return a note on the runs that diverged; it is empty if no run did.
 
     Args:
-        runs: what they are runs of, how many diverged, how many were averaged.
+        runs: (name, number of diverged runs, number of averaged runs).
     """
     lost = [f"{name} {lost} of {lost + averaged}" for name, lost, averaged in runs if lost]
     return (f"Runs that diverged and are left out: {'; '.join(lost)}",) if lost else ()
 
 
 def plus_minus(mean: float, spread: float, digits: int = 2) -> str:
-    """``97.86 ± 0.11``; a dash where there is no number, no spread where there is none."""
+    """Return ``97.86 ± 0.11``; a dash for a missing mean, and no spread if it is missing."""
     if pd.isna(mean):
         return "–"
     return f"{mean:.{digits}f}" + ("" if pd.isna(spread) else f" ± {spread:.{digits}f}")

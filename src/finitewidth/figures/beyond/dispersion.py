@@ -42,14 +42,14 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """The paper's sample above, ours below.
+    """Draw one row of panels with the paper's number of draws and one with ours.
 
-    Dashed estimates as in the paper, with the printed theory solid; in the last row also the exact
-    curve of the diagonal if ``exact`` is set.
+    As in the paper, estimates are dashed and the printed theory is solid. With ``exact``, the last
+    row also shows the exact curve of the diagonal elements.
 
     Args:
-        rows: series (estimate, printed_limit, printed_sums, exact), sample, ...
-        settings: ``columns`` (width or alpha_0), ``errors`` (bars or bands), ``exact``.
+        rows: as selected; ``series`` is estimate, printed_limit, printed_sums or exact.
+        settings: ``columns`` (width or alpha_0), ``errors`` (bars or bands) and ``exact``.
     """
     off = rows["cosine"].notna().any()
     pair = r"(x,\tilde x)" if off else "(x,x)"
@@ -61,7 +61,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = rows[rows[settings["columns"]] == value]
         exact = settings["exact"] and sample == last
         _theory(axis, own, shades, exact)
-        # the exact curve takes the place of a line between points, where it is of the same element
+        # no line between the points where the exact curve is drawn for the same element
         points = exact and not off and sample == "many"
         _estimates(axis, own[own["sample"] == sample], shades, settings["errors"], points)
     highest = rows.loc[rows["sample"].isin(["many", ""]), "y"].max()
@@ -98,7 +98,7 @@ def _estimates(
 
 
 def shades_in_order(shades: Mapping[float, Any]) -> list[float]:
-    """Variances from small to large."""
+    """Return the variances in ascending order."""
     return sorted(shades)
 
 

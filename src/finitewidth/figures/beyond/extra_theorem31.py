@@ -1,4 +1,4 @@
-"""Theorem 3.1 of ``beyond`` printed, corrected and exact, and small networks drawn in full."""
+"""Theorem 3.1 of ``beyond``, printed and corrected, beside exact values and sampled networks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,13 +21,13 @@ HEIGHTS = {"y": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$", "relative": "the sam
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Limits and exact curves up to large lambda, and the small networks."""
+    """Return the limits and exact curves up to large lambda, and the small networks."""
     small = tables["small"].assign(panel="small")
     return pd.concat([tables["curves"].assign(panel="curves"), small], ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Dispersions above, the same over the printed ones below; last column: small networks."""
+    """Draw dispersions above, and their ratio to the printed ones below; small networks last."""
     curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
     variances = sorted(curves["sigma_w2"].unique())
     columns = len(variances) + 1

@@ -16,12 +16,12 @@ SHADES = mpl.colormaps["viridis"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All limits."""
+    """Return all rows of the table ``limits``."""
     return tables["limits"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """One panel for each form of the theorem; the corrected one if ``corrected`` is set."""
+    """Draw the printed form of the theorem and, with ``corrected``, the corrected form."""
     forms = [form for form in TITLES if form == "printed" or settings["corrected"]]
     figure, axes = panels(len(forms), [TITLES[form] for form in forms])
     alphas = sorted(rows.loc[rows["phase"] == "critical", "alpha_0"].unique())

@@ -16,18 +16,18 @@ TITLES = {
     "constant": "constant widths",
     "shrinking": "shrinking widths",
 }
-LAYER = 0.62  # thickness of a layer drawn
-THINNEST = 0.03  # of the tallest layer
+LAYER = 0.62  # width of the bar that shows a layer
+THINNEST = 0.03  # least height of a bar, relative to the tallest
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Curves of the three architectures, and the widths of one network of each."""
+    """Return the curves of three architectures, and the layer widths of one network of each."""
     curves = tables["architectures"].assign(panel="dispersion")
     return pd.concat([curves, tables["drawings"].assign(panel="drawing")], ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Curves above, the networks below; ``exact``: also the exact curves, dotted."""
+    """Draw the curves above and the networks below; with ``exact``, dotted exact curves too."""
     figure, axes = subplots(2, 3, figsize=(10.4, 4.4), height_ratios=(2.4, 1), sharey="row")
     curves = rows[rows["panel"] == "dispersion"]
     shades = colours(sorted(curves["sigma_w2"].unique()))
@@ -52,7 +52,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _network(axis: Axes, rows: pd.DataFrame) -> None:
-    """Layers as bars as tall as they are wide, input left, output right."""
+    """Draw each layer as a bar whose height is its width, from input to output."""
     rows = rows.sort_values("x")
     last = int(rows["x"].max())
     for layer, width in zip(rows["x"], rows["y"], strict=True):

@@ -1,4 +1,4 @@
-"""What the line plots of ``beyond`` share: colours by phase, one row of panels per sample size."""
+"""Helpers of the line plots of ``beyond``: colours by phase, one row of panels per sample size."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,13 +31,17 @@ def of_group(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
 
 
 def joined(estimates: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
-    """Estimates and curves as rows of one table; ``series`` names the curve."""
+    """Join estimates and curves in one table, whose column ``series`` names the curve."""
     parts = [estimates.assign(series="estimate"), theory.assign(series=theory["curve"], sample="")]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
 
 
 def colours(variances: Sequence[float]) -> dict[float, Any]:
-    """Blue below the edge of chaos, black at it, orange to red above; darker for larger ones."""
+    """Map each variance to a colour.
+
+    It is blue below the edge of chaos, black at it, and orange to red above; larger variances are
+    darker.
+    """
     found: dict[float, Any] = {2.0: "black"}
     for phase, (name, low, high) in SHADES.items():
         own = sorted(v for v in variances if (v < 2 if phase == "ordered" else v > 2))
@@ -48,18 +52,27 @@ def colours(variances: Sequence[float]) -> dict[float, Any]:
 
 
 def opacity(cosines: Sequence[float]) -> dict[float, float]:
-    """Darker for larger cosines."""
+    """Map each cosine to an opacity; larger cosines are more opaque."""
     own = sorted(cosines)
     return {c: 1.0 - 0.7 * (len(own) - 1 - i) / max(1, len(own) - 1) for i, c in enumerate(own)}
 
 
 def samples_of(rows: pd.DataFrame) -> list[str]:
-    """Which sample sizes there are, the paper's first."""
+    """Return the sample sizes that occur, the paper's first."""
     return [sample for sample in SAMPLES if (rows["sample"] == sample).any()]
 
 
 def grid(rows: pd.DataFrame, columns: str, label: str) -> tuple[Figure, dict[Any, Axes]]:
-    """A row of panels for each sample size, a column for each width or alpha_0."""
+    """Create a row of panels for each sample size and a column for each width or alpha_0.
+
+    Args:
+        rows: as of `joined`.
+        columns: ``width`` or ``alpha_0``.
+        label: of the vertical axes.
+
+    Returns:
+        The figure, and (sample, value of ``columns``) -> panel.
+    """
     values, samples = list(rows[columns].unique()), samples_of(rows)
     figure, axes = subplots(
         len(samples),
@@ -84,7 +97,7 @@ def grid(rows: pd.DataFrame, columns: str, label: str) -> tuple[Figure, dict[Any
 
 
 def log_dispersion_axis(axes: Sequence[Axes], highest: float) -> None:
-    """A logarithmic axis from just below 1 with readable ticks."""
+    """Set a logarithmic vertical axis that starts just below 1, with plain tick labels."""
     for axis in axes:
         axis.set_yscale("log")
         axis.set_ylim(0.98 if highest < 3 else 0.9, highest * 1.15)
@@ -97,9 +110,13 @@ def log_dispersion_axis(axes: Sequence[Axes], highest: float) -> None:
 
 
 def estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any], errors: str) -> None:
-    """A dashed line with bars at some points, or with a band.
+    """Draw estimates as a dashed line, with error bars at some points or with a band.
 
-    ``look`` has colour, marker and alpha, and ``points`` where nothing joins the points.
+    Args:
+        axis: to draw into.
+        curve: x, y, spread.
+        look: ``colour``, ``marker`` and ``alpha``; with ``points``, no line joins the points.
+        errors: ``bars`` or ``bands``.
     """
     curve = curve.sort_values("x")
     colour, alpha, marker = look["colour"], look["alpha"], look["marker"]
@@ -120,10 +137,10 @@ def estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any], errors: s
 
 
 def handle(label: str, **look: Any) -> Line2D:
-    """An entry of the legend."""
+    """Return an entry of the legend."""
     return Line2D([], [], label=label, **look)
 
 
 def legend(figure: Figure, handles: Sequence[Line2D]) -> None:
-    """One legend to the right of all panels."""
+    """Add one legend to the right of all panels."""
     figure.legend(handles=list(handles), loc="outside right upper", handlelength=2.4)

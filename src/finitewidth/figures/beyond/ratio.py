@@ -1,4 +1,4 @@
-"""Off-diagonal over diagonal mean against depth over width: ``beyond`` Figures 3 and 11."""
+"""Ratio of off-diagonal to diagonal mean against depth over width: ``beyond`` Figures 3 and 11."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,12 +36,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """The paper's sample above, ours below.
+    """Draw one row of panels with the paper's number of draws and one with ours.
 
     Args:
-        rows: series (estimate, printed, infinite_width), sample, ...
-        settings: ``errors`` (bars or bands), ``mean_field``: also the mean-field ratio with both
-            parts, in the last row only.
+        rows: as selected; ``series`` is estimate, printed or infinite_width.
+        settings: ``errors`` (bars or bands) and ``mean_field``: whether the last row also shows
+            the ratio at infinite width, with both parts of the kernel.
     """
     label = r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$"
     figure, panels = grid(rows, "width", label)

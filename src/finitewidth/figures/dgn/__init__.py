@@ -1,1 +1,1 @@
-"""Figures of deep gated networks."""
+"""Figures of dgn."""

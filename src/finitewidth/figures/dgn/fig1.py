@@ -1,4 +1,4 @@
-"""dgn Figure 1: ideal cumulative spectrum of fixed random gates, and that of two widths."""
+"""dgn Figure 1: cumulative spectrum of fixed random gates, ideal and for two widths."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ ORDER = ("ideal", "wide", "narrow")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``ideal`` and ``spectra``."""
+    """Return the rows to draw, from the tables ``ideal`` and ``spectra``."""
     spectra = tables["spectra"]
     drawn = spectra[spectra["figure"] == FIGURE]
     rows = pd.concat([tables["ideal"].assign(network="ideal"), drawn], ignore_index=True)
@@ -24,7 +24,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Three panels on one scale: ideal, wide, narrow."""
+    """Draw three panels with equal axes: ideal, wide and narrow."""
     parts = [rows[rows["network"] == name] for name in ORDER]
     titles = [r"Ideal: $E[K_0]/d$"]
     titles += [f"{by_depth.width_of(part)}, {by_depth.runs_of(part)}" for part in parts[1:]]

@@ -1,4 +1,4 @@
-"""dgn Figure 10: a deep linear network of one example; kernel, error and weights over time."""
+"""dgn Figure 10: a deep linear network with one example; kernel, error and weights over time."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,14 +22,14 @@ LABELS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``start`` (K_0 by depth) and ``curves``."""
+    """Return the rows to draw, from the tables ``start`` (K_0 by depth) and ``curves``."""
     start = tables["start"].rename(columns={"kernel": "value", "kernel_spread": "value_spread"})
     parts = [start.assign(quantity="start", time=0), tables["curves"]]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels: K_0 by depth; error, kernel and norm of all weights against steps."""
+    """Draw K_0 by depth, and error, kernel and norm of all weights against steps."""
     runs = by_depth.runs_of(rows[rows["quantity"] == "start"])
     figure, axes = panels(4, [f"Kernel at the start, {runs}", "Error", "Kernel", "Weights"])
     _start(axes[0], rows[rows["quantity"] == "start"])

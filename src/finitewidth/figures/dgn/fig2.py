@@ -15,13 +15,13 @@ LABELS = {"diagonal": "$K_0(s, s)/d$", "off_diagonal": "$K_0(s, s')/d$"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of the wide networks, of the table ``entries``."""
+    """Return the rows of the table ``entries`` that belong to the wide networks."""
     entries = tables["entries"]
     return entries[(entries["figure"] == FIGURE) & (entries["network"] == "wide")]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Two panels against depth: mean and its standard error, dotted the ideal value."""
+    """Draw mean and standard error of both entries against depth, and the ideal value dotted."""
     where = f"{by_depth.width_of(rows)}, {by_depth.runs_of(rows)}"
     figure, axes = panels(2, [f"One diagonal entry: {where}", f"One off-diagonal entry: {where}"])
     for axis, (entry, label) in zip(axes, LABELS.items(), strict=True):

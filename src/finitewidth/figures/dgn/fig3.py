@@ -1,4 +1,4 @@
-"""dgn Figure 3: convergence and scaled spectra of memorisation networks, two widths."""
+"""dgn Figure 3: convergence and scaled spectra of memorisation networks of two widths."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ ORDER = (("errors", "narrow"), ("errors", "wide"), ("spectrum", "narrow"), ("spe
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``spectra`` and ``errors``, means of this figure's runs."""
+    """Return the rows of ``spectra`` and ``errors`` that are means over this figure's runs."""
     return selected(tables, FIGURE)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels: errors of both widths, then spectra of K_0 over its largest eigenvalue."""
+    """Draw errors for both widths, then spectra of K_0 divided by its largest eigenvalue."""
     return four_panels(rows, ORDER, "scaled", "linear")

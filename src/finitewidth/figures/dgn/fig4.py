@@ -15,13 +15,13 @@ NAMES = {"galu": "GaLU", "relu": "ReLU"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``spectra`` and ``errors``."""
+    """Return the rows to draw, from the tables ``spectra`` and ``errors``."""
     parts = [tables["spectra"].assign(panel="spectrum"), tables["errors"].assign(panel="errors")]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels: spectrum over its largest eigenvalue and errors of GaLU, then of ReLU."""
+    """Draw the spectrum, divided by its largest eigenvalue, and the errors of GaLU and ReLU."""
     order = [(network, panel) for network in NAMES for panel in ("spectrum", "errors")]
     parts = [rows[(rows["network"] == name) & (rows["panel"] == panel)] for name, panel in order]
     titles = [f"{NAMES[name]}: {panel}, {by_depth.runs_of(part)}"

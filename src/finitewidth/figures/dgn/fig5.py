@@ -11,7 +11,7 @@ from finitewidth.figures.style import COLOURS, band, panels
 PANELS = {
     "mnist": "Images",
     "labels": "Random labels",
-    "pixels": None,  # by setting
+    "pixels": None,  # the title depends on the settings
     "test": "Images: test",
 }
 PIXELS = {"random_pixels": "Random pixels", "permuted_pixels": "Pixels permuted"}
@@ -19,14 +19,15 @@ SERIES = {"ReLU": (0, "-"), "GaLU": (1, "--")}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw: all that go into the CSV beside the figure."""
+    """Return all rows of the table ``curves``."""
     return tables["curves"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels: train accuracy on three kinds of images, test accuracy; mean and spread.
+    """Draw train accuracy on three kinds of images, and test accuracy: mean and spread over runs.
 
-    ``settings``: ``pixels``, how the third kind is made.
+    ``settings["pixels"]`` says how the third kind of images is made: ``random_pixels`` or
+    ``permuted_pixels``.
     """
     pixels = PIXELS[settings["pixels"]]
     figure, axes = panels(4, [title or pixels for title in PANELS.values()])

@@ -11,13 +11,13 @@ from finitewidth.figures.style import panels
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw: all that go into the CSV beside the figure."""
+    """Return all rows of the table ``nu``."""
     return tables["nu"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """One panel, mean and spread over runs."""
+    """Draw one panel with mean and spread over runs."""
     figure, (axis,) = panels(1, [r"$\nu_t$ while ReLU learns"])
-    figure.set_size_inches(4.8, 3.2)  # as wide as the footer
+    figure.set_size_inches(4.8, 3.2)  # wide enough for the footer
     draw_nu(axis, rows, symbol="M")
     return figure

@@ -1,4 +1,4 @@
-"""dgn Figure 7: two digits told apart with gates adaptable, learnt and frozen."""
+"""dgn Figure 7: two digits classified with adaptable, learnt and frozen gates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,12 +19,12 @@ LINES = {"train": "-", "test": ":"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw: all that go into the CSV beside the figure."""
+    """Return all rows of the table ``curves``."""
     return tables["curves"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels of squared errors; test errors dotted, final test accuracies in legends."""
+    """Draw four panels of squared errors; legends show the final test accuracies."""
     figure, axes = panels(4, [title for title, _ in PANELS.values()])
     for axis, (panel, (_, series)) in zip(axes, PANELS.items(), strict=True):
         _panel(axis, rows[rows["panel"] == panel], series)
@@ -40,7 +40,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, series: Mapping[str, int]) -> None:
-    """Lines of one panel, named once; where test is shown with the final test accuracy."""
+    """Draw the lines of one panel, each with one legend entry; test errors are dotted."""
     both = rows["split"].nunique() > 1
     for name, colour in series.items():
         for split, curve in rows[rows["series"] == name].groupby("split", sort=False):

@@ -1,4 +1,4 @@
-"""dgn Figure 8: nu of four kernels while networks learn two digits."""
+"""dgn Figure 8: nu of four kernels while networks learn to classify two digits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,12 +28,12 @@ AT_START = "value at t = 0"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw: all that go into the CSV beside the figure."""
+    """Return all rows of the table ``curves``."""
     return tables["curves"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Four panels, mean and spread over runs, on a logarithmic scale."""
+    """Draw four panels with mean and spread over runs, on a logarithmic scale."""
     figure, axes = panels(4, [title for title, _ in PANELS.values()])
     for axis, (panel, (_, label)) in zip(axes, PANELS.items(), strict=True):
         _panel(axis, rows[rows["panel"] == panel])

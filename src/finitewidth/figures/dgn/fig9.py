@@ -1,4 +1,4 @@
-"""dgn Figure 9: a circular convolution network, and which of its paths share their strength."""
+"""dgn Figure 9: a circular convolution network, and its paths with equal strength."""
 
 import itertools
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import FAINT, INK, LINES, Place
 
-NETWORK = (3.0, 1.5)  # inches between its outer units
+NETWORK = (3.0, 1.5)  # inches between the outer units
 CELL, CARTOON = (1.7, 1.12), (1.2, 0.52)
-ACROSS = 4  # cartoons in a row
+ACROSS = 4  # small drawings in a row
 DASHES = ("-", (0, (4, 1.5)), ":", "-.", "-")
 TAPS = tuple(zip(LINES, DASHES, strict=False))
 
@@ -21,13 +21,13 @@ Units = dict[tuple[int, int], Place]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Connections and paths; ``kind`` tells them apart."""
+    """Return connections and paths; ``kind`` says what a row is."""
     return pd.concat([tables[kind].assign(kind=kind) for kind in ("connections", "paths")],
                      ignore_index=True)  # fmt: skip
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """The network above; below a cartoon for each strength, with the paths that share it."""
+    """Draw the network above, and below it, for each strength, the paths that have it."""
     connections, paths = (rows[rows["kind"] == kind] for kind in ("connections", "paths"))
     bundles = list(paths.groupby("bundle"))
     lines = -(-len(bundles) // ACROSS)
@@ -48,13 +48,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _strength(taps: str, inputs: int) -> str:
-    """The weights along a path, multiplied."""
+    """Return the strength of a path, the product of the weights along it, as mathtext."""
     product = " ".join(rf"\theta_{tap}({layer})" for layer, tap in enumerate(taps.split(), start=1))
     return rf"${product}\,/\,{inputs}$"
 
 
 def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) -> None:
-    """Every connection in the colour and the line of its weight; connections that wrap, too."""
+    """Draw every connection in the colour and line style of its weight."""
     last = max(layer for layer, _ in places)
     for row in connections.to_dict("records"):
         colour, style = TAPS[int(row["tap"]) - 1]
@@ -82,7 +82,7 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
 
 
 def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None:
-    """How many paths and strengths there are."""
+    """Write the numbers of paths and of strengths."""
     sharing = sorted(set(paths.groupby("bundle")["path"].count()))
     each = " or ".join(str(count) for count in sharing)
     from_every = bool((paths.groupby("bundle")["unit_0"].nunique() == inputs).all())
@@ -97,7 +97,7 @@ def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None
 
 
 def _bundle(axis: Axes, places: Units, connections: pd.DataFrame, paths: pd.DataFrame) -> None:
-    """The paths of one strength, each in a colour of its own."""
+    """Draw the paths of one strength, each in its own colour."""
     ends = [[places[unit] for unit in diagrams.ends(row)] for row in connections.to_dict("records")]
     diagrams.skeleton(axis, ends, colour="0.88", width=0.5)
     units = [name for name in paths if name.startswith("unit_")]

@@ -1,4 +1,4 @@
-"""Where in the spectrum of the path kernel the labels lie while ReLU learns."""
+"""Energy of the labels in the eigenvectors of the path kernel while a ReLU network learns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +15,12 @@ CHANCE = "by chance"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw: all that go into the CSV beside the figure."""
+    """Return all rows of the table ``energy``."""
     return tables["energy"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Energy and nu over the number of eigenvectors, before and after; energy over epochs."""
+    """Draw energy and nu against the number of eigenvectors, and energy against epochs."""
     titles = ["Labels in the first eigenvectors", r"The same, part of $\nu$", "While ReLU learns"]
     figure, (left, middle, right) = panels(3, titles)
     _ranks(left, rows[rows["panel"] == "energy"])

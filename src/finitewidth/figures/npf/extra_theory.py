@@ -1,4 +1,4 @@
-"""Fixed gates: how fast K^v comes to the path kernel, and how its variance grows with depth."""
+"""Fixed gates: convergence of K^v to the path kernel, and growth of its variance with depth."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,14 +22,14 @@ BOUNDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Errors over width and copies; variances of K(s, s)."""
+    """Return the errors by width and by number of copies, and the variances of K(s, s)."""
     variance = tables["variance"]
     variance = variance[variance["entry"] != "pair"].assign(panel="variance")
     return pd.concat([tables["curves"].assign(panel="error"), variance], ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Errors above, variances below."""
+    """Draw the errors above and the variances below."""
     size = (2.2 * PANEL_WIDTH, 2.2 * PANEL_HEIGHT)
     figure, axes = subplots(2, 2, figsize=size)
     errors, variances = rows[rows["panel"] == "error"], rows[rows["panel"] == "variance"]

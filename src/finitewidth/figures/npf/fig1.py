@@ -1,4 +1,4 @@
-"""npf Figure 1 and npf0 Figure 1: a toy network, its paths, and the sub-networks gates leave on."""
+"""npf Figure 1 and npf0 Figure 1: a toy network, its paths, and its active sub-networks."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -12,23 +12,23 @@ from matplotlib.figure import Figure
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES
 
-CELL = (1.75, 1.48)  # inches of one cartoon
+CELL = (1.75, 1.48)  # inches, size of one small drawing
 NETWORK = (1.2, 0.76)
-MARGIN = 0.2  # on the left, for the names of the inputs
-SPREAD = 0.032  # between paths on one edge
+MARGIN = 0.2  # inches on the left, for the names of the inputs
+SPREAD = 0.032  # inches between paths on the same edge
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Nodes and edges, paths, and Lambda; ``kind`` tells them apart."""
+    """Return nodes, edges, paths and the entries of Lambda; ``kind`` says what a row is."""
     paths, overlap = (tables[name].assign(kind=name) for name in ("paths", "overlap"))
     return pd.concat([tables["toy"], paths, overlap], ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Left: the network, how paths are counted, Lambda; right: the paths, below them the gates."""
+    """Draw the network, the numbering of paths and Lambda left; paths and active gates right."""
     paths = rows[rows["kind"] == "paths"]
     examples = [name for name in rows if name.startswith("active_")]
-    # a cartoon holds the paths that differ in the last hidden layer only
+    # each small drawing shows the paths that differ only in the last hidden layer
     cartoons = [group for _, group in paths.groupby(["layer_0", "layer_1"], sort=False)]
     lines = -(-len(cartoons) // 3) + 1
     figure, axis = diagrams.canvas(4 * CELL[0] + MARGIN, lines * CELL[1] + 0.05)
@@ -57,10 +57,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def document(rows: pd.DataFrame) -> dict[str, Any]:
-    """The paths, by example those that are active, and Lambda, for programs to read.
+    """Return the paths, the active paths of each example, and Lambda, to be written as JSON.
 
-    ``paths``: units of each path, input first; ``active``: numbers of paths, from 1; ``Lambda``: a
-    row per example.
+    Returns:
+        ``paths``, the units of each path from the input on; ``active``, the numbers (from 1) of
+        the active paths of each example; ``Lambda``, a matrix with a row per example.
     """
     paths, overlap = (rows[rows["kind"] == kind] for kind in ("paths", "overlap"))
     layers = [name for name in paths if name.startswith("layer_")]
@@ -116,7 +117,7 @@ def _network(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFra
 def _paths(
     axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame, paths: pd.DataFrame
 ) -> None:
-    """Paths that share an edge run side by side on it; its last hidden unit names each."""
+    """Draw paths side by side on shared edges; the last hidden unit of each shows its number."""
     _skeleton(axis, places, rows)
     layers = [name for name in paths if name.startswith("layer_")]
     last = len(layers)
@@ -141,7 +142,7 @@ def _paths(
 def _gates(
     axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame, example: str
 ) -> None:
-    """Gates as 0 and 1; what lies on an active path in red and thick."""
+    """Draw gates as 0 and 1; edges on an active path are thick and red."""
     _skeleton(axis, places, rows)
     last = len(_sizes(rows)) - 1
     for row in _edges(rows):
@@ -166,7 +167,7 @@ def _key(axis: Axes, centre: tuple[float, float], paths: pd.DataFrame) -> None:
 
 
 def _overlap(axis: Axes, centre: tuple[float, float], overlap: pd.DataFrame) -> None:
-    """Lambda as a matrix, and the paths that the first two examples share."""
+    """Write Lambda as a matrix, and the paths that the first two examples share."""
     x, y = centre
     diagrams.write(axis, (x, y + 0.58), r"$\Lambda(s, s^\prime)$", size=8.5)
     count = int(overlap["s"].max())

@@ -12,7 +12,7 @@ from finitewidth.figures.diagrams import INK, LINES, PALE, Place
 
 WIDTH, HEIGHT = 7.0, 5.4
 TOP, BOTTOM = 4.8, 3.45  # heights of the two networks
-LEFT, COLUMN = 1.75, 1.45  # first hidden layer, and distance between layers
+LEFT, COLUMN = 1.75, 1.45  # place of the first hidden layer, distance between layers
 BOX = (0.82, 0.36)
 COLOURS = {"feature": LINES[0], "value": LINES[1]}
 GATES = "0.4"
@@ -20,7 +20,7 @@ TABS = (0.1, 1.2, 1.9, 4.2)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Blocks, arrows, regimes and equations of both versions of the paper."""
+    """Return blocks, arrows, regimes and equations of both versions of the paper."""
     equations = tables["equations"]
     equations = equations[equations["artifact"].isin(["npf_fig2", "npf0_fig2"])]
     paper = equations["artifact"].str.removesuffix("_fig2")
@@ -31,7 +31,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Blocks above, equations and regimes below; ``settings``: ``paper``, ``npf`` or ``npf0``."""
+    """Draw blocks above, equations and regimes below.
+
+    ``settings["paper"]`` is ``npf`` or ``npf0``.
+    """
     rows = rows[rows["paper"] == settings["paper"]]
     figure, axis = diagrams.canvas(WIDTH, HEIGHT)
     places = _places(rows[rows["kind"] == "node"].to_dict("records"))
@@ -50,7 +53,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _places(nodes: Sequence[Mapping[str, str]]) -> dict[str, Place]:
-    """Hidden layers in columns, the feature network above the value network."""
+    """Place hidden layers in columns, with the feature network above the value network."""
     layers = list(dict.fromkeys(n["layer"] for n in nodes if n["name"] not in ("x", "y")))
     across = {layer: LEFT + COLUMN * number for number, layer in enumerate(layers)}
     height = {"feature": TOP, "value": BOTTOM}
@@ -81,7 +84,7 @@ def _forward(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> No
                        size=7.5, across="right")  # fmt: skip
         return
     ends = (start[0] + BOX[0] / 2, start[1]), (end[0] - BOX[0] / 2, end[1])
-    # layers may lie between, and not at the end
+    # dashed where layers are left out
     skipped = row["start"].endswith(" 1") or row["end"].endswith(" d-1")
     diagrams.arrow(axis, *ends, colour=colour, style="--" if skipped else "-")
     middle = (ends[0][0] + ends[1][0]) / 2
@@ -98,7 +101,7 @@ def _gate(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
 
 
 def _networks(axis: Axes, rows: pd.DataFrame) -> None:
-    """A pale field behind each network, with its name."""
+    """Draw a pale background for each network, with its name."""
     hidden = rows[(rows["kind"] == "node") & ~rows["name"].isin(["x", "y"])]
     for network, height, above in (("feature", TOP, 1), ("value", BOTTOM, -1)):
         count = int((hidden["network"] == network).sum())
@@ -113,7 +116,7 @@ def _networks(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
-    """From the output back into a network that learns."""
+    """Draw the arrow of the gradient, from the output back into a network that learns."""
     colour = COLOURS[row["end"]]
     end = LEFT + COLUMN * 2 + BOX[0] / 2 + 0.15
     if row["end"] == "feature":
@@ -130,12 +133,12 @@ def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
 
 
 def _equations(axis: Axes, rows: pd.DataFrame) -> None:
-    """One column per network."""
+    """Write the equations in one column per network."""
     for column, (title, group) in enumerate(rows.groupby("column", sort=False)):
         x, colour = 0.1 + 3.5 * column, list(COLOURS.values())[column]
         diagrams.write(axis, (x, 2.53), title, size=8, colour=colour, across="left", weight="bold")
         for line, (name, formula) in enumerate(zip(group["name"], group["label"], strict=True)):
-            # matplotlib has no blackboard 1, and sets the index of a sum below it
+            # mathtext has no blackboard 1, and it sets the index of a sum below the sign
             text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j")
             text = text.replace(r"\frac", r"\dfrac")
             y = 2.3 - 0.31 * line
@@ -144,7 +147,7 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _regimes(axis: Axes, rows: pd.DataFrame) -> None:
-    """Which gates, where the feature network starts, and what learns."""
+    """Write for each regime its gates, how the feature network is initialised, and what learns."""
     for x, title in zip(TABS, ("regime", "gates", "feature network starts", "learns"), strict=True):
         diagrams.write(axis, (x, 0.72), title, size=7, across="left", colour="0.4")
     for line, row in enumerate(rows.to_dict("records")):

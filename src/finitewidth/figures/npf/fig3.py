@@ -1,4 +1,4 @@
-"""npf Figure 3 and npf0 Figure 3: accuracy by stage, nu over time, sizes of the kernels."""
+"""npf Figure 3 and npf0 Figure 3: accuracy by stage, nu and kernel sizes during training."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,16 +22,18 @@ SIZES = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``stages``, ``nu`` and ``kvf``."""
+    """Return the rows to draw, from the tables ``stages``, ``nu`` and ``kvf``."""
     parts = [tables[name] for name in ("stages", "nu", "kvf")]
     return pd.concat(parts).reindex(columns=list(COLUMNS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Three panels.
+    """Draw three panels.
 
-    ``settings``: ``unit`` of the first, ``percent`` (npf) or ``fraction`` (npf0); ``decoupled``,
-    what the paper calls the networks of the last.
+    Args:
+        rows: as selected.
+        settings: ``unit`` of the accuracy in the first panel, ``percent`` (npf) or ``fraction``
+            (npf0), and ``decoupled``, the paper's name for the networks of the last panel.
     """
     figure, (left, middle, right) = panels(
         3,
@@ -75,7 +77,7 @@ def _sizes(axis: Axes, rows: pd.DataFrame) -> None:
             curve["x"], curve["y"], curve["spread"],
             color=COLOURS[colour], linestyle=line, marker="o", capsize=2, label=label,
         )  # fmt: skip
-    if rows["y"].min() > 0:  # softmax_sum: all are 0 and have no logarithm
+    if rows["y"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")
     axis.set(xlabel="epoch", ylabel="size")
     axis.legend(loc="best")

@@ -15,13 +15,13 @@ NAMES = ("p_a", r"p^\prime_a", "p_b", r"p^\prime_b")  # [P] the four paths
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """One way of each layout, path by path, with the layouts that may follow."""
+    """Return one example of each layout, a row per path, with the layouts that may follow."""
     following = tables["successors"].groupby("layout")["next"].agg(" ".join).reset_index()
     return tables["layouts"].merge(following, on="layout")
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """A cartoon per layout; paths that take the same weight run side by side."""
+    """Draw each layout; paths through the same weight run side by side."""
     groups = list(rows.groupby("layout", sort=False))
     figure, axis = diagrams.canvas(CELL[0] * len(groups), CELL[1] + 0.3)
     nodes = int(max(rows["start"].max(), rows["end"].max()))

@@ -1,4 +1,4 @@
-"""npf Figure 5: the padded deep gated network, its gates used m times over."""
+"""npf Figure 5: the padded deep gated network, in which each gate is used m times."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import INK, LINES, PALE
 
-UNIT = 0.26  # inches between units
-COLUMN, LEFT = 1.75, 1.75  # between layers, and before the first
+UNIT = 0.26  # between units; all lengths in inches
+COLUMN, LEFT = 1.75, 1.75  # between layers, and left of the first
 BLOCK = 0.4  # width of a layer
 GAP, BETWEEN = 0.1, 0.42  # between copies, and between the networks
 FEATURE, VALUE, GATES = LINES[0], LINES[1], "0.4"
@@ -20,7 +20,7 @@ FEATURE, VALUE, GATES = LINES[0], LINES[1], "0.4"
 
 @dataclass(frozen=True)
 class Sizes:
-    """Hidden layers, copies and units drawn, and the heights at which they lie."""
+    """Numbers of hidden layers, copies and units that are drawn, and the places of these parts."""
 
     layers: int
     copies: int
@@ -28,43 +28,43 @@ class Sizes:
 
     @property
     def block(self) -> float:
-        """Height of the units of one layer of the feature network, or of a copy."""
+        """Height of one layer of the feature network, or of one copy."""
         return UNIT * (self.width - 1) + 0.34
 
     @property
     def height(self) -> float:
-        """Of the whole drawing."""
+        """Height of the whole drawing."""
         return self.feature + self.block / 2 + 0.4
 
     def copy(self, number: int) -> float:
-        """Middle of a copy; the last lies lowest."""
+        """Vertical middle of a copy; the last copy is lowest."""
         return 0.12 + self.block / 2 + (self.copies - 1 - number) * (self.block + GAP)
 
     @property
     def value(self) -> float:
-        """Middle of the value network."""
+        """Vertical middle of the value network."""
         return (self.copy(0) + self.copy(self.copies - 1)) / 2
 
     @property
     def feature(self) -> float:
-        """Middle of the feature network."""
+        """Vertical middle of the feature network."""
         return self.copy(0) + self.block + BETWEEN
 
     @staticmethod
     def layer(number: int) -> float:
-        """Middle of a layer, from left to right."""
+        """Horizontal middle of a layer."""
         return LEFT + COLUMN * (number - 1)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """For each unit of the value network the gate it takes."""
+    """Return the table ``padding``: for each unit of the value network the gate that it uses."""
     return tables["padding"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """The feature network on top, below it the copies in the value network, layer by layer.
+    """Draw the feature network above the copies of its gates in the value network.
 
-    A unit of the value network has the colour of the feature unit whose gate it takes.
+    A unit of the value network has the colour of the feature unit whose gate it uses.
     """
     sizes = Sizes(int(rows["layer"].max()), int(rows["copy"].max()) + 1, int(rows["gate"].max()))
     figure, axis = diagrams.canvas(sizes.layer(sizes.layers) + 1.35, sizes.height)
@@ -89,7 +89,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _block(
     axis: Axes, centre: tuple[float, float], sizes: Sizes, units: pd.DataFrame, colour: str
 ) -> None:
-    """A layer's units, one under the other."""
+    """Draw the units of a layer, one below the other."""
     diagrams.box(axis, centre, (BLOCK, sizes.block), colour=colour, fill=PALE, zorder=1.5)
     places = diagrams.columns([len(units)], centre, (0, UNIT * (len(units) - 1)))
     for row, (unit, gate) in enumerate(zip(units["unit"], units["gate"], strict=True), start=1):
@@ -98,7 +98,7 @@ def _block(
 
 
 def _gates(axis: Axes, x: float, sizes: Sizes, layer: int) -> None:
-    """The gates go down beside the layer and into every copy."""
+    """Draw the gates of a layer as a line down its side, with an arrow into every copy."""
     side, bus = x + BLOCK / 2, x + BLOCK / 2 + 0.25
     start, last = sizes.feature - sizes.block / 4, sizes.copy(sizes.copies - 1)
     diagrams.edge(axis, (side, start), (bus, start), colour=GATES, width=1.6, above=5)
@@ -112,7 +112,7 @@ def _gates(axis: Axes, x: float, sizes: Sizes, layer: int) -> None:
 
 
 def _forward(axis: Axes, sizes: Sizes) -> None:
-    """From the input through both networks; the output comes from the value network."""
+    """Draw arrows from the input through both networks, and from the value network to y."""
     # a quarter of a block above the middle, clear of the arrows of the gates
     source = 0.35, (sizes.feature + sizes.value) / 2
     for height, side, colour in (

@@ -11,12 +11,12 @@ from finitewidth.figures.style import panels
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All rows of the table ``ideal``."""
+    """Return all rows of the table ``ideal``."""
     return tables["ideal"]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """One panel, a curve per depth."""
+    """Draw one panel with a curve per depth."""
     figure, (axis,) = panels(1, [r"Ideal: $E[K_0]/d$"])
     figure.set_size_inches(4.6, 3.2)
     by_depth.spectra(axis, rows)

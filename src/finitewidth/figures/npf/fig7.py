@@ -1,4 +1,4 @@
-"""npf Figure 7 and dgn Figure 3: spectra and convergence of memorisation networks, two widths."""
+"""npf Figure 7: spectra and convergence of memorisation networks of two widths."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,21 +18,22 @@ DYNAMICS = ("gradient descent", "linear recursion")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``spectra`` and ``errors``, means of this figure's runs."""
+    """Return the rows of ``spectra`` and ``errors`` that are means over this figure's runs."""
     return selected(tables, FIGURE)
 
 
 def selected(tables: Mapping[str, pd.DataFrame], figure: str) -> pd.DataFrame:
-    """The rows of both tables that belong to ``figure``."""
+    """Return the rows of both tables that belong to ``figure``."""
     parts = [tables["spectra"].assign(panel="spectrum"), tables["errors"].assign(panel="errors")]
     rows = pd.concat([part[part["figure"] == figure] for part in parts], ignore_index=True)
     return rows.reindex(columns=list(COLUMNS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """A line of panels for narrow, one for wide networks: spectrum of K_0/d, errors on both scales.
+    """Draw the spectrum of K_0 / d and the errors on two scales, for narrow and for wide networks.
 
-    The paper does not say whether its errors are on a logarithmic axis.
+    The errors are shown on a logarithmic and on a linear axis, because the paper does not say
+    which one it uses.
     """
     size = (3 * PANEL_WIDTH, 2 * PANEL_HEIGHT)
     figure, axes = subplots(len(NETWORKS), 3, figsize=size)
@@ -52,7 +53,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def four_panels(
     rows: pd.DataFrame, order: tuple[tuple[str, str], ...], column: str, scale: str
 ) -> Figure:
-    """Panels in ``order``; ``column`` of the spectra, ``scale`` of the errors' axis."""
+    """Draw four panels.
+
+    Args:
+        rows: as of `selected`.
+        order: (panel, network) of each panel; a panel is ``spectrum`` or ``errors``, a network is
+            ``narrow`` or ``wide``.
+        column: of the spectra, as for `finitewidth.figures.by_depth.spectra`.
+        scale: of the errors, ``log`` or ``linear``.
+    """
     parts = [rows[(rows["panel"] == panel) & (rows["network"] == name)] for panel, name in order]
     titles = [
         _title(panel, rows[rows["network"] == name], part)

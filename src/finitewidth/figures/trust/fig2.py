@@ -18,10 +18,11 @@ LIMITS = {"printed": ("--", "limit, as printed"), "corrected": ("-", "limit, cor
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``curves`` and ``limits``.
+    """Return the rows to draw, from the tables ``curves`` and ``limits``.
 
-    Series: ``ours`` (many draws), ``exact`` and ``paper`` (the paper's number of draws), per width
-    with both abscissae; ``printed`` and ``corrected`` limits against depth over width only.
+    The series are ``ours`` (many draws), ``exact`` and ``paper`` (the paper's number of draws) for
+    each width, against depth and against depth over width, and the ``printed`` and ``corrected``
+    limits against depth over width.
     """
     names = {"lambda": "x_over_width", "dispersion": "y"}
     curves = tables["curves"].rename(
@@ -37,7 +38,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Two rows of panels; ``settings``: ``paper_draws`` and ``limits`` may be switched off."""
+    """Draw two rows of panels; ``settings`` say whether to show ``paper_draws`` and ``limits``."""
     names = list(rows["panel"].unique())
     widths = sorted(rows["width"].dropna().unique())
     colours = colormaps["viridis"](np.linspace(0, 0.9, len(widths)))
@@ -96,7 +97,7 @@ def _limits(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _scale(axis: Axes, rows: pd.DataFrame) -> None:
-    """Logarithmic where the ratio grows, so that exponential growth is straight."""
+    """Use a logarithmic axis if the ratio grows; exponential growth is then a straight line."""
     if rows.loc[rows["series"] != "paper", "y"].max() > 2:
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter(ScalarFormatter())

@@ -13,19 +13,19 @@ from finitewidth.figures.style import subplots
 
 COLUMNS = ["activation", "panel", "series", "x", "y", "value", "spread", "draws"]
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
-# the paper's zones: black, red, blue; lightness rises throughout, so that grey still tells them
+# the paper's zones black, red and blue; lightness increases, so they differ in grey as well
 ZONES = LinearSegmentedColormap.from_list(
     "zones", [(0, "#000000"), (1 / 6, "#5c1a00"), (1 / 3, "#d55e00"), (0.42, "#c98a6b"),
               (0.5, "#5fa3d6"), (1, "#d8f0ff")],
 )  # fmt: skip
-LARGEST = 4.0  # of the ratio; beyond, the colour stays
+LARGEST = 4.0  # the colour is the same for all larger ratios
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows to draw, of the tables ``cells`` and ``borders``.
+    """Return the rows to draw, from the tables ``cells`` and ``borders``.
 
-    Panels are named by width and bias variance; series: ``ours`` (with the exact values where
-    there are any), ``paper`` and ``border``.
+    Panels are named by width and bias variance. The series are ``ours`` (exact values where there
+    are any), ``paper`` (the paper's number of draws) and ``border`` (of the phases).
     """
     cells = tables["cells"].rename(
         columns={"sigma_w2": "x", "depth": "y", "dispersion": "value", "error": "spread"}
@@ -43,7 +43,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """One row of maps per activation; ``settings["sample"]``: ``ours`` or ``paper``."""
+    """Draw one row of maps per activation; ``settings["sample"]`` is ``ours`` or ``paper``."""
     activations, names = list(rows["activation"].unique()), list(rows["panel"].unique())
     figure, axes = subplots(
         len(activations), len(names), squeeze=False, sharey=True,
@@ -85,7 +85,7 @@ def _map(axis: Axes, rows: pd.DataFrame, sample: str) -> Any:
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:
-    """Borders of cells halfway between their centres."""
+    """Return the edges of cells, halfway between their centres."""
     middle = (centres[1:] + centres[:-1]) / 2
     return np.concatenate(
         [[centres[0] - (middle[0] - centres[0])], middle, [2 * centres[-1] - middle[-1]]]

@@ -25,16 +25,20 @@ COLOURS = colormaps["viridis"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of the table ``kappa``; series: the covariance of the inputs."""
+    """Return the rows of the table ``kappa``; the series is the covariance of the inputs."""
     rows = tables["kappa"].rename(columns={"covariance": "series", "depth": "x"})
     rows["panel"] = [
         f"{PHASES[row.phase]}: ({row.sigma_w2:.3g}, {row.sigma_b2:g})" for row in rows.itertuples()
     ]
-    return rows.loc[np.isfinite(rows["log_kappa_2"]), COLUMNS]  # 0 at depth 1, covariance 0
+    # kappa_2 is 0 at depth 1 for covariance 0
+    return rows.loc[np.isfinite(rows["log_kappa_2"]), COLUMNS]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """A row of panels per activation; ``settings["show"]``: ``log_kappa_2`` or ``log_ratio``."""
+    """Draw one row of panels per activation.
+
+    ``settings["show"]`` is ``log_kappa_2`` or ``log_ratio``.
+    """
     activations = list(rows["activation"].unique())
     most = int(rows.groupby("activation")["panel"].nunique().max())
     figure, axes = subplots(

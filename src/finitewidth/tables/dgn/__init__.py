@@ -1,1 +1,1 @@
-"""Tables of deep gated networks."""
+"""Tables of dgn."""

@@ -1,4 +1,4 @@
-"""Extra of dgn: means over gates and weights that the paper states, beside drawn ones."""
+"""Extra table of dgn: means over gates and weights, stated by the paper and estimated."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +11,12 @@ PLACES = {"D03": "Lemma 2.4", "D10": "Corollary 8.1"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All rows."""
+    """Return all rows of the table ``identities``."""
     return tables["identities"]
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """A line per identity and depth."""
+    """Typeset one line per identity and depth."""
     lines = [
         {
             "where": PLACES[row["identity"]],

@@ -1,4 +1,4 @@
-"""Numbers of trained networks that stand only in the text of dgn, ours beside theirs."""
+"""Numbers of trained networks that appear only in the text of dgn, ours and the paper's."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,11 +18,14 @@ TITLES = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All rows."""
+    """Return all rows of the table ``rows``."""
     return tables["rows"]
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """A line per number; ``settings["datasets"]``: what is shown for each of the paper's."""
+    """Typeset one line per number.
+
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    """
     data = {key: settings["datasets"][key[1]] for key in TITLES}
     return text_table(rows, TITLES, data)

@@ -16,12 +16,12 @@ NOTES = (
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All networks."""
+    """Return all rows of the table ``variants``."""
     return tables["variants"]
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """One line per network."""
+    """Typeset one line per network."""
     text = [_line(row, row["text"], row["gate_text"], "dₙₑₜ") for row in rows.to_dict("records")]
     latex = [
         _line(row, f"${row['latex']}$", f"${row['gate_latex']}$", r"$d_{\mathrm{net}}$")

@@ -1,4 +1,4 @@
-"""dgn Table 4: deep linear, ReLU and soft-ReLU networks, ours beside theirs."""
+"""dgn Table 4: accuracy of deep linear, ReLU and soft-ReLU networks, ours and the paper's."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,14 +17,14 @@ OURS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All rows."""
+    """Return all rows of the table ``rows``."""
     return tables["rows"]
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """A line per network: our accuracies in four ways, then the paper's.
+    """Typeset one line per network: our accuracies, computed in four ways, and the paper's.
 
-    ``settings["datasets"]`` maps each role to the title of the dataset used.
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
     """
     lines = []
     for row in rows.to_dict("records"):

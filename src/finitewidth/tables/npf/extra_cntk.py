@@ -1,4 +1,4 @@
-"""Extra of npf: the CNTK beside the gate regimes, all on the same images."""
+"""Extra table of npf: the CNTK and the gate regimes on the same images."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,15 @@ from finitewidth.tables.typeset import Typeset, plus_minus
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All rows: the kernel by number of images, networks, the printed number."""
+    """Return all rows: the kernel by number of images, the networks, the printed number."""
     return tables["rows"]
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """A line per row; networks from random to learnt gates."""
+    """Typeset one line per row, with the networks ordered from random to learnt gates.
+
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    """
     order = ["cntk", *REGIMES["npf"]]
     rows = rows.sort_values("regime", key=lambda names: names.map(order.index), kind="stable")
     lines = [

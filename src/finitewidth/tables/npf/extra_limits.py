@@ -1,4 +1,4 @@
-"""Extra of npf: ReLU networks beside limits of infinite width, the paper's K^(d) among them."""
+"""Extra table of npf: ReLU networks and limits of infinite width, such as the paper's K^(d)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,12 +16,12 @@ NAMES = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """All rows."""
+    """Return all rows of the table ``rows``."""
     return tables["rows"]
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """A line per network and limit."""
+    """Typeset one line per network and limit."""
     lines = [
         {
             "weights": WEIGHTS[row["weights"]],

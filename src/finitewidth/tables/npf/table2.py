@@ -1,4 +1,4 @@
-"""npf Table 2 and npf0 Table 2: five gate regimes, ours beside theirs."""
+"""npf Table 2 and npf0 Table 2: accuracy of five gate regimes, ours and the paper's."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ REGIMES = {
     "npf0": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DNPFL",
              "flnpf": "FLNPF", "relu": "ReLU"},
 }  # fmt: skip
-# what the earlier version prints in bold: regimes that learn their gates, in these rows
+# the earlier version prints these rows and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("fc_adam", "vconv_adam", "gconv_sgd", "gconv_adam"), ("dlnpf", "flnpf", "relu"))}
 DIFFERENCES = ("difference", "difference_se")
 OURS = {
@@ -32,10 +32,11 @@ OURS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of one version of the paper; differences from it where they mean something.
+    """Return the rows of one version of the paper.
 
-    Where that version has numbers in bold: ``<selection>_bold``, our best regime of a row, and
-    ``reported_bold``.
+    Differences from the paper's numbers are kept only where these are comparable. If that version
+    prints numbers in bold, ``<selection>_bold`` marks our best regime of a row and
+    ``reported_bold`` the numbers that the paper prints in bold.
     """
     rows = tables["rows"]
     rows = rows[rows["paper"] == settings["paper"]]
@@ -57,10 +58,15 @@ def _bold(rows: pd.DataFrame, paper: str) -> dict[str, pd.Series]:
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Five lines per network and optimiser: three choices of the epoch, the paper, the difference.
+    """Typeset five lines per network and optimiser.
 
-    ``settings``: ``paper``; ``datasets``, what is shown for each of the paper's; ``comparable``,
-    whether what was done to each is at the paper's scale: without that no difference is shown.
+    These are our accuracies for three choices of the epoch, the paper's, and the difference.
+
+    Args:
+        rows: as selected.
+        settings: ``paper`` (npf or npf0); ``datasets``, role -> title of the dataset that was
+            used; ``comparable``, role -> whether it was trained on at the paper's scale. The
+            difference is shown only for comparable numbers.
     """
     regimes = REGIMES[settings["paper"]]
     lines, bold = [], []
@@ -92,7 +98,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 
 
 def _not_comparable(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """That some rows stand beside the paper's and cannot be held against them."""
+    """Return the note that some rows cannot be compared with the paper's, if there are any."""
     others = [data for data, same in settings["comparable"].items() if not same]
     if not others:
         return ()
@@ -121,7 +127,7 @@ def _line(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> dict[st
 
 
 def _difference(cell: pd.Series) -> str:
-    """``-0.55 / 3.2 SE``: the difference in points, and how many combined standard errors it is."""
+    """Return the difference in points and in combined standard errors, ``-0.55 / 3.2 SE``."""
     if pd.isna(cell["difference"]):
         return "–"
     errors = "" if pd.isna(cell["difference_se"]) else f" / {abs(cell['difference_se']):.1f} SE"

@@ -11,13 +11,13 @@ COUNTS = {"starts": "start nodes", "ends": "end nodes", "weights": "weights"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Each layout once, with those that may follow."""
+    """Return each layout once, with the layouts that may follow it."""
     shown = tables["layouts"].drop_duplicates("layout")[["layout", *COUNTS, "ways", "nodes"]]
     return shown.merge(tables["successors"], on="layout")
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """One line per layout."""
+    """Typeset one line per layout."""
     lines = [
         {
             "layout of a layer": f"({letter})",
