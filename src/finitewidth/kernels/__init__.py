@@ -1,1 +1,4 @@
-"""Kernels of finite networks: path and tangent kernels, each fast form beside its definition."""
+"""Path kernels and tangent kernels of finite and of infinitely wide networks.
+
+Every fast form is tested against a direct implementation of the definition.
+"""

@@ -1,13 +1,14 @@
-"""The tangent kernel of infinitely wide convolutional ReLU networks, exactly (CNTK).
+"""Exact tangent kernel of infinitely wide convolutional ReLU networks (CNTK).
 
-Arora et al. 2019 (NeurIPS, section 4 and appendix H) for 3×3 convolutions of stride 1 with zeros
-around the image, then averaging over positions (GCONV) or flattening (VCONV), dense ReLU layers and
-a linear output; all layers are trained.
+Source: Arora et al. 2019 (NeurIPS), section 4 and appendix H. The network has 3×3 convolutions of
+stride 1 with zero padding, then averages over positions (GCONV) or flattens (VCONV), then has dense
+ReLU layers and a linear output. All layers are trained.
 
-Write q = p + o for a pair of positions. Convolution sums both positions over the same nine shifts
-and leaves o alone, the other steps act on each pair of positions by itself: each offset o has a
-recursion of its own. One for each vertical offset, over all pairs of columns, takes few calls and
-holds pairs of images × HW² numbers, not × (HW)². Flattening needs the offset 0 only.
+Let a pair of positions be p and q = p + o. A convolution shifts both positions by the same nine
+shifts, so it does not change the offset o. The other steps act on each pair of positions
+separately. Hence every offset has its own recursion. The code runs one recursion for each vertical
+offset, over all pairs of columns. This needs few calls and stores HW² numbers per pair of images
+instead of (HW)². Flattening needs only the offset 0.
 """
 
 from dataclasses import dataclass
@@ -24,21 +25,22 @@ from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_
 
 PARAMETRISATIONS = ("ntk", "standard")
 SHIFTS = KERNEL_SIZE**2
-BLOCK_BYTES = 1 << 19  # of one tensor of a block: some ten of them share the cache
-FEWEST = 8  # pairs of a block: shorter innermost loops cost more than they save
-TINY = 1e-18  # in place of a deviation of 0; its square is a float32
+BLOCK_BYTES = 1 << 19  # size of one tensor of a block; about ten of them share the cache
+FEWEST = 8  # least number of pairs in a block; shorter innermost loops are slower
+TINY = 1e-18  # replaces a standard deviation of 0; float32 can represent its square
 
 
 @dataclass(frozen=True)
 class _Law:
-    """What the recursions need of a network.
+    """The constants of a network that the recursions use.
 
     Attributes:
-        sigma_w2, sigma_b2: variances.
-        gains: of each layer's weights, times fan-in; output layer last.
-        bias_gain: of the biases.
-        convolutions: how many of the layers there are.
-        average: over positions, instead of flattening.
+        sigma_w2: variance of a weight times its fan-in.
+        sigma_b2: variance of a bias.
+        gains: factor of each layer's own part of the kernel, times fan-in; output layer last.
+        bias_gain: factor of the part of the biases.
+        convolutions: number of convolutions.
+        average: True to average over positions, False to flatten.
     """
 
     sigma_w2: float
@@ -59,30 +61,32 @@ def cntk(
     parametrisation: str = "ntk",
     dtype: torch.dtype = torch.float64,
 ) -> Tensor:
-    """Kernel of one output between all images of ``x`` and all of ``other`` (or of ``x``).
+    """Compute the kernel of one output between all images of ``x`` and all images of ``other``.
 
-    Weights are N(0, sigma_w2 / fan-in), the fan-in of a convolution being 9 times its channels,
-    also at the rim; biases are N(0, sigma_b2), and there are none if that is 0.
+    Weights are N(0, sigma_w2 / fan-in). The fan-in of a convolution is 9 times its input channels,
+    also at the border of the image. Biases are N(0, sigma_b2); if ``sigma_b2`` is 0, there are no
+    biases.
 
-    Cost: (HW)² entries per pair of images and layer, HW if flattened; float64 takes twice the time.
-    Memory: twelve tensors of half a MiB or of 8 pairs × HW² (HW), the larger.
+    Cost: (HW)² entries per pair of images and layer, or HW with flattening. float64 takes twice the
+    time of float32. Memory: about twelve tensors of half a MiB, or of 8 pairs × HW² entries (HW
+    with flattening) if that is more.
 
     Args:
-        x: (N, C, H, W), on the device that computes.
-        other: (N', C, H, W), or None.
-        architecture: its ``bias`` and ``init`` are not looked at, its widths in the standard
-            parametrisation only, where the limit weighs each layer by its fan-in.
-        sigma_w2: weight variance times fan-in. Without biases it only scales the kernel.
-        sigma_b2: bias variance.
-        parametrisation: ``ntk``, as Arora et al., or ``standard``.
-        dtype: of the recursions, float64 or float32, whose error is some 1e-6 of the largest
-            entry (benchmarks/cntk.py); sums over positions are float64.
+        x: images (N, C, H, W), on the device on which to compute.
+        other: images (N', C, H, W); None for those of ``x``.
+        architecture: the network. ``bias`` and ``init`` are ignored. The widths are used only in
+            the standard parametrisation, where each layer is weighted by its fan-in.
+        sigma_w2: variance of a weight times its fan-in. Without biases it only scales the kernel.
+        sigma_b2: variance of a bias.
+        parametrisation: ``ntk``, as in Arora et al., or ``standard``.
+        dtype: float64 or float32, for the recursions. The error of float32 is about 1e-6 of the
+            largest entry (benchmarks/cntk.py). Sums over positions are computed in float64.
 
     Returns:
-        (N, N') float64.
+        (N, N') in float64.
 
     Raises:
-        ConfigError: another architecture, or an argument out of range.
+        ConfigError: the architecture is not supported or an argument is out of range.
     """
     images = [_checked(x, "x"), x if other is None else _checked(other, "other")]
     if images[0].shape[1:] != images[1].shape[1:]:
@@ -111,8 +115,8 @@ def _law(
     if not architecture.channels or (architecture.padding, architecture.stride) != ("same", 1):
         raise ConfigError(
             f"architecture: {len(architecture.channels)} convolutions, padding "
-            f"{architecture.padding}, stride {architecture.stride}; the CNTK is for at least one "
-            "convolution, padding same and stride 1"
+            f"{architecture.padding}, stride {architecture.stride}; the CNTK needs at least one "
+            "convolution, padding: same and stride: 1"
         )
     channels, height, width = shape
     layers = layers_of(architecture, (height, width, channels), outputs=1)
@@ -130,7 +134,12 @@ def _law(
 
 @dataclass(frozen=True)
 class _Side:
-    """Images as (C, H, W, N), and deviations (H, W, N) of every convolution's pre-activations."""
+    """A batch of images and the standard deviations of their pre-activations.
+
+    Attributes:
+        images: (C, H, W, N).
+        deviations: one tensor (H, W, N) per convolution.
+    """
 
     images: Tensor
     deviations: list[Tensor]
@@ -147,21 +156,30 @@ class _Side:
         return cls(pixels.to(dtype), deviations)
 
     def take(self, index: Tensor) -> "_Side":
-        """The images of ``index``, repeated as it says."""
+        """Select images by their indices, which may repeat."""
         index = index.to(self.images.device)
         chosen = (tensor.index_select(-1, index) for tensor in (self.images, *self.deviations))
         return _Side(next(chosen), list(chosen))
 
     def cut(self, rows: slice, axis: int) -> "_Side":
-        """Some rows, and a new axis of length 1 before or after that of the columns."""
+        """Select rows and insert an axis of length 1 at ``axis`` of the deviations."""
         deviations = [deviation[rows].unsqueeze(axis) for deviation in self.deviations]
         return _Side(self.images[:, rows].unsqueeze(axis + 1), deviations)
 
 
 def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) -> np.ndarray:
-    """(2, N, N'): covariance of what enters the dense part, and the tangent kernel below it.
+    """Compute the kernels of the convolutional part for all pairs of images.
 
-    Given its ``diagonal``, (2, N), the kernel is symmetric.
+    Args:
+        first: N images.
+        second: N' images.
+        law: constants of the network.
+        diagonal: (2, N), the result for each image with itself, if both sides are the same images.
+            Only one half of the symmetric result is then computed. None otherwise.
+
+    Returns:
+        (2, N, N'): the covariance of the inputs of the dense part, and the tangent kernel of the
+        convolutions.
     """
     sizes = first.images.shape[-1], second.images.shape[-1]
     if diagonal is None:
@@ -179,23 +197,30 @@ def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) 
 
 
 def _diagonal(side: _Side, law: _Law) -> np.ndarray:
-    """(2, N): as `_pairs`, each image with itself."""
+    """Return the result of `_pairs` for each image with itself, (2, N)."""
     every = torch.arange(side.images.shape[-1]).split(_block(side, law))
     parts = [_readout(side.take(i), side.take(i), law, same=True) for i in every]
     return torch.cat(parts, dim=1).numpy()
 
 
 def _block(side: _Side, law: _Law) -> int:
-    """Pairs of images that are worked on together."""
+    """Return the number of pairs of images in a block."""
     _, height, width, _ = side.images.shape
     numbers = height * width ** (2 if law.average else 1)
     return max(FEWEST, BLOCK_BYTES // (numbers * side.images.element_size()))
 
 
 def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tensor:
-    """Means (2, B) over pairs of positions of E relu relu and of Theta times E relu' relu'.
+    """Average E relu relu and Theta E relu' relu' over pairs of positions, for B pairs of images.
 
-    ``same``: each image meets itself, so that cosines at offset 0 are 1, without rounding.
+    Args:
+        first: B images.
+        second: B images.
+        law: constants of the network.
+        same: whether both images of each pair are the same. Cosines at offset 0 are then exactly 1.
+
+    Returns:
+        (2, B).
     """
     _, height, width, count = first.images.shape
     total = torch.zeros(2, count, dtype=torch.float64, device=first.images.device)
@@ -203,7 +228,7 @@ def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tens
     for offset in range(-reach, reach + 1):
         here = slice(max(0, -offset), height - max(0, offset))
         there = slice(max(0, offset), height - max(0, -offset))
-        # columns of both images on axes 1 and 2, or the same column of both on axis 1
+        # axes 1 and 2 are the columns of both images; with flattening, axis 1 is both columns
         sides = first.cut(here, 2), second.cut(there, 1 if law.average else 2)
         maps = _recursion(*sides, law, same and offset == 0)
         total += torch.stack([part.sum(dim=(0, 1, 2), dtype=torch.float64) for part in maps])
@@ -211,9 +236,11 @@ def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tens
 
 
 def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tensor, Tensor]:
-    """At one vertical offset: E relu relu above the last convolution, and Theta E relu' relu'.
+    """Run the recursion over the convolutions for one vertical offset.
 
-    Both (rows, columns, columns or 1, B).
+    Returns:
+        E relu relu and Theta E relu' relu' after the last convolution, both
+        (rows, columns, columns or 1, B).
     """
     scale = law.sigma_w2 / SHIFTS
     products, below = (first.images * second.images).mean(dim=0), None
@@ -232,14 +259,15 @@ def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tens
 
 
 def _equal_positions(z: Tensor) -> Tensor:
-    """The part of (rows, columns, columns or 1, B) where both columns are the same."""
+    """Return the entries of (rows, columns, columns or 1, B) at which both columns are equal."""
     return z if z.shape[2] == 1 else z.diagonal(dim1=1, dim2=2)
 
 
 def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
-    """`gaussian_means.relu_means` with few passes over memory; destroys both arguments.
+    """Compute `gaussian_means.relu_means` with few passes over memory; overwrites both arguments.
 
-    Angle and root come from one rounded cosine, whose error cancels between them to first order.
+    The angle and the root are computed from the same rounded cosine, so its error cancels between
+    them to first order.
     """
     c = q.div_(deviations).clamp_(-1, 1)
     angle = torch.acos(c).neg_().add_(pi)
@@ -250,9 +278,10 @@ def _relu(q: Tensor, deviations: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def box_sum(z: Tensor) -> Tensor:
-    """Sums over 3×3 neighbours of (rows, columns, columns or 1, B), zeros around.
+    """Sum (rows, columns, columns or 1, B) over 3×3 neighbours, with zeros around the image.
 
-    One direction after the other; both columns, where there are two, shift together.
+    The sums over rows and over columns are taken one after the other. If there are two axes of
+    columns, both are shifted together.
     """
     for axes in ((0,), (1,) if z.shape[2] == 1 else (1, 2)):
         sums = z.clone()
@@ -263,7 +292,7 @@ def box_sum(z: Tensor) -> Tensor:
 
 
 def _shortened(z: Tensor, axes: tuple[int, ...], start: int) -> Tensor:
-    """All but the last (``start`` 0) or the first (1) along some axes."""
+    """Remove the last entry (``start`` 0) or the first entry (1) along the given axes."""
     for axis in axes:
         z = z.narrow(axis, start, z.shape[axis] - 1)
     return z
@@ -272,9 +301,17 @@ def _shortened(z: Tensor, axes: tuple[int, ...], start: int) -> Tensor:
 def _dense(
     covariance: np.ndarray, tangent: np.ndarray, own: list[np.ndarray], law: _Law
 ) -> np.ndarray:
-    """The kernel (N, N') of the output, from what enters the dense layers.
+    """Compute the kernel of the output from the kernels of the convolutional part.
 
-    ``own``: the same of each image with itself, of both sides or, for a symmetric kernel, of one.
+    Args:
+        covariance: (N, N'), covariance of the inputs of the dense part.
+        tangent: (N, N'), tangent kernel of the convolutions.
+        own: the two kernels of each image with itself, (2, N): for both sides, or for one side if
+            the kernel is symmetric.
+        law: constants of the network.
+
+    Returns:
+        (N, N').
     """
     variances = [diagonal[0] for diagonal in own]
     *hidden, last = law.gains[law.convolutions :]

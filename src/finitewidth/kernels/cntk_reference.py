@@ -1,6 +1,6 @@
-"""The CNTK as it is defined: all pairs of positions of two images, one after the other.
+"""The CNTK by its definition, computed for one pair of positions after the other.
 
-Slow on purpose: tests and benchmarks hold `finitewidth.kernels.cntk` against it.
+This code is slow. Tests and benchmarks compare `finitewidth.kernels.cntk` with it.
 """
 
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 from finitewidth.networks.architecture import Architecture
 
-# between positions (image, y, x) of two images: covariance, or tangent kernel
+# maps two positions (image, y, x) to a covariance or to an entry of the tangent kernel
 Kernel = dict[tuple[tuple[int, int, int], tuple[int, int, int]], float]
 
 
@@ -23,7 +23,10 @@ def cntk_by_definition(
     sigma_b2: float = 0.0,
     parametrisation: str = "ntk",
 ) -> float:
-    """The kernel of two images (C, H, W); arguments as of `finitewidth.kernels.cntk.cntk`."""
+    """Compute the kernel of two images (C, H, W).
+
+    The other arguments are those of `finitewidth.kernels.cntk.cntk`.
+    """
     standard, images = parametrisation == "standard", (x, other)
     positions = list(product((0, 1), range(x.shape[1]), range(x.shape[2])))
     k = {(p, q): float(images[p[0]][:, p[1], p[2]] @ images[q[0]][:, q[1], q[2]]) / len(x)
@@ -49,7 +52,7 @@ def cntk_by_definition(
 
 
 def _patch_mean(kernel: Kernel, p: tuple[int, int, int], q: tuple[int, int, int]) -> float:
-    """A ninth of the sum over equal shifts of both positions, zero outside the images."""
+    """Average over the nine common shifts of both positions, with zeros outside the images."""
     total = 0.0
     for dy, dx in product((-1, 0, 1), (-1, 0, 1)):
         total += kernel.get(((p[0], p[1] + dy, p[2] + dx), (q[0], q[1] + dy, q[2] + dx)), 0.0)
@@ -68,7 +71,10 @@ def _through_relu(k: Kernel, t: Kernel) -> tuple[Kernel, Kernel]:
 
 
 def _read_out(kernel: Kernel, shape: tuple[int, ...], architecture: Architecture) -> Kernel:
-    """Means over all pairs of positions, or over equal ones: one position per image is left."""
+    """Average over all pairs of positions (pooling) or over equal positions (flattening).
+
+    The result has one position per image, (image, 0, 0).
+    """
     places = list(product(*map(range, shape)))
     pairs = list(product(places, places)) if architecture.global_average_pooling else list(
         zip(places, places, strict=True))  # fmt: skip

@@ -1,8 +1,9 @@
 """Exact mean and variance of a gated network's tangent kernel over its random value weights.
 
-Gates come from outside, hard and independent of the weights; these are independent, symmetric and
-of one variance, ±sigma above all (npf Theorem 5.1, dgn Assumptions 1 and 2). Neither paper has the
-variance, only bounds on it. The derivation stands in docs/theory.md.
+The gates are hard, external and independent of the weights. The weights are independent and
+symmetric and have the same variance, for example ±sigma (npf Theorem 5.1, dgn Assumptions 1 and 2).
+The papers give bounds on the variance, but not its value. It is derived in docs/theory.md,
+section 9.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import numpy as np
 
 from finitewidth.kernels.ntk_init.initialisation import checked_count, checked_number, refuse
 
-SIGNED, GAUSSIAN = 1.0, 3.0  # E[w^4] / E[w^2]^2 of a weight
+SIGNED, GAUSSIAN = 1.0, 3.0  # kurtosis E[w^4] / E[w^2]^2 of a weight
 
 
 class KernelMoments(NamedTuple):
@@ -25,15 +26,17 @@ class KernelMoments(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GateCounts:
-    """Open units of each hidden layer, as far as the kernel's first two moments depend on them.
+    """Numbers of open units per hidden layer on which the first two moments of the kernel depend.
 
-    With a units open for both inputs, s for the first and s' for the second, hidden layers first:
+    In a layer, a units are open for both inputs, s for the first input and s' for the second. The
+    first axis of each array is the hidden layer. For random gates each array contains means.
 
     Attributes:
-        both: (L-1, ...): a, or its mean over random gates.
-        pairs: (L-1, ...): a (a - 1), ordered pairs of two units that are open for both.
-        cross: (L-1, ...): s s' - a, pairs of two units, the first open for one, the second for the
-            other input.
+        both: (L-1, ...), a.
+        pairs: (L-1, ...), a (a - 1): the ordered pairs of different units that are open for both
+            inputs.
+        cross: (L-1, ...), s s' - a: the pairs of different units, one open for the first input and
+            the other open for the second.
     """
 
     both: np.ndarray
@@ -42,10 +45,15 @@ class GateCounts:
 
     @classmethod
     def of_numbers(cls, both: Any, first: Any, second: Any) -> "GateCounts":
-        """From the numbers of open units, (L-1, ...) each: a, s and s'.
+        """Make the counts from the numbers of open units.
+
+        Args:
+            both: a, (L-1, ...).
+            first: s, (L-1, ...).
+            second: s', (L-1, ...).
 
         Raises:
-            ConfigError: more units are open for both inputs than for one.
+            ConfigError: a is negative, or larger than s or s'.
         """
         a, s, t = (np.asarray(value, dtype=float) for value in (both, first, second))
         if (a > np.minimum(s, t)).any() or (a < 0).any():
@@ -54,27 +62,34 @@ class GateCounts:
 
     @classmethod
     def of_gates(cls, gates: Sequence[Any]) -> "GateCounts":
-        """From hard gates, (..., S, width) for each hidden layer, for all pairs of the S inputs.
+        """Make the counts of all pairs of S inputs from hard gates.
+
+        Args:
+            gates: one array (..., S, width) per hidden layer.
+
+        Returns:
+            Counts of shape (L-1, ..., S, S).
 
         Raises:
             ConfigError: a gate is neither 0 nor 1.
         """
         layers = [np.asarray(gate, dtype=float) for gate in gates]
         if any(not np.isin(layer, (0, 1)).all() for layer in layers):
-            raise refuse("gates", "a soft gate", "0 or 1 each")
+            raise refuse("gates", "a gate other than 0 or 1", "hard gates, each 0 or 1")
         both = np.array([layer @ layer.swapaxes(-1, -2) for layer in layers])
         own = np.array([layer.sum(axis=-1) for layer in layers])
         return cls.of_numbers(both, own[..., :, None], own[..., None, :])
 
     @classmethod
     def bernoulli(cls, depth: int, width: int, mu: float, same: bool) -> "GateCounts":
-        """Means over gates that are open with probability ``mu``, independently of each other.
+        """Return the mean counts of independent gates that are open with probability ``mu``.
 
         Args:
-            depth: weight layers; hidden ones are one fewer.
-            width: of every hidden layer.
+            depth: number of weight layers L; there are L-1 hidden layers.
+            width: width of every hidden layer.
             mu: probability, above 0 and at most 1.
-            same: whether both inputs are one and the same (dgn Lemma 2.4 i), or two (ii).
+            same: True if both inputs are the same (dgn Lemma 2.4 i), False if they differ
+                (dgn Lemma 2.4 ii).
 
         Returns:
             Counts of shape (L-1, 1, 1).
@@ -94,20 +109,23 @@ class GateCounts:
 def value_kernel_moments(
     x: Any, counts: GateCounts, sigma2: float, *, kurtosis: float = SIGNED
 ) -> KernelMoments:
-    """Mean and variance of K^v over weights of variance ``sigma2`` in every layer; one output.
+    """Compute the mean and the variance of K^v of a network with one output.
 
-    The mean is L sigma^{2(L-1)} H (npf Theorem B.1). Over random gates both moments are total ones.
+    The mean is L sigma^{2(L-1)} H (npf Theorem B.1). The variance is derived in docs/theory.md,
+    section 9. If ``counts`` are means over random gates, both moments are taken over gates and
+    weights.
 
     Args:
         x: inputs (S, n0).
-        counts: of the gates, for all pairs of inputs: (L-1, ..., S, S), or 1 in place of S.
+        counts: counts of open units for all pairs of inputs, (L-1, ..., S, S). An axis of length 1
+            may replace S.
         sigma2: variance of a weight, the same in all L layers.
         kurtosis: E[w^4] / sigma2^2 of a weight: 1 for ±sigma, 3 for Gaussian weights.
 
-    Cost: O(L) operations on arrays like those of ``counts``.
+    Cost: O(L) operations on arrays of the shape of ``counts``.
 
     Raises:
-        ConfigError: sigma2 is not positive or the kurtosis below 1.
+        ConfigError: ``sigma2`` is not positive, or ``kurtosis`` is less than 1.
     """
     checked_number("sigma2", sigma2, above=0)
     if not kurtosis >= 1:
@@ -117,7 +135,8 @@ def value_kernel_moments(
     forward = _passed(_of_inputs(x), layers, sigma2, kurtosis)
     backward = _passed(np.ones((4, 1, 1)), layers[::-1], sigma2, kurtosis)[::-1]
     second = sum(below[0] * above[0] for below, above in zip(forward, backward, strict=True))
-    # of the maps between two layers of weights, weighted by what is below and summed over the lower
+    # invariants of the maps between two layers of weights, times the part below the lower layer,
+    # summed over the lower layer
     between = np.zeros((4, 1, 1))
     for layer, below, above in zip(layers, forward[:-1], backward[1:], strict=True):
         both, pairs, _ = layer
@@ -129,31 +148,41 @@ def value_kernel_moments(
 
 
 def leading_variance(depth: int, open_units: float) -> float:
-    """Var[K(x, x)] to first order in 1 / open_units, for |x| = 1, n0 = 1, ±sigma.
+    """Return Var[K(x, x)] to first order in 1 / open_units, for |x| = 1, n0 = 1 and ±sigma.
 
-    With ``open_units`` open gates in each hidden layer and sigma2 = 1 / open_units, the scale at
-    which E[K(x, x)] = depth, the variance is (2/3) (L-1) (L-2) (2L-3) / open_units: of order L^3.
+    It is (2/3) (L-1) (L-2) (2L-3) / open_units, which is of order L^3. The variance of a weight is
+    1 / open_units, so that E[K(x, x)] = L.
+
+    Args:
+        depth: number of weight layers L.
+        open_units: number of open gates in each hidden layer.
     """
     return (depth - 1) * (depth - 2) * (2 * depth - 3) * 2 / (3 * open_units)
 
 
 def limiting_dispersion(ratio: float) -> float:
-    """Limit of E[K(x, x)^2] / E[K(x, x)]^2 as depth / (open units) tends to r, the ``ratio``.
+    """Return the limit of E[K(x, x)^2] / E[K(x, x)]^2 as depth / (open units) tends to r.
 
-    e^{2r} (1/3 + 4/(9r) - 4 (1 - e^{-3r}) / (27 r^2)), for any law of the weights.
+    It is e^{2r} (1/3 + 4/(9r) - 4 (1 - e^{-3r}) / (27 r^2)) for every law of the weights.
+
+    Args:
+        ratio: r >= 0.
 
     Raises:
         ConfigError: the ratio is negative.
     """
     r = checked_number("ratio", ratio)
     if r < 1e-4:
-        return 1 + 4 * r / 3  # the formula cancels there
+        return 1 + 4 * r / 3  # the formula loses its digits by cancellation here
     bracket = 1 / 3 + 4 / (9 * r) + 4 * np.expm1(-3 * r) / (27 * r**2)
     return float(np.exp(2 * r) * bracket)
 
 
 def _of_inputs(x: np.ndarray) -> np.ndarray:
-    """Of M = x x'^T: (tr M)^2, tr M M^T, tr M^2 and sum_j M_jj^2, (4, S, S)."""
+    """Return the invariants of M = x x'^T for all pairs of inputs, (4, S, S).
+
+    They are (tr M)^2, tr M M^T, tr M^2 and sum_j M_jj^2.
+    """
     squares, gram = x**2, x @ x.T
     norms = squares.sum(axis=1)
     return np.stack([gram**2, np.outer(norms, norms), gram**2, squares @ squares.T])
@@ -162,7 +191,7 @@ def _of_inputs(x: np.ndarray) -> np.ndarray:
 def _passed(
     start: np.ndarray, layers: np.ndarray, sigma2: float, kurtosis: float
 ) -> list[np.ndarray]:
-    """The four invariants before and behind every layer."""
+    """Return the four invariants before the first layer and after every layer."""
     found = [start]
     for layer in layers:
         found.append(_through(found[-1], layer, sigma2, kurtosis))
@@ -172,7 +201,7 @@ def _passed(
 def _through(
     invariants: np.ndarray, layer: np.ndarray, sigma2: float, kurtosis: float
 ) -> np.ndarray:
-    """Means of the invariants of G W M W^T G' from those of M, of (tr M)^2 first (`_of_inputs`)."""
+    """Return the mean invariants of G W M W^T G' from those of M, ordered as in `_of_inputs`."""
     both, pairs, cross = layer
     trace, mixed, square, diagonal = (sigma2**2 * value for value in invariants)
     own = both * (trace + mixed + square + (kurtosis - 3) * diagonal)

@@ -1,7 +1,7 @@
-"""Fully connected networks with gates: their forward passes, gates and the checks of their shapes.
+"""Forward passes and gates of fully connected gated networks, and checks of their shapes.
 
-The value network multiplies its pre-activations by gates from outside, the feature network makes
-such gates from its own (Lakshminarayanan and Singh 2020, section 4).
+The feature network computes gates from its pre-activations. The value network multiplies its own
+pre-activations by these gates (Lakshminarayanan and Singh 2020, section 4).
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,20 @@ from finitewidth.common.errors import ConfigError
 
 
 def gate_values(q: Tensor, beta: float | None, eps: float = 0.0) -> Tensor:
-    """Gates of pre-activations: 1{q > 0}, or (1+eps)/(1+exp(-beta q)) if ``beta`` is a number."""
+    """Return the gates of pre-activations q, in the shape of q.
+
+    Args:
+        q: pre-activations.
+        beta: slope of the soft gates (1+eps)/(1+exp(-beta q)); None for the hard gates 1{q > 0}.
+        eps: overshoot of the soft gates.
+    """
     if beta is None:
         return (q > 0).to(q.dtype)
     return (1 + eps) * torch.sigmoid(beta * q)
 
 
 def gate_slopes(q: Tensor, beta: float | None, eps: float = 0.0) -> Tensor:
-    """Derivatives of ``gate_values`` with respect to q; zero for hard gates."""
+    """Return the derivatives of ``gate_values`` with respect to q; they are 0 for hard gates."""
     if beta is None:
         return torch.zeros_like(q)
     opened = torch.sigmoid(beta * q)
@@ -31,7 +37,7 @@ def gate_slopes(q: Tensor, beta: float | None, eps: float = 0.0) -> Tensor:
 def relu_gates(
     weights: Sequence[Tensor], biases: Sequence[Tensor] | None, x: Tensor
 ) -> list[Tensor]:
-    """Gates 1{q > 0} of a ReLU network (NPF Table 1), in the dtype of ``weights``.
+    """Return the gates 1{q > 0} of a ReLU network (NPF Table 1).
 
     Args:
         weights: L tensors (..., fan_in, fan_out), the output layer last.
@@ -39,10 +45,10 @@ def relu_gates(
         x: inputs (S, n0) or (R, S, n0).
 
     Returns:
-        L-1 tensors (..., S, width).
+        L-1 tensors (..., S, width) in the dtype of ``weights``.
 
     Raises:
-        ConfigError: shapes do not fit.
+        ConfigError: the shapes do not match.
     """
     check_network(x, weights, biases)
     gates, z = [], x.to(weights[0].dtype)
@@ -62,21 +68,22 @@ def feature_gates(
     eps: float = 0.0,
     hidden: Literal["hard", "soft"] = "hard",
 ) -> list[Tensor]:
-    """Gates that a feature network gives to a value network (NPF section 4, Figure 2).
+    """Return the gates that a feature network computes (NPF section 4, Figure 2).
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
         weights: V_1 .. V_{L-1} of shape (..., fan_in, fan_out); there is no output layer.
         biases: c_1 .. c_{L-1} of shape (..., fan_out), or None.
-        beta: slope of soft gates; None for hard ones.
+        beta: slope of soft gates; None for hard gates.
         eps: overshoot of soft gates.
-        hidden: the network's own hidden units, relu(q) or, with ``soft``, q·G(q) (DGN Table 2).
+        hidden: hidden units of the feature network: ``hard`` for relu(q), ``soft`` for q·G(q)
+            (DGN Table 2).
 
     Returns:
         L-1 tensors (..., S, width) in the dtype of ``weights``.
 
     Raises:
-        ConfigError: shapes do not fit or ``hidden`` is unknown.
+        ConfigError: the shapes do not match or ``hidden`` is unknown.
     """
     check_network(x, weights, biases, "feature ")
     return feature_pass(x.to(weights[0].dtype), weights, biases, beta, eps, hidden)[2]
@@ -85,7 +92,11 @@ def feature_gates(
 def value_pass(
     x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | None, gates: Sequence[Tensor]
 ) -> tuple[list[Tensor], list[Tensor], Tensor]:
-    """Layer inputs z^0 .. z^{L-1}, hidden pre-activations q^1 .. q^{L-1} and the outputs."""
+    """Run the forward pass of a value network with given gates.
+
+    Returns:
+        The layer inputs z^0 .. z^{L-1}, the hidden pre-activations q^1 .. q^{L-1} and the outputs.
+    """
     inputs, preactivations = [x], []
     for layer, gate in enumerate(gates):
         preactivations.append(_affine(inputs[-1], weights, biases, layer))
@@ -101,7 +112,14 @@ def feature_pass(
     eps: float,
     hidden: str,
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Layer inputs z_f^0 .. z_f^{L-2}, pre-activations q_f^1 .. q_f^{L-1} and their gates."""
+    """Run the forward pass of a feature network; arguments as for `feature_gates`.
+
+    Returns:
+        The layer inputs z_f^0 .. z_f^{L-2}, the pre-activations q_f^1 .. q_f^{L-1} and their gates.
+
+    Raises:
+        ConfigError: ``hidden`` is unknown.
+    """
     if hidden not in ("hard", "soft"):
         raise ConfigError(f"hidden: {hidden!r} must be 'hard' or 'soft'")
     z, inputs, preactivations, gates = x, [], [], []
@@ -115,22 +133,37 @@ def feature_pass(
 
 
 def hidden_slope(q: Tensor, gate: Tensor, slope: Tensor, hidden: str) -> Tensor:
-    """Derivative of a feature network's hidden unit: of relu(q), or of q·G(q)."""
+    """Return the derivative of a feature network's hidden unit, relu(q) or q·G(q).
+
+    Args:
+        q: pre-activations.
+        gate: G(q).
+        slope: G'(q).
+        hidden: ``hard`` or ``soft``, see `feature_gates`.
+    """
     return (q > 0).to(q.dtype) if hidden == "hard" else gate + q * slope
 
 
 def check_network(
     x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | None, name: str = ""
 ) -> None:
-    """Refuse inputs, weights and biases that do not make a network.
+    """Check that the shapes of inputs, weights and biases match.
+
+    Args:
+        x: inputs (S, n0) or (R, S, n0).
+        weights: one tensor (..., fan_in, fan_out) per layer.
+        biases: one tensor (..., fan_out) per layer, or None.
+        name: prefix for the names of weights and biases in error messages.
 
     Raises:
-        ConfigError: the message names the argument, with ``name`` before it.
+        ConfigError: the shapes do not match. The message names the argument.
     """
     if not len(weights):
-        raise ConfigError(f"{name}weights: at least the output layer is needed")
+        raise ConfigError(f"{name}weights: the list is empty; it needs at least the output layer")
     if biases is not None and len(biases) != len(weights):
-        raise ConfigError(f"{name}biases: {len(biases)} layers given, weights has {len(weights)}")
+        raise ConfigError(
+            f"{name}biases: {len(biases)} layers; there must be {len(weights)}, as in weights"
+        )
     if x.dim() < 2:
         raise ConfigError(f"x: shape {tuple(x.shape)} must be (S, n0) or (R, S, n0)")
     units = x.shape[-1]
@@ -138,7 +171,7 @@ def check_network(
         if weight.dim() < 2 or weight.shape[-2] != units:
             raise ConfigError(
                 f"{name}weights[{layer}]: shape {tuple(weight.shape)} must be (..., {units}, "
-                "fan_out): the layer below has that many units"
+                f"fan_out), because the layer below has {units} units"
             )
         units = weight.shape[-1]
         if biases is not None and biases[layer].shape[-1:] != (units,):
@@ -151,26 +184,32 @@ def check_network(
 
 
 def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
-    """Refuse replica axes that do not broadcast against each other.
+    """Check that replica axes can be broadcast against each other.
+
+    Args:
+        argument: name of the argument for the error message.
+        leading: shapes of the leading axes.
 
     Raises:
-        ConfigError: the message names the argument.
+        ConfigError: they cannot be broadcast.
     """
     try:
         torch.broadcast_shapes(*leading)
     except RuntimeError as error:
         shapes = ", ".join(str(tuple(shape)) for shape in leading)
-        raise ConfigError(f"{argument}: replica axes {shapes} do not agree") from error
+        raise ConfigError(
+            f"{argument}: the replica axes {shapes} cannot be broadcast; make them equal or 1"
+        ) from error
 
 
 def check_gates(gates: Sequence[Tensor]) -> None:
-    """Refuse gates that are missing, negative, not finite or of unequal S.
+    """Check that gates are given, finite and not negative, and that S is the same in each layer.
 
     Raises:
-        ConfigError: the message names the layer.
+        ConfigError: they are not. The message names the layer.
     """
     if not len(gates):
-        raise ConfigError("gates: at least one hidden layer is needed")
+        raise ConfigError("gates: the list is empty; it needs at least one hidden layer")
     for layer, gate in enumerate(gates):
         if gate.dim() < 2 or gate.shape[-2] != gates[0].shape[-2]:
             raise ConfigError(
@@ -178,24 +217,35 @@ def check_gates(gates: Sequence[Tensor]) -> None:
                 "S in each layer"
             )
         if not bool((torch.isfinite(gate) & (gate >= 0)).all()):
-            raise ConfigError(f"gates[{layer}]: a gate is negative or not finite")
+            raise ConfigError(
+                f"gates[{layer}]: a gate is negative or not finite; all must be at least 0"
+            )
     check_replicas("gates", [gate.shape[:-2] for gate in gates])
 
 
 def check_widths(
     argument: str, layers: Sequence[Tensor], widths: Sequence[int], samples: int | None = None
 ) -> None:
-    """Refuse gates or weights of other widths than ``widths``, or gates of other rows than x.
+    """Check that gates or weights have the widths of a network.
+
+    Args:
+        argument: name of the argument for the error message.
+        layers: one tensor (..., width) per layer.
+        widths: the widths of the network.
+        samples: number of inputs that gates must have; None for weights.
 
     Raises:
-        ConfigError: the message names the argument.
+        ConfigError: widths, number of inputs or replica axes do not match.
     """
     found = [layer.shape[-1] for layer in layers]
     if found != list(widths):
         raise ConfigError(f"{argument}: widths {found} must be {list(widths)}, as in weights")
     for layer in layers:
         if samples is not None and layer.shape[-2:-1] != (samples,):
-            raise ConfigError(f"{argument}: shape {tuple(layer.shape)}, x has {samples} rows")
+            raise ConfigError(
+                f"{argument}: shape {tuple(layer.shape)} must be (..., {samples}, width), because "
+                f"x has {samples} rows"
+            )
     check_replicas(argument, [layer.shape[:-2] for layer in layers])
 
 
@@ -208,5 +258,5 @@ def _affine(
 
 
 def cast(tensors: Sequence[Tensor] | None, dtype: torch.dtype) -> list[Tensor] | None:
-    """The tensors in another dtype; None stays None (no biases)."""
+    """Convert tensors to another dtype; None (no biases) is returned as is."""
     return None if tensors is None else [tensor.to(dtype) for tensor in tensors]

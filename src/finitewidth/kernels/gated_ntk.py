@@ -1,8 +1,8 @@
 """Tangent kernels of gated fully connected networks in closed form, without autograd.
 
-K^v is the kernel of the value weights, K^f that of the feature weights that make the gates
-(Lakshminarayanan and Singh 2020, Proposition 4.1). Both are sums over layers of a Gram matrix of
-backward signals times a Gram matrix of layer inputs, so no gradient is ever stored.
+K^v is the kernel of the value weights. K^f is the kernel of the feature weights, which determine
+the gates (Lakshminarayanan and Singh 2020, Proposition 4.1). Both are sums over layers of a Gram
+matrix of backward signals times a Gram matrix of layer inputs. Gradients are not stored.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,9 +23,10 @@ from finitewidth.kernels.gated_networks import (
     value_pass,
 )
 
-# logits_trace: the kernels of all outputs, summed. true_class_logit: the output that ``labels``
-# names for each input. softmax_sum: a degenerate check, what the authors' published code
-# differentiates: softmax outputs sum to 1 whatever the weights, so the kernel is rounding noise.
+# logits_trace: the sum of the kernels of all outputs.
+# true_class_logit: for each input, the output that ``labels`` names.
+# softmax_sum: the sum of the softmax outputs, which the authors' published code differentiates. It
+# is 1 for all weights, so its kernel contains only rounding errors.
 Output = Literal["logits_trace", "true_class_logit", "softmax_sum"]
 
 
@@ -40,27 +41,27 @@ def value_kernel(
     labels: Tensor | None = None,
     dtype: torch.dtype = torch.float64,
 ) -> Tensor:
-    """K^v(s, s') = <grad y(s), grad y(s')> over the value weights, with gates from outside.
+    """Compute K^v(s, s') = <grad y(s), grad y(s')> over the value weights, with external gates.
 
-    K^v = sum_l <delta^l, delta'^l> (<z^{l-1}, z'^{l-1}> [+ 1]), delta^l the derivative of the
-    output with respect to the pre-activations of layer l (NPF Proposition 4.1).
+    K^v = sum_l <delta^l, delta'^l> (<z^{l-1}, z'^{l-1}> [+ 1]), where delta^l is the derivative of
+    the output with respect to the pre-activations of layer l (NPF Proposition 4.1).
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
         weights: L tensors (..., fan_in, fan_out), the output layer last.
         biases: L tensors (..., fan_out), or None.
         gates: L-1 tensors (..., S, width), hard or soft.
-        with_biases: whether the gradient with respect to biases counts (the + 1); without
-            ``biases`` they count as trainable zeros.
-        output: what is differentiated, see ``Output``.
+        with_biases: whether to include the gradients with respect to the biases (the term + 1). If
+            ``biases`` is None, they are taken to be trainable and equal to 0.
+        output: the function that is differentiated, see ``Output``.
         labels: (S,) or (R, S) integers, for ``true_class_logit``.
-        dtype: of the arithmetic and the result.
+        dtype: type of the computation and of the result.
 
     Returns:
         (..., S, S).
 
     Raises:
-        ConfigError: an argument is unknown or its shape impossible; the message names it.
+        ConfigError: an argument is unknown or has a wrong shape. The message names it.
     """
     check_network(x, weights, biases)
     check_widths("gates", gates, [weight.shape[-1] for weight in weights[:-1]], x.shape[-2])
@@ -85,32 +86,32 @@ def feature_kernel(
     labels: Tensor | None = None,
     dtype: torch.dtype = torch.float64,
 ) -> Tensor:
-    """K^f(s, s') = <grad y(s), grad y(s')> over the feature weights; exactly 0 for hard gates.
+    """Compute K^f(s, s') = <grad y(s), grad y(s')> over the feature weights.
 
     K^f = sum_l <e^l, e'^l> (<z_f^{l-1}, z_f'^{l-1}> [+ 1]), where e^l is the derivative of the
     output with respect to the feature pre-activations q_f^l:
     e^l = (W_{l+1} delta^{l+1}) q_v^l G'(q_f^l) + (V_{l+1} e^{l+1}) z_f'(q_f^l)
-    (NPF Proposition 4.1; section 6.2 on hard gates).
+    (NPF Proposition 4.1). For hard gates it is exactly 0 (NPF section 6.2).
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
-        feature_weights: V_1 .. V_{L-1} of shape (..., fan_in, fan_out); no output layer.
+        feature_weights: V_1 .. V_{L-1} of shape (..., fan_in, fan_out); there is no output layer.
         feature_biases: c_1 .. c_{L-1} of shape (..., fan_out), or None.
         weights: L tensors of the value network, as for ``value_kernel``.
         biases: L tensors of the value network, or None.
-        beta: slope of the soft gates; None for hard ones.
+        beta: slope of the soft gates; None for hard gates.
         eps: overshoot of the soft gates.
-        hidden: the feature network's hidden units, see ``gated_networks.feature_gates``.
-        with_biases: whether gradients with respect to the feature biases count.
+        hidden: hidden units of the feature network, see ``gated_networks.feature_gates``.
+        with_biases: whether to include the gradients with respect to the feature biases.
         output: as for ``value_kernel``.
         labels: as for ``value_kernel``.
-        dtype: of the arithmetic and the result.
+        dtype: type of the computation and of the result.
 
     Returns:
         (..., S, S).
 
     Raises:
-        ConfigError: an argument is unknown or its shape impossible; the message names it.
+        ConfigError: an argument is unknown or has a wrong shape. The message names it.
     """
     check_network(x, feature_weights, feature_biases, "feature ")
     check_network(x, weights, biases)
@@ -133,7 +134,7 @@ def relu_ntk(
     labels: Tensor | None = None,
     dtype: torch.dtype = torch.float64,
 ) -> Tensor:
-    """Neural tangent kernel of a ReLU network: K^v with the network's own gates.
+    """Compute the neural tangent kernel of a ReLU network, that is, K^v with its own gates.
 
     Arguments, result and errors are those of ``value_kernel``.
     """
@@ -157,11 +158,11 @@ def soft_relu_ntk(
     labels: Tensor | None = None,
     dtype: torch.dtype = torch.float64,
 ) -> Tensor:
-    """Neural tangent kernel of a soft-ReLU network, whose hidden units are q·G(q) (DGN Table 3).
+    """Compute the neural tangent kernel of a soft-ReLU network (DGN Table 3).
 
-    Its weights make its gates too, so that signals pass a unit with slope G(q) + q G'(q).
-    ``beta`` and ``eps`` are those of the gates, see ``gated_networks.gate_values``; all other
-    arguments, result and errors are those of ``value_kernel``.
+    The hidden units are q·G(q). The gates depend on the same weights, so the derivative of a hidden
+    unit is G(q) + q G'(q). For ``beta`` and ``eps`` see ``gated_networks.gate_values``. The other
+    arguments, the result and the errors are those of ``value_kernel``.
     """
     check_network(x, weights, biases)
     x, W, b = x.to(dtype), cast(weights, dtype), cast(biases, dtype)
@@ -176,7 +177,13 @@ def soft_relu_ntk(
 
 
 class _Slopes:
-    """Factors by which a backward signal passes each hidden layer, into and within two networks."""
+    """The factors by which each hidden layer multiplies a backward signal.
+
+    Attributes:
+        value: within the value network.
+        into_feature: from the value network into the feature network.
+        feature: within the feature network.
+    """
 
     def __init__(
         self,
@@ -196,7 +203,13 @@ class _Slopes:
 def _layer_sum(
     signals: Iterable[Sequence[Tensor]], inputs: Sequence[Tensor], with_biases: bool
 ) -> Tensor:
-    """Sum over outputs and layers of <signal, signal'> (<z, z'> [+ 1]); signals come top first."""
+    """Sum <signal, signal'> (<z, z'> [+ 1]) over outputs and layers.
+
+    Args:
+        signals: for each output, the backward signals of all layers, output layer first.
+        inputs: the inputs of all layers, first layer first.
+        with_biases: whether to add 1.
+    """
     grams = [_gram(z) + with_biases for z in inputs]
     kernel = torch.zeros_like(grams[0])
     for of_output in signals:
@@ -206,7 +219,7 @@ def _layer_sum(
 
 
 def _value_signals(covector: Tensor, W: Sequence[Tensor], gates: Sequence[Tensor]) -> list[Tensor]:
-    """Derivatives delta^L .. delta^1 of the output with respect to q_v, top layer first."""
+    """Return the derivatives delta^L .. delta^1 of the output by q_v, output layer first."""
     signals = [covector]
     for weight, gate in zip(W[:0:-1], gates[::-1], strict=True):
         signals.append((signals[-1] @ weight.mT) * gate)
@@ -216,7 +229,7 @@ def _value_signals(covector: Tensor, W: Sequence[Tensor], gates: Sequence[Tensor
 def _feature_signals(
     covector: Tensor, W: Sequence[Tensor], V: Sequence[Tensor], slopes: _Slopes
 ) -> list[Tensor]:
-    """Derivatives e^{L-1} .. e^1 of the output with respect to q_f, top layer first."""
+    """Return the derivatives e^{L-1} .. e^1 of the output by q_f, last hidden layer first."""
     signals: list[Tensor] = []
     delta = covector
     for layer in reversed(range(len(V))):
@@ -230,7 +243,7 @@ def _feature_signals(
 
 
 def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[Tensor]:
-    """Derivatives of the chosen output with respect to the logits, one (..., S, K) at a time."""
+    """Yield the derivatives of the chosen outputs by the logits, one (..., S, K) per output."""
     classes = logits.shape[-1]
     if output == "logits_trace":
         for unit in torch.eye(classes).to(logits):
@@ -247,14 +260,19 @@ def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[T
 
 def _check_labels(labels: Tensor | None, logits: Tensor) -> None:
     if labels is None:
-        raise ConfigError("labels: output 'true_class_logit' needs one label per input")
+        raise ConfigError(
+            "labels: None given; output 'true_class_logit' needs one integer label per input"
+        )
     if labels.is_floating_point() or labels.shape[-1:] != logits.shape[-2:-1]:
         raise ConfigError(
             f"labels: {labels.dtype} of shape {tuple(labels.shape)} must be integers of shape "
             f"(..., {logits.shape[-2]})"
         )
     if bool(((labels < 0) | (labels >= logits.shape[-1])).any()):
-        raise ConfigError(f"labels: they must lie between 0 and {logits.shape[-1] - 1}")
+        raise ConfigError(
+            f"labels: found {int(labels.min())} to {int(labels.max())}; they must lie between 0 "
+            f"and {logits.shape[-1] - 1}"
+        )
 
 
 def _gram(z: Tensor) -> Tensor:

@@ -1,19 +1,32 @@
-"""The memorisation network's kernel at infinite width (npf appendix D, dgn section 2).
+"""The mean kernel of the memorisation network (npf appendix D, dgn section 2).
 
-Its input is the constant 1 and its gates are external, open with probability mu. At
-sigma = 1/sqrt(mu w), E[K_0]/d has ones on its diagonal and mu^(d-1) everywhere else.
+The input is the constant 1 and the gates are external, each open with probability mu. For
+sigma = 1/sqrt(mu w), the diagonal entries of E[K_0]/d are 1 and all other entries are mu^(d-1).
 """
 
 import numpy as np
 
 
 def ideal_overlap(depth: int, mu: float) -> float:
-    """Off-diagonal entry of E[K_0]/d, for ``depth`` weight layers: mu^(d-1) (npf equation 23)."""
+    """Return the off-diagonal entry of E[K_0]/d, which is mu^(d-1) (npf equation 23).
+
+    Args:
+        depth: number of weight layers d.
+        mu: probability that a gate is open.
+    """
     return mu ** (depth - 1)
 
 
 def ideal_eigenvalues(samples: int, depth: int, mu: float) -> np.ndarray:
-    """Eigenvalues of E[K_0]/d, ascending: 1 - mu^(d-1), and last 1 + (n-1) mu^(d-1)."""
+    """Return the eigenvalues of E[K_0]/d in ascending order, (n,).
+
+    The first n - 1 are 1 - mu^(d-1). The last is 1 + (n-1) mu^(d-1).
+
+    Args:
+        samples: number of examples n.
+        depth: number of weight layers d.
+        mu: probability that a gate is open.
+    """
     overlap = ideal_overlap(depth, mu)
     values = np.full(samples, 1 - overlap)
     values[-1] = 1 + (samples - 1) * overlap

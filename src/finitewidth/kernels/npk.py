@@ -1,7 +1,7 @@
-"""The neural path kernel without listing paths: H = Sigma ⊙ Lambda (NPF Lemma 2.1).
+"""The neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1), computed without listing paths.
 
-Lambda is a product over layers of shared active units (NPF Definition C.2), a number that leaves
-float64 for wide, deep networks; it is therefore kept as a logarithm until H is normalised.
+Lambda is the product over layers of the numbers of shared active units (NPF Definition C.2). For
+wide, deep networks it overflows float64. It is therefore kept as a logarithm until H is normalised.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ class SingularKernelError(FinitewidthError):
 
 
 class NuValue(NamedTuple):
-    """nu = yᵀ Ĥ⁻¹ y and how far it can be trusted.
+    """nu = yᵀ Ĥ⁻¹ y and the condition number of the inverted matrix.
 
     Attributes:
         nu: (...,) in float64.
-        condition_number: (...,) largest over smallest eigenvalue of what was inverted.
-        ridge: what was added to the diagonal of Ĥ.
+        condition_number: (...,), largest over smallest eigenvalue of the matrix that was inverted.
+        ridge: the number that was added to the diagonal of Ĥ.
     """
 
     nu: Tensor
@@ -33,91 +33,105 @@ class NuValue(NamedTuple):
 
 
 def log_overlap(gates: Sequence[Tensor]) -> Tensor:
-    """Logarithm of Lambda(s, s'), the product over layers of shared active units.
+    """Return the logarithm of Lambda(s, s'), see `overlap`.
 
     Args:
-        gates: for each hidden layer (..., S, width), 0 or 1, or soft and not negative.
+        gates: one tensor (..., S, width) per hidden layer, hard or soft.
 
     Returns:
-        (..., S, S) in float64; -inf where two inputs share no active path.
+        (..., S, S) in float64; -inf if two inputs share no active path.
 
     Raises:
-        ConfigError: there are no gates, or they are negative, not finite or of unequal S.
+        ConfigError: there are no gates, a gate is negative or not finite, or S differs between
+            layers.
     """
     return sum(torch.log(shared) for shared in _shared_units(gates))
 
 
 def overlap(gates: Sequence[Tensor]) -> Tensor:
-    """Lambda(s, s') = prod_l sum_i G_s(i,l) G_s'(i,l) (NPF Definition C.2), (..., S, S) in float64.
+    """Return Lambda(s, s') = prod_l sum_i G_s(i,l) G_s'(i,l) (NPF Definition C.2).
 
-    Exact for hard gates as long as the numbers stay below 2⁵³.
+    For hard gates, entries below 2⁵³ are exact.
+
+    Args:
+        gates: as for `log_overlap`.
+
+    Returns:
+        (..., S, S) in float64.
 
     Raises:
-        ConfigError: ``gates`` are impossible, or Lambda overflows float64.
+        ConfigError: ``gates`` are refused as in `log_overlap`, or Lambda overflows float64.
     """
     product = torch.ones((), dtype=torch.float64)
     for shared in _shared_units(gates):
-        # a zero stays zero: infinity times zero would be nan
+        # keeps zeros: infinity times zero would be nan
         product = torch.where((product == 0) | (shared == 0), 0.0, product * shared)
     if not torch.isfinite(product).all():
         raise ConfigError(
-            "gates: the number of shared paths overflows float64; use log_overlap, or npk with "
+            "gates: the number of shared paths overflows float64; use log_overlap, or use npk with "
             "normalise='trace'"
         )
     return product
 
 
 def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] = "none") -> Tensor:
-    """Neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1), or Ĥ = H / trace(H) (section 6.2).
+    """Compute the neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1).
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
-        gates: for each hidden layer (..., S, width).
-        normalise: ``none``, or ``trace``, which is finite where H itself overflows.
+        gates: one tensor (..., S, width) per hidden layer.
+        normalise: ``none`` for H, or ``trace`` for Ĥ = H / trace(H) (NPF section 6.2). Ĥ is finite
+            even if H overflows.
 
     Returns:
         (..., S, S) in float64.
 
     Raises:
-        ConfigError: arguments are impossible, or H overflows float64 with ``none``.
-        SingularKernelError: the trace is zero, so that it cannot be normalised.
+        ConfigError: an argument is refused, or H overflows float64 with ``none``.
+        SingularKernelError: the trace is zero, so H cannot be normalised.
     """
     if normalise not in ("none", "trace"):
         raise ConfigError(f"normalise: {normalise!r} must be 'none' or 'trace'")
     gram = _input_gram(x, gates)
     if normalise == "none":
         return gram * overlap(gates)
-    # logs of layer sizes would add up to large numbers and lose digits; those of ratios do not
+    # logarithms of counts would sum to large numbers and lose digits, so ratios are used
     log_counts = sum(torch.log(_over_largest(shared)) for shared in _shared_units(gates))
-    # by Cauchy-Schwarz no entry of Lambda exceeds the largest on its diagonal; all -inf gives nan
+    # by Cauchy-Schwarz the largest entry of Lambda is on its diagonal; if all are -inf, the
+    # result is nan
     largest = log_counts.diagonal(dim1=-2, dim2=-1).amax(-1)[..., None, None]
     kernel = gram * torch.exp(log_counts - largest)
     total = trace(kernel)
     if not (total > 0).all():
         raise SingularKernelError(
-            "the trace of the neural path kernel is zero: no active path starts from a non-zero "
-            "input; the network is dead on these inputs"
+            "the trace of the neural path kernel is zero, because no active path starts from a "
+            "non-zero input; the network is dead on these inputs, remove them or use other gates"
         )
     return kernel / total[..., None, None]
 
 
 def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
-    """Effort to fit labels with fixed gates: nu = yᵀ Ĥ⁻¹ y, Ĥ = H / trace(H) (NPF section 6.2).
+    """Compute nu = yᵀ Ĥ⁻¹ y with Ĥ = H / trace(H) (NPF section 6.2).
+
+    The smaller nu is, the better the labels can be fitted with fixed gates.
 
     Args:
         y: labels (S,) or (..., S).
         H: positive definite kernels (..., S, S).
-        ridge: added to the diagonal of Ĥ before it is inverted; none unless asked for.
+        ridge: a number that is added to the diagonal of Ĥ before the inversion.
 
     Raises:
-        ConfigError: shapes do not fit, H is not symmetric or not finite, ridge is negative.
-        SingularKernelError: H is singular to float64's precision.
+        ConfigError: the shapes do not match, H is not symmetric or not finite, or ``ridge`` is
+            negative.
+        SingularKernelError: H is singular at the precision of float64.
     """
     labels, kernels = y.double(), H.double()
     _check_kernel(labels, kernels, ridge)
     total = trace(kernels)
     if not (total > 0).all():
-        raise SingularKernelError(f"H has trace {float(total.min()):g}; it must be positive")
+        raise SingularKernelError(
+            f"H: a matrix has trace {float(total.min()):g}; the trace must be positive"
+        )
     size = kernels.shape[-1]
     ridged = kernels / total[..., None, None] + ridge * torch.eye(size).to(kernels)
     eigenvalues = torch.linalg.eigvalsh(ridged)
@@ -131,7 +145,7 @@ def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
 
 
 def _shared_units(gates: Sequence[Tensor]) -> list[Tensor]:
-    """tau_l(s, s') = sum_i G_s(i,l) G_s'(i,l) of each layer (NPF Definition C.2)."""
+    """Return tau_l(s, s') = sum_i G_s(i,l) G_s'(i,l) for each layer l (NPF Definition C.2)."""
     check_gates(gates)
     return [gate.double() @ gate.double().mT for gate in gates]
 
@@ -145,15 +159,15 @@ def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
     check_gates(gates)
     if x.dim() < 2 or x.shape[-2] != gates[0].shape[-2]:
         raise ConfigError(
-            f"x: shape {tuple(x.shape)} must be (..., {gates[0].shape[-2]}, n0), one row per row "
-            "of the gates"
+            f"x: shape {tuple(x.shape)} must be (..., {gates[0].shape[-2]}, n0), with as many rows "
+            "as the gates"
         )
     check_replicas("x", [x.shape[:-2], *(gate.shape[:-2] for gate in gates)])
     return x.double() @ x.double().mT
 
 
 def trace(kernels: Tensor) -> Tensor:
-    """Traces (...,) of kernels (..., S, S)."""
+    """Return the traces, (...,), of kernels (..., S, S)."""
     return kernels.diagonal(dim1=-2, dim2=-1).sum(-1)
 
 
@@ -161,19 +175,24 @@ def _check_kernel(labels: Tensor, kernels: Tensor, ridge: float) -> None:
     if kernels.dim() < 2 or kernels.shape[-1] != kernels.shape[-2] or not kernels.shape[-1]:
         raise ConfigError(f"H: shape {tuple(kernels.shape)} must be (..., S, S)")
     if labels.shape[-1:] != kernels.shape[-1:]:
-        raise ConfigError(f"y: shape {tuple(labels.shape)} must be (..., {kernels.shape[-1]})")
+        raise ConfigError(
+            f"y: shape {tuple(labels.shape)} must be (..., {kernels.shape[-1]}), as H is "
+            f"{tuple(kernels.shape)}"
+        )
     if not ridge >= 0:
         raise ConfigError(f"ridge: {ridge} must not be negative")
     if not torch.isfinite(kernels).all() or not torch.isfinite(labels).all():
-        raise ConfigError("H, y: an entry is not finite")
+        raise ConfigError("H, y: an entry is nan or infinite; all entries must be finite")
     if (kernels - kernels.mT).abs().max() > 1e-8 * kernels.abs().max():
-        raise ConfigError("H: the matrix is not symmetric")
+        raise ConfigError("H: a matrix is not symmetric; its entries may differ from those of the "
+                          "transpose by at most 1e-8 of the largest")  # fmt: skip
 
 
 def _explain_singular(singular: Tensor, smallest: Tensor, largest: Tensor, size: int) -> str:
     worst = (smallest / largest).min()
     which = f"{int(singular.sum())} of {singular.numel()} kernels" if singular.dim() else "H"
     return (
-        f"{which} cannot be inverted: of {size} eigenvalues the smallest is {float(worst):.2g} "
-        "times the largest, below float64's precision; remove repeated or dead inputs, or set ridge"
+        f"{which} cannot be inverted: the smallest of {size} eigenvalues is {float(worst):.2g} "
+        "times the largest, which is below the precision of float64; remove repeated or dead "
+        "inputs, or set ridge"
     )

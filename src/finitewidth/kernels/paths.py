@@ -1,6 +1,6 @@
-"""Neural paths by definition: every path of a small bias-free network, listed one by one.
+"""Neural paths by their definition: a list of every path of a small network without biases.
 
-The closed forms of ``finitewidth.kernels.npk`` are checked against these definitions
+Tests compare the closed forms of ``finitewidth.kernels.npk`` with these definitions
 (Lakshminarayanan and Singh 2020, "Neural Path Features and Neural Path Kernel", section 2).
 """
 
@@ -16,54 +16,64 @@ MAX_PATHS = 10**6
 
 
 def network_sizes(weights: Sequence[Tensor]) -> tuple[int, ...]:
-    """Units per layer (n0, w_1, .., w_{L-1}, n_out) of weights (..., fan_in, fan_out)."""
+    """Return the units per layer, (n0, w_1, .., w_{L-1}, n_out).
+
+    Args:
+        weights: one tensor (..., fan_in, fan_out) per layer.
+    """
     return (*(w.shape[-2] for w in weights), weights[-1].shape[-1])
 
 
 def count_paths(sizes: Sequence[int]) -> int:
-    """Number of paths to one output unit: P = n0 w_1 ... w_{L-1} (NPF section 2.1)."""
+    """Return the number of paths to one output unit, P = n0 w_1 ... w_{L-1} (NPF section 2.1).
+
+    Args:
+        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
+    """
     return math.prod(sizes[:-1])
 
 
 def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
-    """All paths to one output unit, in lexicographic order.
+    """List all paths to one output unit in lexicographic order.
 
     Args:
-        sizes: units per layer (n0, w_1, .., w_{L-1}, n_out).
-        output: the output unit in which the paths end.
+        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
+        output: the output unit at which the paths end.
 
     Returns:
-        (P, L+1) integers: the unit in which path p meets layer l; the I_l(p) of NPF section 2.1.
+        (P, L+1) integers: the unit of layer l that path p passes through, I_l(p) in NPF
+        section 2.1.
 
     Raises:
-        ConfigError: a layer has no unit, there is no such output unit, or P exceeds ``MAX_PATHS``.
+        ConfigError: a layer has no unit, the output unit does not exist, or P exceeds
+            ``MAX_PATHS``.
     """
     if len(sizes) < 2 or any(size < 1 for size in sizes):
         raise ConfigError(f"sizes: {tuple(sizes)} must be two or more positive numbers of units")
     if not 0 <= output < sizes[-1]:
-        raise ConfigError(f"output: there is no unit {output} among {sizes[-1]} outputs")
+        raise ConfigError(f"output: {output} must lie between 0 and {sizes[-1] - 1}")
     number = count_paths(sizes)
     if number > MAX_PATHS:
         raise ConfigError(
-            f"sizes: {tuple(sizes)} has {number} paths, more than {MAX_PATHS}; "
-            "use finitewidth.kernels.npk, which lists none"
+            f"sizes: a network {tuple(sizes)} has {number} paths; at most {MAX_PATHS} are allowed; "
+            "use finitewidth.kernels.npk, which does not list paths"
         )
     layers = [*(torch.arange(size) for size in sizes[:-1]), torch.tensor([output])]
     return torch.stack([grid.flatten() for grid in torch.meshgrid(*layers, indexing="ij")], dim=-1)
 
 
 def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Activity A(x, p), the product of the gates along path p (NPF Definition 2.1 i).
+    """Compute the activity A(x, p), the product of the gates along path p (NPF Definition 2.1 i).
 
     Args:
-        gates: for each hidden layer (..., S, width).
+        gates: one tensor (..., S, width) per hidden layer.
         paths: (P, L+1) from ``enumerate_paths``.
 
     Returns:
         (..., S, P) in float64; 0 or 1 for hard gates.
 
     Raises:
-        ConfigError: ``gates`` and ``paths`` belong to networks of other shapes.
+        ConfigError: ``gates`` and ``paths`` belong to networks of different shapes.
     """
     _check_layers("gates", len(gates), paths.shape[1] - 2)
     activity = torch.ones(())
@@ -74,35 +84,39 @@ def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
 
 
 def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Neural path features phi: start input times activity of each path (Definition 2.1 ii).
+    """Compute the neural path features phi (NPF Definition 2.1 ii).
+
+    The feature of a path is the input at its start times its activity.
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
-        gates: for each hidden layer (..., S, width).
+        gates: one tensor (..., S, width) per hidden layer.
         paths: (P, L+1) from ``enumerate_paths``.
 
     Returns:
         (..., S, P) in float64; the transpose of the paper's matrix Phi.
 
     Raises:
-        ConfigError: ``x`` or ``gates`` do not fit ``paths``.
+        ConfigError: ``x`` or ``gates`` do not match ``paths``.
     """
     _check_units("x", x.shape[-1], paths[:, 0])
     return x.double()[..., paths[:, 0]] * path_activity(gates, paths)
 
 
 def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Neural path values v: the product of the weights along each path (Definition 2.1 iii).
+    """Compute the neural path values v, the product of the weights along each path.
+
+    Source: NPF Definition 2.1 iii. The result is differentiable with respect to the weights.
 
     Args:
         weights: L tensors (..., fan_in, fan_out).
         paths: (P, L+1) from ``enumerate_paths``.
 
     Returns:
-        (..., P) in the dtype of the weights; differentiable with respect to them.
+        (..., P) in the dtype of the weights.
 
     Raises:
-        ConfigError: ``weights`` do not fit ``paths``.
+        ConfigError: ``weights`` do not match ``paths``.
     """
     _check_layers("weights", len(weights), paths.shape[1] - 1)
     values = torch.ones(())
@@ -115,13 +129,21 @@ def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
 def path_output(
     x: Tensor, weights: Sequence[Tensor], gates: Sequence[Tensor], output: int = 0
 ) -> Tensor:
-    """One output unit as <phi, v>, the sum over its paths (NPF equation 1, Proposition 2.1).
+    """Compute one output unit as <phi, v>, the sum over its paths.
+
+    Source: NPF equation 1 and Proposition 2.1.
+
+    Args:
+        x: inputs (S, n0) or (R, S, n0).
+        weights: L tensors (..., fan_in, fan_out).
+        gates: one tensor (..., S, width) per hidden layer.
+        output: the output unit.
 
     Returns:
         (..., S) in float64.
 
     Raises:
-        ConfigError: the network has too many paths, or shapes do not fit.
+        ConfigError: the network has too many paths, or the shapes do not match.
     """
     paths = enumerate_paths(network_sizes(weights), output)
     values = path_values([weight.double() for weight in weights], paths)
@@ -131,31 +153,45 @@ def path_output(
 def overlap_by_definition(
     gates: Sequence[Tensor], paths: Tensor, input_unit: int | None = None
 ) -> Tensor:
-    """Lambda(s, s') = |Act(s, s')| / n0: shared active paths per input unit (NPF Definition 2.2).
+    """Compute Lambda(s, s') = |Act(s, s')| / n0, the shared active paths per input unit.
 
-    With ``input_unit`` only the paths from that unit count and nothing is divided; in a fully
-    connected network the answer is the same for each unit (the remark after the definition).
+    Source: NPF Definition 2.2.
+
+    Args:
+        gates: one tensor (..., S, width) per hidden layer.
+        paths: (P, L+1) from ``enumerate_paths``.
+        input_unit: if it is given, only the paths from this input unit are counted, and the number
+            is not divided. In a fully connected network the result is the same for every input
+            unit (remark after Definition 2.2).
 
     Returns:
         (..., S, S) in float64.
 
     Raises:
-        ConfigError: ``gates`` do not fit ``paths``, or no path starts from ``input_unit``.
+        ConfigError: ``gates`` do not match ``paths``, or no path starts from ``input_unit``.
     """
     inputs = int(paths[:, 0].max()) + 1
     if input_unit is not None:
         paths, inputs = paths[paths[:, 0] == input_unit], 1
         if not len(paths):
-            raise ConfigError(f"input_unit: no path starts from input unit {input_unit}")
+            raise ConfigError(
+                f"input_unit: no path starts from input unit {input_unit}; it must lie between 0 "
+                "and n0 - 1"
+            )
     activity = path_activity(gates, paths)
     return activity @ activity.mT / inputs
 
 
 def npk_by_definition(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Neural path kernel H(s, s') = <phi_s, phi_s'> (NPF Lemma 2.1), (..., S, S) in float64.
+    """Compute the neural path kernel H(s, s') = <phi_s, phi_s'> (NPF Lemma 2.1).
+
+    Arguments are those of `path_features`.
+
+    Returns:
+        (..., S, S) in float64.
 
     Raises:
-        ConfigError: ``x`` or ``gates`` do not fit ``paths``.
+        ConfigError: ``x`` or ``gates`` do not match ``paths``.
     """
     features = path_features(x, gates, paths)
     return features @ features.mT
@@ -163,11 +199,15 @@ def npk_by_definition(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tens
 
 def _check_layers(argument: str, found: int, wanted: int) -> None:
     if found != wanted:
-        raise ConfigError(f"{argument}: {found} layers given, the paths pass through {wanted}")
+        raise ConfigError(
+            f"{argument}: {found} layers; there must be {wanted}, as the paths pass through"
+        )
 
 
 def _check_units(argument: str, units: int, visited: Tensor) -> None:
-    """Paths visit each unit of a layer, so its size is the largest index plus one."""
+    """Check the size of a layer: paths visit each of its units, so it is the largest index + 1."""
     wanted = int(visited.max()) + 1
     if units != wanted:
-        raise ConfigError(f"{argument}: {units} units where the paths pass through {wanted}")
+        raise ConfigError(
+            f"{argument}: {units} units; there must be {wanted}, as the paths pass through"
+        )

@@ -1,8 +1,8 @@
-"""Tangent and path kernels as they are defined: Gram matrices of autograd gradients.
+"""Tangent and path kernels by their definition, as Gram matrices of autograd gradients.
 
-Slow and memory-hungry on purpose: tests and benchmarks hold the closed forms against these. They
-take one network, without replica axes, and share no formula with the closed forms. All work is done
-in the dtype of ``weights``.
+Tests and benchmarks compare the closed forms with these functions, which share no formula with
+them. They are slow and need much memory. They take one network without replica axes and compute in
+the dtype of ``weights``.
 """
 
 import itertools
@@ -28,7 +28,7 @@ def value_kernel_by_jacobian(
     output: str = "logits_trace",
     labels: Tensor | None = None,
 ) -> Tensor:
-    """K^v (S, S) from gradients over the value weights; see ``gated_ntk.value_kernel``.
+    """Compute K^v, (S, S), from gradients over the value weights; see ``gated_ntk.value_kernel``.
 
     Raises:
         ConfigError: ``output`` is unknown or ``labels`` missing.
@@ -55,7 +55,9 @@ def feature_kernel_by_jacobian(
     output: str = "logits_trace",
     labels: Tensor | None = None,
 ) -> Tensor:
-    """K^f (S, S) from gradients over the feature weights; see ``gated_ntk.feature_kernel``.
+    """Compute K^f, (S, S), from gradients over the feature weights.
+
+    See ``gated_ntk.feature_kernel``.
 
     Raises:
         ConfigError: ``output`` is unknown or ``labels`` missing.
@@ -84,7 +86,7 @@ def relu_ntk_by_jacobian(
     output: str = "logits_trace",
     labels: Tensor | None = None,
 ) -> Tensor:
-    """Neural tangent kernel (S, S) of a ReLU network from its gradients (NPF section 1.1).
+    """Compute the tangent kernel (S, S) of a ReLU network from its gradients (NPF section 1.1).
 
     Raises:
         ConfigError: ``output`` is unknown or ``labels`` missing.
@@ -105,7 +107,7 @@ def soft_relu_ntk_by_jacobian(
     output: str = "logits_trace",
     labels: Tensor | None = None,
 ) -> Tensor:
-    """Neural tangent kernel (S, S) of a soft-ReLU network from its gradients (DGN Table 3).
+    """Compute the tangent kernel (S, S) of a soft-ReLU network from its gradients (DGN Table 3).
 
     Raises:
         ConfigError: ``output`` is unknown or ``labels`` missing.
@@ -120,7 +122,9 @@ def soft_relu_ntk_by_jacobian(
 
 
 def value_tangent_kernel(weights: Sequence[Tensor], output: int = 0) -> Tensor:
-    """V = (grad v)ᵀ (grad v), (P, P): gradients of all path values (NPF Definition 3.2).
+    """Compute V = (grad v)ᵀ (grad v), (P, P), from the gradients of all path values.
+
+    Source: NPF Definition 3.2.
 
     Raises:
         ConfigError: the network has too many paths to list.
@@ -133,10 +137,11 @@ def value_tangent_kernel(weights: Sequence[Tensor], output: int = 0) -> Tensor:
 
 
 def path_features_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
-    """Path features (S, P) as derivatives of the output by free path values (NPF equation 1).
+    """Compute path features (S, P) as derivatives of the output by the path values.
 
-    Each path gets a parameter of its own, v of shape (n0, w_1, .., w_{L-1}); paths come in the
-    order of ``paths.enumerate_paths``. For networks small enough to hold v.
+    Source: NPF equation 1. Every path has its own parameter, an entry of v of shape
+    (n0, w_1, .., w_{L-1}). The paths are in the order of ``paths.enumerate_paths``. v must fit in
+    memory.
     """
 
     def from_path_values(v: Tensor, sample: Tensor, *gates_of_sample: Tensor) -> Tensor:
@@ -150,11 +155,11 @@ def path_features_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
 
 
 def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
-    """Neural path kernel (S, S) from derivatives of networks that carry shared paths only.
+    """Compute the neural path kernel (S, S) from derivatives of networks with shared paths only.
 
-    For each pair of inputs, all weights are 1 and a unit is open if it is open for both: the
-    derivative of the output with respect to input unit i counts the shared active paths from i
-    (NPF Definition 2.2 and its remark), for networks of any size.
+    For each pair of inputs, all weights are 1 and a unit is open if it is open for both inputs. The
+    derivative of the output with respect to input unit i is then the number of shared active paths
+    from i (NPF Definition 2.2 and its remark). This works for networks of any size.
     """
     ones = [torch.ones(*pair, dtype=x.dtype) for pair in _layer_shapes(x, gates)]
 
@@ -179,7 +184,11 @@ def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:
 
 
 def _perceptron(unit: Callable[[Tensor], Tensor]) -> Callable[[Network, Tensor], Tensor]:
-    """The outputs of a network with these hidden units, as a function of weights and an input."""
+    """Return a function of weights and an input that computes the outputs of a network.
+
+    Args:
+        unit: the activation of the hidden units.
+    """
 
     def logits(theta: Network, sample: Tensor) -> Tensor:
         z = sample
@@ -212,11 +221,19 @@ def _kernel(
     labels: Tensor | None,
     classes: int,
 ) -> Tensor:
-    """Gram matrix of per-sample gradients of the chosen scalar, summed over scalars for a trace."""
+    """Compute the Gram matrix of per-sample gradients of the chosen output.
+
+    For ``logits_trace`` it is the sum of the matrices of all outputs.
+    """
     if output not in ("logits_trace", "true_class_logit", "softmax_sum"):
-        raise ConfigError(f"output: {output!r} is unknown")
+        raise ConfigError(
+            f"output: {output!r} is unknown; it must be logits_trace, true_class_logit or "
+            "softmax_sum"
+        )
     if output == "true_class_logit" and labels is None:
-        raise ConfigError("labels: output 'true_class_logit' needs one label per input")
+        raise ConfigError(
+            "labels: None given; output 'true_class_logit' needs one integer label per input"
+        )
     size = len(samples[0])
     units = torch.eye(classes, dtype=samples[0].dtype)
     chosen = [unit.expand(size, classes) for unit in units]

@@ -1,7 +1,8 @@
-"""Infinite-width limits that npf compares: of the ReLU tangent kernel and of the path kernel.
+"""Infinite-width limits of the ReLU tangent kernel and of the path kernel, which npf compares.
 
-All for the scaling of the paper: weights of variance 2 / w in every layer, the input layer
-included, no biases, gradients with respect to the weights themselves.
+The scaling is that of the paper: weights have the variance 2 / w in every layer, the input layer
+included, there are no biases, and gradients are taken with respect to the weights (standard
+parametrisation).
 """
 
 from dataclasses import dataclass
@@ -20,14 +21,14 @@ from finitewidth.networks.random_gated import every_signed_network
 
 @dataclass(frozen=True, kw_only=True)
 class WideLimits:
-    """Limits of one depth on S inputs, each (S, S).
+    """The limits for one depth d and S inputs, each (S, S).
 
     Attributes:
-        tangent: K~^(d) of npf appendix A: the ReLU network's kernel.
-        halved: K^(d) = (K~^(d) + Sigma^(d)) / 2 there: the kernel if the output layer's weights
-            have variance 1 / w and not 2 / w.
-        path: limit of d sigma^{2(d-1)} H with the gates of a ReLU network: the kernel of a value
-            network that is independent of its gates (npf Theorem 5.1).
+        tangent: K~^(d) of npf appendix A, the kernel of the ReLU network.
+        halved: K^(d) = (K~^(d) + Sigma^(d)) / 2 of npf appendix A, the kernel if the weights of the
+            output layer have the variance 1 / w instead of 2 / w.
+        path: the limit of d sigma^{2(d-1)} H with the gates of a ReLU network. It is the kernel of
+            a value network that is independent of its gates (npf Theorem 5.1).
     """
 
     tangent: np.ndarray
@@ -38,18 +39,25 @@ class WideLimits:
 def wide_limits(
     x: np.ndarray, depth: int, weights: Literal["gaussian", "signed"] = "gaussian"
 ) -> WideLimits:
-    """The limits for inputs (S, n0) and ``depth`` weight layers.
+    """Compute the limits for one depth.
 
-    K~^(d) = sum_l Sigma^(l) ⊙ p^l, where p^l is the product of hat Sigma^(k) over k > l. As
+    K~^(d) = sum_l Sigma^(l) ⊙ p^l, where p^l is the product of hat Sigma^(k) over k > l. The matrix
     hat Sigma^(l+1) is also the limit of sigma^2 tau_l, the scaled number of units that two inputs
-    share, p^1 is the limit of sigma^{2(d-1)} Lambda.
+    share. Hence p^1 is the limit of sigma^{2(d-1)} Lambda.
 
-    The paper's recursion is that of Gaussian weights. With weights of ±sigma the first
-    pre-activations are sums of n0 signs, which no width makes Gaussian: there Sigma^(2) and
-    hat Sigma^(2) are means over all 2^n0 rows of signs. Higher layers are Gaussian in the limit.
+    The recursion of the paper holds for Gaussian weights. With weights ±sigma, the first
+    pre-activations are sums of n0 signs, which are not Gaussian at any width. In this case
+    Sigma^(2) and hat Sigma^(2) are means over all 2^n0 rows of signs. Higher layers are Gaussian in
+    the limit.
+
+    Args:
+        x: inputs (S, n0).
+        depth: number of weight layers d.
+        weights: law of the weights, ``gaussian`` or ``signed``.
 
     Raises:
-        ConfigError: the depth is below 1, an input zero, or n0 too large for all rows of signs.
+        ConfigError: the depth is less than 1, an input is zero, or n0 is too large to list all rows
+            of signs.
     """
     depth = checked_count("depth", depth)
     checked_choice("weights", weights, ("gaussian", "signed"))
@@ -68,8 +76,8 @@ def wide_limits(
 
 
 def _layers(gram: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sigma^(l) and p^l, l = 1..depth, (depth, S, S) each, of Gaussian pre-activations."""
-    # that recursion reads <x, x'> / n_0; with n_0 = 1 layer 1 has the paper's scale
+    """Return Sigma^(l) and p^l for l = 1..depth and Gaussian weights, each (depth, S, S)."""
+    # the recursion divides <x, x'> by n_0; with n_0 = 1 layer 1 has the scale of the paper
     init = Initialisation(widths=(1,) * depth, sigma_w2=2.0)
     field = infinite_width_of_gram(init, gram, activation="relu")
     growth = np.exp(field.log_signal)[:, None, None]
@@ -77,7 +85,10 @@ def _layers(gram: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _first_of_signs(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sigma^(2) = 2 E[chi(q) chi(q')], hat Sigma^(2) = 2 E[1{q > 0} 1{q' > 0}], q = <signs, x>."""
+    """Return Sigma^(2) and hat Sigma^(2) for weights ±sigma, each (S, S).
+
+    With q = <signs, x> they are 2 E[chi(q) chi(q')] and 2 E[1{q > 0} 1{q' > 0}].
+    """
     rows = every_signed_network((x.shape[1], 1), 1.0)[0][:, :, 0].numpy()
     q = x @ rows.T
     signal, gate = np.maximum(q, 0.0), (q > 0).astype(float)

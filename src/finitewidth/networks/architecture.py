@@ -139,8 +139,8 @@ def _size(padded: int, stride: int, number: int) -> int:
     size = (padded - KERNEL_SIZE) // stride + 1
     if size < 1:
         raise ConfigError(
-            f"channels: a side of the input of convolution {number} has length {padded}; it must be "
-            f"at least {KERNEL_SIZE}; use padding: same, stride: 1 or fewer convolutions"
+            f"channels: a side of the input of convolution {number} has length {padded}; it must "
+            f"be at least {KERNEL_SIZE}; use padding: same, stride: 1 or fewer convolutions"
         )
     return size
 
