@@ -7,11 +7,12 @@ import pytest
 
 from finitewidth.claims import job, ledger, rollup, verdicts
 from finitewidth.common import result_files
-from finitewidth.common.index import read_extras, read_index
+from finitewidth.common.declarations import artifacts_of, paper_names, read_papers
+from finitewidth.common.references import table_file
 from finitewidth.report.findings import read_findings
 
 ROOT = Path(__file__).parents[2]
-INDEX = read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
+ARTIFACTS = artifacts_of(read_papers(ROOT / "workflow/papers"))
 JUDGED = [paper for paper in ledger.PAPERS if any(c.judge for c in ledger.claims_of(paper))]
 
 
@@ -19,7 +20,7 @@ def tables_of(claim, supporting):
     """File -> made-up rows of a claim."""
     made = importlib.import_module(f"tests.claims.synthetic.{claim.paper}").ROWS[claim.id]
     rows = made[0 if supporting else 1]()
-    return {claim.reads[name]: table for name, table in rows.items()}
+    return {table_file(claim.reads[name]): table for name, table in rows.items()}
 
 
 def side_by_side(paper):
@@ -49,7 +50,8 @@ class Folder:
         kinds = ("verdicts", "parts", "numbers")
         outputs = {kind: self.results / f"claims/{self.paper}_{kind}.csv" for kind in kinds}
         (self.results / "claims").mkdir(exist_ok=True)
-        settings = {"preset": "paper", "results": self.results, "contexts": {}, "comparable": {}}
+        settings = {"preset": "paper", "results": self.results, "contexts": {}, "comparable": {},
+                    "unmet": {c.id: [] for c in ledger.claims_of(self.paper)}}  # fmt: skip
         tables = [self.results / file for file in self.files]
         reported = ROOT / f"config/reported/{self.paper}.csv"
         job.run_claims(self.paper, tables, reported, outputs, settings)
@@ -59,10 +61,11 @@ class Folder:
         """What the report tells of the paper."""
         entries = [
             {"artifact": e.artifact, "paper": e.paper, "kind": e.kind, "label": e.number,
-             "title": e.title, "extra": e.number.isalpha(), "status": "planned", "files": {}}
-            for e in INDEX
+             "title": e.title, "extra": e.extra, "status": "planned", "files": {}}
+            for e in ARTIFACTS
         ]  # fmt: skip
         settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
+                    "papers": list(paper_names(ROOT / "workflow/papers")),
                     "artifacts": entries, "errata": self.results / "errata.csv"}  # fmt: skip
         return next(
             paper for paper in read_findings(settings, ROOT).papers if paper.name == self.paper
@@ -84,7 +87,9 @@ def test_a_falsified_table_flips_the_claims_that_read_it_and_no_others(
     folder.write(falsified)
     after = folder.judged()
     assert after[victim.id]["verdict"] == verdicts.CONTRADICTED
-    untouched = [c.id for c in claims if not set(c.reads.values()) & set(falsified)]
+    untouched = [
+        c.id for c in claims if not set(map(table_file, c.reads.values())) & set(falsified)
+    ]
     assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
     told = folder.told()
     assert {c["claim"]: c["verdict"] for c in told.claims}[victim.id] == verdicts.CONTRADICTED

@@ -9,12 +9,16 @@ import pytest
 from tests.claims.synthetic import dgn_training
 
 from finitewidth.claims import ledger, verdicts
-from finitewidth.common.index import read_extras, read_index
+from finitewidth.common.declarations import artifacts_of, read_papers
 
 ROOT = Path(__file__).parents[2]
-ARTIFACTS = {
-    entry.artifact
-    for entry in read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
+DECLARED = read_papers(ROOT / "workflow/papers")
+ARTIFACTS = {entry.artifact: entry for entry in artifacts_of(DECLARED)}
+TABLES = {
+    f"{experiment.name}.{table}"
+    for paper in DECLARED
+    for experiment in paper.experiments
+    for table in experiment.makes
 }
 ALL = [claim for paper in ledger.PAPERS for claim in ledger.claims_of(paper)]
 JUDGED = [claim for claim in ALL if claim.judge]
@@ -32,13 +36,16 @@ def made_up(claim):
     return module.ROWS[claim.id]
 
 
-def verdict(claim, tables, preset=None):
-    return ledger.judge(claim, tables, preset or claim.presets[0]).verdict
+def verdict(claim, tables, unmet=()):
+    return ledger.judge(claim, tables, unmet).verdict
 
 
 def test_all_claims_of_the_papers_are_entered():
     assert {paper: len(ledger.claims_of(paper)) for paper in ledger.PAPERS} == COUNTS
     assert len({claim.id for claim in ALL}) == 90
+    assert {paper.name: len(ledger.claims_of(paper.name)) for paper in DECLARED} == COUNTS | {
+        "npf0": 0
+    }
 
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
@@ -46,12 +53,16 @@ def test_a_claim_says_where_it_stands_and_when_it_holds(claim):
     assert re.match(PLACE, claim.place)
     assert claim.statement.endswith(".")
     assert claim.rule.endswith(".")
-    assert set(claim.artifacts) <= ARTIFACTS
-    assert claim.presets in (ledger.QUICK, ledger.LAPTOP, ledger.PAPER)
-    assert (claim.presets == ledger.QUICK) == (not claim.otherwise)
-    if claim.judge:
-        assert claim.reads
-        assert claim.sections
+    assert set(claim.artifacts) <= set(ARTIFACTS)
+    assert set(claim.reads.values()) <= TABLES
+    assert bool(claim.judge) == bool(claim.reads) == bool(claim.needs)
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_a_claim_that_only_finished_artifacts_show_has_a_judge(claim):
+    """A claim without a judge waits for an experiment: no artifact shows it yet, or not all do."""
+    finished = claim.artifacts and all(ARTIFACTS[name].done for name in claim.artifacts)
+    assert claim.judge or not finished
 
 
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
@@ -70,27 +81,52 @@ def test_without_rows_nothing_is_decided(claim):
 
 
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
-def test_a_preset_that_cannot_decide_says_why(claim):
+def test_with_unmet_needs_comparisons_are_shown_without_a_verdict(claim):
     supporting, _ = made_up(claim)
-    smoke = ledger.judge(claim, supporting(), "smoke")
-    assert (smoke.verdict, smoke.parts) == (verdicts.NOT_DECIDABLE, ())
-    if "quick" not in claim.presets:
-        quick = ledger.judge(claim, supporting(), "quick")
-        assert quick.verdict == verdicts.NOT_DECIDABLE
-        assert quick.reason == claim.otherwise
-        assert {part["verdict"] for part in quick.parts} == {"not judged"}
+    decided = ledger.judge(claim, supporting(), ())
+    shown = ledger.judge(claim, supporting(), ["needs a; this run has b", "needs c"])
+    assert shown.verdict == verdicts.NOT_DECIDABLE
+    assert shown.reason == "needs a; this run has b; needs c"
+    assert shown.decisive == decided.decisive
+    assert {part["verdict"] for part in shown.parts} == {"not judged"}
+    assert [p | {"verdict": ""} for p in shown.parts] == [
+        p | {"verdict": ""} for p in decided.parts
+    ]
+
+
+@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("rows", range(6))
+def test_tables_too_small_for_a_claim_stop_no_judge(claim, rows):
+    """As at preset smoke: whatever fails in a comparison, the verdict is the unmet need."""
+    supporting, _ = made_up(claim)
+    few = {name: table.iloc[:rows] for name, table in supporting().items()}
+    found = ledger.judge(claim, few, ["needs more"])
+    assert (found.verdict, found.reason) == (verdicts.NOT_DECIDABLE, "needs more")
+    assert {part["verdict"] for part in found.parts} <= {"not judged"}
+
+
+def test_a_mistake_in_a_judge_is_not_taken_for_missing_rows():
+    def mistaken(tables):
+        return tables.nothing
+
+    bare = ledger.Claim(
+        id="X1", paper="npf", place="here", statement="s.", rule="r.", judge=mistaken
+    )
+    with pytest.raises(AttributeError):
+        ledger.judge(bare, {}, ["needs more"])
 
 
 def test_random_labels_not_yet_fitted_leave_d16_open():
     claim = next(claim for claim in JUDGED if claim.id == "D16")
-    judged = ledger.judge(claim, dgn_training.mnist(labels=0.6), "paper")
+    judged = ledger.judge(claim, dgn_training.mnist(labels=0.6), ())
     assert judged.verdict == verdicts.NOT_DECIDABLE
     assert "random_labels: 0.6 at best within 100 epochs" in judged.reason
 
 
 def test_a_claim_without_experiment_is_not_run():
     bare = ledger.Claim(id="X1", paper="npf", place="here", statement="s.", rule="r.")
-    assert ledger.judge(bare, {}, "paper").verdict == verdicts.NOT_RUN
+    assert ledger.judge(bare, {}, ()).verdict == verdicts.NOT_RUN
+    assert ledger.judge(bare, {}, ["needs more"]).verdict == verdicts.NOT_RUN
 
 
 def test_the_ledger_imports_neither_pandas_nor_scipy():
@@ -110,10 +146,11 @@ def test_the_ledger_imports_neither_pandas_nor_scipy():
 def test_verdict_rows_name_the_statistic_that_decided():
     claim = next(claim for claim in JUDGED if claim.id == "N14")
     _, contradicting = made_up(claim)
-    judged = ledger.judge(claim, contradicting(), "paper")
+    judged = ledger.judge(claim, contradicting(), ())
     row = ledger.verdict_row(claim, judged, "paper", "5 runs")
     assert row["verdict"] == "contradicted"
     assert row["threshold"] == "-1 to 1"
+    assert row["tables"] == "npf/experiments/regimes_runs.csv"
     assert row["high"] < -1
     assert isinstance(pd.DataFrame([row]), pd.DataFrame)
 

@@ -1,10 +1,21 @@
 """Printed numbers beside ours: reproduced, off, or not comparable."""
 
+from pathlib import Path
+
 import pytest
 
 from finitewidth.claims import reported
 from finitewidth.claims.reported import Ours, compare, half_unit
-from finitewidth.common.index import PAPERS, Reported
+from finitewidth.common.declarations import paper_names, read_papers
+from finitewidth.common.reported_numbers import Reported, read_reported
+
+ROOT = Path(__file__).parents[2]
+TABLES = {
+    f"{experiment.name}.{table}"
+    for paper in read_papers(ROOT / "workflow/papers")
+    for experiment in paper.experiments
+    for table in experiment.makes
+}
 
 
 def printed(value="80.32", spread="0.35", tolerance=None, **changes):
@@ -67,15 +78,12 @@ def test_rounding(text, half):
     assert half_unit(text) == pytest.approx(half)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", paper_names(ROOT / "workflow/papers"))
 def test_finders_belong_to_printed_numbers(paper):
-    from pathlib import Path
-
-    from finitewidth.common.index import read_reported
-
     known = {
         (number.artifact, number.quantity)
-        for number in read_reported(Path(__file__).parents[2] / "config/reported", paper)
+        for number in read_reported(ROOT / "config/reported", paper)
     }
     for numbers in reported.numbers_of(paper):
         assert (numbers.artifact, numbers.quantity) in known
+        assert set(numbers.reads.values()) <= TABLES

@@ -1,4 +1,4 @@
-"""Judging as one job: read the tables that a paper's claims and numbers rest on, write verdicts."""
+"""The job that judges a paper: it reads the tables that claims and numbers need, and compares."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.claims import ledger, reported
-from finitewidth.common import index, result_files
+from finitewidth.common import reported_numbers, result_files
+from finitewidth.common.references import table_file
 
 VERDICT_COLUMNS = (
     "claim", "paper", "place", "statement", "rule", "artifacts", "tables", "preset", "context",
@@ -34,19 +35,21 @@ def run_claims(
     """Judge all claims of a paper and compare all its printed numbers.
 
     Args:
-        paper: one of `finitewidth.common.index.PAPERS`.
+        paper: the key of the paper, such as ``npf``.
         tables: the CSV files that its claims and numbers read.
-        reported_file: its printed numbers.
-        outputs: ``verdicts``, ``parts`` and ``numbers``, CSV.
-        settings: ``preset``, ``results`` (the folder of its results), ``contexts`` (claim, or
-            artifact/quantity -> what its rows were computed with) and ``comparable``
-            (artifact/quantity -> whether at the paper's own scale).
+        reported_file: the CSV file of its printed numbers.
+        outputs: the CSV files ``verdicts``, ``parts`` and ``numbers``.
+        settings: ``preset``; ``results``, the folder of its results; ``unmet``, the id of every
+            claim that has a judge -> why the run cannot decide it (empty if it can);
+            ``contexts``, a claim's id or ``artifact/quantity`` -> what its rows were computed
+            with; ``comparable``, ``artifact/quantity`` -> whether at the paper's own scale.
     """
     folder = settings["results"]
     read = {_below(path, folder): result_files.read_table(path) for path in tables}
     verdicts, parts = [], []
-    for claim in ledger.claims_of(paper) if paper in ledger.PAPERS else ():
-        judged = ledger.judge(claim, _chosen(read, claim.reads), settings["preset"])
+    for claim in ledger.claims_of(paper):
+        unmet = settings["unmet"][claim.id] if claim.judge else ()
+        judged = ledger.judge(claim, _chosen(read, claim.reads), unmet)
         context = settings["contexts"].get(claim.id, "")
         verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], context))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
@@ -61,7 +64,8 @@ def _below(path: str, folder: str) -> str:
 
 
 def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    return {name: read[file] for name, file in reads.items() if file in read}
+    files = {name: table_file(reference) for name, reference in reads.items()}
+    return {name: read[file] for name, file in files.items() if file in read}
 
 
 def _numbers(
@@ -70,7 +74,7 @@ def _numbers(
     reported_file: str,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    printed = index.read_reported(Path(reported_file).parent, paper)
+    printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
     found, comparable = {}, {}
     for numbers in reported.numbers_of(paper):
         key = numbers.artifact, numbers.quantity

@@ -1,22 +1,22 @@
 """Our numbers beside the printed ones.
 
-A printed number is ``reproduced`` if ours lies within its tolerance (``config/reported``) or, where
-none was set, within twice the combined uncertainty: the standard errors of both and half a unit of
-the last digit printed. Else it is ``off``, by so many combined standard errors. That ours is not
-told apart from the printed one is all it says: the fewer our runs, the easier; a claim that they
-are close (N25) needs an interval inside a margin. A number from a stand-in, or from reduced sizes,
-is ``not comparable``, however close; only one that no scale enters (a constant of a theorem) is
-compared at every preset.
+A printed number is ``reproduced`` if ours lies within its tolerance (``config/reported``). Without
+a tolerance, ours must lie within twice the combined uncertainty: the standard errors of both and
+half a unit of the last digit printed. Otherwise it is ``off``. ``reproduced`` only means that the
+two numbers cannot be told apart, which is easier with fewer runs. A claim that they are close (N25)
+needs an interval inside a margin. A number from a stand-in or from reduced sizes is ``not
+comparable``, however close it is. A number that depends on no size and no dataset, such as the
+constant of a theorem, is compared at every preset.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from finitewidth.claims.ledger import Tables
-from finitewidth.common.index import Reported
+from finitewidth.claims.ledger import Tables, module_of
+from finitewidth.common.reported_numbers import Reported
 
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
 OUTCOMES = (REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN)
@@ -24,7 +24,7 @@ OUTCOMES = (REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN)
 
 @dataclass(frozen=True, kw_only=True)
 class Ours:
-    """One number of a run, under the row and column of the printed one, in its unit."""
+    """One number of a run, with the row, the column and the unit of the printed one."""
 
     row: str
     column: str
@@ -39,10 +39,10 @@ class Numbers:
 
     Attributes:
         artifact, quantity: as in ``config/reported/<paper>.csv``.
-        reads: name of a table -> its CSV below ``results/<preset>``.
+        reads: name of a table -> the job that makes it and its name there, ``npf_regimes.runs``.
         find: from the tables read to our numbers.
-        scale_free: no dataset and no size enters: comparable at every preset.
-        sections, roles: what the rows were computed with, as of a claim.
+        scale_free: whether the number depends on no dataset and no size, so that it is comparable
+            at every preset.
     """
 
     artifact: str
@@ -50,14 +50,13 @@ class Numbers:
     reads: Mapping[str, str]
     find: Callable[[Tables], Iterable[Ours]]
     scale_free: bool = False
-    sections: tuple[tuple[str, str], ...] = ()
-    roles: tuple[str, ...] = field(default=())
 
 
 def numbers_of(paper: str) -> tuple[Numbers, ...]:
-    """``NUMBERS`` of ``finitewidth.claims.<paper>``; the earlier version npf0 has its own there."""
-    module = import_module(f"finitewidth.claims.{'npf' if paper == 'npf0' else paper}")
-    return tuple(n for n in module.NUMBERS if n.artifact.split("_")[0] == paper)
+    """All numbers of a paper, in their order (``NUMBERS`` of its module)."""
+    module = module_of(paper)
+    numbers = import_module(module).NUMBERS if module else ()
+    return tuple(one for one in numbers if one.artifact.split("_")[0] == paper)
 
 
 def compare(
@@ -65,7 +64,7 @@ def compare(
     ours: Mapping[tuple[str, str], Sequence[Ours]],
     comparable: Mapping[tuple[str, str], bool],
 ) -> list[dict[str, Any]]:
-    """A row per printed number.
+    """One row per printed number.
 
     Args:
         printed: the paper's numbers.
@@ -109,9 +108,9 @@ def _compared(theirs: Reported, mine: Ours | None, comparable: bool) -> dict[str
 def printed_error(theirs: Reported) -> float:
     """Standard error of a printed mean, its rounding included.
 
-    A spread over runs is divided by the root of their number (of one less for a population
-    standard deviation, which is too small by that); rounding adds half a unit of the last digit,
-    and half a percent to whole percentages, which are measured.
+    A spread over runs is divided by the square root of their number, or of their number less one
+    if it is a population standard deviation. Rounding adds half a unit of the last digit; for whole
+    percentages, which are measured, it adds half a percent.
     """
     sampling = 0.0
     if theirs.spread is not None:
@@ -126,9 +125,10 @@ def printed_error(theirs: Reported) -> float:
 
 
 def half_unit(printed: str) -> float:
-    """Half a unit of the last digit: .005 of ``80.32``; 0 of a whole number or a fraction.
+    """Half a unit of the last digit: 0.005 for ``80.32``; 0 for a whole number or a fraction.
 
-    A whole number in a paper may be exact (a constant) or rough; a tolerance says which.
+    A whole number in a paper may be exact (a constant) or rough. If it is rough, its tolerance in
+    ``config/reported`` says how far ours may be from it.
     """
     mantissa, _, exponent = printed.lower().partition("e")
     digits = len(mantissa.partition(".")[2])

@@ -1,6 +1,6 @@
-"""From many verdicts and outcomes to one word: how far an artifact, or a paper, holds.
+"""One word for many verdicts and outcomes: how far an artifact or a paper holds.
 
-An artifact is no better than the worst of its parts, the claims it shows and the numbers it prints.
+The word for an artifact is that of the worst of its claims and numbers.
 """
 
 from collections import Counter
@@ -16,10 +16,10 @@ WORST_FIRST = (verdicts.CONTRADICTED, reported.OFF, verdicts.INCONCLUSIVE, UNDEC
 
 @dataclass(frozen=True, kw_only=True)
 class Rollup:
-    """One word for all parts, and how many there are of each kind.
+    """One word for all claims and numbers, and how many there are of each kind.
 
     Attributes:
-        status: one of `WORST_FIRST`, or ``nothing to judge`` where there is no part.
+        status: one of `WORST_FIRST`, or ``nothing to judge`` if there is no claim and no number.
         claims: verdict -> count, in the order of `finitewidth.claims.verdicts.VERDICTS`.
         numbers: outcome -> count, in the order of `finitewidth.claims.reported.OUTCOMES`.
     """
@@ -32,8 +32,8 @@ class Rollup:
 def roll_up(claims: Iterable[str], numbers: Iterable[str] = ()) -> Rollup:
     """The worst of some verdicts and outcomes.
 
-    What was not decided, not comparable or not run counts alike: as undecided. One undecided part
-    keeps an artifact from holding; it never hides that another is contradicted.
+    What was not decided, not comparable or not run counts as undecided. An artifact with an
+    undecided claim or number does not hold, and it is contradicted if another claim is.
 
     Args:
         claims: verdicts.
@@ -56,7 +56,7 @@ def roll_up(claims: Iterable[str], numbers: Iterable[str] = ()) -> Rollup:
 
 
 def counted(words: Iterable[str], order: Iterable[str]) -> dict[str, int]:
-    """How often each word of ``order`` occurs, those that do not left out."""
+    """How often each word of ``order`` occurs; words that do not occur are left out."""
     counts = Counter(words)
     return {word: counts[word] for word in order if counts[word]}
 

@@ -1,4 +1,4 @@
-"""What the paper claims, and where our counterparts of its numbers come from."""
+"""Claims of the thesis. No experiment makes their rows yet."""
 
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.reported import Numbers

@@ -1,9 +1,9 @@
 """From estimates and thresholds to verdicts: the statistics that all claims share.
 
-A claim compares one or several estimates with thresholds that stand in the code before a run sees
-data. It is supported if every comparison is, at a one-sided level of 2.5 % each; it is contradicted
-if at least one comparison is, at 2.5 % after Holm's correction for their number (Holm 1979, Scand.
-J. Statist. 6); else the data do not tell. A single comparison is thus decided by its 95 % interval.
+A claim compares one or several estimates with thresholds that are fixed in the code before a run.
+It is supported if every comparison is, at a one-sided level of 2.5 % each. It is contradicted if at
+least one comparison is, at 2.5 % after Holm's correction for their number (Holm 1979, Scand. J.
+Statist. 6). Otherwise it is inconclusive. A single comparison is thus decided by its 95 % interval.
 """
 
 import math
@@ -19,7 +19,7 @@ VERDICTS = (SUPPORTED, CONTRADICTED, INCONCLUSIVE, NOT_DECIDABLE, NOT_RUN)
 
 
 class CannotDecideError(Exception):
-    """The rows at hand lack what a claim is about (no depth of 20, say); the message says what."""
+    """The rows lack something that a claim is about; the message says what, ``no depth of 20``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +27,16 @@ class Part:
     """One comparison: is ``value`` on the claimed side?
 
     Attributes:
-        name: what is compared, in words a reader of the report understands.
+        name: what is compared, in words for the report.
         value: the estimate.
         low, high: the claim says ``low <= value <= high``; one of them may be infinite.
-        standard_error: of the estimate; 0 for what is computed exactly; nan where it is unknown,
-            and then nothing is decided.
+        standard_error: of the estimate; 0 if it is computed exactly; nan if it is unknown, and
+            then nothing is decided.
         dof: degrees of freedom of the standard error; infinite for a normal estimate.
-        strict: the claim excludes the thresholds themselves ("larger", not "at least"): only an
-            exact value can tell.
-        chance: for a sample whose runs are all alike, which shows no spread: how likely chance
-            puts all runs on one side. It takes the place of the p-value of a standard error.
+        strict: the claim excludes the thresholds themselves ("larger", not "at least"), which
+            matters for exact values only.
+        chance: the probability that all runs fall on one side by chance, for a sample whose runs
+            are all alike and thus have no spread. It replaces the p-value from a standard error.
     """
 
     name: str
@@ -68,15 +68,15 @@ class Part:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the estimate; of runs that are all alike it has no width."""
+        """The 95 % interval of the estimate; its width is 0 if all runs are alike."""
         half = self.standard_error and _quantile(1 - LEVEL, self.dof) * self.standard_error
         return self.value - half, self.value + half
 
     @property
     def p_outside(self) -> float:
-        """One-sided p-value of "the truth lies outside": small where the claim is supported.
+        """One-sided p-value of "the truth lies outside": small if the claim is supported.
 
-        Of both ends the larger, as in a test of equivalence.
+        It is the larger of those of both ends, as in a test of equivalence.
         """
         if self.exact:
             return float(not self._inside())
@@ -84,7 +84,7 @@ class Part:
 
     @property
     def p_inside(self) -> float:
-        """One-sided p-value of "the truth lies inside": small where the claim is contradicted."""
+        """One-sided p-value of "the truth lies inside": small if the claim is contradicted."""
         if self.exact:
             return float(self._inside() or self.undefined)
         return min(self._tail(self.low - self.value), self._tail(self.value - self.high))
@@ -95,7 +95,7 @@ class Part:
         return self.low <= self.value <= self.high
 
     def _tail(self, distance: float) -> float:
-        """P-value of a truth on the other side of a threshold that is ``distance`` away."""
+        """P-value of the truth being beyond a threshold that is ``distance`` away."""
         if self.undefined or math.isnan(distance):
             return 1.0
         if math.isinf(distance):
@@ -107,7 +107,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the parts of a claim say together, and the part that decided it."""
+    """The verdict on a claim, its reason, all comparisons, and the one that decided it."""
 
     verdict: str
     reason: str
@@ -116,7 +116,7 @@ class Verdict:
 
 
 def decide(parts: Sequence[Part]) -> Verdict:
-    """Judge a claim by its comparisons, all of which it says hold.
+    """Judge a claim by its comparisons; it says that all of them hold.
 
     Raises:
         CannotDecideError: there is no comparison.

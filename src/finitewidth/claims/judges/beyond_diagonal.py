@@ -25,7 +25,7 @@ FROM_DEPTH, TO_LAMBDA = 20, 0.3
 
 
 def drawn(rows: "pd.DataFrame", group: str) -> "pd.DataFrame":
-    """The estimates of a group: from many draws, where there are some."""
+    """The estimates of a group; those from many draws if there are some."""
     inside = rows[rows["group"] == group]
     many = inside[inside["sample"] == "many"]
     return required(many if len(many) else inside, f"the group {group}")
@@ -53,7 +53,7 @@ def _over(rows: "pd.DataFrame", curve: str) -> list[Estimate]:
 
 
 def _limit_parts(tables: Tables, phase: str) -> list[Part]:
-    """Measured at the largest width, and exact values at several widths, over a printed limit."""
+    """Values at the largest width, and exact values at several widths, over a printed limit."""
     rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "printed_limit")
     inside = rows["sigma_w2"] > 2 if phase == "chaotic" else rows["sigma_w2"] == 2
     rows = rows[inside & (rows["width"] == rows["width"].max()) & (rows["depth"] >= FROM_DEPTH)]
@@ -70,7 +70,7 @@ def _limit_parts(tables: Tables, phase: str) -> list[Part]:
 
 
 def _exact_limit(curves: "pd.DataFrame", phase: str, lam: float) -> Part:
-    """What exact values of two widths tend to, over the printed limit."""
+    """The limit of exact values, from those of two widths, over the printed limit."""
     here = curves[(curves["phase"] == phase) & np.isclose(curves["x"], lam)]
     exact = here[here["curve"] == "exact"].drop_duplicates("width").sort_values("width")
     printed = here[here["curve"] == "printed_limit"]
@@ -156,14 +156,14 @@ def b04(tables: Tables) -> list[Part]:
 
 
 def b07(tables: Tables) -> list[Part]:
-    """Near the edge Theorem 3.2 is closer to networks than Theorem 3.1."""
+    """Near the edge of chaos Theorem 3.2 describes networks better than Theorem 3.1."""
     rows = drawn(tables["estimates"], "near")
     rows = beside(rows, tables["theory"], "printed_limit", "printed_sums")
     parts = []
     for alpha_0, line in rows[rows["depth"] >= FROM_DEPTH].groupby("alpha_0"):
         errors = np.log(line["y"].to_numpy()[:, None] / line[["printed_sums", "printed_limit"]])
         signs, misses = np.sign(errors).to_numpy(), np.abs(errors).to_numpy()
-        # depths and variances share draws: their errors may all have one sign
+        # depths and variances share draws, so that their errors may all have the same sign
         weights = np.abs(signs[:, 0] - signs[:, 1]) * line["spread"] / line["y"]
         found = Estimate(float((misses[:, 0] - misses[:, 1]).mean()), float(weights.mean()))
         name = f"alpha_0 = {alpha_0:g}: mean |log r / sums| - mean |log r / limit|"

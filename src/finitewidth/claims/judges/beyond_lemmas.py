@@ -9,7 +9,7 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 if TYPE_CHECKING:
     import pandas as pd
 
-# quantity -> how far from the printed value, relative; the higher the moment, the less is known
+# quantity -> allowed relative distance from the printed value; larger for higher moments
 MARGINS = {
     "forward": 0.02, "backward": 0.02, "forward_square": 0.02, "backward_square": 0.02,
     "product": 0.02, "chain_backward": 0.02, "chain_backward_square": 0.06, "chain_product": 0.05,
@@ -45,7 +45,7 @@ def _moment(rows: "pd.DataFrame", quantity: str, weights: str) -> "pd.Series":
 
 
 def b18(tables: Tables) -> list[Part]:
-    """Moments over the printed ones; with independent backward weights another product."""
+    """Moments over the printed ones, and another product with independent backward weights."""
     rows, parts = tables["moments"], []
     for quantity, margin in MARGINS.items():
         row = _moment(rows, quantity, "tied")

@@ -50,7 +50,7 @@ def summand_moment(tables: Tables) -> list[Ours]:
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
-    """Where errors keep their norm, E[N_d] = 1: sigma_w^2 = 2, of which sigma_w is the root."""
+    """The sigma_w^2 at which errors keep their norm, E[N_d] = 1, and its root sigma_w."""
     found = _moments(tables).get("backward")
     if found is None:
         return []
@@ -64,7 +64,7 @@ def edge_of_chaos(tables: Tables) -> list[Ours]:
 
 
 def dispersion(tables: Tables) -> list[Ours]:
-    """Ordered phase, the largest sigma_w2 up to 1.5, L/M = 0.5: from the two largest widths."""
+    """The limit at the largest sigma_w2 up to 1.5 and L/M = 0.5, from the two largest widths."""
     rows = drawn(tables["estimates"], "phases")
     rows = rows[rows["sigma_w2"] <= 1.5]
     rows = rows[rows["sigma_w2"] == rows["sigma_w2"].max()]
@@ -90,7 +90,7 @@ def off_diagonal_over_diagonal(tables: Tables) -> list[Ours]:
 
 
 def relative_ntk_change(tables: Tables) -> list[Ours]:
-    """Ordered phase, one gradient step, the deepest network drawn."""
+    """The change in one gradient step in the ordered phase, for the deepest networks drawn."""
     rows = tables["steps"]
     rows = rows[(rows["phase"] == "ordered") & (rows["change"] == "step")]
     if rows.empty:

@@ -42,7 +42,7 @@ def _spreads(tables: Tables, network: str, depth: int) -> "pd.Series":
 
 
 def _times(tables: Tables) -> list[int]:
-    """1000 steps, and 10,000 where gradient descent went that far."""
+    """1000 steps, and also 10,000 if gradient descent took so many."""
     errors = tables["errors"]
     reached = errors[errors["dynamics"] == DESCENT]["time"].max()
     return [EARLY, LATE] if reached >= LATE else [EARLY]
@@ -66,7 +66,7 @@ def d07(tables: Tables) -> list[Part]:
 
 
 def d08(tables: Tables) -> list[Part]:
-    """From depth 4 on GaLU has the smaller error and the more even spectrum."""
+    """From depth 4 on, GaLU has the smaller error and the more even spectrum."""
     parts = []
     for depth in PLANAR_DEPTHS[1:]:
         for time in _times(tables):

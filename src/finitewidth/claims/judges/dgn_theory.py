@@ -4,11 +4,11 @@ from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 FLOOR = 9 / 5  # min over a of (a - 1)^2 + (2a + 1)^2, at a = -1/5
-FITTED = 0.01  # what networks with biases must reach, or the optimiser is too weak to tell
+FITTED = 0.01  # above this loss with biases, the optimiser is too weak for the claim to be judged
 
 
 def d09(tables: Tables) -> list[Part]:
-    """Without biases no training ever gets below the floor; with biases all architectures fit."""
+    """Without biases no training gets below the floor; with biases all architectures fit."""
     parts = []
     for (hidden, width), fits in tables["fits"].groupby(["hidden", "width"]):
         name = f"{hidden} hidden layers of {width}"

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BETAS, LARGE, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (16, 20, 24), (0.1, 0.4)
-VARIANTS = ("original", "random_labels")  # and random pixels, in one of two readings
+VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
-STEP = 1e-3  # of train accuracies, which are known more finely: of thousands of images
+STEP = 1e-3  # resolution assumed for train accuracies; that of thousands of images is finer
 PIXELS = ("random_pixels", "permuted_pixels")
 
 
 def _paired(name: str, first: "pd.Series", second: "pd.Series", **thresholds: float) -> Part:
-    """Run by run, over the seeds that both have."""
+    """The difference run by run, over the seeds that both have."""
     both = first.index.intersection(second.index)
     return samples.paired(name, first[both], second[both], **thresholds)
 
@@ -52,7 +52,8 @@ def d15(tables: Tables) -> list[Part]:
 def d16(tables: Tables) -> list[Part]:
     """Both networks reach 99 % train accuracy on all three kinds of images.
 
-    Random labels that are not fitted yet contradict nothing: how long to train is our choice.
+    Random labels that are not fitted yet do not contradict the claim, since the number of epochs
+    is our choice.
     """
     runs, parts = tables["runs"], []
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
@@ -126,7 +127,7 @@ def _soft(runs: "pd.DataFrame", eps: float, beta: float) -> "pd.Series":
 
 
 def d22(tables: Tables) -> list[Part]:
-    """Test accuracy rises with beta up to 8, then stays, at that of ReLU; eps hardly matters."""
+    """Test accuracy rises with beta up to 8 and then stays at that of ReLU; eps hardly matters."""
     runs = tables["runs"]
     relu = by_seed(runs, "best_test", "ReLU", network="relu")
     soft = {(eps, beta): _soft(runs, eps, beta) for eps, beta in product(EPS, BETAS)}
@@ -152,7 +153,7 @@ def d22(tables: Tables) -> list[Part]:
 
 
 def d24(tables: Tables) -> list[Part]:
-    """All networks but the linear one fit the training images; that has the printed accuracies."""
+    """All networks except the linear one fit the training images; its accuracies are as printed."""
     runs = tables["runs"]
     names = ["relu", *(f"soft_relu_eps{eps:g}_beta{b:g}" for eps, b in product(EPS, BETAS))]
     train, test = (by_seed(runs, c, "the linear network", network="dln")
@@ -175,7 +176,7 @@ def table4_numbers(tables: Tables) -> list[Ours]:
 
 
 def text_numbers(tables: Tables, quantity: str) -> list[Ours]:
-    """Accuracies in percent under the keys of the printed ones."""
+    """Accuracies in percent, with the keys of the printed ones."""
     rows = _sound(tables["runs"])
     rows = rows[rows["quantity"] == quantity]
     return [mean_of(*key, group["value"]) for key, group in rows.groupby(["row", "column"])]

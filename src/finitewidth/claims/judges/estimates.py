@@ -1,4 +1,4 @@
-"""Comparisons made from estimates that come with a standard error, and from curves of them."""
+"""Comparisons made from estimates with standard errors, and from curves of such estimates."""
 
 import math
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Estimate(NamedTuple):
-    """A number and its standard error, 0 where it is computed exactly.
+    """A number and its standard error, which is 0 if the number is computed exactly.
 
-    Errors are combined as those of independent estimates. Where two share random numbers they
-    mostly err together, and their difference is then better known than it says.
+    Errors are combined as those of independent estimates. Two estimates from the same random
+    numbers mostly err in the same direction. The error of their difference is then too large.
     """
 
     value: float
@@ -55,7 +55,7 @@ class Estimate(NamedTuple):
 def largest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
     """The largest of several estimates, its error widened by Bonferroni's rule for their number.
 
-    One that is not a number comes before all others: nothing can be said of the largest then.
+    An estimate that is not a number counts as the largest, so that nothing is decided.
 
     Raises:
         CannotDecideError: there is none.
@@ -84,7 +84,7 @@ def estimates(rows: "pd.DataFrame", value: str, error: str) -> list[Estimate]:
 
 
 def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Estimate:
-    """The estimate at ``x`` on a curve, straight between the two points beside it.
+    """The estimate at ``x`` on a curve, interpolated linearly between the two points beside it.
 
     Raises:
         CannotDecideError: ``x`` lies outside the curve.
@@ -99,7 +99,7 @@ def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Es
 
 
 def mean(found: Sequence[Estimate]) -> Estimate:
-    """The mean of estimates that may err together: its error is the mean of theirs.
+    """The mean of estimates that may be correlated; its error is the mean of their errors.
 
     Raises:
         CannotDecideError: there is none.
@@ -119,7 +119,7 @@ def power_of(x: Sequence[float], found: Sequence[Estimate]) -> Estimate:
 def in_the_limit(widths: Sequence[float], found: Sequence[Estimate]) -> Estimate:
     """The limit M -> infinity of estimates that differ from it by a multiple of 1 / M.
 
-    From those of the last two widths.
+    It is computed from the estimates of the last two widths.
     """
     (narrow, wide), (first, second) = widths[-2:], found[-2:]
     return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))

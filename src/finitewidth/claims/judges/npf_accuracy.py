@@ -12,17 +12,17 @@ from finitewidth.measures.compare import standard_error
 if TYPE_CHECKING:
     import pandas as pd
 
-POINT = 1.0  # of accuracy, percent: a smaller drop between stages counts as none
+POINT = 1.0  # percent of accuracy: a smaller drop between stages is not counted as a drop
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 
 
 def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_test") -> "pd.Series":
-    """Accuracies of a cell's runs, percent, by seed; best test by default.
+    """Accuracies of a cell's runs, percent, by seed; by default the best test accuracies.
 
     Diverged runs and step sizes that a search did not choose are left out.
 
     Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count as often.
+        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
     """
     what = f"{regime} in row {row}"
     return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
@@ -84,7 +84,7 @@ def at_stage(runs: "pd.DataFrame", stage: int) -> "pd.Series":
     """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out.
 
     Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count as often.
+        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
     """
     return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
@@ -124,7 +124,7 @@ def _last_stage(runs: "pd.DataFrame") -> int:
 
 
 def _gain(runs: "pd.DataFrame", before: int, after: int, name: str, **thresholds: float) -> Part:
-    """Paired by seed: the runs of all stages share their random streams."""
+    """Differences paired by seed, since the runs of all stages share their random streams."""
     gains = (at_stage(runs, after) - at_stage(runs, before)).dropna()
     return samples.mean(name.format(before, after), gains, **thresholds)
 

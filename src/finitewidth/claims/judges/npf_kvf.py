@@ -10,7 +10,7 @@ SIZES = {"trace": "traces", "frobenius": "Frobenius norms"}
 
 
 def n22(tables: Tables) -> list[Part]:
-    """K^v and K^f are within a factor of ten of each other whenever they were measured."""
+    """K^v and K^f are within a factor of ten of each other at every kept epoch."""
     runs = tables["kernels"]
     if runs.empty:
         raise CannotDecideError("no kernel was measured")

@@ -1,7 +1,8 @@
 """Claims on networks of fixed random gates that memorise: npf appendix D, dgn experiment 1.
 
-Both papers speak of what gradient descent does, so it is judged by real gradient descent, not by
-its linear recursion. Error ratios of single runs span decades: they are compared as logarithms.
+Both papers make statements about gradient descent. They are judged by gradient descent itself, not
+by its linear recursion. Error ratios of single runs differ by powers of ten, so that their
+logarithms are compared.
 """
 
 from collections.abc import Sequence
@@ -63,7 +64,7 @@ def n13(tables: Tables) -> list[Part]:
 
 
 def d04(tables: Tables) -> list[Part]:
-    """At w = 500 one diagonal and one off-diagonal entry of K_0/d are about what is expected."""
+    """At w = 500 one diagonal and one off-diagonal entry of K_0/d are close to the ideal ones."""
     kernels, entries = (tables[name][tables[name]["width"] == WIDE]
                         for name in ("kernels", "entries"))  # fmt: skip
     parts = []

@@ -16,9 +16,9 @@ RANK_CORRELATION, REMAINDER = -0.8, 0.8
 
 
 def n21(tables: Tables) -> list[Part]:
-    """It falls: in rank with the epochs, and to less than 0.8 of what it was.
+    """The value of nu falls: in its ranks over the epochs, and to less than 0.8 of its first value.
 
-    Runs that diverged, and so have no nu at some epoch, are left out.
+    Runs that diverged have no nu at some epoch and are left out.
     """
     curves = tables["runs"].pivot(index="epoch", columns="seed", values="nu").sort_index()
     curves = curves.astype(float).dropna(axis="columns")
@@ -32,10 +32,10 @@ def n21(tables: Tables) -> list[Part]:
 
 
 def _rank_correlation(curves: "pd.DataFrame") -> Part:
-    """Of the mean curve with the epoch; its error by leaving out one run at a time (jackknife).
+    """Rank correlation of the mean curve with the epoch; its error is by jackknife over runs.
 
-    Curves that all fall at every step show no spread: the error is half of what the least change,
-    two neighbours in the wrong order, would make.
+    If all curves fall at every step, the jackknife has no spread. The error is then half of the
+    smallest possible change, which is that of two neighbours in the wrong order.
     """
 
     def correlation(some: "pd.DataFrame") -> float:

@@ -22,7 +22,7 @@ LEARNT = ("dlnpf", "flnpf", "relu")
 
 
 def fig3_numbers(tables: Tables) -> list[Ours]:
-    """Accuracy at every stage, and of the lines it is drawn against, percent."""
+    """Accuracy at every stage and of the horizontal lines beside the curve, percent."""
     runs, stages = tables["runs"], tables["stages"]
     return [
         *(one for stage in sorted(stages["stage"].dropna().unique())
@@ -35,8 +35,8 @@ def fig3_numbers(tables: Tables) -> list[Ours]:
 def text_numbers(tables: Tables) -> list[Ours]:
     """Accuracies in the text of both versions, percent; each version prints some of them.
 
-    The text's accuracy of random gates on CIFAR-10 names no network: of GCONV, in the mean over
-    both kinds and both optimisers.
+    For the accuracy of random gates on CIFAR-10 the text names no network. We take the mean of
+    GCONV over both kinds of random gates and both optimisers.
     """
     runs, stages = tables["runs"], tables["stages"]
     adam = accuracies, runs, "gconv_adam"
@@ -70,9 +70,9 @@ def gain_numbers(tables: Tables) -> list[Ours]:
 
 
 def cntk_gain_numbers(tables: Tables) -> list[Ours]:
-    """`gain_numbers`, and what ReLU gains over the CNTK on the same images, points.
+    """`gain_numbers`, and the gain of ReLU over the CNTK on the same images, points.
 
-    One gain of ours beside both ends of the printed range.
+    Our one gain is compared with both ends of the printed range.
     """
     rows = tables["cntk"]
     relu = rows[(rows["kind"] == "network") & (rows["regime"] == "relu")]
@@ -90,13 +90,13 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
 
 
 def train_numbers(tables: Tables) -> list[Ours]:
-    """Train accuracy in the last epoch, percent, in the mean over all cells of Table 2."""
+    """Train accuracy in the last epoch, percent, as the mean over all cells of Table 2."""
     cells = product(ROWS, (*RANDOM, *LEARNT))
     return _mean_of("all", "all", tables["runs"], cells, "train_last")
 
 
 def _ours(row: str, column: str, find: Callable[..., Sequence[float]], *what: Any) -> list[Ours]:
-    """The mean of the runs that ``find(*what)`` returns; nothing where there are none."""
+    """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
     try:
         return [mean_of(row, column, find(*what))]
     except CannotDecideError:
@@ -110,7 +110,7 @@ def _mean_of(
     cells: Iterable[tuple[str, str]],
     kind: str = "best_test",
 ) -> list[Ours]:
-    """Mean of the means of cells of Table 2; nothing unless all of them are there."""
+    """Mean of the means of cells of Table 2; empty unless all of them are there."""
     found = [_ours(row, column, accuracies, runs, *cell, kind) for cell in cells]
     if not all(found):
         return []

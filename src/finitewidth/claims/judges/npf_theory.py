@@ -20,7 +20,7 @@ ENTRIES = {"open": "all gates open", "half": "half open"}
 
 
 def n04(tables: Tables) -> list[Part]:
-    """The mean kernel is d sigma^{2(d-1)} H: over all networks, and over many drawn."""
+    """The mean kernel is d sigma^{2(d-1)} H, over all networks and over many drawn ones."""
     parts = []
     for row in _some(tables["mean"], networks="enumerated").itertuples():
         name = f"all {row.draws:,} networks, d={row.depth}, w={row.width}: largest error"
@@ -50,7 +50,7 @@ def n05(tables: Tables) -> list[Part]:
 
 
 def n07(tables: Tables) -> list[Part]:
-    """With gates of the value network's own weights the error stays."""
+    """With gates of the value network's own weights the error does not fall with the width."""
     parts = []
     for depth in DEPTHS:
         runs = _some(tables["runs"], grows="width", gates="own", depth=depth)
@@ -73,7 +73,7 @@ def n10(tables: Tables) -> list[Part]:
 
 
 def n06(tables: Tables) -> list[Part]:
-    """Exact variances: like 1 / w where 6 d < w, and Var w / d^3 levels off with depth."""
+    """Exact variances: proportional to 1 / w where 6 d < w; Var w / d^3 levels off with depth."""
     parts = []
     for entry, words in ENTRIES.items():
         exact = _some(tables["variance"], form="exact", entry=entry)
@@ -106,10 +106,10 @@ def d02(tables: Tables) -> list[Part]:
 
 
 def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
-    """Rows with these values.
+    """The rows that have these values.
 
     Raises:
-        CannotDecideError: there are none.
+        CannotDecideError: there is none.
     """
     for column, value in wanted.items():
         rows = rows[rows[column] == value]

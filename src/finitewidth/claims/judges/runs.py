@@ -1,4 +1,4 @@
-"""Rows of runs as samples: by seed, without those that diverged, and in their mean."""
+"""Samples from rows of runs: values by seed without diverged runs, and their means."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.Series":
-    """The column ``value`` of the runs that ended well and have these ``keys``, by seed.
+    """The column ``value`` of the runs that have these ``keys`` and did not diverge, by seed.
 
     Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count as often.
+        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
     """
     for key, wanted in keys.items():
         rows = rows[rows[key].isin(wanted if isinstance(wanted, tuple) else (wanted,))]

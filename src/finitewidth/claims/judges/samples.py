@@ -1,8 +1,8 @@
-"""Comparisons made from samples: means, differences, slopes, with their standard errors.
+"""Comparisons made from samples: means, differences and slopes, with their standard errors.
 
-Runs that are all alike, accuracies on few images say, show no spread and thus no standard error.
-They are not thereby known exactly: a sign test (one sample) or a permutation test (two) stands in,
-so that two equal runs decide nothing.
+Runs that are all alike, such as accuracies on few images, have no spread and thus no standard
+error. Their mean is still not known exactly. Instead, a sign test is made for one sample and a
+permutation test for two, so that two equal runs decide nothing.
 """
 
 import math
@@ -19,8 +19,8 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
     Args:
         name: of the comparison.
         sample: a value per run.
-        resolution: the step in which values are known, one image in a thousand say: runs that are
-            all alike (trained to 100 %) spread by half a step at most.
+        resolution: the step in which values are known, such as one image in a thousand. The
+            standard deviation of runs that are all alike is then taken as half a step.
         thresholds: of the comparison.
 
     Raises:
@@ -36,7 +36,7 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
 
 
 def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
-    """The median of independent runs, its error from the order statistics half a root of n away.
+    """The median of n independent runs; its error is from the order statistics sqrt(n)/2 away.
 
     Raises:
         CannotDecideError: fewer than two runs, or one without a finite value.
@@ -75,7 +75,7 @@ def difference(
 
 
 def paired(name: str, first: Sequence[float], second: Sequence[float], **thresholds: float) -> Part:
-    """Mean of ``first - second`` run by run, for runs that share their random streams.
+    """Mean of ``first - second``, run by run, for runs that share their random streams.
 
     Raises:
         CannotDecideError: fewer than two pairs, or samples of different sizes.
@@ -106,7 +106,7 @@ def slope(name: str, x: Sequence[float], y: Sequence[float], **thresholds: float
 
 
 def _enough(name: str, sample: Sequence[float]) -> np.ndarray:
-    """The sample; a run without a value may not be left out, it could be the one that tells."""
+    """The sample. A run without a finite value is not left out, since that could bias the mean."""
     values = np.asarray(sample, float)
     if len(values) < 2:
         raise CannotDecideError(f"{name}: {len(values)} runs are too few for an interval")
@@ -116,5 +116,5 @@ def _enough(name: str, sample: Sequence[float]) -> np.ndarray:
 
 
 def _alike(values: np.ndarray) -> bool:
-    """Whether all runs have one value, but for rounding."""
+    """Whether all runs have the same value, except for rounding."""
     return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())

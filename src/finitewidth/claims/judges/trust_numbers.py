@@ -13,7 +13,7 @@ from finitewidth.claims.verdicts import CannotDecideError
 
 
 def dispersion(tables: Tables) -> list[Ours]:
-    """Ordered phase, (1.5, 1): r at the deepest common depth, from the two largest widths."""
+    """The limit of r at (1.5, 1) and the largest common depth, from the two largest widths."""
     rows = ours(tables["curves"])
     rows = rows[np.isclose(rows["sigma_w2"], 1.5)]
     widths = sorted(rows["width"].unique())[-2:]
@@ -30,7 +30,7 @@ def dispersion(tables: Tables) -> list[Ours]:
 
 
 def kappa_ratio(tables: Tables) -> list[Ours]:
-    """The ratio furthest from 1 in the ordered phase at the largest depth."""
+    """The largest ratio in the ordered phase at the largest depth."""
     rows = tables["kappa"]
     rows = rows[(rows["phase"] == "ordered") & (rows["depth"] == rows["depth"].max())]
     if rows.empty:
@@ -40,7 +40,7 @@ def kappa_ratio(tables: Tables) -> list[Ours]:
 
 
 def edge_of_chaos(tables: Tables) -> list[Ours]:
-    """sigma_w of ReLU networks where chi_1 = 1; the paper's 2 is sigma_w^2."""
+    """The sigma_w of ReLU networks at which chi_1 = 1; the paper's 2 is sigma_w^2."""
     rows = tables["borders"]
     found = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
     if not found or any(after - before > 1e-9 for before, after in pairwise(found)):

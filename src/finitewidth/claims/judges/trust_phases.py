@@ -30,12 +30,12 @@ COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are comp
 
 
 def ours(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Our estimates, exact ones in their place: not the sample of the paper's size."""
+    """Our estimates, or exact values if there are some, without the sample of the paper's size."""
     return required(rows[rows["sample"] != "paper"], "our sample")
 
 
 def _maps(tables: Tables) -> Iterator[tuple[str, float, int, "pd.DataFrame"]]:
-    """Activation, its border's weight variance, width, cells of its map."""
+    """Activation, weight variance of its border, width, and cells of its map."""
     borders = tables["borders"].set_index(["activation", "sigma_b2"])["sigma_w2"]
     groups = ours(tables["cells"]).groupby(["activation", "sigma_b2", "width"])
     for (activation, bias, width), cells in groups:
@@ -98,7 +98,7 @@ def t02(tables: Tables) -> list[Part]:
 
 
 def t03(tables: Tables) -> list[Part]:
-    """Border: the standard deviation stays below the mean, r < 2."""
+    """Border: the standard deviation is below the mean, r < 2."""
     parts = []
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
@@ -122,7 +122,7 @@ def band(cells: "pd.DataFrame", depth: float) -> Estimate:
 
 
 def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate:
-    """Where a line first rises above a level."""
+    """Place where a line first rises above a level."""
     for (x0, x1), (y0, y1) in zip(pairwise(grid), pairwise(line), strict=True):
         if y0.value < level <= y1.value:
             share = (level - y0.value) / (y1.value - y0.value)
@@ -133,7 +133,7 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
 
 
 def t04(tables: Tables) -> list[Part]:
-    """The band of the transition narrows from width to width."""
+    """The band of the transition gets narrower from each width to the next."""
     found: dict[str, dict[int, Estimate]] = {}
     for activation, _, width, cells in _maps(tables):
         if cells["depth"].max() >= BAND_LAMBDA * width:
@@ -148,7 +148,7 @@ def t04(tables: Tables) -> list[Part]:
 
 
 def t05(tables: Tables) -> list[Part]:
-    """Shallow networks have a small variance whatever the weight variance."""
+    """Shallow networks have a small variance at every weight variance."""
     parts = []
     for activation, _, width, cells in _maps(tables):
         if width >= 100:
@@ -190,7 +190,7 @@ def t06(tables: Tables) -> list[Part]:
 
 
 def _straightness(rows: "pd.DataFrame") -> Part:
-    """R^2 of a line through log r against L / M, its error from those of the points."""
+    """R^2 of a line through log r against L / M; its error is from the errors of the points."""
     x, y, errors = (rows[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
     left = y - np.polyval(np.polyfit(x, y, 1), x)
     total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()

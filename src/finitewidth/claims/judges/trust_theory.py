@@ -63,7 +63,7 @@ def t19(tables: Tables) -> list[Part]:
 
 
 def t20(tables: Tables) -> list[Part]:
-    """Variance of the trained network over Theorem 5.3: 5 % for its kernel, 30 % for real ones."""
+    """Variance of trained networks over Theorem 5.3: 1 within 5 % (constant kernel) or 30 %."""
     allowed = {"constant": 0.05, "infinite_width": 0.3}
     rows, parts = tables["solutions"], []
     for row in rows[rows["phase"] != "ordered"].itertuples():

@@ -1,0 +1,186 @@
+"""What a claim needs, and that a run decides it by its sizes and data."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.claims.test_ledger import JUDGED, ROOT
+
+from finitewidth.claims.ledger import Claim
+from finitewidth.claims.needs import (
+    AtLeast,
+    AtMost,
+    Covers,
+    Entries,
+    Facts,
+    KeptEpochs,
+    Original,
+    PaperScale,
+    facts_of,
+    is_original,
+    unmet,
+)
+from finitewidth.common.settings import preset_only
+
+SMOKE, QUICK, LAPTOP, PAPER = presets = ("smoke", "quick", "laptop", "paper")
+SETTINGS = {preset: preset_only(preset, ROOT / "config") for preset in presets}
+
+# Figure 9 of dgn is computed exactly, from the same network at every preset.
+AT_EVERY_PRESET = {"D25"}
+FROM_LAPTOP = {"N13", "N14", "N15", "N18", "N19", "D14", "D15"}
+AT_PAPER = {"N20", "N25", "D16", "D21", "D22", "D24"}
+
+TOY = {
+    "data": {"mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg",
+             "imagefolder": {"cifar10_jpeg": "cifar10", "MNIST": "mine"}},
+    "a": {
+        "draws": 1000, "share": 0.25, "all": None, "depths": [3, 5, 8], "no_depths": [],
+        "rows": {"x": {"epochs": 3, "test": 100}, "y": {"epochs": 7}}, "test": 50,
+        "shapes": [[2, 2, 1], [3, 1]], "nets": [{"hidden": 1}, {"hidden": 4}],
+    },
+    "t": {"epochs": 9, "every": 4},
+}  # fmt: skip
+
+
+def claim_of(*needs):
+    return Claim(id="X1", paper="npf", place="here", statement="s.", rule="r.", needs=needs)
+
+
+def reasons(*needs, paper_scale=False):
+    return unmet(claim_of(*needs), facts_of(TOY, paper_scale=paper_scale))
+
+
+@pytest.mark.parametrize(
+    "need",
+    [
+        AtLeast("a.draws", 1000),
+        AtLeast("a.share", 0.25),
+        AtLeast("a.all", 60_000),
+        AtLeast("a.depths.*", 3),
+        AtLeast("a.rows.*.epochs", 3),
+        AtLeast("a.rows.*.test", 50, default="a.test"),
+        AtMost("a.rows.*.epochs", 7),
+        Covers("a.depths", (3, 8)),
+        Covers("a.rows.*.epochs", (7, 3)),
+        Covers("a.nets.*.hidden", (1, 4)),
+        Covers("a.draws", (1000,)),
+        Covers("a.share", (1 / 12 * 3,)),
+        Entries("a.depths", 3),
+        Entries("a.shapes", 2),
+        Entries("a.depths", 2, low=5),
+        Entries("a.depths", 1, low=3, high=8, strict=True),
+        KeptEpochs("t", 3),
+        Original("cifar10"),
+        Original("fashion_mnist"),
+    ],
+)
+def test_a_need_that_is_met_gives_no_reason(need):
+    assert reasons(need) == []
+
+
+@pytest.mark.parametrize(
+    ("need", "reason"),
+    [
+        (AtLeast("a.draws", 2000), "a.draws of at least 2,000; this run has 1,000"),
+        (AtLeast("a.share", 0.5), "a.share of at least 0.5; this run has 0.25"),
+        (AtLeast("a.rows.*.epochs", 5), "a.rows.*.epochs of at least 5; this run has 3"),
+        (AtLeast("a.rows.*.test", 80, default="a.test"),
+         "a.rows.*.test of at least 80; this run has 50"),
+        (AtMost("a.rows.*.epochs", 5), "a.rows.*.epochs of at most 5; this run has 7"),
+        (Covers("a.depths", (3, 4, 5)), "a.depths to include 3, 4 and 5; this run has 3, 5 and 8"),
+        (Covers("a.no_depths", (3,)), "a.no_depths to include 3; this run has none"),
+        (Entries("a.depths", 4), "4 or more entries in a.depths; this run has 3, 5 and 8"),
+        (Entries("a.depths", 2, low=5, strict=True),
+         "2 or more entries above 5 in a.depths; this run has 3, 5 and 8"),
+        (Entries("a.depths", 1, high=2),
+         "an entry of at most 2 in a.depths; this run has 3, 5 and 8"),
+        (Entries("a.shapes", 3),
+         "3 or more entries in a.shapes; this run has [2, 2, 1] and [3, 1]"),
+        (KeptEpochs("t", 4),
+         "4 or more kept epochs in t (epochs / every, and the start); this run has 3"),
+        (Original("mnist"),
+         "the original MNIST; this run has digits 8×8 (stand-in for MNIST)"),
+        (PaperScale(), "the paper's own data and sizes; this run has other data or other sizes"),
+    ],
+)  # fmt: skip
+def test_a_need_that_is_not_met_says_what_the_run_has(need, reason):
+    assert reasons(need) == [f"needs {reason}"]
+    assert reason.startswith(need.wording)
+
+
+def test_the_papers_scale_is_one_of_the_facts():
+    assert reasons(PaperScale(), paper_scale=True) == []
+
+
+def test_every_unmet_need_is_named():
+    assert len(reasons(AtLeast("a.draws", 2000), AtLeast("a.draws", 10), Original("mnist"))) == 2
+
+
+@pytest.mark.parametrize(
+    "path", ["a.drawn", "b.draws", "a.draws.more", "a.rows.*.width", "a.rows.z.epochs"]
+)
+def test_a_path_that_leads_nowhere_is_a_mistake(path):
+    with pytest.raises(KeyError, match="the settings have no"):
+        reasons(AtLeast(path, 1))
+
+
+@pytest.mark.parametrize(
+    ("source", "role", "original"),
+    [
+        ("mnist", "mnist", True),
+        ("cifar10", "cifar10", True),
+        ("cifar10_jpeg", "cifar10", True),
+        ("digits", "mnist", False),
+        ("digits_on_patches", "cifar10", False),
+        ("mnist", "fashion_mnist", False),
+        ("fashion_mnist", "mnist", False),
+        ("MNIST", "mnist", False),  # a user's folder of images
+    ],
+)
+def test_originals(source, role, original):
+    assert is_original(source, role) == original
+
+
+def test_facts_name_the_sources_and_the_originals_among_them():
+    facts = facts_of(TOY, paper_scale=False)
+    assert facts.sources == {
+        "mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg"
+    }  # fmt: skip
+    assert facts.originals == {"fashion_mnist", "cifar10"}
+    assert isinstance(facts, Facts)
+
+
+def decidable(settings, paper_scale):
+    facts = facts_of(settings, paper_scale=paper_scale)
+    return {claim.id for claim in JUDGED if not unmet(claim, facts)}
+
+
+def test_each_preset_decides_what_its_sizes_and_data_allow():
+    """Every need is evaluated at every preset, so that all its paths lead to settings."""
+    every = {claim.id for claim in JUDGED}
+    assert len(every) == 64
+    assert every >= FROM_LAPTOP | AT_PAPER
+    assert decidable(SETTINGS[SMOKE], False) == AT_EVERY_PRESET
+    assert decidable(SETTINGS[QUICK], False) == every - FROM_LAPTOP - AT_PAPER
+    assert decidable(SETTINGS[LAPTOP], False) == every - AT_PAPER
+    assert decidable(SETTINGS[PAPER], True) == every
+
+
+def test_the_name_of_the_preset_does_not_matter():
+    renamed = {**SETTINGS[QUICK], "preset": SMOKE}
+    assert decidable(renamed, False) == decidable(SETTINGS[QUICK], False)
+
+
+def test_smoke_sizes_decide_nothing_on_the_original_data_either():
+    on_originals = {**SETTINGS[SMOKE], "data": SETTINGS[PAPER]["data"]}
+    assert decidable(on_originals, False) == AT_EVERY_PRESET
+
+
+def test_needs_import_nothing_large():
+    program = (
+        "import sys\nfrom finitewidth.claims import needs\n"
+        "print({'numpy', 'pandas', 'scipy', 'torch'} & set(sys.modules))"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                            check=True)  # fmt: skip
+    assert answer.stdout.strip() == "set()"
