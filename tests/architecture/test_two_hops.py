@@ -1,92 +1,126 @@
-"""Index, rules, captions, renderers and reported numbers tell one story."""
+"""Declarations, rules, captions, renderers, claims, costs and printed numbers agree."""
 
+import inspect
 import re
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.workflow_rules import RULES, SMK, footer_of, uses_data
+from tests.workflow_rules import rules
 
-from finitewidth.common.index import KINDS, PAPERS, done, read_extras, read_index, read_reported
-from finitewidth.common.settings import preset_only
+from finitewidth.claims import ledger
+from finitewidth.common.declarations import Experiment, artifacts_of, done, read_papers
+from finitewidth.common.reported_numbers import read_reported
+from finitewidth.common.settings import PRESETS, preset_only
+from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
-INDEX = read_index(ROOT / "config/artifacts.tsv")
-EXTRAS = read_extras(ROOT / "config/extras.tsv")
-DONE = [artifact.artifact for artifact in done(INDEX + EXTRAS)]
-ARTIFACT_RULE = re.compile(
-    rf"^(?:rule|use rule \w+ as) ((?:{'|'.join(PAPERS)})_(?:fig|table|extra)\w+)", re.M
-)
+PAPERS = read_papers(ROOT / "workflow/papers")
+ARTIFACTS = {entry.artifact: entry for entry in artifacts_of(PAPERS)}
+DONE = [entry.artifact for entry in done(ARTIFACTS.values())]
+EXPERIMENTS = {e.name: e for paper in PAPERS for e in paper.experiments}
+CLAIMS = [claim for paper in PAPERS for claim in ledger.claims_of(paper.name)]
+QUICK = Plan(preset_only("quick", ROOT / "config"), ROOT)
 
 
-def test_every_done_artifact_has_a_rule_of_its_name_and_no_other_rule_looks_like_one():
-    made = {name for text in SMK.values() for name in ARTIFACT_RULE.findall(text)}
-    assert made == set(DONE)
+def test_there_is_one_rule_of_its_name_for_every_finished_artifact_and_every_experiment():
+    assert set(DONE) | set(EXPERIMENTS) | {paper.name for paper in PAPERS} <= set(rules())
+    looks_like_one = re.compile(rf"({'|'.join(p.name for p in PAPERS)})_(fig|table|extra)\w+")
+    assert {name for name in rules() if looks_like_one.fullmatch(name)} == set(DONE)
 
 
 @pytest.mark.parametrize("artifact", DONE)
-def test_first_hop_the_rule_names_its_files_caption_and_renderer(artifact):
-    body = RULES[artifact]
-    row = next(a for a in INDEX + EXTRAS if a.artifact == artifact)
-    assert f'**files_of("{artifact}")' in body
-    assert f'plan.log("{artifact}")' in body
-    assert f'plan.benchmark("{artifact}")' in body
+def test_first_hop_a_name_leads_to_its_declaration_rule_caption_and_renderer(artifact):
+    entry, rule = ARTIFACTS[artifact], rules()[artifact]
+    declaration = ROOT / f"workflow/papers/{entry.paper}.yaml"
+    assert re.search(rf"^  {artifact}:$", declaration.read_text(), re.M)
+    assert {str(file) for file in rule.output} == set(QUICK.jobs.outputs(artifact).values())
     assert (ROOT / f"workflow/report/{artifact}.rst").read_text().strip()
-    module = re.search(r'\*\*module\("([\w.]+)"\)', body).group(1)
-    assert module.startswith(f"finitewidth.{row.kind}s.")
-    assert find_spec(module)
+    renderer = import_module(rule.params.module)
+    last = "draw" if entry.kind == "figure" else "typeset"
+    for function in ("select", last):
+        assert len(inspect.signature(getattr(renderer, function)).parameters) == 2
 
 
-@pytest.mark.parametrize("name", [n for n, body in RULES.items() if "experiments" in body])
-def test_second_hop_an_experiment_rule_names_its_module(name):
-    body = RULES[name]
-    if "/experiments/" in body:
-        module = re.search(r'\*\*module\("([\w.]+)"\)', body).group(1)
-        assert module.startswith("finitewidth.experiments.")
-        assert find_spec(module)
-        assert f'plan.benchmark("{name}")' in body
+@pytest.mark.parametrize("artifact", DONE)
+def test_second_hop_the_inputs_of_a_renderer_name_their_experiments(artifact):
+    for reference in ARTIFACTS[artifact].of.values():
+        assert reference.split(".")[0] in EXPERIMENTS
 
 
-@pytest.mark.parametrize("name", [n for n, body in RULES.items() if "output:" in body])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_has_one_name_for_rule_section_module_and_files(name):
+    experiment, rule = EXPERIMENTS[name], rules()[name]
+    assert rule.params.module == experiment.module
+    assert find_spec(experiment.module)
+    own = name.split("_", 1)[1]
+    last = experiment.module.split(".")[-1]
+    sharing = [e for e in EXPERIMENTS.values() if e.module == experiment.module]
+    assert last == own or (len(sharing) > 1 and own.startswith(f"{last}_"))
+    folder = f"results/quick/{experiment.paper}/experiments"
+    wanted = {f"{folder}/{own}_{table}.csv" for table in experiment.makes}
+    assert {str(file) for file in rule.output} == wanted | {f"{folder}/{own}_provenance.json"}
+    sections = QUICK.config[experiment.paper]
+    if isinstance(experiment.settings, str) and own in sections:
+        assert experiment.settings.split(".")[0] == own
+
+
+def test_every_experiment_is_shown_or_judged_or_read():
+    shown = {ref for entry in ARTIFACTS.values() for ref in entry.of.values()}
+    judged = {ref for claim in CLAIMS for ref in claim.reads.values()}
+    read = {ref for e in EXPERIMENTS.values() for ref in e.reads.values()}
+    used = {reference.split(".")[0] for reference in shown | judged | read}
+    assert set(EXPERIMENTS) <= used
+
+
+@pytest.mark.parametrize("name", [n for n, rule in rules().items() if rule.output])
 def test_every_rule_has_log_benchmark_threads_and_resources(name):
-    body = RULES[name]
-    heir = "params:" in body and "script:" not in body  # of a base rule, which has the latter two
-    for word in ("log:", "benchmark:", *(() if heir else ("threads:", "mem_mb=", "runtime="))):
-        assert word in body, f"rule {name} has no {word}"
+    rule = rules()[name]
+    assert len(rule.log) == 1
+    assert rule.benchmark
+    assert {"mem_mb", "runtime", "_cores"} <= set(rule.resources)
+    for resource in ("mem_mb", "runtime"):
+        assert callable(rule.resources[resource].raw)
+
+
+def test_a_finished_artifact_has_no_claim_without_a_judge():
+    planned = {name for name, entry in ARTIFACTS.items() if not entry.done}
+    for claim in CLAIMS:
+        if claim.artifacts and not planned & set(claim.artifacts):
+            assert claim.judge, f"{claim.id}: its artifacts are finished, but nothing judges it"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_job_has_a_cost_estimate(preset):
+    requests = Plan(preset_only(preset, ROOT / "config"), ROOT).requests
+    shared = ("claims", "captions", "report", "dataset", "errata")
+    for name in (*DONE, *EXPERIMENTS, *QUICK.trainings(), *shared):
+        assert requests.minutes(name) > 0
+        assert requests.memory(name) > 0
 
 
 def is_measured(artifact: str) -> bool:
     """Whether something is trained or drawn for it; else it is a definition, computed exactly."""
-    footer, settings = footer_of(artifact), preset_only("paper", ROOT / "config")
-    shown = [settings[footer.paper][section] for section in footer.sections]
-    return uses_data(artifact) or any({"runs", "draws"} & set(section) for section in shown)
+    return "computed exactly" not in QUICK.footer(artifact)
 
 
 def test_reported_numbers_belong_to_artifacts_and_measured_tables_have_them():
-    tables = {row.artifact for row in INDEX if row.kind == "table" and row.artifact in DONE}
-    measured = {artifact for artifact in tables if is_measured(artifact)}
+    reported = set()
+    for paper in PAPERS:
+        names = {entry.artifact for entry in paper.artifacts}
+        reported |= {n.artifact for n in read_reported(ROOT / "config/reported", paper.name, names)}
+    tables = {name for name in DONE if ARTIFACTS[name].kind == "table"}
+    measured = {name for name in tables if not ARTIFACTS[name].extra and is_measured(name)}
     assert "npf_table2" in measured
-    reported = [read_reported(ROOT / "config/reported", paper, INDEX) for paper in PAPERS]
-    assert measured <= {row.artifact for rows in reported for row in rows}
-
-
-@pytest.mark.parametrize("artifact", DONE)
-def test_a_footer_names_datasets_exactly_where_a_rule_reads_any(artifact):
-    footer = footer_of(artifact)
-    assert bool(footer.roles) == uses_data(artifact)
-    assert footer.sections
-
-
-def test_data_are_found_however_many_rules_lie_between():
-    rules = {"a": "plan.dataset(role)", "b": "rules.a.output.x", "c": "rules.b.output.y", "d": ""}
-    assert [uses_data(name, rules) for name in rules] == [True, True, True, False]
+    assert measured <= reported
 
 
 @pytest.mark.parametrize("paper", ["npf", "npf0", "dgn"])
 def test_titles_name_no_dataset_for_which_another_may_stand_in(paper):
-    for row in INDEX + EXTRAS:
-        if row.paper == paper:
-            assert not re.search("mnist|cifar", row.title, re.I), row.artifact
+    for entry in ARTIFACTS.values():
+        if entry.paper == paper:
+            assert not re.search("mnist|cifar", entry.title, re.I), entry.artifact
 
 
 def test_captions_belong_to_artifacts():
@@ -94,6 +128,13 @@ def test_captions_belong_to_artifacts():
     assert captions == set(DONE)
 
 
-def test_every_kind_has_a_folder_of_renderers():
-    for kind in KINDS:
-        assert find_spec(f"finitewidth.{kind}s")
+def test_every_declared_family_of_trainings_is_a_function_and_is_read():
+    for paper in PAPERS:
+        for family in paper.trainings:
+            assert QUICK.jobs.families[paper.name, family]
+    _, jobs = QUICK.jobs.closure(read for name in EXPERIMENTS for read in QUICK.jobs[name].reads)
+    assert set(QUICK.trainings()) <= set(jobs)
+
+
+def test_a_tables_provenance_stands_beside_it():
+    assert all(isinstance(e, Experiment) and e.makes for e in EXPERIMENTS.values())

@@ -1,10 +1,11 @@
-"""Footers name what stands in for what; files and jobs follow from settings."""
+"""Files, inputs and parameters of jobs follow from settings."""
 
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.pipeline.plan import Plan
 
@@ -13,83 +14,6 @@ ROOT = Path(__file__).parents[2]
 
 def plan(preset="quick", **over):
     return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
-
-
-def test_footer_of_a_preset():
-    text = plan().footer("npf", ["table2"], "mnist")
-    assert text.startswith("preset quick · digits 8×8 (stand-in for MNIST) · ")
-    assert text.endswith("stand-in for the paper's sizes")
-
-
-def test_footer_counts_one_run_as_one():
-    assert "· 1 run ·" in plan(npf={"nu": {"runs": 1}}).footer("npf", ["nu"], "mnist")
-
-
-def test_footer_counts_the_parts_of_a_section_that_are_shown():
-    mine = plan(npf={"theory": {"limits": {"runs": 7}}})
-    assert "· 7 runs ·" in mine.footer("npf", ["theory"], parts=["limits"])
-    identities = plan("paper").footer("dgn", ["theory"], parts=["overlaps", "linear"])
-    assert identities == "preset paper · 5,000/5,000 draws (overlaps/linear)"
-
-
-def test_footer_says_where_images_are_averaged():
-    halved = plan(dgn={"table4": {"pool": 2}, "gates_only": {"pool": 1}})
-    assert "· pixels averaged 2×2 ·" in halved.footer("dgn", ["table4"], "cifar10")
-    both = halved.footer("dgn", ["gates_only", "table4", "mnist"], "mnist", "cifar10")
-    assert "· pixels averaged 2×2 (table4) ·" in both
-    assert "averaged" not in halved.footer("dgn", ["gates_only"], "cifar10")
-
-
-def test_footer_at_the_papers_own_settings_names_no_stand_in():
-    assert plan("paper").footer("npf", ["table2"], "mnist", "cifar10") == (
-        "preset paper · MNIST · CIFAR-10 · 5 runs"
-    )
-
-
-@pytest.mark.parametrize(
-    ("over", "modified"),
-    [
-        ({"npf": {"nu": {"runs": 2}}}, True),
-        ({"npf": {"kvf": {"runs": 2}}}, False),
-        ({"data": {"mnist": "warped_digits"}}, True),
-        ({"data": {"cifar10": "cifar10"}}, False),
-        ({"device": "auto", "checkpoint_seconds": 3}, False),
-    ],
-)
-def test_footer_says_modified_if_what_it_shows_is(over, modified):
-    assert ("quick, modified" in plan(**over).footer("npf", ["nu"], "mnist")) == modified
-
-
-def test_a_stand_in_at_the_papers_sizes_is_still_named():
-    text = plan("paper", data={"mnist": "digits"}).footer("npf", ["nu"], "mnist")
-    assert "digits 8×8 (stand-in for MNIST)" in text
-
-
-@pytest.mark.parametrize(
-    ("runs", "artifact", "said"),
-    [
-        (20, "npf_fig7", "20 runs drawn, 10 shown"),
-        (20, "dgn_fig2", "20 runs"),
-        (8, "npf_fig7", "8 runs"),
-        (20, None, "20 runs"),
-    ],
-)
-def test_footer_of_a_figure_that_shows_the_first_runs_only(runs, artifact, said):
-    mine = plan("paper", npf={"memorisation": {"runs": runs}})
-    text = mine.footer("npf", ["memorisation_task", "memorisation"], artifact=artifact)
-    assert text.split(" · ")[1] == said
-    linear = plan("paper").footer("dgn", ["deep_linear"], artifact="dgn_fig10")
-    assert linear == "preset paper · 200 runs drawn, 5 shown"
-
-
-def test_numbers_are_comparable_dataset_by_dataset():
-    assert plan().comparable("npf", "table2", "mnist", "cifar10") == {
-        "mnist": False, "cifar10": False
-    }  # fmt: skip
-    mixed = plan("paper", data={"mnist": "digits"})
-    assert mixed.comparable("npf", "table2", "mnist", "cifar10") == {
-        "mnist": False, "cifar10": True
-    }  # fmt: skip
 
 
 def test_inputs_of_a_training_that_starts_from_another():
@@ -104,9 +28,10 @@ def test_inputs_of_a_training_that_starts_from_another():
 
 def test_image_folders_take_any_part():
     mine = plan(data={"cifar10": "mine", "imagefolder": {"mine": "folder/of/mine"}})
-    assert mine.dataset("cifar10") == "results/data/mine.npz"
+    assert mine.jobs.dataset("cifar10") == "results/data/mine.npz"
     assert mine.tree(SimpleNamespace(source="mine")) == "folder/of/mine"
-    assert mine.titles("cifar10") == {"cifar10": "mine (image folder) (stand-in for CIFAR-10)"}
+    titles = mine.footers.datasets(mine.jobs["npf_extra_cntk"].reads)
+    assert titles == {"cifar10": "mine (image folder) (stand-in for CIFAR-10)"}
 
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
@@ -114,21 +39,54 @@ def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
 
 
 def test_a_paper_without_trainings_has_none():
-    assert plan().training_names("beyond") == []
-    assert plan().histories("beyond", ["any"]) == []
+    assert not [name for name in plan().trainings() if name.startswith("beyond/")]
 
 
-def test_footer_counts_draws_and_calls_only_fewer_or_other_sizes_a_stand_in(monkeypatch):
-    mine = plan("paper")
+def test_the_settings_of_jobs_and_what_they_are_told():
+    mine = plan()
+    assert mine.params("npf_regimes") == {"select": "best_test", "ddof": 0}
+    assert set(mine.params("npf_text")) == {"select", "ddof"}
+    assert mine.params("npf0_fig3") == {
+        "artifact": "npf0_fig3", "unit": "fraction", "decoupled": "DNPFL"
+    }  # fmt: skip
+    table = mine.params("npf0_table2")
+    assert table["paper"] == "npf0"
+    assert table["datasets"]["mnist"] == "digits 8×8 (stand-in for MNIST)"
+    assert table["comparable"] == {"mnist": False, "cifar10": False}
+    assert mine.params("npf_cntk")["network"]["global_average_pooling"] is True
+    assert mine.params("dgn_text")["select"]["sweep"] == "best_test"
+    assert mine.params("dgn_fig5")["pixels"] == "random_pixels"
 
-    def footer(ours, papers):
-        for held, section in ((mine.config, ours), (mine._preset, ours), (mine._paper, papers)):
-            monkeypatch.setitem(held, "beyond", {"sweep": section})
-        return mine.footer("beyond", ["sweep"])
 
-    sizes = {"widths": [100], "draws": 500}
-    assert footer(sizes, sizes) == "preset paper · 500 draws"
-    assert footer({**sizes, "draws": 10_000}, sizes) == "preset paper · 10,000 draws"
-    assert footer({**sizes, "draws": 20}, sizes).endswith("stand-in for the paper's sizes")
-    assert footer({**sizes, "widths": [5]}, sizes).endswith("stand-in for the paper's sizes")
-    assert footer({"depth": 60}, {"depth": 60}) == "preset paper · computed exactly, no draws"
+def test_code_of_jobs_changes_with_the_numbers_that_they_read(tmp_path):
+    mine = plan()
+    assert mine.code("npf_regimes") != mine.code("npf_nu")
+    # modules and script; with printed numbers two digests more
+    assert [len(mine.code(name).split("-")) for name in ("npf_nu", "npf_regimes")] == [2, 4]
+
+
+def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
+    told = plan().claim_settings(SimpleNamespace(paper="npf"))
+    assert told["contexts"]["N21"].startswith("preset quick · digits 8×8 (stand-in for MNIST)")
+    assert any("MNIST" in reason for reason in told["unmet"]["N15"])
+    assert told["unmet"]["N04"] == []
+    assert not any(told["comparable"][key] for key in told["comparable"] if "npf_table2" in key)
+    papers = plan("paper").claim_settings(SimpleNamespace(paper="npf"))
+    assert papers["comparable"]["npf_table2/test_accuracy"]
+    assert not any(papers["unmet"].values())
+
+
+def test_tables_of_claims_are_made_by_rules():
+    mine = plan()
+    made = {file for job in mine.declared() for file in mine.jobs.outputs(job.name).values()}
+    for paper in mine.papers:
+        inputs = mine.claim_inputs(SimpleNamespace(paper=paper.name))
+        assert set(inputs["tables"]) <= made
+        assert (ROOT / inputs["reported"]).is_file()
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    with pytest.raises(ConfigError, match="npf.nu.every: 9 is refused; it must be at most"):
+        plan(npf={"nu": {"every": 9, "epochs": 8}})
+    with pytest.raises(ConfigError, match="data.mnist: 'dgits' is unknown"):
+        plan(data={"mnist": "dgits"})

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import (
     PRESETS,
@@ -19,8 +20,10 @@ from finitewidth.common.settings import (
     preset_only,
     typed,
 )
+from finitewidth.pipeline.plan import checked
 
 ROOT = Path(__file__).resolve().parents[2]
+PAPERS = read_papers(ROOT / "workflow/papers")
 CONFIG = ROOT / "config"
 SCHEMA = ROOT / "workflow" / "schemas"
 
@@ -40,7 +43,7 @@ def nested(key, value):
 
 def refusal(key, value, preset="quick"):
     with pytest.raises(ConfigError) as caught:
-        check(as_the_workflow_merges(preset, nested(key, value)), SCHEMA)
+        checked(as_the_workflow_merges(preset, nested(key, value)), ROOT, PAPERS)
     return str(caught.value)
 
 
@@ -116,7 +119,7 @@ def test_refusals_name_key_value_and_what_is_allowed(key, value, words):
         ("npf.regimes.rows.fc_sgd.epoch", "did you mean epochs?"),
         ("npf.regimes.networks.gconv.chanels", "did you mean channels?"),
         ("devise", "did you mean device?"),
-        ("npf.tabel2", "did you mean table2?"),
+        ("npf.regmies", "did you mean regimes?"),
         ("npf.kvf.zzz", "known are network, dataset"),
     ],
 )

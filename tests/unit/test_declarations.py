@@ -1,0 +1,140 @@
+"""The papers' declarations are complete, and every mistake in one is named with its file."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from finitewidth.common.declarations import artifacts_of, done, paper_names, read_papers
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.jobs import Jobs, chosen
+
+ROOT = Path(__file__).parents[2]
+PAPERS = read_papers(ROOT / "workflow/papers")
+OWN = [entry for entry in artifacts_of(PAPERS) if not entry.extra]
+EXTRAS = [entry for entry in artifacts_of(PAPERS) if entry.extra]
+
+
+def test_there_are_eighty_numbered_artifacts():
+    assert Counter((entry.paper, entry.kind) for entry in OWN) == {
+        ("npf", "table"): 5, ("npf", "figure"): 7, ("npf0", "table"): 2, ("npf0", "figure"): 3,
+        ("dgn", "table"): 5, ("dgn", "figure"): 10, ("trust", "figure"): 11,
+        ("thesis", "figure"): 5, ("beyond", "figure"): 11, ("collapse", "table"): 1,
+        ("collapse", "figure"): 20,
+    }  # fmt: skip
+    assert len(OWN) == 80
+
+
+def test_artifacts_are_ordered_by_paper_kind_and_number():
+    def place(entry):
+        numbers = tuple(int(part) for part in entry.number.split("."))
+        return (
+            paper_names(ROOT / "workflow/papers").index(entry.paper),
+            entry.kind != "table",
+            numbers,
+        )
+
+    assert sorted(OWN, key=place) == OWN
+
+
+def test_titles_are_short_and_differ_within_a_paper():
+    assert max(len(entry.title) for entry in OWN) <= 85
+    assert len({(entry.paper, entry.title) for entry in OWN}) == 80
+
+
+def test_extras_are_no_artifacts_of_the_paper():
+    assert not {entry.artifact for entry in EXTRAS} & {entry.artifact for entry in OWN}
+    assert all(entry.label.startswith("Extra: ") for entry in EXTRAS)
+
+
+def test_what_is_done_has_inputs_and_what_is_planned_has_none():
+    names = {entry.artifact for entry in done(OWN)}
+    assert {"npf_table2", "npf_fig3"} <= names
+    assert "collapse_fig1" not in names
+    assert {entry.paper for entry in done(OWN, "npf0")} == {"npf0"}
+
+
+def test_a_number_with_a_point():
+    thesis = {entry.artifact: entry for entry in OWN if entry.paper == "thesis"}
+    assert thesis["thesis_fig2_5"].number == "2.5"
+    assert thesis["thesis_fig2_5"].label == "Figure 2.5"
+
+
+def declared(folder, **changes):
+    """Write a small paper; ``changes`` replace keys of the file."""
+    paper = {
+        "paper": "toy", "order": 1, "title": "A toy paper",
+        "experiments": {"toy_theory": {"settings": "theory", "makes": ["curves"]}},
+        "artifacts": {"toy_fig1": {"title": "Curves", "of": ["toy_theory.curves"]},
+                      "toy_table2": {"title": "To come"}},
+    }  # fmt: skip
+    (folder / "toy.yaml").write_text(yaml.safe_dump({**paper, **changes}), encoding="utf-8")
+    return folder
+
+
+def test_what_follows_from_a_declaration(tmp_path):
+    (paper,) = read_papers(declared(tmp_path))
+    jobs = Jobs([paper], {"preset": "quick", "toy": {"theory": {"points": 3}}})
+    assert jobs["toy_theory"].params == {"points": 3}
+    assert jobs["toy_theory"].declared.module == "finitewidth.experiments.toy.theory"
+    assert jobs.outputs("toy_theory") == {
+        "curves": "results/quick/toy/experiments/theory_curves.csv",
+        "provenance": "results/quick/toy/experiments/theory_provenance.json",
+    }
+    assert jobs["toy_fig1"].inputs == {"curves": "results/quick/toy/experiments/theory_curves.csv"}
+    assert jobs["toy_fig1"].declared.module == "finitewidth.figures.toy.fig1"
+    assert jobs.outputs("toy_fig1")["pdf"] == "results/quick/toy/figures/toy_fig1.pdf"
+    with pytest.raises(ConfigError, match="neither an artifact, an experiment nor a training"):
+        jobs["toy_fig9"]
+
+
+FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"paper": "other"}, "paper is 'other'; it must be 'toy'"),
+        ({"rules": []}, "unknown key rules"),
+        ({"artifacts": {"toy_plot1": FIGURE}}, "'toy_plot1' is no name of an artifact"),
+        ({"artifacts": {"npf_fig1": FIGURE}}, "'npf_fig1' is no name of an artifact"),
+        ({"artifacts": {"toy_fig01": FIGURE}}, "'toy_fig01' is no name of an artifact"),
+        ({"artifacts": {"toy_extra_more": FIGURE}}, "toy_extra_more: kind must be figure or table"),
+        ({"artifacts": {"toy_fig1": {**FIGURE, "caption": 1}}}, "toy_fig1: unknown key caption"),
+        ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["toy_theory.limits"]}}},
+         "'toy_theory.limits' is read, but no experiment makes it"),
+        ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["curves"]}}}, "'curves' is no reference"),
+        ({"artifacts": {"toy_fig1": {**FIGURE, "tell": ["weather"]}}}, "is refused"),
+        ({"experiments": {"npf_theory": {"makes": ["a"]}}}, "'npf_theory' is no name of an exp"),
+        ({"experiments": {"toy_theory": {"module": "law", "makes": ["curves"]}}},
+         "must begin with that of its module, law"),
+    ],
+)  # fmt: skip
+def test_a_wrong_declaration_is_named(tmp_path, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        read_papers(declared(tmp_path, **changes))
+
+
+def test_a_folder_without_papers_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="declares no paper"):
+        read_papers(tmp_path)
+
+
+def test_chosen_settings():
+    section = {"task": {"samples": 3, "mu": 0.5}, "runs": 4, "name": "task"}
+    assert chosen(section, None) == {}
+    assert chosen(section, "task") == section["task"]
+    assert chosen(section, {"task": ["mu"], "runs": "runs"}) == {"mu": 0.5, "runs": 4}
+    assert chosen(section, {"found": "{name}.samples"}) == {"found": 3}
+    assert chosen(section, {"inner": {"a": "runs"}}) == {"inner": {"a": 4}}
+    with pytest.raises(ConfigError, match="'task.size', which does not exist"):
+        chosen(section, {"task": ["size"]})
+
+
+def test_all_declared_settings_exist_at_every_preset():
+    for preset in ("smoke", "quick", "laptop", "paper"):
+        jobs = Jobs(PAPERS, preset_only(preset, ROOT / "config"))
+        for name in (*jobs.experiments, *(e.artifact for e in done(OWN + EXTRAS)), *jobs.trainings):
+            assert jobs[name].name == name

@@ -1,0 +1,226 @@
+"""Footers follow from the jobs upstream: a setting changes exactly those that rest on it."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import leaves, merged, preset_only, replaced
+from finitewidth.pipeline.footers import Footers
+from finitewidth.pipeline.jobs import Jobs
+from finitewidth.pipeline.plan import checked
+from finitewidth.pipeline.sources import read_sources
+
+ROOT = Path(__file__).parents[2]
+PAPERS = read_papers(ROOT / "workflow/papers")
+DONE = [entry.artifact for entry in done(artifacts_of(PAPERS))]
+SOURCES = read_sources(ROOT / "config/papers")
+PRESETS = {name: preset_only(name, ROOT / "config") for name in ("quick", "laptop", "paper")}
+
+
+JOBS = {name: Jobs(PAPERS, preset) for name, preset in PRESETS.items()}
+
+
+def of(config):
+    preset = config["preset"]
+    footers = Footers(PAPERS, config, PRESETS[preset], PRESETS["paper"], SOURCES)
+    # the same for every configuration; made once
+    footers.__dict__ |= {"_preset": JOBS[preset], "_paper": JOBS["paper"]}
+    return footers
+
+
+def footer(artifact, preset="quick", **over):
+    return of(merged(PRESETS[preset], over)).footer(artifact)
+
+
+def test_a_stand_in_is_named_with_the_dataset_that_it_replaces():
+    text = footer("dgn_fig6")
+    assert text.startswith("preset quick · digits 8×8 (stand-in for MNIST) · 5 runs · ")
+    assert text.endswith("stand-in for the paper's sizes")
+
+
+def test_at_the_papers_own_settings_nothing_is_a_stand_in():
+    assert footer("npf_table2", "paper") == "preset paper · MNIST · CIFAR-10 · 5 runs"
+
+
+def test_a_stand_in_at_the_papers_sizes_is_still_named():
+    assert "digits 8×8 (stand-in for MNIST)" in footer(
+        "dgn_fig6", "paper", data={"mnist": "digits"}
+    )
+
+
+def test_runs_of_all_jobs_upstream_are_counted():
+    assert "· 1 run ·" in footer("dgn_fig6", npf={"nu": {"runs": 1}})
+    assert "· 3/4/5/3 runs (stages/nu/kvf/regimes) ·" in footer("npf_fig3", npf={"nu": {"runs": 4}})
+
+
+def test_the_part_of_a_section_that_a_table_averages_is_counted():
+    assert "· 7 runs" in footer("npf_extra_limits", npf={"theory": {"limits": {"runs": 7}}})
+    assert "· 5,000 draws" in footer("dgn_extra_identities", "paper")
+    assert "· 20 runs and 4,000 draws" in footer("npf_extra_theory")
+
+
+@pytest.mark.parametrize(
+    ("artifact", "over", "said"),
+    [
+        ("npf_fig7", {}, "20 runs drawn, 10 shown"),
+        ("npf_fig7", {"npf": {"memorisation": {"runs": 8}}}, "8 runs"),
+        ("dgn_fig2", {}, "20 runs"),
+        ("dgn_fig10", {}, "200 runs drawn, 5 shown"),
+        ("beyond_fig5", {}, "computed exactly, no draws"),
+    ],
+)
+def test_what_a_figure_shows_of_the_runs(artifact, over, said):
+    assert footer(artifact, "paper", **over).split(" · ")[1] == said
+
+
+def test_averaged_pixels_are_named_with_the_networks_that_see_them():
+    over = {"dgn": {"sweep": {"pool": 2}, "gates_only": {"pool": 1}}}
+    assert "· pixels averaged 2×2 ·" in footer("dgn_table4", **over)
+    assert "· pixels averaged 2×2 (sweep) ·" in footer("dgn_extra_text", **over)
+    assert "averaged" not in footer("npf_table2", **over)
+
+
+def test_more_draws_than_the_papers_are_at_its_scale_and_fewer_are_not():
+    for draws, reduced in ((501, False), (499, True)):
+        text = footer("beyond_fig1", "paper", beyond={"diagonal": {"draws": draws}})
+        assert text.endswith("stand-in for the paper's sizes") == reduced
+
+
+def test_a_difference_in_a_choice_of_ours_is_reported_as_such():
+    text = footer("dgn_fig4")
+    assert text.endswith("values of our own choice differ from preset paper: dgn.planar.steps")
+    assert "stand-in" not in text
+
+
+def test_a_value_that_the_paper_or_its_code_also_gives_is_the_papers():
+    assert footer("npf_fig3", "paper", npf={"kvf": {"gate": {"eps": 0}}}) == (
+        "preset paper, modified · MNIST · CIFAR-10 · 5 runs"
+    )
+    assert footer("npf_fig3", "paper", npf={"kvf": {"gate": {"eps": 0.3}}}).endswith("sizes")
+
+
+def test_a_network_of_another_job_reaches_the_figures_that_train_it():
+    tiny = {"npf": {"regimes": {"networks": {"gconv": {"channels": [2, 2, 2, 2], "dense": [4]}}}}}
+    for artifact in ("npf_fig3", "npf0_fig3", "npf_extra_cntk", "npf_table2"):
+        text = footer(artifact, "paper", **tiny)
+        assert text.startswith("preset paper, modified · ")
+        assert text.endswith("stand-in for the paper's sizes")
+    assert footer("dgn_fig6", "paper", **tiny) == footer("dgn_fig6", "paper")
+
+
+def test_numbers_are_comparable_dataset_by_dataset():
+    def comparable(config):
+        footers = of(config)
+        return footers.comparable(footers.jobs["npf_table2"].reads)
+
+    assert comparable(PRESETS["quick"]) == {"mnist": False, "cifar10": False}
+    assert comparable(PRESETS["paper"]) == {"mnist": True, "cifar10": True}
+    mixed = merged(PRESETS["paper"], {"data": {"mnist": "digits"}})
+    assert comparable(mixed) == {"mnist": False, "cifar10": True}
+    adam = merged(PRESETS["paper"], {"npf": {"regimes": {"rows": {"fc_adam": {"epochs": 2}}}}})
+    assert comparable(adam) == {"mnist": False, "cifar10": True}
+
+
+def test_device_and_checkpoints_change_no_footer():
+    assert footer("npf_fig3", device="auto", checkpoint_seconds=3) == footer("npf_fig3")
+
+
+# --- every setting, one at a time ---------------------------------------------------------------
+
+DATA = {("data", role): name for role, name in
+        (("mnist", "warped_digits"), ("fashion_mnist", "digits"), ("cifar10", "digits"))}  # fmt: skip
+
+
+def others(value):
+    """Values of the same type that may be allowed in the place of one."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1, 0, 1, 2]
+    if isinstance(value, float):
+        return [value * 1.01, value * 0.99, value / 2]
+    if value is None:
+        return [37]
+    if isinstance(value, str):
+        return ["last", "best_test", "sgd", "adam", "he_uniform", "glorot_uniform", "valid",
+                "hard", "random_pixels", "permuted_pixels", "gaussian", "kernel_over_depth",
+                "float32", "float64", "epoch", "best", "softmax_sum", "vconv", "gconv", "mnist",
+                "cifar10", "bias_corrected", "best_so_far", "convolutional"]  # fmt: skip
+    if isinstance(value, dict):
+        return [{**value, key: other} for key in value for other in others(value[key])]
+    if value and isinstance(value[0], list):
+        return [value[:-1], value[::-1]] + [[inner, *value[1:]] for inner in others(value[0])]
+    return [value[:-1], value[1:], value[::-1], [*value[:-1], *(others(value[-1])[:1])]]
+
+
+def changed(config, path, value):
+    """The first allowed configuration with another value at a path; None if there is none."""
+    for other in [DATA[path]] if path in DATA else others(value):
+        if other == value:
+            continue
+        tried = replaced(config, {path: other})
+        try:
+            checked(tried, ROOT, PAPERS)
+        except (ConfigError, KeyError, IndexError):
+            continue
+        return tried
+    return None
+
+
+def parameters(config):
+    """Job -> what it depends on beside other jobs, as text; and job -> jobs upstream."""
+    jobs = Jobs(PAPERS, config)
+    names = [*jobs.experiments, *DONE, *jobs.trainings]
+    own, makers = {}, {}
+    for name in names:
+        own[name] = json.dumps([jobs[name].params, jobs[name].inputs], sort_keys=True)
+        makers |= dict.fromkeys(jobs.outputs(name).values(), name)
+    upstream = {}
+    for name in names:
+        files = [f for given in jobs[name].inputs.values()
+                 for f in ([given] if isinstance(given, str) else given)]  # fmt: skip
+        upstream[name] = {makers[file] for file in files if file in makers}
+    return own, upstream
+
+
+def resting_on(changes, upstream):
+    """The artifacts with a changed job at or above them."""
+
+    @cache
+    def reached(name):
+        return name in changes or any(reached(other) for other in upstream[name])
+
+    return {artifact for artifact in DONE if reached(artifact)}
+
+
+SETTINGS = {path: value for path, value in leaves(PRESETS["quick"]).items()
+            if path[0] in {p.name for p in PAPERS} or path in DATA}  # fmt: skip
+# settings for which the schema, or another setting, allows a single value
+FIXED = {"dgn.sweep.in_text.eps", "dgn.concepts.convolution.inputs", "npf.concepts.toy.width",
+         "npf.theory.variance.drawn.widths"}  # fmt: skip
+
+
+def test_every_setting_changes_exactly_the_footers_of_what_rests_on_it():
+    quick = PRESETS["quick"]
+    own, upstream = parameters(quick)
+    before = of(quick)
+    footers = {artifact: before.footer(artifact) for artifact in DONE}
+    untried, idle = [], []
+    for path, value in SETTINGS.items():
+        config = changed(quick, path, value)
+        if config is None:
+            untried.append(path)
+            continue
+        theirs, _ = parameters(config)
+        changes = {name for name in own.keys() | theirs.keys() if own.get(name) != theirs.get(name)}
+        wanted = resting_on(frozenset(changes), upstream)
+        after = of(config)
+        found = {artifact for artifact in DONE if after.footer(artifact) != footers[artifact]}
+        assert found == wanted, ".".join(path)
+        idle += [path] if not changes else []
+    assert {".".join(p) for p in untried if p[-1] != "kind"} <= FIXED
+    assert len(idle) < len(SETTINGS) / 10, idle
