@@ -24,11 +24,11 @@ HEADING = "## Determinism"
 HEAD = f"""
 {HEADING}
 
-Rows of `benchmarks/determinism.py`, which compares two folders of results byte for byte: tables,
-arrays, and pictures, which carry no dates. Sums of floats depend on the instructions of the
-processor: results are equal on one kind of machine, whatever the folder, the day and the number of
-cores, and not on another. A training on a GPU differs from one on a CPU as two kinds of processor
-do; that has no row as long as nobody has measured it.
+`benchmarks/determinism.py --row` compares two folders of results byte for byte and writes one row
+per comparison. It compares tables, arrays and figures; figures contain no dates. Sums of floating-point
+numbers depend on the instructions of the processor. Results are therefore identical on one kind of
+machine, independently of the folder, the day and the number of cores, but they differ between kinds
+of machines. Trainings on a GPU and on a CPU differ in the same way; this has not been measured.
 
 | Compared | Files | Differ | Where, and by how much at most |
 |---|---|---|---|

@@ -1,4 +1,4 @@
-"""A checkout with finished work to lose, and an undisturbed run of it."""
+"""A checkout with one finished training, and the results of an undisturbed run."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ LOG = "results/smoke/logs/npf/training/kvf.log"
 
 
 class Faulty(Checkout):
-    """A checkout that something happens to."""
+    """A checkout in which a fault occurs."""
 
     def __init__(self, path: Path, of: Checkout | None = None):
         if of is None:
@@ -30,16 +30,16 @@ class Faulty(Checkout):
             self.path = path
 
     def begin(self, *settings: str):
-        """Start the training and do not wait for it."""
+        """Start the training without waiting for it."""
         return self.start(TARGET, *(settings or SETTINGS), cores=1)
 
     def finish(self, target: str = TARGET):
-        """Run to the end, whatever it is."""
+        """Run until the end, with or without success."""
         return self.run(target, *SETTINGS, cores=1)
 
     @property
     def log(self) -> str:
-        """What the training has said."""
+        """The log of the training."""
         file = self.path / LOG
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 
@@ -52,11 +52,11 @@ class Faulty(Checkout):
         return None
 
     def wait(self, process, checkpoints: int) -> psutil.Process:
-        """Wait until the job runs and has written some checkpoints; returns it."""
+        """Wait until the job has written this many checkpoints; returns its process."""
         end = time.monotonic() + 180
         while self.log.count("checkpoint after") < checkpoints or not self.job():
             assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < end, "the training never came so far"
+            assert time.monotonic() < end, "the training did not get so far"
             time.sleep(0.01)
         return self.job()
 
@@ -75,13 +75,13 @@ class Faulty(Checkout):
         }
 
     def finished(self) -> dict[str, int]:
-        """When each file that was finished before the fault was written."""
+        """Modification times of the files that were finished before the fault."""
         return {name: (self.path / name).stat().st_mtime_ns for name in FINISHED}
 
 
 @pytest.fixture(scope="session")
 def base(tmp_path_factory) -> Faulty:
-    """A dataset and a training finished, another training not begun."""
+    """A checkout with a finished dataset and training, and a training not yet started."""
     checkout = Faulty(tmp_path_factory.mktemp("faults") / "base")
     done = checkout.run(*FINISHED, *SETTINGS, cores=1)
     assert done.returncode == 0, done.stdout
@@ -90,7 +90,7 @@ def base(tmp_path_factory) -> Faulty:
 
 @pytest.fixture(scope="session")
 def undisturbed(base) -> dict[str, bytes]:
-    """The results of a run that nothing happens to."""
+    """The results of a run without a fault."""
     checkout = Faulty(base.path.parent / "undisturbed", base)
     done = checkout.finish()
     assert done.returncode == 0, done.stdout
@@ -98,14 +98,14 @@ def undisturbed(base) -> dict[str, bytes]:
 
 
 def pytest_itemcollected(item):
-    """Reports name their case also where the test fails before it comes to publish anything."""
+    """Add the case to the reports, also for tests that fail before they publish anything."""
     if marker := item.get_closest_marker("case"):
         item.user_properties.append(("case", marker.args[0]))
 
 
 @dataclass
 class Case:
-    """One repetition of one fault: its checkout, and what is to be published."""
+    """One repetition of one fault: its checkout, and the function that publishes the outcome."""
 
     checkout: Faulty
     undisturbed: dict[str, bytes]
@@ -113,12 +113,12 @@ class Case:
     publish: Callable[[str, str], None]
 
     def survives(self, message: str = "", lost: str = "nothing", log: str = "") -> None:
-        """A second start finishes with the same bytes and does nothing again that was finished.
+        """Check that a second start gives the same bytes and does not repeat finished work.
 
         Args:
-            message: what was said.
-            lost: what is done again.
-            log: a pattern of what the training says at that start, in the place of ``message``.
+            message: to publish.
+            lost: work that is repeated, to publish.
+            log: a pattern; its match in the log of the second start replaces ``message``.
         """
         done = self.checkout.finish()
         assert done.returncode == 0, done.stdout
@@ -129,7 +129,7 @@ class Case:
 
 @pytest.fixture
 def case(base, undisturbed, tmp_path, request) -> Case:
-    """A fresh copy of the base for a fault."""
+    """A new copy of the base for one fault."""
     checkout = Faulty(tmp_path / "checkout", base)
 
     def publish(message: str, lost: str) -> None:

@@ -1,4 +1,4 @@
-"""Files damaged, replaced or of another time: datasets, checkpoints, tables."""
+"""Datasets, checkpoints and tables that are damaged, replaced or have a wrong date."""
 
 import hashlib
 import os
@@ -14,19 +14,19 @@ from .reliability import said
 
 pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 DAMAGES = ["truncated", "altered", "emptied"]
-LEFT_OUT = r"checkpoint \S+ is damaged and left out \([^.)\n]*[.)]"  # torch goes on and on
+IGNORED = r"checkpoint \S+ is damaged and is ignored \([^.)\n]*[.)]"  # torch's message is long
 LIMITS = "results/smoke/beyond/experiments/theory_limits.csv"
 
 
 def damage(file, kind):
-    """Cut, change or empty a file."""
+    """Truncate, change or empty a file."""
     content = bytearray(file.read_bytes())
     middle = len(content) // 2
     content[middle] = ord("1") if content[middle] != ord("1") else ord("2")
     file.write_bytes({"truncated": content[:middle], "emptied": b""}.get(kind, content))
 
 
-@pytest.mark.case("Dataset truncated, altered, zero-length")
+@pytest.mark.case("Dataset truncated, altered or empty")
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_dataset_is_refused_by_name(case, kind):
     file = case.checkout.path / FINISHED[0]
@@ -44,7 +44,7 @@ def test_a_damaged_dataset_is_refused_by_name(case, kind):
 
 
 def interrupted(case, *settings, checkpoints=4):
-    """Kill everything in the middle of the training."""
+    """Kill all processes in the middle of the training; returns its checkpoints."""
     process = case.checkout.begin(*settings)
     case.checkout.wait(process, checkpoints)
     kill(process)
@@ -52,18 +52,18 @@ def interrupted(case, *settings, checkpoints=4):
 
 
 @pytest.mark.full
-@pytest.mark.case("Checkpoint truncated, altered, zero-length")
+@pytest.mark.case("Checkpoint truncated, altered or empty")
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_damaged_checkpoint_gives_way_to_the_one_before(case, kind):
+def test_the_previous_checkpoint_replaces_a_damaged_one(case, kind):
     saved = interrupted(case)
     assert len(saved) == 2
     damage(saved[-1], kind)
-    case.survives(lost="steps since the checkpoint before", log=LEFT_OUT)
+    case.survives(lost="steps since the previous checkpoint", log=IGNORED)
     assert "continuing after" in case.checkout.log
 
 
 class Poison:
-    """Runs a command when unpickled."""
+    """Creates a folder when unpickled."""
 
     def __init__(self, canary):
         self.canary = canary
@@ -73,53 +73,53 @@ class Poison:
 
 
 @pytest.mark.full
-@pytest.mark.case("Poisoned pickle in place of a checkpoint")
-def test_a_poisoned_pickle_is_not_executed(case, tmp_path):
+@pytest.mark.case("Checkpoint replaced by a malicious pickle")
+def test_a_malicious_pickle_is_not_executed(case, tmp_path):
     canary = tmp_path / "canary"
     for file in interrupted(case):
         content = pickle.dumps(Poison(canary))
         owner = file.parent.name.encode()
         file.write_bytes(content + hashlib.sha256(content + owner).digest())
-    case.survives(lost="the training's progress", log=LEFT_OUT)
-    assert case.checkout.log.count("is damaged and left out") == 2
+    case.survives(lost="the progress of the training", log=IGNORED)
+    assert case.checkout.log.count("is damaged and is ignored") == 2
     assert not canary.exists()
 
 
 @pytest.mark.full
-@pytest.mark.case("Checkpoint of other settings")
-def test_a_checkpoint_of_other_settings_is_not_met(case):
+@pytest.mark.case("Checkpoint of a training with other settings")
+def test_a_checkpoint_of_other_settings_is_not_used(case):
     other = SETTINGS[0].replace("epochs", "step_size: 0.02, epochs")
     interrupted(case, other, SETTINGS[1])
-    case.survives("none: it lies in a folder of its own")
+    case.survives("none: it is in another folder")
     assert "continuing after" not in case.checkout.log
 
 
 @pytest.mark.full
-@pytest.mark.case("Checkpoint of other code")
-def test_a_checkpoint_of_other_code_is_not_met(case):
+@pytest.mark.case("Checkpoint of a training with other code")
+def test_a_checkpoint_of_other_code_is_not_used(case):
     file = "src/finitewidth/training/losses.py"
     whole = (case.checkout.path / file).read_text()
     case.checkout.edit(file, "argmax(dim=-1)", "argmin(dim=-1)")
     interrupted(case)
     (case.checkout.path / file).write_text(whole)
-    case.survives("none: it lies in a folder of its own")
+    case.survives("none: it is in another folder")
     assert "continuing after" not in case.checkout.log
 
 
 @pytest.mark.full
-@pytest.mark.case("Checkpoint moved in from another training")
-def test_a_checkpoint_moved_in_from_another_training_is_refused(case):
+@pytest.mark.case("Checkpoint copied from another training")
+def test_a_checkpoint_copied_from_another_training_is_rejected(case):
     other = SETTINGS[0].replace("epochs", "step_size: 0.02, epochs")
     saved = interrupted(case, other, SETTINGS[1])
     ours = [file for file in interrupted(case) if file.parent != saved[0].parent]
     for theirs, place in zip(saved, ours, strict=True):
         shutil.copy2(theirs, place)
-    case.survives(lost="the training's progress", log=LEFT_OUT)
+    case.survives(lost="the progress of the training", log=IGNORED)
 
 
 @pytest.fixture(scope="session")
 def drawn(base):
-    """A copy of the base with a table made and a figure drawn of it, and what both are."""
+    """A checkout with a finished table, and one with the figure drawn from it."""
     checkout = Faulty(base.path.parent / "drawn", base)
     assert checkout.finish(LIMITS).returncode == 0
     figure = Faulty(base.path.parent / "figure", checkout)
@@ -128,7 +128,7 @@ def drawn(base):
 
 
 @pytest.mark.full
-@pytest.mark.case("Intermediate table truncated, altered, zero-length")
+@pytest.mark.case("Intermediate table truncated, altered or empty")
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_table_is_refused_by_name(case, drawn, tmp_path, kind):
     checkout = Faulty(tmp_path / "table", drawn[0])
@@ -145,7 +145,7 @@ def test_a_damaged_table_is_refused_by_name(case, drawn, tmp_path, kind):
 
 
 def dated(case, days):
-    """Give all that is finished the time of another day."""
+    """Set the dates of all finished files to another day."""
     moment = time.time() + days * 86400
     for name in FINISHED:
         for file in (case.checkout.path / name).parent.glob("*.*"):
@@ -153,23 +153,23 @@ def dated(case, days):
 
 
 @pytest.mark.full
-@pytest.mark.case("Clock set back: finished files of the future")
-def test_files_of_the_future_are_not_made_anew(case):
+@pytest.mark.case("Clock set back: finished files dated in the future")
+def test_files_dated_in_the_future_are_not_made_again(case):
     dated(case, 1)
     assert case.checkout.planned(*FINISHED, *SETTINGS) == {}
     started = case.checkout.run(*FINISHED, *SETTINGS, cores=1)
     assert "Nothing to be done" in started.stdout
     case.before = case.checkout.finished()
     assert max(case.before.values()) <= time.time_ns()
-    case.survives("none: the next start dates them now")
+    case.survives("none: the next start sets their dates to the present")
     assert case.checkout.planned(*FINISHED, *SETTINGS) == {}
 
 
 @pytest.mark.full
-@pytest.mark.case("Clock behind: finished files older than the workflow's scripts")
-def test_files_of_the_past_are_made_anew_to_the_same_bytes(case):
+@pytest.mark.case("Clock behind: finished files older than the scripts of the workflow")
+def test_files_dated_in_the_past_are_made_again_with_the_same_bytes(case):
     dated(case, -3650)
     done = case.checkout.run(*FINISHED, *SETTINGS, cores=1)
     assert done.returncode == 0, done.stdout
     case.before = case.checkout.finished()
-    case.survives("none", "time: finished work is done again, to the same bytes")
+    case.survives("none", "time: finished work is repeated, with identical results")

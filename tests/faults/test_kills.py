@@ -1,4 +1,4 @@
-"""Processes killed: a job, Snakemake, all at once; two runs in one folder."""
+"""A job, Snakemake or all processes are killed; two runs in one folder."""
 
 import random
 import re
@@ -12,25 +12,25 @@ from .reliability import said
 
 pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 DRAWN = random.Random(20210525)
-# a tenth of a moment between two checkpoints, and how many there were
+# number of checkpoints before the kill, and seconds after the last of them
 MOMENTS = [(DRAWN.randrange(0, 25), DRAWN.random() / 10) for _ in range(10)]
 LOST = "steps since the last checkpoint"
 LOCKED = "Directory cannot be locked"
 
 
 def places(words, case):
-    """The (epoch, step) after each of these words in the training's log."""
+    """The (epoch, step) after each occurrence of ``words`` in the log of the training."""
     found = re.findall(rf"{words} epoch (\d+), step (\d+)", case.checkout.log)
     return [(int(epoch), int(step)) for epoch, step in found]
 
 
-@pytest.mark.case("SIGKILL to a training job, at random moments")
+@pytest.mark.case("SIGKILL to a training job at random times")
 @pytest.mark.parametrize(
     ("checkpoints", "seconds"),
     [pytest.param(*moment, marks=[pytest.mark.full] * (number > 1), id=str(number))
      for number, moment in enumerate(MOMENTS)],
 )  # fmt: skip
-def test_a_killed_job_goes_on_where_it_was(case, checkpoints, seconds):
+def test_a_killed_job_continues_from_its_last_checkpoint(case, checkpoints, seconds):
     process = case.checkout.begin()
     job = case.checkout.wait(process, checkpoints)
     time.sleep(seconds)
@@ -41,18 +41,18 @@ def test_a_killed_job_goes_on_where_it_was(case, checkpoints, seconds):
     saved = places("checkpoint after", case)
     case.survives(said(r"died with <Signals.SIGKILL: 9>|Error in rule train", output), LOST)
     if saved:
-        # one more may have been written than the log tells
+        # a further checkpoint may have been written before its log line
         assert places("continuing after", case)[-1] >= saved[-1]
 
 
 @pytest.mark.full
-@pytest.mark.case("SIGKILL to Snakemake, its job goes on alone")
+@pytest.mark.case("SIGKILL to Snakemake while its job keeps running")
 def test_snakemake_killed_while_its_job_lives(case):
     process = case.checkout.begin()
     job = case.checkout.wait(process, 3)
     process.kill()
     process.wait()
-    process.stdout.close()  # the job holds its other end
+    process.stdout.close()  # the job still has the other end open
     case.survives("none: the next start removes the stale lock")
     job.wait(60)
     assert case.checkout.results() == case.undisturbed
@@ -60,7 +60,7 @@ def test_snakemake_killed_while_its_job_lives(case):
 
 @pytest.mark.full
 @pytest.mark.case("SIGTERM to Snakemake")
-def test_snakemake_asked_to_end(case):
+def test_snakemake_is_asked_to_stop(case):
     process = case.checkout.begin()
     case.checkout.wait(process, 3)
     process.send_signal(signal.SIGTERM)
@@ -71,8 +71,8 @@ def test_snakemake_asked_to_end(case):
 
 
 @pytest.mark.full
-@pytest.mark.case("Reboot: all processes gone at once")
-def test_everything_gone_at_once(case):
+@pytest.mark.case("Reboot: all processes killed at once")
+def test_all_processes_are_killed_at_once(case):
     for seconds in (0.5, 2):  # while Snakemake is still starting
         process = case.checkout.begin()
         time.sleep(seconds)
@@ -81,18 +81,18 @@ def test_everything_gone_at_once(case):
     case.checkout.wait(process, 5)
     kill(process)
     state = case.checkout.path / ".snakemake"
-    assert list((state / "locks").glob("*")), "no stale lock to get over"
-    assert list((state / "incomplete").rglob("*")), "no marker of incomplete files"
+    assert list((state / "locks").glob("*")), "there is no stale lock"
+    assert list((state / "incomplete").rglob("*")), "there is no marker of incomplete files"
     case.survives("none: the next start removes the stale lock", LOST)
     assert "continuing after" in case.checkout.log
 
 
 @pytest.mark.full
-@pytest.mark.case("Two runs at once in one folder")
-def test_a_second_run_is_refused_and_harms_nobody(case):
+@pytest.mark.case("Second run in a folder in which one is running")
+def test_a_second_run_is_rejected_and_does_no_harm(case):
     process = case.checkout.begin()
     job = case.checkout.wait(process, 1)
-    job.suspend()  # or it may have ended when the second run comes so far
+    job.suspend()  # otherwise it might end before the second run checks the lock
     refused = case.checkout.finish()
     job.resume()
     output, _ = process.communicate(timeout=120)
@@ -102,9 +102,9 @@ def test_a_second_run_is_refused_and_harms_nobody(case):
 
 
 @pytest.mark.full
-@pytest.mark.case("Two runs started at the same moment in one folder")
+@pytest.mark.case("Two runs started in one folder at the same time")
 @pytest.mark.parametrize("number", range(3))
-def test_of_two_runs_started_together_one_ends_and_neither_harms(case, number):
+def test_of_two_runs_started_together_one_finishes_and_none_does_harm(case, number):
     both = [case.checkout.begin(), case.checkout.begin()]
     outputs = [process.communicate(timeout=300)[0] for process in both]
     failed = [text for process, text in zip(both, outputs, strict=True) if process.returncode]

@@ -1,4 +1,4 @@
-"""Places that cannot be written, and numbers that are none."""
+"""Disks and folders that cannot be written to, and losses that are not finite."""
 
 import csv
 import os
@@ -16,7 +16,7 @@ NU = ("npf={nu: {step_size: 1000.0, optimiser: sgd}}", "checkpoint_seconds=0.02"
 
 @pytest.fixture
 def small_disk(case):
-    """The checkout's results on a disk of 2 MB; skipped where nothing may be mounted."""
+    """The results of the checkout on a disk of 2 MB; skipped if it cannot be mounted."""
     results, aside = case.checkout.path / "results", case.checkout.path / "aside"
     results.rename(aside)
     results.mkdir()
@@ -29,8 +29,8 @@ def small_disk(case):
 
 
 @pytest.mark.case("Disk full")
-@pytest.mark.parametrize("left", [0, 12_000], ids=["not a byte left", "some bytes left"])
-def test_a_full_disk_is_named_and_freed_goes_on(case, small_disk, left):
+@pytest.mark.parametrize("left", [0, 12_000], ids=["no byte left", "some bytes left"])
+def test_a_full_disk_is_reported_and_the_run_continues_with_free_space(case, small_disk, left):
     filler = small_disk / "filler"
     with filler.open("wb", buffering=0) as stream:
         try:
@@ -47,7 +47,7 @@ def test_a_full_disk_is_named_and_freed_goes_on(case, small_disk, left):
 
 
 @pytest.mark.case("Results folder read-only")
-def test_a_read_only_folder_is_named_and_writable_goes_on(case, small_disk):
+def test_a_read_only_folder_is_reported_and_the_run_continues_when_writable(case, small_disk):
     again = ["mount", "-o", "remount,{}", str(small_disk)]
     subprocess.run([part.format("ro") for part in again], check=True)
     refused = case.checkout.finish()
@@ -59,12 +59,12 @@ def test_a_read_only_folder_is_named_and_writable_goes_on(case, small_disk):
     case.survives(message)
 
 
-@pytest.mark.case("Step size that ends in nan")
-def test_a_diverging_training_is_recorded_and_the_run_goes_on(case):
+@pytest.mark.case("Step size for which the loss becomes NaN")
+def test_a_diverging_training_is_recorded_and_the_run_continues(case):
     done = case.checkout.run(FINISHED[1], *NU, cores=1)
     assert done.returncode == 0, done.stdout
     history = case.checkout.path / "results/smoke/npf/training/nu/history.csv"
     with history.open() as stream:
         assert {"1"} == {row["diverged"] for row in csv.DictReader(stream) if row["epoch"] == "4"}
     assert case.checkout.planned(FINISHED[1], *NU) == {}
-    case.publish("column diverged of the history is 1", "nothing")
+    case.publish("none: the column diverged of the history is 1", "nothing")
