@@ -25,10 +25,11 @@ HEAD = f"""
 {HEADING}
 
 `benchmarks/determinism.py --row` compares two folders of results byte for byte and writes one row
-per comparison. It compares tables, arrays and figures; figures contain no dates. Sums of floating-point
-numbers depend on the instructions of the processor. Results are therefore identical on one kind of
-machine, independently of the folder, the day and the number of cores, but they differ between kinds
-of machines. Trainings on a GPU and on a CPU differ in the same way; this has not been measured.
+per comparison. It compares tables, arrays and figures; figures contain no dates. Sums of
+floating-point numbers depend on the instructions of the processor. Results are therefore identical
+on one kind of machine, independently of the folder, the day and the number of cores, but they
+differ between kinds of machines. Trainings on a GPU and on a CPU differ in the same way; this has
+not been measured.
 
 | Compared | Files | Differ | Where, and by how much at most |
 |---|---|---|---|
