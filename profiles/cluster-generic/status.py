@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Say running, success or failed of the Slurm job whose number is the last argument."""
+"""Print the state of a Slurm job: running, success or failed. The last argument is its id."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ FAILED = {
 
 
 def state(job: str) -> str:
-    """The scheduler's word for a job; of one that it has forgotten, by its accounting."""
+    """The state of a job from the scheduler or, for an old job, from the accounting."""
     controller = ["scontrol", "--oneliner", "show", "job", job]
     accounting = ["sacct", "-n", "-P", "-X", "--format=State", "-j", job]
     for command, pattern in ((controller, r"\bJobState=([A-Z_]+)"), (accounting, r"^([A-Z_]+)")):
@@ -20,7 +20,7 @@ def state(job: str) -> str:
         found = re.search(pattern, answer.stdout)
         if answer.returncode == 0 and found:
             return found.group(1)
-    return "UNKNOWN"  # a busy controller: ask again later
+    return "UNKNOWN"  # the controller may be busy; Snakemake asks again later
 
 
 if __name__ == "__main__":
