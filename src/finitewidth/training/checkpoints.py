@@ -42,7 +42,7 @@ class CheckpointStore:
         Raises:
             ResultError: the file cannot be written, e.g. because the disk is full.
         """
-        content = io.BytesIO()  # torch does not say that a disk is full, so it writes to memory
+        content = io.BytesIO()  # in memory first: torch does not report a full disk as such
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
         try:

@@ -64,7 +64,7 @@ def run_training(
     facts = device_facts(device)
     LOG.info("%s on %s: %d training images", run.row, facts["gpu"] or "CPU", images.train_count)
     if runtime["device"] == "auto" and not facts["gpu"]:
-        LOG.info("no GPU here (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
+        LOG.info("no GPU found (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
     earlier = None
     if "weights" in inputs:
         history = result_files.read_rows(inputs["history"])

@@ -79,7 +79,7 @@ def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
         if row["curve"] in ("printed_sums", "exact")
     ]
     x = np.eye(1, width)
-    progress = Progress(len(grid) * len(settings["sigma_w2"]) * draws, "networks drawn in full")
+    progress = Progress(len(grid) * len(settings["sigma_w2"]) * draws, "random networks")
     for variance in settings["sigma_w2"]:
         for depth in grid:
             init = network(depth, width, 1.0, variance)
