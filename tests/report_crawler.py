@@ -1,4 +1,4 @@
-"""Follows every link, picture, script and style of the report's pages, without a browser."""
+"""Check every link, image, script and style of the report's pages, without a browser."""
 
 from functools import cache
 from pathlib import Path
@@ -6,23 +6,23 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup
 
-LOADED = {"img": "src", "script": "src", "link": "href"}  # fetched with the page
+LOADED = {"img": "src", "script": "src", "link": "href"}  # loaded with the page
 
 
 @cache
 def soup(page: Path) -> BeautifulSoup:
-    """A page, parsed."""
+    """Parse a page."""
     return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
 
 
 @cache
 def marks(page: Path) -> frozenset[str]:
-    """What a link into a page may name."""
+    """Return the anchors of a page."""
     return frozenset(element["id"] for element in soup(page).find_all(id=True))
 
 
 def faults(folder: Path) -> list[str]:
-    """What is broken in a report: a line per dead link, foreign file and picture without words."""
+    """Return one line per dead link, file from another server, and image without a text."""
     folder = folder.resolve()
     found = []
     for page in sorted(folder.glob("*.html")):
@@ -32,7 +32,7 @@ def faults(folder: Path) -> list[str]:
                 found += _faults(folder, page, element.name, address)
         for picture in soup(page).find_all("img"):
             if not picture.get("alt", "").strip():
-                found.append(f"{page.name}: no words for {picture.get('src')}")
+                found.append(f"{page.name}: no alternative text for {picture.get('src')}")
     return found
 
 
@@ -40,12 +40,12 @@ def _faults(folder: Path, page: Path, kind: str, address: str) -> list[str]:
     parts = urlsplit(address)
     where = f"{page.name}: {address}"
     if parts.scheme in ("http", "https") or parts.netloc:
-        return [f"{where} is loaded from elsewhere"] if kind in LOADED else []
+        return [f"{where} is loaded from another server"] if kind in LOADED else []
     if parts.scheme:
-        return [f"{where} is no relative address"]
+        return [f"{where} is not a relative address"]
     target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
     if not target.is_file() or folder not in target.parents:
-        return [f"{where} leads nowhere"]
+        return [f"{where} does not exist"]
     if parts.fragment and target.suffix == ".html" and parts.fragment not in marks(target):
-        return [f"{where}: no such mark"]
+        return [f"{where}: there is no such anchor"]
     return []

@@ -1,4 +1,4 @@
-"""The whole report, built from next to nothing and from made-up results."""
+"""The whole report, built without results and from a few made-up results."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ ERRATUM = {
 
 
 def settings_in(results):
-    """What the workflow would hand over, with all results below ``results``."""
+    """The settings that the workflow would pass, with all results below ``results``."""
     plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
     told = {**plan.report_settings(), "jobs": {}, "overrides": [], "results": str(results)}
     return {**told, "errata": str(results / "errata.csv")}
@@ -31,7 +31,7 @@ def settings_in(results):
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory):
-    """A report on nothing."""
+    """A report without results."""
     results = tmp_path_factory.mktemp("nothing")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
@@ -41,7 +41,7 @@ def empty(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def partial(tmp_path_factory):
-    """A report on a verdict, an erratum and nothing else."""
+    """A report on one verdict and one erratum."""
     results = tmp_path_factory.mktemp("partial")
     claim = ledger.claims_of("beyond")[0]
     row = {
@@ -80,8 +80,8 @@ def test_without_results_everything_is_not_made_or_planned(empty):
     assert "0 of 80" in " ".join(text.split())
     claims = report_crawler.soup(empty / "claims.html")
     assert len(claims.select("#claims-table tbody tr")) == 90
-    assert "verdicts not made yet" in claims.get_text()
-    assert "not made yet" in report_crawler.soup(empty / "errata.html").get_text().lower()
+    assert "verdicts have not been computed yet" in claims.get_text()
+    assert "have not been computed yet" in report_crawler.soup(empty / "errata.html").get_text()
 
 
 def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):

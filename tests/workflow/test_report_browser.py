@@ -1,4 +1,4 @@
-"""The report of the smoke run in headless Chromium, opened from disk."""
+"""The report of the smoke run, opened from disk in headless Chromium."""
 
 import shutil
 
@@ -23,11 +23,11 @@ SWITCHES = (
 
 @pytest.fixture(scope="module")
 def browser():
-    """Headless Chromium; without it these tests are skipped, and say how to have them."""
+    """Headless Chromium. Without it the tests are skipped with a message on how to install it."""
     found = [shutil.which(program) for program in PROGRAMS]
     if None in found:
-        pytest.skip("the report is not tested in a browser: chromium and chromedriver are not on "
-                    "PATH; on Debian: apt-get install chromium chromium-driver")  # fmt: skip
+        pytest.skip("chromium and chromedriver are not on PATH, so the report is not tested in a "
+                    "browser; on Debian, run apt-get install chromium chromium-driver")  # fmt: skip
     options = webdriver.ChromeOptions()
     options.binary_location = found[0]
     for switch in SWITCHES:
@@ -50,7 +50,7 @@ def pages(report):
 
 def opened(browser, address):
     """Open a page and wait until its tables are ready to be filtered."""
-    browser.get("about:blank")  # else a new mark would not load the page anew
+    browser.get("about:blank")  # otherwise a new anchor would not reload the page
     browser.get(address)
     WebDriverWait(browser, 20).until(
         lambda b: b.execute_script(
@@ -61,7 +61,7 @@ def opened(browser, address):
 
 
 def shown(browser):
-    """The claims in the table as it is filtered now."""
+    """Return the ids of the claims that the filtered table shows."""
     rows = browser.find_elements(By.CSS_SELECTOR, "#claims-table tbody tr")
     return [row.find_element(By.CSS_SELECTOR, "a").text for row in rows]
 
@@ -101,8 +101,8 @@ def test_an_address_filters_the_claims_and_the_button_clears_the_filter(browser,
 
 def test_the_keyboard_filters_the_claims(browser, report):
     opened(browser, (report / "claims.html").as_uri())
-    lens = browser.find_element(By.CSS_SELECTOR, "th[data-name=paper] .dtcc-button_dropdown")
-    lens.send_keys(Keys.ENTER)
+    icon = browser.find_element(By.CSS_SELECTOR, "th[data-name=paper] .dtcc-button_dropdown")
+    icon.send_keys(Keys.ENTER)
     choice = browser.find_element(
         By.XPATH, "//div[contains(@class, 'dtcc-dropdown')]//button[contains(., 'thesis')]"
     )

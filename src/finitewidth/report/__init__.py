@@ -1,1 +1,1 @@
-"""Pages that tell how far the papers hold, made from results only."""
+"""The HTML report: which results of the papers are reproduced. It is built from results only."""

@@ -1,6 +1,7 @@
-"""Files the pages load: our style and script, and DataTables as the package itables ships it.
+"""Files that the pages load: style, script, and DataTables from the package itables.
 
-Standard library only at the top: the workflow reads the digest at every start.
+This module imports only the standard library at its top, because the workflow computes the digest
+at every start.
 """
 
 import base64
@@ -13,7 +14,7 @@ KINDS = ("templates", "static")
 
 
 def assets_digest() -> str:
-    """Digest (16 hex digits) of the templates, the style and the script."""
+    """Return a digest (16 hexadecimal digits) of the templates, the style and the script."""
     digest = hashlib.sha256()
     for file in sorted(file for kind in KINDS for file in (FOLDER / kind).iterdir()):
         digest.update(file.name.encode() + file.read_bytes())
@@ -21,10 +22,10 @@ def assets_digest() -> str:
 
 
 def write_assets(folder: Path) -> None:
-    """Write what the pages load into ``folder``.
+    """Write the files that the pages load into ``folder``.
 
-    DataTables comes as a module, which a browser loads from no file of the disk. It therefore
-    travels as text in one ordinary script, shared by all pages, that imports it from a data URL.
+    DataTables is a JavaScript module, and browsers do not load modules from files on disk. It is
+    therefore embedded as text in an ordinary script, which imports it from a data URL.
     """
     import itables
 

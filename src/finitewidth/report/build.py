@@ -1,5 +1,6 @@
-"""Pages to HTML: Sphinx with the theme pydata-sphinx-theme, which brings light and dark, search and
-a layout that fits a phone.
+"""Build HTML from the pages, with Sphinx and the theme pydata-sphinx-theme.
+
+The theme provides a light and a dark mode, search, and a layout for small screens.
 """
 
 import io
@@ -21,7 +22,7 @@ CONFIGURATION = {
     "html_js_files": ["datatables.js", "report.js"],
     "html_copy_source": False,
     "html_use_index": False,
-    "html_show_search_summary": False,  # it would fetch, which pages on disk may not
+    "html_show_search_summary": False,  # it needs a web server
     "html_sidebars": {"**": []},
     "html_theme_options": {
         "navbar_align": "left",
@@ -44,10 +45,17 @@ CONFIGURATION = {
 
 
 def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path) -> None:
-    """Write the pages as HTML into ``folder``; ``sources`` is an empty folder for what they need.
+    """Write the pages as HTML.
+
+    Args:
+        pages: the overview first.
+        preset: shown in the titles.
+        sources: an empty folder for Sphinx's source files.
+        folder: where the HTML files are written.
 
     Raises:
-        ResultError: Sphinx warns, of a broken caption say; the message says of what.
+        ResultError: Sphinx reports a warning, for example about a broken caption. The message
+            contains the warnings.
     """
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -60,20 +68,22 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
         "html_title": f"finitewidth, preset {preset}",
         "copyright": f"the finitewidth authors; preset {preset}",
     }
-    with patch_docutils(), docutils_namespace():  # leave nothing behind for a second report
+    with patch_docutils(), docutils_namespace():  # restore global state for a second report
         Sphinx(
             str(sources), None, str(folder), str(sources / ".doctrees"), "html",
             confoverrides=settings, status=output, warning=warnings, freshenv=True,
         ).build()  # fmt: skip
     if warnings.getvalue().strip():
-        raise ResultError(f"the report does not build cleanly:\n{warnings.getvalue().strip()}")
+        raise ResultError(
+            f"Sphinx reported warnings while it built the report:\n{warnings.getvalue().strip()}"
+        )
     for surplus in (*folder.rglob("*.map"), folder / "objects.inv", folder / ".buildinfo"):
         surplus.unlink(missing_ok=True)
     LOG.info("%d pages in %s", len(pages), folder)
 
 
 def _write_page(page: Page, pages: Sequence[Page], sources: Path) -> None:
-    """One page as reStructuredText: its headings, and below each a file of HTML as it is."""
+    """Write a page as reStructuredText: its headings, and below each an HTML file, included raw."""
     lines = [page.title, "=" * 3 * len(page.title), ""]
     if page.name == "index":
         others = [f"   {other.label} <{other.name}>" for other in pages if other is not page]

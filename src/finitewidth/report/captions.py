@@ -1,18 +1,18 @@
-"""Captions, reStructuredText in our words: as HTML, and as plain text in place of a figure."""
+"""Captions, which are reStructuredText, as HTML and as plain text."""
 
 import re
 from pathlib import Path
 
 
 def read_caption(file: str | Path, footer: str) -> str:
-    """The caption as the run wrote it, without the footer at its end; empty if there is none."""
+    """Return the caption that the run wrote, without its footer; empty if there is no such file."""
     if not Path(file).is_file():
         return ""
     return Path(file).read_text(encoding="utf-8").strip().removesuffix(f"{footer}.").strip()
 
 
 def as_html(caption: str) -> str:
-    """The caption as paragraphs of HTML."""
+    """Return the caption as HTML paragraphs."""
     from docutils.core import publish_parts
 
     settings = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
@@ -20,6 +20,6 @@ def as_html(caption: str) -> str:
 
 
 def as_text(caption: str) -> str:
-    """The caption as one line of plain text, for those who do not see the figure."""
+    """Return the caption as one line of plain text, the alternative text of the figure."""
     text = re.sub(r":\w+:`([^`]*)`", r"\1", caption)
     return " ".join(text.replace("``", "").replace("*", "").split())

@@ -1,4 +1,4 @@
-"""The papers' titles, authors and years, from ``CITATION.cff``."""
+"""Titles, authors and years of the papers, from ``CITATION.cff``."""
 
 import re
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from finitewidth.common.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """What a reader needs to find a paper."""
+    """The reference of a paper."""
 
     title: str
     authors: str
@@ -22,10 +22,14 @@ class Citation:
 
 
 def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
-    """The reference of each of our papers' short names, which stand in its ``notes``.
+    """Return the reference of each paper; its ``notes`` must contain the short name.
+
+    Args:
+        file: ``CITATION.cff``.
+        papers: short names, such as ``npf``.
 
     Raises:
-        ConfigError: the file lacks a paper.
+        ConfigError: the file has no reference for one of the papers.
     """
     whole = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     found = {}
@@ -34,7 +38,7 @@ def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citat
             if name in papers:
                 found[name] = _citation(reference)
     if missing := set(papers) - set(found):
-        raise ConfigError(f"{file}: no reference notes {', '.join(sorted(missing))}")
+        raise ConfigError(f"{file}: no reference has {', '.join(sorted(missing))} in its notes")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a run took: Snakemake's benchmark files, one per job, summed per kind of job."""
+"""Time and memory of the jobs of a run, from Snakemake's benchmark files."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Wall and CPU time in seconds and the largest memory in MiB; None where not measured."""
+    """Wall and CPU time of a job in seconds and its peak memory in MiB; None if not measured."""
 
     job: str
     wall: float | None
@@ -16,9 +16,9 @@ class Cost:
 
 
 def read_cost(file: str | Path, job: str) -> Cost | None:
-    """The last line of a benchmark file; None if there is no such file, or nothing in it.
+    """Read the last line of a benchmark file; None if the file is missing or empty.
 
-    Snakemake writes ``-`` or ``NA`` for what it could not measure in a short job.
+    Snakemake writes ``-`` or ``NA`` for values that it could not measure in a short job.
     """
     file = Path(file)
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
@@ -34,7 +34,7 @@ def read_cost(file: str | Path, job: str) -> Cost | None:
 
 
 def read_costs(folder: str | Path) -> list[Cost]:
-    """The cost of every job that left a benchmark below ``folder``, the longest first."""
+    """Read all benchmark files below ``folder``; jobs with the longest wall time come first."""
     folder = Path(folder)
     files = sorted(folder.rglob("*.tsv"))
     named = [(file, _name(file.relative_to(folder))) for file in files]
@@ -43,12 +43,12 @@ def read_costs(folder: str | Path) -> list[Cost]:
 
 
 def total(values: Iterable[float | None]) -> float:
-    """The sum of what was measured."""
+    """Return the sum of the values that were measured."""
     return sum(value for value in values if value is not None)
 
 
 def _name(below: Path) -> str:
-    """``npf/npf_nu.tsv`` -> ``npf_nu``; a job of a rule with wildcards keeps its folder."""
+    """``npf/npf_nu.tsv`` -> ``npf_nu``; the folder is kept if the rule has wildcards."""
     flat = below.stem.split("_")[0] == below.parts[0]
     return below.stem if flat else below.with_suffix("").as_posix()
 

@@ -1,4 +1,4 @@
-"""The report's own copies of result files, so that its folder can be moved or zipped."""
+"""Copies of result files in the folder of the report, so that the folder can be moved."""
 
 import gzip
 import shutil
@@ -10,7 +10,7 @@ LARGE = 100_000  # bytes; text above it is compressed
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """A copy: ``href`` relative to the pages, what to call it, and its size in bytes."""
+    """A copy: its address relative to the pages, its name, and its size in bytes."""
 
     href: str
     label: str
@@ -18,17 +18,17 @@ class Download:
 
 
 class Downloads:
-    """Copies files of ``results`` to ``folder``/files, each once, whoever asks for it."""
+    """Copy files from ``results`` to ``folder``/files; each file is copied once."""
 
     def __init__(self, results: str | Path, folder: str | Path):
         self._results, self._folder = Path(results), Path(folder)
         self._copies: dict[Path, Download | None] = {}
 
     def put(self, file: str | Path) -> Download | None:
-        """Copy a file; None if there is none (yet).
+        """Copy a file; None if it does not exist.
 
-        Text above `LARGE` is compressed, an SVG to ``.svgz``, which drawing programs open; a log
-        becomes ``.log.txt``, which browsers show.
+        Text files above `LARGE` are compressed, SVG files to ``.svgz``, which drawing programs can
+        open. A log is renamed to ``.log.txt``, which browsers display.
         """
         file = Path(file)
         if file not in self._copies:

@@ -1,4 +1,4 @@
-"""Everything the report tells, read from results; what is missing is told as not made yet."""
+"""Read all results that the report shows; missing results are marked as not made yet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,19 +19,19 @@ CONFIRMED = "misprint confirmed"
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactFindings:
-    """One table or figure as the report shows it.
+    """One table or figure.
 
     Attributes:
-        artifact, paper, kind, title: as in the index.
-        label: ``Figure 3``.
-        extra: whether it stands beside the papers' own.
+        artifact, paper, kind, title: as in the declaration of the artifact.
+        label: such as ``Figure 3``.
+        extra: whether it is an addition to the paper's own tables and figures.
         state: ``made``, ``not made yet`` or ``planned``.
-        files: format -> path of those that exist.
-        caption: reStructuredText; empty for what is planned.
+        files: format -> path of the files that exist.
+        caption: reStructuredText; empty if the artifact is planned.
         footer: the line below it.
-        claims, numbers: the rows that belong to it.
-        jobs: what feeds it.
-        log, cost: of the job that draws or typesets it.
+        claims, numbers: the claims and the printed numbers that refer to it.
+        jobs: the experiments and trainings that it is computed from.
+        log, benchmark, cost: of the job that draws or typesets it.
     """
 
     artifact: str
@@ -53,13 +53,13 @@ class ArtifactFindings:
 
     @cached_property
     def rollup(self) -> rollup.Rollup:
-        """As good as the worst of its claims and numbers."""
+        """The worst status of its claims and numbers, and their counts."""
         return _rolled(self.claims, self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """One paper: its artifacts, claims, numbers and errata."""
+    """One paper with its artifacts, claims, printed numbers and errata."""
 
     name: str
     citation: Citation
@@ -70,28 +70,28 @@ class Paper:
 
     @cached_property
     def rollup(self) -> rollup.Rollup:
-        """All its claims and numbers in one word, and their counts."""
+        """The worst status of its claims and numbers, and their counts."""
         return _rolled(self.claims, self.numbers)
 
     @property
     def own(self) -> list[ArtifactFindings]:
-        """The paper's own tables and figures, without extras."""
+        """The paper's own tables and figures, without additions."""
         return [artifact for artifact in self.artifacts if not artifact.extra]
 
     @property
     def made(self) -> int:
-        """How many of the paper's own tables and figures there are now."""
+        """Number of the paper's own tables and figures that have been made."""
         return sum(artifact.state == MADE for artifact in self.own)
 
     @property
     def confirmed(self) -> int:
-        """How many of its errata the run confirms."""
+        """Number of its errata that the run confirms."""
         return sum(erratum["outcome"] == CONFIRMED for erratum in self.errata)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """All that the pages tell."""
+    """All results of a preset that the pages show."""
 
     preset: str
     results: str
@@ -121,12 +121,13 @@ class Findings:
 
 
 def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findings:
-    """Read all results of a preset there are.
+    """Read all results of a preset that exist.
 
     Args:
-        settings: ``preset``, ``results``, ``overrides`` (of the command line), ``artifacts`` (the
-            index with the files of each), ``jobs`` (of the workflow) and ``errata`` (a file).
-        root: of the project: captions, reported numbers and citations.
+        settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
+            line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
+            artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file.
+        root: folder of the project, with the printed numbers and the citations.
 
     Raises:
         ResultError: a file is damaged.
@@ -165,11 +166,13 @@ def _optional(file: Path) -> list[dict[str, str]] | None:
 
 
 def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
-    """A paper's claims with their comparisons, in the order of the ledger."""
+    """Return the claims of a paper with their comparisons, in the order of the ledger."""
     folder = Path(results) / "claims"
     judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
     parts = _optional(folder / f"{paper}_parts.csv") or []
-    unjudged = Verdict(verdict=NOT_RUN, reason=f"verdicts {NOT_MADE}", decisive=None, parts=())
+    unjudged = Verdict(
+        verdict=NOT_RUN, reason="the verdicts have not been computed yet", decisive=None, parts=()
+    )
     rows = []
     for claim in ledger.claims_of(paper):
         row = judged.get(claim.id) or ledger.verdict_row(claim, unjudged, preset, "")
@@ -182,7 +185,7 @@ def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
 
 
 def _numbers(paper: str, results: str, folder: Path) -> list[dict[str, str]]:
-    """A paper's printed numbers beside ours."""
+    """Return the printed numbers of a paper and our counterparts."""
     compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv")
     if compared is not None:
         return compared

@@ -1,9 +1,9 @@
-"""How the pages write numbers, times, sizes and verdicts."""
+"""Formatting of numbers, times, sizes and verdicts in the pages."""
 
 import math
 from typing import Any
 
-# word -> the colour and the sign it is shown with, always beside the word itself
+# tone -> sign, and the words shown in the tone's colour with this sign before them
 TONES = {
     "good": ("✓", ("supported", "reproduced", "holds", "misprint confirmed", "made")),
     "bad": ("✗", ("contradicted", "off", "not confirmed")),
@@ -17,26 +17,26 @@ _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
 
 
 def tone(word: str) -> str:
-    """The colour class of a word.
+    """Return the colour class of a status.
 
     Raises:
-        KeyError: no such word.
+        KeyError: the status is unknown.
     """
     return _TONE_OF[word]
 
 
 def sign(word: str) -> str:
-    """The sign before a word: tells verdicts apart without colour."""
+    """Return the sign of a status, which distinguishes statuses without colour."""
     return TONES[_TONE_OF[word]][0]
 
 
 def short(word: str) -> str:
-    """A verdict as it stands on a badge."""
+    """Return the short form of a status that a badge shows."""
     return word.removesuffix(" at this preset").removeprefix("misprint ")
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """A number with so many significant digits; a dash where there is none."""
+    """Format a number with ``digits`` significant digits; a missing number is a dash."""
     try:
         value = float(value)
     except (TypeError, ValueError):
@@ -53,7 +53,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 05 min``."""
+    """Format a time: ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 05 min``."""
     if seconds is None:
         return "–"
     if seconds < 10:
@@ -66,12 +66,12 @@ def duration(seconds: float | None) -> str:
 
 
 def size(count: int) -> str:
-    """``840 B``, ``12 kB``, ``1.4 MB``."""
+    """Format a number of bytes: ``840 B``, ``12 kB`` or ``1.4 MB``."""
     if count < 1000:
         return f"{count} B"
     return f"{count / 1000:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
 
 
 def name_of(key: str) -> str:
-    """A key of a table or of the configuration in words: ``test_accuracy`` -> ``test accuracy``."""
+    """Return a key of a table or of the settings in words: ``test accuracy``."""
     return key.replace("_", " ")

@@ -1,4 +1,4 @@
-"""The report as one job: read results, copy what the pages show, write the pages."""
+"""The job of the report: read results, copy the files that the pages show, write the pages."""
 
 import logging
 import shutil
@@ -18,16 +18,16 @@ LOG = logging.getLogger("finitewidth")
 
 
 def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
-    """Write the report on whatever results there are into ``folder``.
+    """Write a report on all results that exist.
 
-    An earlier report is replaced only when the new one is whole.
+    An earlier report is replaced only after the new one is complete.
 
     Args:
-        folder: of the report; its first page is ``index.html``.
-        settings: as of `finitewidth.report.findings.read_findings`.
+        folder: where the report is written; its first page is ``index.html``.
+        settings: as for `finitewidth.report.findings.read_findings`.
 
     Raises:
-        ResultError: a file is damaged, or a caption is no reStructuredText.
+        ResultError: a file is damaged, or a caption is not valid reStructuredText.
     """
     started = time.monotonic()
     folder = Path(folder)

@@ -1,4 +1,4 @@
-"""What stands on which page; how it looks stands in ``templates``."""
+"""The content of every page; the HTML is in ``templates``."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Pap
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A piece of HTML below a heading; without title it goes on with what stands above."""
+    """HTML below a heading; without a title it continues the section before it."""
 
     html: str
     title: str = ""
@@ -30,7 +30,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page: the name of its file, its title, its name in the navigation."""
+    """A page: the name of its file, its title, and its label in the navigation."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class Page:
 
 
 def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
-    """Overview, claims, a page per paper, errata, runs."""
+    """Return the overview, the claims, one page per paper, the errata and the runs."""
     return [
         overview(findings),
         claims_page(findings, downloads),
@@ -50,27 +50,31 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
 
 
 def overview(findings: Findings) -> Page:
-    """How far the papers hold, in a minute."""
+    """Return the overview: counts, results by paper, differences from the papers, and a legend."""
     facts = {"findings": findings, "words": (*verdicts.VERDICTS, *reported.OUTCOMES)}
     return Page(
         name="index",
-        title="How far do the papers hold?",
+        title="Which results of the papers are reproduced?",
         label="Overview",
         sections=(
             Section(html=_rendered("overview.html", **facts)),
-            Section(html=_rendered("scores.html", **facts), title="By paper", anchor="papers"),
+            Section(
+                html=_rendered("scores.html", **facts), title="Results by paper", anchor="papers"
+            ),
             Section(
                 html=_rendered("news.html", **_news(findings)),
-                title="What does not hold, or not clearly",
+                title="Differences from the papers and inconclusive results",
                 anchor="news",
             ),
-            Section(html=_rendered("legend.html"), title="How to read this", anchor="legend"),
+            Section(
+                html=_rendered("legend.html"), title="Meaning of the statuses", anchor="legend"
+            ),
         ),
     )
 
 
 def claims_page(findings: Findings, downloads: Downloads) -> Page:
-    """All claims: a table to filter, and below it each with all that its verdict rests on."""
+    """Return the page of all claims: a table, and below it the details of each verdict."""
     details = [
         Section(
             html=_rendered(
@@ -88,7 +92,7 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
 
 
 def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
-    """A paper: every table and figure, then the numbers of its text and the jobs behind it."""
+    """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
     head = _rendered("paper.html", paper=paper, artifacts=paper.artifacts, findings=findings)
     shown = [artifact for artifact in paper.artifacts if artifact.state != PLANNED]
     planned = [artifact for artifact in paper.artifacts if artifact.state == PLANNED]
@@ -100,7 +104,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
     if text:
         html = _rendered("numbers.html", numbers=text, open=True)
-        sections.append(Section(html=html, title="Numbers of the text", anchor=f"{name}-text"))
+        sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
     if planned:
         html = _rendered("planned.html", planned=planned)
         sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
@@ -110,7 +114,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
 
 
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
-    """Misprints: what is printed, what is right, and a computation of both."""
+    """Return the page of misprints: printed and corrected text, and the check of both."""
     data = downloads.put(findings.errata_file)
     jobs = sources.upstream((findings.errata_file,), findings.jobs)
     head = Section(html=_rendered("errata.html", findings=findings, data=data, jobs=jobs))
@@ -127,7 +131,7 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
 
 
 def runs_page(findings: Findings, downloads: Downloads) -> Page:
-    """Versions, machine, git state; time and memory of every job."""
+    """Return the page of versions, machines and commits, and of time and memory of every job."""
     stamps = [{"who": "this report", **this_environment()}]
     stamps += [{"who": name, **stamp} for name, stamp in findings.stamps.items()]
     facts = {
@@ -138,15 +142,19 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
     }
     sections = (
         Section(html=_rendered("runs.html", **facts)),
-        Section(html=_rendered("environments.html", **facts), title="Where it ran", anchor="env"),
-        Section(html=_rendered("costs.html", **facts), title="What it took", anchor="costs"),
+        Section(html=_rendered("environments.html", **facts), title="Environment", anchor="env"),
+        Section(html=_rendered("costs.html", **facts), title="Time and memory", anchor="costs"),
         *_experiments("runs", findings, downloads),
     )
     return Page(name="runs", title="Runs and provenance", label="Runs", sections=sections)
 
 
 def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What stamps tell of code, versions and machine; those that tell the same together."""
+    """Group jobs by code, versions and machine.
+
+    Args:
+        stamps: provenances, each with the name of its job as ``who``.
+    """
     together: dict[str, dict[str, Any]] = {}
     for stamp in stamps:
         facts = {key: stamp.get(key) for key in ("git", "python", "versions", "machine")}
@@ -156,28 +164,28 @@ def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def paper_of(job: sources.Job) -> str:
-    """The page that shows a job's settings: that of its paper, or that of the runs."""
+    """Return the page that shows the settings of a job: that of its paper, or ``runs``."""
     return job.paper or "runs"
 
 
 def job_href(job: sources.Job) -> str:
-    """Where a job's settings stand."""
+    """Return the address of the settings of a job."""
     page = paper_of(job)
     return f"{page}.html#{job_anchor(job)}"
 
 
 def job_anchor(job: sources.Job) -> str:
-    """The mark of a job on that page."""
+    """Return the anchor of a job on its page."""
     return "job-" + job.name.replace(" ", "-").replace("/", "-").replace("_", "-")
 
 
 def artifact_anchor(artifact: str) -> str:
-    """The mark of an artifact on its paper's page."""
+    """Return the anchor of an artifact on the page of its paper."""
     return artifact.replace("_", "-")
 
 
 def artifact_href(artifact: str) -> str:
-    """Where an artifact stands."""
+    """Return the address of an artifact."""
     return f"{artifact.split('_')[0]}.html#{artifact_anchor(artifact)}"
 
 
@@ -203,7 +211,7 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
 
 
 def command(artifact: str, findings: Findings) -> str:
-    """What makes exactly this artifact, with all that the command line changed."""
+    """Return the command that computes an artifact with the settings of this run."""
     settings = [f"preset={findings.preset}", *findings.overrides]
     return f"snakemake --cores 1 {artifact} --config {shlex.join(settings)}"
 
@@ -211,7 +219,7 @@ def command(artifact: str, findings: Findings) -> str:
 def _with_sources(
     claim: Mapping[str, Any], findings: Findings, downloads: Downloads
 ) -> dict[str, Any]:
-    """A claim with links to the rows and to the settings it rests on."""
+    """Add to a claim the files and the jobs that its verdict is based on."""
     files = tuple(f"{findings.results}/{table}" for table in claim["tables"])
     jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
     return {
@@ -234,7 +242,7 @@ def _job(job: sources.Job, findings: Findings, downloads: Downloads) -> dict[str
 
 
 def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Section]:
-    """What was run for a page, with its settings; nothing if nothing was."""
+    """Return the section of the jobs of a page; empty if there are none."""
     jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == page]
     if not jobs:
         return []
@@ -243,7 +251,7 @@ def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Se
 
 
 def _settings(stamp: Mapping[str, Any]) -> str:
-    """The settings of a job as YAML; of a training's replicas how many there are."""
+    """Return the settings of a job as YAML; the replicas of a training are only counted."""
     settings = dict(stamp.get("settings") or {})
     if "replicas" in settings:
         settings["replicas"] = f"{len(settings['replicas'])}, listed in {sources.STAMP}"
@@ -251,7 +259,7 @@ def _settings(stamp: Mapping[str, Any]) -> str:
 
 
 def _news(findings: Findings) -> dict[str, Any]:
-    """What a reader should know first: claims and numbers that fail, or hang in the balance."""
+    """Return the claims and numbers that differ from the papers or are inconclusive."""
 
     def judged(verdict: str) -> list[dict[str, Any]]:
         return [claim for claim in findings.claims if claim["verdict"] == verdict]
@@ -274,7 +282,7 @@ def _pixels(file: str) -> tuple[int, int]:
 
 
 def _table(file: str) -> str:
-    """A table as typeset in Markdown, as HTML."""
+    """Return a table that is typeset in Markdown as HTML."""
     from markdown_it import MarkdownIt
 
     with open(file, encoding="utf-8") as stream:

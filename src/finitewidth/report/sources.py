@@ -1,4 +1,4 @@
-"""What feeds an artifact: the jobs between the datasets and it, and the stamps they left."""
+"""The jobs that an artifact is computed from, and the provenance that they wrote."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ STAMP = "provenance.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One job of the workflow: what feeds it, what it makes, where it tells of itself.
+    """One job of the workflow.
 
     Attributes:
-        name: of its rule; ``train <paper>/<training>`` for a training.
+        name: name of its rule; ``train <paper>/<training>`` for a training.
         inputs, outputs: files.
-        log, benchmark: files; empty where it has none.
-        paper: whose job it is; empty for a job of no paper.
-        footer: what stands below the table or figure it makes.
+        log, benchmark: files; empty if there are none.
+        footer: the line below the table or figure that it makes.
+        paper: short name of its paper; empty if it belongs to no paper.
     """
 
     name: str
@@ -33,17 +33,17 @@ class Job:
 
     @property
     def stamp(self) -> str | None:
-        """The provenance it writes; None for one that only draws or typesets."""
+        """The provenance file that it writes; None if it only draws or typesets."""
         return next((file for file in self.outputs if file.endswith(STAMP)), None)
 
     @property
     def is_training(self) -> bool:
-        """Whether it is one of the stacked trainings."""
+        """Whether it is a training."""
         return self.name.startswith("train ")
 
 
 def read_jobs(described: Mapping[str, Mapping[str, Any]]) -> dict[str, Job]:
-    """Jobs by name, from what the workflow says of its rules."""
+    """Return the jobs by name, from the workflow's description of its rules."""
     return {
         name: Job(
             name=name, inputs=tuple(facts["inputs"]), outputs=tuple(facts["outputs"]),
@@ -55,12 +55,12 @@ def read_jobs(described: Mapping[str, Mapping[str, Any]]) -> dict[str, Job]:
 
 
 def feeding(job: Job, jobs: Mapping[str, Job]) -> list[Job]:
-    """All jobs upstream of ``job`` that leave a stamp, the nearest first."""
+    """Return all jobs upstream of ``job`` that write a provenance file, the nearest first."""
     return upstream(job.inputs, jobs)
 
 
 def upstream(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
-    """All jobs that made ``files``, or what those were made from, if they leave a stamp."""
+    """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
     makers = {file: job for job in jobs.values() for file in job.outputs}
     found: dict[str, Job] = {}
     seen: set[str] = set()
@@ -78,7 +78,7 @@ def upstream(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
 
 
 def read_stamp(job: Job) -> dict[str, Any] | None:
-    """The provenance a job left; None if it was not run yet.
+    """Read the provenance of a job; None if the job has not been run.
 
     Raises:
         ResultError: the file is damaged.
@@ -87,5 +87,7 @@ def read_stamp(job: Job) -> dict[str, Any] | None:
         return None
     stamp = result_files.read_json(job.stamp)
     if not isinstance(stamp, dict):
-        raise ResultError(f"{job.stamp} is damaged (no object); delete it and run again")
+        raise ResultError(
+            f"{job.stamp} is damaged: it is not a JSON object; delete it and run again"
+        )
     return stamp

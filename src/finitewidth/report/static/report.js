@@ -1,6 +1,6 @@
-// Tables that sort, search and filter (DataTables); a mark in the address opens what it names.
+// Sorting, searching and filtering of tables (DataTables), and opening the target of a link.
 
-const LISTS = ["paper", "verdict", "preset"];
+const LISTS = ["paper", "verdict"];
 
 function options(table) {
   const filtered = table.dataset.table === "filtered";
@@ -10,7 +10,9 @@ function options(table) {
       topStart: filtered ? "info" : null, topEnd: "search",
       bottomStart: null, bottomEnd: null,
     },
-    language: { info: "_TOTAL_ shown", infoFiltered: "of _MAX_", infoEmpty: "none shown", search: "Search" },
+    language: {
+      info: "Showing _TOTAL_ claims", infoFiltered: "of _MAX_", infoEmpty: "Showing no claims", search: "Search",
+    },
   };
   if (!filtered) return common;
   const heads = [...table.querySelectorAll("thead th")];
@@ -28,7 +30,7 @@ function options(table) {
   };
 }
 
-// claims.html?paper=npf&verdict=contradicted starts filtered
+// the filters in an address such as claims.html?paper=npf&verdict=contradicted
 function asked(heads) {
   const query = new URLSearchParams(location.search);
   const lists = {};
@@ -48,7 +50,7 @@ function openTarget() {
   target.scrollIntoView();
 }
 
-// the theme says data-theme, DataTables listens to a class
+// the theme sets the attribute data-theme, DataTables reads the class dark
 function followTheme() {
   const root = document.documentElement;
   const follow = () => root.classList.toggle("dark", root.dataset.theme === "dark");
