@@ -1,10 +1,11 @@
-"""Experiments of beyond at small sizes: exact where that is known, and rows that add up."""
+"""Experiments of beyond at small sizes, compared with exact values, and their figures."""
 
 import numpy as np
 import pytest
 
+from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import check, merged, preset_only
+from finitewidth.common.settings import merged, preset_only
 from finitewidth.experiments.beyond import diagonal, off_diagonal, theorem31, theory
 from finitewidth.experiments.beyond.grids import depths, network
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
@@ -13,6 +14,7 @@ from finitewidth.figures.beyond import extra_theorem31, fig5, fig6, ratio
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
+from finitewidth.pipeline.plan import checked
 
 PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "errors": "bars",
           "exact": True}  # fmt: skip
@@ -202,4 +204,4 @@ def test_settings_that_contradict_each_other_are_refused(section, value, words, 
     root = request.config.rootpath
     config = merged(preset_only("quick", root / "config"), {"beyond": {section: value}})
     with pytest.raises(ConfigError, match=words):
-        check(config, root / "workflow/schemas")
+        checked(config, root, read_papers(root / "workflow/papers"))

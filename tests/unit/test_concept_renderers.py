@@ -1,4 +1,4 @@
-"""Diagrams and tables of equations: drawn at other sizes too, and readable without MathJax."""
+"""Diagrams, also of other sizes, and tables of equations, which are readable as plain text."""
 
 import pandas as pd
 import pytest
@@ -29,7 +29,7 @@ def texts(figure):
 
 
 def inside(figure):
-    """Whether every text lies within the page."""
+    """Return whether every text lies within the page."""
     figure.canvas.draw()
     page = figure.bbox
     boxes = [text.get_window_extent() for text in figure.axes[0].texts]
@@ -52,7 +52,7 @@ def test_figure_1_names_all_paths_and_prints_lambda(measured):
 
 
 def test_figure_1_as_a_document(measured):
-    """Lambda of the document is what its own lists of active paths give."""
+    """Lambda agrees with the lists of active paths in the document."""
     found = fig1.document(fig1.select(measured["npf"], {}))
     assert len(found["paths"]) == 18
     assert (found["paths"][2], found["paths"][11]) == ([1, 1, 3], [2, 1, 3])

@@ -1,4 +1,4 @@
-"""Renderers draw the rows they are given, the same every time, and compute nothing."""
+"""Renderers draw the rows that they are given, and equal rows give equal files."""
 
 import numpy as np
 import pandas as pd
@@ -136,7 +136,7 @@ def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
 
 
 def test_the_earlier_version_has_bold_cells_the_final_one_none():
-    """Our best of a line, and what the paper prints so: learnt gates in four of six rows."""
+    """Bold are our best regime of a line, and learnt gates in four of the paper's six rows."""
     rows = cells().assign(paper="npf0")
     rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
     settings = SETTINGS | {"paper": "npf0"}

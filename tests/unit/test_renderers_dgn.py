@@ -1,4 +1,4 @@
-"""Renderers of dgn's trained networks draw the rows they are given."""
+"""Renderers of dgn's trained networks draw the rows that they are given."""
 
 import pandas as pd
 import pytest

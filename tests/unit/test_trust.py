@@ -1,4 +1,4 @@
-"""Experiments of trust at small sizes: exact where that is known, and rows that add up."""
+"""Experiments of trust at small sizes, compared with exact values, and their figures."""
 
 import numpy as np
 import pytest
