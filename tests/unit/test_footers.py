@@ -131,8 +131,11 @@ def test_device_and_checkpoints_change_no_footer():
 
 # --- every setting, one at a time ---------------------------------------------------------------
 
-DATA = {("data", role): name for role, name in
-        (("mnist", "warped_digits"), ("fashion_mnist", "digits"), ("cifar10", "digits"))}  # fmt: skip
+DATA = {
+    ("data", "mnist"): "warped_digits",
+    ("data", "fashion_mnist"): "digits",
+    ("data", "cifar10"): "digits",
+}
 
 
 def others(value):

@@ -86,7 +86,7 @@ def test_tables_of_claims_are_made_by_rules():
 
 
 def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(ConfigError, match="npf.nu.every: 9 is refused; it must be at most"):
+    with pytest.raises(ConfigError, match=r"npf\.nu\.every: 9 is refused; it must be at most"):
         plan(npf={"nu": {"every": 9, "epochs": 8}})
-    with pytest.raises(ConfigError, match="data.mnist: 'dgits' is unknown"):
+    with pytest.raises(ConfigError, match=r"data\.mnist: 'dgits' is unknown"):
         plan(data={"mnist": "dgits"})

@@ -4,6 +4,7 @@ import copy
 import difflib
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,7 @@ _Validator = jsonschema.validators.extend(
 )
 
 
+@cache
 def schema(folder: str | Path) -> dict[str, Any]:
     """What a configuration may say: ``config.schema.yaml`` with the schema of every paper."""
     whole = read_yaml(Path(folder) / "config.schema.yaml")

@@ -21,7 +21,6 @@ from finitewidth.common.declarations import (
     paper_names,
     read_papers,
 )
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
 from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, source_for
@@ -152,11 +151,17 @@ class Plan:
 
     def memory(self, name: str, wildcards: Any, attempt: int) -> int:
         """MB that a job asks a scheduler for."""
-        return self.requests.memory(_cost_name(name, wildcards), attempt)
+        return self.requests.memory(self._cost_name(name, wildcards), attempt)
 
     def minutes(self, name: str, wildcards: Any, attempt: int) -> int:
         """Wall time that a job asks a scheduler for."""
-        return self.requests.minutes(_cost_name(name, wildcards), attempt)
+        return self.requests.minutes(self._cost_name(name, wildcards), attempt)
+
+    def _cost_name(self, name: str, wildcards: Any) -> str:
+        """The name under which the costs of a job are known; figures and tables share one each."""
+        if name == "train":
+            return f"{wildcards.paper}/{wildcards.training}"
+        return self.jobs[name].kind if name in self._rendered else name
 
     def group(self, rule: str, wildcards: Any) -> str | None:
         """The group in which a job travels to a cluster; None: alone."""
@@ -248,7 +253,7 @@ class Plan:
     def claim_code(self, wildcards: Any) -> str:
         """Digest of the code that judges a paper's claims, and of the numbers it prints."""
         paper = wildcards.paper
-        modules = (f"finitewidth.claims.{paper}", "finitewidth.claims.job")
+        modules = filter(None, (ledger.module_of(paper), "finitewidth.claims.job"))
         return self.code_of(*modules, script="claims", texts=[f"config/reported/{paper}.csv"])
 
     def caption_code(self, paper: str) -> str:
@@ -348,13 +353,3 @@ class Plan:
         """What every artifact will cost, as a table; ``rules`` as of `graph`."""
         entries = done(self.artifacts)
         return forecast(self.config, entries, rules, self.trainings(), gpu_tflops)
-
-
-def _cost_name(name: str, wildcards: Any) -> str:
-    """The name under which the costs of a job are known."""
-    if name == "train":
-        return f"{wildcards.paper}/{wildcards.training}"
-    return name
-
-
-__all__ = ["ConfigError", "Plan", "checked"]
