@@ -1,4 +1,4 @@
-"""Activations with their derivatives, by name or by callable."""
+"""Activation functions and their derivatives."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 from finitewidth.kernels.ntk_init.initialisation import refuse
 
-if TYPE_CHECKING:  # closed forms need no tensors; importing torch costs more than most of them
+if TYPE_CHECKING:  # closed forms do not need torch, whose import takes longer than most of them
     import torch
 
 TensorMap = Callable[["torch.Tensor"], "torch.Tensor"]
@@ -17,10 +17,14 @@ TensorMap = Callable[["torch.Tensor"], "torch.Tensor"]
 
 @dataclass(frozen=True)
 class Activation:
-    """An elementwise activation phi and its derivative, both float64 tensor -> tensor.
+    """An elementwise activation phi and its derivative, both functions of a float64 tensor.
 
-    ``name`` is "relu", "erf" or "tanh" for the built-in ones; closed forms are looked up by it.
-    ``slope_of_value``, where known, gives the derivative from phi(h), which saves half the time.
+    Attributes:
+        name: "relu", "erf" or "tanh" for the built-in activations. Closed forms are selected by it.
+        value: phi(h).
+        slope: phi'(h).
+        slope_of_value: phi'(h) as a function of phi(h), which takes half the time; None if there is
+            no such function.
     """
 
     name: str
@@ -34,7 +38,7 @@ def _tanh(h: "torch.Tensor") -> "torch.Tensor":
         return h.tanh()
     import torch
 
-    return torch.from_numpy(np.tanh(h.numpy()))  # five times as fast, as exact
+    return torch.from_numpy(np.tanh(h.numpy()))  # five times as fast as torch, equally accurate
 
 
 def _tanh_slope(h: "torch.Tensor") -> "torch.Tensor":
@@ -49,9 +53,9 @@ NAMED = {activation.name: activation for activation in (RELU, ERF, TANH)}
 
 
 def slope_by_autograd(function: TensorMap) -> TensorMap:
-    """The derivative of an elementwise function by automatic differentiation.
+    """Return the derivative of an elementwise function, by automatic differentiation.
 
-    It stores each derivative; relu'(0) = 0 as in torch.
+    The derivative of ReLU at 0 is 0, as in torch.
     """
 
     def slope(h: "torch.Tensor") -> "torch.Tensor":
@@ -66,12 +70,14 @@ def slope_by_autograd(function: TensorMap) -> TensorMap:
 
 
 def activation_of(activation: "str | Activation | TensorMap") -> Activation:
-    """The activation of a name ("relu", "erf", "tanh"), an `Activation`, or a torch callable.
+    """Return an activation from its name or from a callable.
 
-    A callable must act elementwise; its derivative is taken by autograd.
+    Args:
+        activation: "relu", "erf" or "tanh", an `Activation`, or a torch callable that acts
+            elementwise. The derivative of a callable is computed by autograd.
 
     Raises:
-        ConfigError: an unknown name or not a callable.
+        ConfigError: the name is unknown, or the argument is not callable.
     """
     if isinstance(activation, Activation):
         return activation

@@ -1,4 +1,4 @@
-"""The reference: matrices drawn, network run forward and backward. For tests and benchmarks."""
+"""Reference sampler, which draws all weight matrices. It is used in tests and benchmarks."""
 
 from typing import Any
 
@@ -22,7 +22,11 @@ from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 def drawn_network(
     init: Initialisation, normals: Normals
 ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """Weights (draws, n_l, n_(l-1)) and biases (draws, n_l) of random networks."""
+    """Draw random networks.
+
+    Returns:
+        Weights (draws, n_l, n_(l-1)) and biases (draws, n_l), one tensor per layer each.
+    """
     weights, biases = [], []
     for fan_in, width in zip(init.widths, init.layer_widths[1:], strict=True):
         weights.append(normals(width, fan_in) * (init.sigma_w2 / fan_in) ** 0.5)
@@ -45,25 +49,27 @@ def sample_by_brute_force(
     memory_bytes: int = streams.DEFAULT_MEMORY,
     progress: streams.Progress | None = None,
 ) -> NtkDraws:
-    """Independent draws of the S C x S C tangent kernel from networks drawn in full.
+    """Draw the S C x S C tangent kernel of random networks whose matrices are drawn in full.
 
     Args:
-        init: the network; any number of outputs C.
-        inputs: (S, n_0), S >= 1, none of norm zero.
-        draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
+        init: the law of the network, with any number of outputs C.
+        inputs: (S, n_0) with S >= 1; no input may have norm zero.
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
-        method: "products" (forward and backward by matrix products) or "autograd" (Jacobians by
-            torch.func: the definition).
-        device: "cpu" or a CUDA device; the law is the same, the numbers are not.
-        memory_bytes: budget, results included; does not change the numbers.
+        method: "products" for a forward and a backward pass by matrix products, "autograd" for
+            Jacobians by torch.func, which is the definition.
+        device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
+        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
         progress: called with (draws done, draws wanted).
 
-    Cost: sum of n_l n_(l-1) normals per draw and as many products per input; memory 8 bytes per
-    weight and draw held at once. Use a sampler instead wherever one applies.
+    Cost: sum of n_l n_(l-1) normal variables per draw, and as many multiplications per input.
+    Memory: 8 bytes per weight and per draw held at the same time. Use one of the other samplers if
+    it applies.
 
     Raises:
-        ConfigError: an argument out of range, a budget below one block, or an overflow.
+        ConfigError: an argument is out of range, the budget is too small for one block, or a number
+            overflows.
     """
     checked_choice("method", method, ("products", "autograd"))
     activation, device = activation_of(activation), checked_device(device)

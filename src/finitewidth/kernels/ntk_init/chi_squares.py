@@ -1,4 +1,4 @@
-"""Exact draws of what a ReLU layer needs: how many units are on, and chi-squares of so many."""
+"""Exact draws of the number of active units of a ReLU layer, and of chi-square variables."""
 
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ LARGEST_TABLE = 4096
 
 @lru_cache(maxsize=256)
 def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Walker's alias table of Bin(width, 1/2): where each cell ends, half of its alternative."""
+    """Return Walker's alias table of Bin(width, 1/2): thresholds, and halves of alternatives."""
     cells = width + 1
     weights = list(binom.pmf(np.arange(cells), width, 0.5) * cells)
     keep, other = np.ones(cells), np.arange(cells)
@@ -22,15 +22,23 @@ def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
         weights[high] -= 1 - weights[low]
         if weights[high] < 1:
             small.append(large.pop())
-    # a draw needs K/2 only: the cell's number k + u becomes a threshold, and both ends are halved
+    # the threshold of cell k is k + keep[k]; alternatives are halved, as a draw returns K / 2
     return np.arange(cells) + keep, other / 2
 
 
 def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray:
-    """K / 2 with K ~ Bin(``width``, 1/2), float64 (``size``,): half the number of units on.
+    """Draw K / 2, half the number of active units, with K ~ Bin(``width``, 1/2).
 
-    Time does not depend on the width (alias table, exact to 2^-53) up to 4,096 units; beyond that
-    numpy's rejection sampler is used.
+    Up to a width of 4,096 an alias table is used, which is exact to 2^-53 and whose time does not
+    depend on the width. Above, numpy's rejection sampler is used.
+
+    Args:
+        rng: source of random numbers.
+        width: number of units.
+        size: number of draws.
+
+    Returns:
+        (size,) in float64.
     """
     if width > LARGEST_TABLE:
         return rng.binomial(width, 0.5, size) * 0.5
@@ -42,5 +50,8 @@ def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray
 
 
 def half_chi_square(rng: np.random.Generator, half_freedom: np.ndarray) -> np.ndarray:
-    """Half a chi-square variable of 2 ``half_freedom`` degrees; 0 where these are 0 or negative."""
+    """Draw half a chi-square variable of 2 ``half_freedom`` degrees of freedom.
+
+    The result is 0 if ``half_freedom`` is 0 or negative.
+    """
     return rng.standard_gamma(np.maximum(half_freedom, 0.0))

@@ -1,8 +1,9 @@
 """ReLU kernels at many depths and weight variances from one pass of random numbers.
 
-Without biases the layers of constant width are exchangeable and the kernel is built from the output
-down by a linear recursion, so one pass of L layers holds a network of each depth; and activations
-and errors are homogeneous in the weights, so one pass at sigma_w2 = 2 holds every sigma_w2.
+Without biases, layers of equal width are exchangeable, and the kernel obeys a linear recursion from
+the output layer down. Hence one pass of L layers contains a network of every depth up to L.
+Activations and errors are homogeneous in the weights. Hence one pass at sigma_w2 = 2 contains every
+sigma_w2. Source: docs/theory.md, section 2, equation (2).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,12 +29,14 @@ Cell = tuple[int, float]
 
 @dataclass
 class _Pass:
-    """State after some hidden layers, at sigma_w2 = 2, from the output down.
+    """State of the recursion after some layers, counted from the output down, at sigma_w2 = 2.
 
     Attributes:
         kernel: T = sum_j w_j D_j |x^(j-1)|^2 / |x^(l-1)|^2.
-        error: D = |delta^l|^2; ``ratio``: R = f^2 / |x^(l-1)|^2.
-        biases: per variance, sum_j (a/g)^(L-j) D_j g^(1-l): Theta_b - 1 divided by its growth.
+        error: D = |delta^l|^2.
+        ratio: R = f^2 / |x^(l-1)|^2.
+        biases: sum_j (a/g)^(L-j) D_j g^(1-l) for each variance, which is Theta_b - 1 divided by its
+            growth.
     """
 
     kernel: np.ndarray
@@ -53,27 +56,31 @@ def sample_depths(
     independent: bool = False,
     progress: streams.Progress | None = None,
 ) -> Iterator[dict[Cell, NtkDraws]]:
-    """Blocks of draws for each depth and weight variance; the caller sums or stores them.
+    """Draw the kernel at one input for many depths and weight variances, block by block.
+
+    The law is exact for each pair of depth and variance. Unless ``independent`` is set, all pairs
+    share random numbers, so differences between them have less noise.
 
     Args:
-        init: the deepest network; depth d is made of its first d - 1 hidden layers.
-        depths: 1..init.depth.
-        draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
-        sigma_w2: variances; default that of ``init``.
+        init: the law of the deepest network. The network of depth d has its first d - 1 hidden
+            layers.
+        depths: depths between 1 and init.depth.
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
+        sigma_w2: weight variances; None for that of ``init``.
         input_norm2: |x|^2 > 0.
-        independent: a stream of its own for every cell instead of shared random numbers.
+        independent: whether each pair of depth and variance has its own random numbers.
         progress: called with (draws done, draws wanted) after each block.
 
     Yields:
-        {(depth, sigma_w2): draws of at most 2,048 networks}. Cells share random numbers (each is
-        exact in law, differences between them are less noisy) unless ``independent``.
+        {(depth, sigma_w2): draws of at most 2,048 networks}.
 
-    Cost: O(max depth x variances) per draw where sigma_b2 = 0 and hidden widths are equal, else
-    O(sum of depths x variances), in products only: random numbers are drawn once for all cells.
+    Cost: O(max depth x variances) per draw if sigma_b2 = 0 and the hidden widths are equal,
+    otherwise O(sum of depths x variances). Random numbers are drawn once for all pairs, unless
+    ``independent`` is set.
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     depths, variances = checked_grid(init, depths, sigma_w2)
     norm2 = scalar_chain.checked_scalar(init, input_norm2)
@@ -96,10 +103,15 @@ def sample_depths(
 def checked_grid(
     init: Initialisation, depths: Sequence[int], sigma_w2: Sequence[float] | None
 ) -> tuple[list[int], list[float]]:
-    """Depths and weight variances of a sweep, by default the variance of ``init``.
+    """Check and return the depths and weight variances of a sweep.
+
+    Args:
+        init: the law of the deepest network.
+        depths: depths between 1 and init.depth.
+        sigma_w2: weight variances; None for that of ``init``.
 
     Raises:
-        ConfigError: one is out of range.
+        ConfigError: a value is out of range.
     """
     found = [checked_count("depths", depth) for depth in depths]
     if not found or max(found) > init.depth:
@@ -124,11 +136,14 @@ def _independent_cells(
 
 @dataclass(frozen=True)
 class _Chance:
-    """The random numbers of one block, in place l for layer l (place 0 is unused).
+    """The random numbers of one block. Entry l belongs to layer l; entry 0 is not used.
 
     Attributes:
-        alive: whether layer l and all below it have a unit on (with random biases: layer l).
-        signal, noise: chi-squares of K_l and of K_l - 1 degrees; ``normals``: standard.
+        alive: whether layer l and all layers below have an active unit. With random biases, whether
+            layer l has one.
+        signal: chi-square variables of K_l degrees of freedom.
+        noise: chi-square variables of K_l - 1 degrees of freedom.
+        normals: standard normal variables; entry 0 belongs to the output.
     """
 
     alive: list[np.ndarray]
@@ -143,7 +158,7 @@ def _chance(rng: np.random.Generator, init: Initialisation) -> _Chance:
     for width in init.widths[1:]:
         half_on = half_units_on(rng, width, BLOCK)
         if init.sigma_b2 == 0:
-            half_on *= drawn.alive[-1]  # above a dead layer all h are 0, and relu'(0) = 0
+            half_on *= drawn.alive[-1]  # above a dead layer all h are 0, and ReLU'(0) = 0
         drawn.alive.append(half_on > 0)
         drawn.signal.append(2 * half_chi_square(rng, half_on))
         drawn.noise.append(2 * half_chi_square(rng, half_on - 0.5))
@@ -159,7 +174,7 @@ def _shared_numbers(
     seed: int,
     number: int,
 ) -> dict[Cell, NtkDraws]:
-    """The scalar chain with one set of random numbers for all cells of a block."""
+    """Run the scalar chain for all depths and variances with the same random numbers."""
     chance = _chance(streams.generator(seed, number), init)
     order = sorted(set(depths), reverse=True)
     block = {}
@@ -186,9 +201,16 @@ def _shared_numbers(
 def _errors(
     init: Initialisation, depths: Sequence[int], norms: Sequence[np.ndarray], chance: _Chance
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Theta_W and Theta_b, divided by growth, and the output, (depths, block); ``depths`` descend.
+    """Run the backward pass of `scalar_chain.backward` for several depths together.
 
-    As `scalar_chain.backward`, from the output layer of every depth down at once.
+    Args:
+        init: the law of the deepest network.
+        depths: the depths in descending order.
+        norms: |x^l|^2, divided by the growth, one array (block,) per layer.
+        chance: the random numbers.
+
+    Returns:
+        Theta_W and Theta_b, divided by the growth, and the output, each (depths, block).
     """
     gains, shape = init.weight_gains, (len(depths), BLOCK)
     growths = [growth_of(init, relu=True, depth=depth) for depth in depths]
@@ -249,7 +271,7 @@ def _one_pass(
         alive = (half_on > 0).astype(float)
         error = shrink * state.error + alive * state.ratio
         biases = alive * state.biases / growth + (a / growth) ** (depth - 1) * error
-        if depth in depths:  # the layer read as the first one: its fan-in is n_0
+        if depth in depths:  # here this layer is the first hidden layer, with fan-in n_0
             bottom = _Pass(
                 grown / first * state.kernel + (2 / first if ntk else 1.0) * error,
                 error,
@@ -278,7 +300,7 @@ def _cells(
     for place, variance in enumerate(variances):
         a = variance / 2
         log_growth = (depth - 1) * float(np.log(max(a, 1.0)))
-        rest = min(a, 1.0) ** (depth - 1)  # a^(L-1) without the growth that is kept apart
+        rest = min(a, 1.0) ** (depth - 1)  # a^(L-1) divided by exp(log_growth)
         own = a if init.parametrisation == "ntk" else 1.0
         bias_gain = 1.0 if init.parametrisation == "standard" else 0.0
         block[depth, variance] = NtkDraws(

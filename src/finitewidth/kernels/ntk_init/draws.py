@@ -1,4 +1,4 @@
-"""What the samplers return: draws of the tangent kernel, common growth kept as a logarithm."""
+"""The result of the samplers: draws of the tangent kernel, with their growth as a logarithm."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,19 +14,21 @@ LOG_MAX = float(np.log(np.finfo(np.float64).max))
 class NtkDraws:
     """Independent draws of the tangent kernel, Theta = Theta_W + Theta_b, and of the output f.
 
-    For one input the kernel is a number, shape (draws,). For S inputs and C outputs it is a
-    symmetric positive semidefinite matrix, shape (draws, S C, S C), index s C + k standing for
-    output k at input s, and the output has shape (draws, S, C).
+    For one input, kernel and output have the shape (draws,). For S inputs and C outputs, the kernel
+    is a symmetric positive semidefinite matrix, (draws, S C, S C), where index s C + k is output k
+    at input s, and the output has the shape (draws, S, C).
 
-    The kernel is divided by exp(``log_growth``) and the output by its square root, where
-    ``log_growth`` = (L - 1) log max(1, sigma_w2 / 2) for ReLU and 0 otherwise: ratios of moments
-    need no more, and depth 2,000 in the chaotic phase stays finite.
+    The stored kernel is divided by exp(``log_growth``) and the stored output by the square root of
+    this factor. For ReLU, ``log_growth`` is (L - 1) log max(1, sigma_w2 / 2); otherwise it is 0.
+    Ratios of moments do not depend on the factor, and the stored numbers remain finite at depth
+    2,000 in the chaotic phase.
 
     Attributes:
-        scaled_theta_w, scaled_theta_b: the weights' and the biases' part, divided.
-        scaled_output: f, drawn jointly with the kernel, divided.
-        log_growth: natural logarithm of the factor taken out.
-        depth: L, named when a kernel overflows.
+        scaled_theta_w: part of the weights, divided by the factor.
+        scaled_theta_b: part of the biases, divided by the factor.
+        scaled_output: f, drawn jointly with the kernel, divided by the root of the factor.
+        log_growth: natural logarithm of the factor.
+        depth: L, used in error messages.
     """
 
     scaled_theta_w: np.ndarray
@@ -42,29 +44,29 @@ class NtkDraws:
 
     @property
     def theta_w(self) -> np.ndarray:
-        """Theta_W. ConfigError where it exceeds float64."""
+        """Theta_W. Raises ConfigError if it overflows float64."""
         return self._grown("theta_w", self.scaled_theta_w)
 
     @property
     def theta_b(self) -> np.ndarray:
-        """Theta_b. ConfigError where it exceeds float64."""
+        """Theta_b. Raises ConfigError if it overflows float64."""
         return self._grown("theta_b", self.scaled_theta_b)
 
     @property
     def theta(self) -> np.ndarray:
-        """Theta = Theta_W + Theta_b. ConfigError where it exceeds float64."""
+        """Theta = Theta_W + Theta_b. Raises ConfigError if it overflows float64."""
         return self._grown("theta", self.scaled_theta)
 
     @property
     def output(self) -> np.ndarray:
-        """The output f. ConfigError where it exceeds float64."""
+        """The output f. Raises ConfigError if it overflows float64."""
         return self._grown("output", self.scaled_output, 0.5)
 
     def __len__(self) -> int:
         return len(self.scaled_theta_w)
 
     def first(self, count: int) -> "NtkDraws":
-        """The first ``count`` draws."""
+        """Return the first ``count`` draws."""
         return NtkDraws(
             self.scaled_theta_w[:count],
             self.scaled_theta_b[:count],
@@ -80,15 +82,15 @@ class NtkDraws:
             rate = growth / (self.depth - 1)
             last = max(1, int((LOG_MAX - np.log(largest)) / rate) + 1)
             raise ConfigError(
-                f"{name} overflows float64 at depth {self.depth} (at this growth it fits to about "
-                f"depth {last}); use scaled_{name}, which is {name} divided by exp({growth:.6g}), "
-                "or the moments in logarithms"
+                f"{name} overflows float64 at depth {self.depth} (at this rate of growth it is "
+                f"finite up to about depth {last}); use scaled_{name}, which is {name} divided by "
+                f"exp({growth:.6g}), or the logarithms of the moments"
             )
         return scaled * np.exp(growth)
 
 
 def joined(parts: Sequence[NtkDraws]) -> NtkDraws:
-    """Several blocks of draws of one network as one."""
+    """Join several blocks of draws of the same network."""
     return NtkDraws(
         np.concatenate([part.scaled_theta_w for part in parts]),
         np.concatenate([part.scaled_theta_b for part in parts]),
@@ -99,14 +101,15 @@ def joined(parts: Sequence[NtkDraws]) -> NtkDraws:
 
 
 def checked_finite(draws: NtkDraws) -> NtkDraws:
-    """``draws`` if all numbers are finite.
+    """Return ``draws`` if all numbers are finite.
 
     Raises:
-        ConfigError: the kernel overflowed (chaotic phase, activation not ReLU).
+        ConfigError: the kernel overflows, which happens in the chaotic phase for activations other
+            than ReLU.
     """
     if np.isfinite(draws.scaled_theta).all():
         return draws
     raise ConfigError(
-        f"the tangent kernel overflows float64 at depth {draws.depth} (chaotic phase); take "
-        "a smaller depth or sigma_w2; infinite_width keeps its growth as a logarithm"
+        f"the tangent kernel overflows float64 at depth {draws.depth} (chaotic phase); use a "
+        "smaller depth or sigma_w2, or infinite_width, which stores the growth as a logarithm"
     )

@@ -1,6 +1,7 @@
 """Estimators of the dispersion r = E[Theta^2] / E[Theta]^2 from a sample, with bootstrap errors.
 
-None is unbiased, the paper's leave-one-out included: the mean of a ratio is not the ratio of means.
+No estimator that divides by an estimated mean is unbiased, because the mean of a ratio is not the
+ratio of the means. This includes the leave-one-out estimator of the paper.
 """
 
 from collections.abc import Callable
@@ -16,10 +17,17 @@ BOOTSTRAP_NUMBERS = 2**21
 
 
 def checked_sample(theta: Any, least: int = 2) -> np.ndarray:
-    """``theta`` as a float64 vector, divided by its largest magnitude (ratios do not change).
+    """Return ``theta`` as a float64 vector divided by its largest absolute value.
+
+    The division does not change ratios of moments.
+
+    Args:
+        theta: (draws,).
+        least: smallest number of draws that is allowed.
 
     Raises:
-        ConfigError: fewer than ``least`` numbers, not a vector, not finite, or all zero.
+        ConfigError: ``theta`` is not a vector, has fewer than ``least`` numbers, is not finite or
+            is zero throughout.
     """
     sample = np.asarray(theta, dtype=np.float64)
     if sample.ndim != 1 or len(sample) < least:
@@ -28,23 +36,27 @@ def checked_sample(theta: Any, least: int = 2) -> np.ndarray:
         raise refuse(
             "theta",
             "a sample with nan or inf, or all zero",
-            "finite",
-            "for chaotic networks take scaled_theta of the draws",
+            "finite and not all zero",
+            "for chaotic networks use scaled_theta of the draws",
         )
     return sample / np.abs(sample).max()
 
 
 def naive(theta: np.ndarray) -> np.ndarray:
-    """Mean of squares over squared mean, along the last axis; biased low for heavy tails."""
+    """Return the mean of the squares over the squared mean, along the last axis.
+
+    It is biased downwards if the law has heavy tails.
+    """
     return (theta * theta).mean(axis=-1) / theta.mean(axis=-1) ** 2
 
 
 def leave_one_out(theta: np.ndarray) -> np.ndarray:
-    """The paper's estimator (``beyond`` C.3) with the prefactor 1/N, along the last axis.
+    """Return the paper's estimator (``beyond`` C.3) with the prefactor 1/N, along the last axis.
 
-    Each theta_i^2 is divided by an estimate of E[Theta]^2 from the other draws:
-    ((sum_j theta_j)^2 - sum_j theta_j^2) / ((N-1)(N-2)), j != i. Printed with 1/(N-2), which adds
-    a factor N/(N-2); biased high either way (Jensen), and unstable where a draw dominates.
+    Each theta_i^2 is divided by an estimate of E[Theta]^2 from the other draws,
+    ((sum_j theta_j)^2 - sum_j theta_j^2) / ((N-1)(N-2)) with j != i. The paper prints the prefactor
+    1/(N-2), which is larger by N/(N-2). Both forms are biased upwards (Jensen's inequality) and
+    unstable if one draw dominates.
     """
     count = theta.shape[-1]
     square = theta * theta
@@ -54,17 +66,18 @@ def leave_one_out(theta: np.ndarray) -> np.ndarray:
 
 
 def printed_leave_one_out(theta: np.ndarray) -> np.ndarray:
-    """`leave_one_out` with the printed prefactor 1/(N-2)."""
+    """Return `leave_one_out` with the printed prefactor 1/(N-2)."""
     count = theta.shape[-1]
     return leave_one_out(theta) * count / (count - 2)
 
 
 def bias_corrected(theta: np.ndarray) -> np.ndarray:
-    """The naive ratio with its bias of order 1/N taken out, along the last axis.
+    """Return the naive ratio minus its bias of order 1/N, along the last axis.
 
-    With m_k = E[Theta^k] / E[Theta]^k a Taylor expansion gives E[naive] =
-    m_2 + (3 m_2 (m_2 - 1) - 2 (m_3 - m_2)) / N + O(N^-2); the second part is estimated and
-    subtracted. Less biased than `naive`, less scattered than `leave_one_out`.
+    With m_k = E[Theta^k] / E[Theta]^k, a Taylor expansion gives E[naive] =
+    m_2 + (3 m_2 (m_2 - 1) - 2 (m_3 - m_2)) / N + O(N^-2). The second term is estimated from the
+    sample and subtracted. The bias is smaller than that of `naive`, and the variance is smaller
+    than that of `leave_one_out`.
     """
     count = theta.shape[-1]
     unit = theta / theta.mean(axis=-1, keepdims=True)
@@ -87,9 +100,10 @@ class Estimate:
     """An estimate of the dispersion.
 
     Attributes:
-        value: the estimator on the sample, >= 1 up to noise.
-        standard_error: standard deviation over bootstrap samples.
-        low, high: 16 % and 84 % quantiles of the bootstrap samples.
+        value: the estimate. The dispersion itself is at least 1.
+        standard_error: standard deviation over the bootstrap samples.
+        low: 16 % quantile of the bootstrap samples.
+        high: 84 % quantile of the bootstrap samples.
         draws: size of the sample.
     """
 
@@ -105,20 +119,21 @@ def dispersion(
 ) -> Estimate:
     """Estimate r = E[Theta^2] / E[Theta]^2 with a bootstrap error.
 
+    If rare draws dominate the second moment (at the edge of chaos with L / M above about 1/2), a
+    sample usually does not contain them. Value and error are then both too small. Use `log_moments`
+    in this case.
+
     Args:
-        theta: (draws,), at least 3; `scaled_theta` of the draws is best (a common factor cancels).
+        theta: (draws,), at least 3 draws. Use `scaled_theta` of the draws; a common factor cancels.
         estimator: "naive", "leave_one_out" (prefactor 1/N), "printed_leave_one_out" or
             "bias_corrected".
-        seed: of the bootstrap.
-        resamples: bootstrap samples, >= 2.
+        seed: seed of the bootstrap.
+        resamples: number of bootstrap samples, >= 2.
 
-    The bootstrap knows the sample only: where one draw in 10,000 carries the second moment (edge of
-    chaos, L / M above about 1/2) value and error are both too small; use `log_moments`.
-
-    Cost: draws x resamples; memory 16 MiB pieces.
+    Cost: draws x resamples operations, in blocks of 16 MiB.
 
     Raises:
-        ConfigError: too few draws, an unknown estimator, numbers not finite.
+        ConfigError: there are too few draws, the estimator is unknown, or a number is not finite.
     """
     function = ESTIMATORS[checked_choice("estimator", estimator, tuple(ESTIMATORS))]
     sample = checked_sample(theta, LEAST)
@@ -130,14 +145,18 @@ def dispersion(
 
 
 def linearised_dispersion(theta: Any, *, estimator: str = "naive") -> tuple[float, float]:
-    """An estimate as of `dispersion` and its standard error by linearisation, without a bootstrap.
+    """Return an estimate as `dispersion` does, and its standard error by linearisation.
 
-    Near the sample r = m_2 / m_1^2 changes by the mean of (theta^2 - m_2) / m_1^2 -
-    2 r (theta - m_1) / m_1, whose scatter gives the error of any of the estimators at leading
-    order. For many cells of many draws, where a bootstrap would cost more than the draws.
+    To first order, r = m_2 / m_1^2 changes by the mean of (theta^2 - m_2) / m_1^2 -
+    2 r (theta - m_1) / m_1. Its standard deviation gives the error of every estimator to leading
+    order. This is useful if a bootstrap would take longer than the draws.
+
+    Args:
+        theta: as for `dispersion`.
+        estimator: as for `dispersion`.
 
     Raises:
-        ConfigError: too few draws, an unknown estimator, numbers not finite.
+        ConfigError: there are too few draws, the estimator is unknown, or a number is not finite.
     """
     function = ESTIMATORS[checked_choice("estimator", estimator, tuple(ESTIMATORS))]
     sample = checked_sample(theta, LEAST)
@@ -153,10 +172,16 @@ def bootstrapped(
     seed: int,
     resamples: int = 1000,
 ) -> np.ndarray:
-    """(resamples,): ``statistic`` along the last axis of draws with replacement from ``sample``.
+    """Return a statistic of bootstrap samples, (resamples,).
+
+    Args:
+        sample: (draws,).
+        statistic: a function of arrays (..., draws) that reduces the last axis.
+        seed: seed of the bootstrap.
+        resamples: number of bootstrap samples, >= 2.
 
     Raises:
-        ConfigError: fewer than 2 resamples.
+        ConfigError: ``resamples`` is less than 2.
     """
     resamples = checked_count("resamples", resamples, least=2)
     rng = np.random.default_rng(seed)
@@ -171,17 +196,23 @@ def bootstrapped(
 def mean_ratio(
     numerator: Any, denominator: Any, *, seed: int = 0, resamples: int = 1000
 ) -> Estimate:
-    """mean(numerator) / mean(denominator) of paired draws, bootstrap over the pairs.
+    """Estimate mean(numerator) / mean(denominator) of paired draws with a bootstrap over pairs.
 
-    For E Theta(x, x~) / E Theta(x, x) from the same networks. Errors as for `dispersion`.
+    It is used for E Theta(x, x~) / E Theta(x, x) from the same networks.
+
+    Args:
+        numerator: (draws,).
+        denominator: (draws,), in the same order.
+        seed: seed of the bootstrap.
+        resamples: number of bootstrap samples, >= 2.
 
     Raises:
-        ConfigError: not two vectors of equal length >= 2, or not finite.
+        ConfigError: the arguments are not vectors of equal length >= 2, or a number is not finite.
     """
     top, bottom = np.asarray(numerator, float), np.asarray(denominator, float)
     if top.shape != bottom.shape:
         raise refuse(
-            "numerator", f"shape {top.shape}", f"of the denominator's shape {bottom.shape}"
+            "numerator", f"shape {top.shape}", f"of the shape of the denominator, {bottom.shape}"
         )
     scale = np.abs(bottom).max(initial=0.0)
     checked_sample(top), checked_sample(bottom)
@@ -199,13 +230,21 @@ def mean_ratio(
 
 
 def second_moment_with_known_mean(theta: Any, mean: float) -> tuple[float, float]:
-    """Estimate r by mean(theta^2) / mean^2 with the exact mean; and its standard error.
+    """Estimate r by mean(theta^2) / mean^2 with the exact mean.
 
-    For ReLU without biases exp(log_moments(...).mean), divided as ``theta`` is. Unbiased but not
-    always less scattered than the ratio, whose numerator and denominator err together.
+    This estimator is unbiased. Its variance is not always smaller than that of the naive ratio,
+    because the errors of numerator and denominator of the ratio are correlated.
+
+    Args:
+        theta: (draws,).
+        mean: the exact mean of ``theta``. For ReLU without biases it is exp(log_moments(...).mean),
+            divided by the same factor as ``theta``.
+
+    Returns:
+        The estimate and its standard error.
 
     Raises:
-        ConfigError: fewer than 2 draws, or a mean that is 0.
+        ConfigError: there are fewer than 2 draws, or ``mean`` is 0.
     """
     sample = np.asarray(theta, dtype=np.float64)
     checked_sample(sample)

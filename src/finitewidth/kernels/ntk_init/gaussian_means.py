@@ -1,15 +1,20 @@
-"""Means of products of activations, and of their slopes, over Gaussian pairs."""
+"""Means of products of activations, and of their derivatives, over pairs of Gaussian variables."""
 
 import numpy as np
 
 from finitewidth.kernels.ntk_init.activations import Activation, TensorMap
 
-REACH = 9.0  # standard deviations; beyond it the normal law has 1e-18
-WIDEST, NARROWEST = 0.1, 0.01
+REACH = 9.0  # range of integration in standard deviations; the mass outside is 1e-18
+WIDEST, NARROWEST = 0.1, 0.01  # bounds of the integration step
 
 
 def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), q (S, S); both (S, S)."""
+    """Return E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), each (S, S).
+
+    Args:
+        activation: phi.
+        q: covariance matrix (S, S).
+    """
     if activation.name == "relu":
         return _relu(q)
     if activation.name == "erf":
@@ -20,18 +25,18 @@ def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np
 def _relu(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     deviations = np.sqrt(np.diagonal(q))
     scale = np.outer(deviations, deviations)
-    np.fill_diagonal(scale, np.diagonal(q))  # c = 1 there, not 1 but for rounding
+    np.fill_diagonal(scale, np.diagonal(q))  # so that c is exactly 1 on the diagonal
     return relu_means(q, scale)
 
 
 def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E relu(u) relu(v) and E relu'(u) relu'(v) for centred Gaussian u, v: arc-cosine kernels.
+    """Return E relu(u) relu(v) and E relu'(u) relu'(v) for centred Gaussian u and v.
 
-    ``trust`` E.1 (with a^2 for a), orders 1 and 0.
+    They are the arc-cosine kernels of orders 1 and 0 (``trust`` E.1, with a^2 instead of a).
 
     Args:
         q: covariances of u and v.
-        deviations: products of their standard deviations, > 0, of the same shape.
+        deviations: products of their standard deviations, > 0, in the shape of ``q``.
     """
     c = np.clip(q / deviations, -1.0, 1.0)
     angle = np.pi / 2 + np.arcsin(c)
@@ -39,7 +44,7 @@ def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _erf(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``trust`` E.2 in variances and covariances."""
+    """Return the means for erf (``trust`` E.2, with variances instead of standard deviations)."""
     one = 1 + 2 * np.diagonal(q)
     scale = np.outer(one, one)
     products = 2 / np.pi * np.arcsin(2 * q / np.sqrt(scale))
@@ -47,10 +52,11 @@ def _erf(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nodes(q: float) -> tuple[np.ndarray, np.ndarray]:
-    """Trapezoidal nodes and weights for means over N(0, 1) of functions of sqrt(q) z.
+    """Return nodes and weights of the trapezoidal rule for means of functions of sqrt(q) z.
 
-    The rule converges as exp(-2 pi d / h) where d is the distance of the nearest pole; for tanh it
-    is pi / (2 sqrt q), and h is chosen for e^-36.
+    z is standard normal. The error of the rule is of order exp(-2 pi d / h), where h is the step
+    and d the distance to the nearest pole. For tanh, d = pi / (2 sqrt q), and h is chosen so that
+    the error is e^-36.
     """
     step = float(np.clip(0.27 / np.sqrt(max(q, 1e-12)), NARROWEST, WIDEST))
     z = np.arange(-REACH, REACH + step / 2, step)
@@ -65,7 +71,7 @@ def _on(function: TensorMap, values: np.ndarray) -> np.ndarray:
 
 
 def mean_squares(activation: Activation, q: float) -> tuple[float, float]:
-    """E phi(u)^2 and E phi'(u)^2 for u ~ N(0, q), q >= 0."""
+    """Return E phi(u)^2 and E phi'(u)^2 for u ~ N(0, q), q >= 0."""
     if activation.name in ("relu", "erf"):
         if q == 0:
             return 0.0, 0.5 if activation.name == "relu" else 4 / np.pi

@@ -1,4 +1,4 @@
-"""The tangent kernel of a given fully connected network: in closed form, and by its definition."""
+"""The tangent kernel of a given fully connected network, in closed form and by its definition."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ Tensors = Sequence[torch.Tensor]
 
 
 def checked_layers(weights: Tensors, biases: Tensors, inputs: torch.Tensor) -> None:
-    """Check that layers follow on each other and fit the inputs.
+    """Check that the shapes of layers and inputs match.
 
     Raises:
-        ConfigError: no layers, or shapes that do not fit.
+        ConfigError: there are no layers, or the shapes do not match.
     """
     if not weights or len(weights) != len(biases):
         raise refuse("biases", f"{len(biases)} vectors", f"one per weight matrix ({len(weights)})")
@@ -33,7 +33,10 @@ def checked_layers(weights: Tensors, biases: Tensors, inputs: torch.Tensor) -> N
 def network_output(
     weights: Tensors, biases: Tensors, inputs: torch.Tensor, activation: TensorMap
 ) -> torch.Tensor:
-    """Outputs (..., S, C) of networks on inputs (..., S, n_0); arguments as `tangent_kernel`."""
+    """Compute the outputs (..., S, C) of networks on inputs (..., S, n_0).
+
+    The arguments are those of `tangent_kernel`; ``activation`` must be a callable.
+    """
     x = inputs
     for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         h = x @ weight.mT + bias[..., None, :]
@@ -50,31 +53,33 @@ def tangent_kernel(
     weight_gains: Sequence[float] | None = None,
     bias_gain: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The S C x S C kernel of a given network in closed form, without Jacobians.
+    """Compute the S C x S C kernel of a given network in closed form, without Jacobians.
 
-    Theta = sum_l <delta^l_s, delta^l_r> (gain_l <x^(l-1)_s, x^(l-1)_r> + bias gain), ``beyond``
-    equations 4 and 7. Leading dimensions of the tensors are a batch of networks.
+    Theta = sum_l <delta^l_s, delta^l_r> (gain_l <x^(l-1)_s, x^(l-1)_r> + bias gain), from
+    equations 4 and 7 of ``beyond``. Leading dimensions of the tensors are a batch of networks.
 
     Args:
-        weights: W^l, (..., n_l, n_(l-1)), l = 1..L.
-        biases: b^l, (..., n_l); zeros for none.
+        weights: W^l, (..., n_l, n_(l-1)), for l = 1..L.
+        biases: b^l, (..., n_l); zeros if there are none.
         inputs: (S, n_0) or (..., S, n_0).
-        activation: of the hidden layers.
-        weight_gains: (L,): 1 for the standard parametrisation; see `Initialisation`.
+        activation: activation of the hidden layers.
+        weight_gains: (L,), see `Initialisation`; None for ones, the standard parametrisation.
         bias_gain: 1 for the standard parametrisation.
 
     Returns:
-        Theta_W and Theta_b, (..., S C, S C), index s C + k; and f, (..., S, C).
+        Theta_W and Theta_b, (..., S C, S C), where index s C + k is output k at input s, and the
+        outputs f, (..., S, C).
 
-    Cost: S C backward passes by matrix products, and O(S^2 C^2 sum of widths).
+    Cost: S C backward passes by matrix products, and O(S^2 C^2 sum of widths) for the products of
+    errors and activations.
 
     Raises:
-        ConfigError: shapes do not fit or the activation is unknown.
+        ConfigError: the shapes do not match or the activation is unknown.
     """
     checked_layers(weights, biases, inputs)
     activations, slopes, output = _forward(weights, biases, inputs, activation_of(activation))
     count, outputs = output.shape[-2:]
-    # rows s C + k of delta^L: the unit vector k
+    # row s C + k of delta^L is the unit vector k
     delta = torch.eye(outputs, dtype=output.dtype, device=output.device).tile(count, 1)
     ones = torch.ones(outputs, outputs, dtype=output.dtype, device=output.device)
     gains = [1.0] * len(weights) if weight_gains is None else weight_gains
@@ -93,7 +98,7 @@ def tangent_kernel(
 def _forward(
     weights: Tensors, biases: Tensors, inputs: torch.Tensor, activation: Activation
 ) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
-    """x^0..x^(L-1), phi'(h^1)..phi'(h^(L-1)) and f, each (..., S, units)."""
+    """Return x^0..x^(L-1), phi'(h^1)..phi'(h^(L-1)) and f, each (..., S, units)."""
     activations, slopes = [inputs], []
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
         h = activations[-1] @ weight.mT + bias[..., None, :]
@@ -117,13 +122,14 @@ def tangent_kernel_by_definition(
     weight_gains: Sequence[float] | None = None,
     bias_gain: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Theta_W and Theta_b of one network from the Jacobian of all its parameters (torch.func).
+    """Compute Theta_W and Theta_b of one network from the Jacobian of all its parameters.
 
-    The definition, for tests and benchmarks; arguments and results as for `tangent_kernel` without
-    the batch, the activation a torch callable. Memory: S C Jacobian rows of all parameters.
+    This is the definition of the kernel. It is used in tests and benchmarks. Arguments and results
+    are those of `tangent_kernel`, without a batch; ``activation`` must be a torch callable. Memory:
+    S C rows of the Jacobian.
 
     Raises:
-        ConfigError: shapes do not fit.
+        ConfigError: the shapes do not match.
     """
     checked_layers(weights, biases, inputs)
 

@@ -1,8 +1,9 @@
-"""Taking a ReLU network's exponential growth with depth out of the numbers, exactly.
+"""Exact scaling of ReLU networks that removes their exponential growth with depth.
 
-ReLU is positively homogeneous: dividing W by sqrt(g) and b^l by g^(l/2) divides x^l by g^(l/2) and
-delta^l by g^((L-l)/2). The samplers work on the divided network, so neither the chaotic nor the
-ordered phase leaves float64 at depth 2,000, and the factor of the kernel is kept as a logarithm.
+ReLU is positively homogeneous. If W is divided by sqrt(g) and b^l by g^(l/2), then x^l is divided
+by g^(l/2) and delta^l by g^((L-l)/2). The samplers draw this scaled network and return the
+logarithm of the factor of the kernel. At depth 2,000 their numbers neither overflow in the chaotic
+phase nor underflow in the ordered phase.
 """
 
 import math
@@ -13,13 +14,13 @@ from finitewidth.kernels.ntk_init.initialisation import Initialisation
 
 @dataclass(frozen=True)
 class Growth:
-    """Factors of one network of depth L.
+    """The factors by which a network of depth L is scaled.
 
     Attributes:
         depth: L.
-        layer: g, taken out of |x^l|^2 and |delta^l|^2 per layer; 1 where phi is not homogeneous.
-        kernel: G >= 1, taken out of the kernel per layer: exp(log_growth) = G^(L-1).
-        sigma_b2: bias variance of the network itself.
+        layer: g, the factor of |x^l|^2 and |delta^l|^2 per layer; 1 if phi is not homogeneous.
+        kernel: G >= 1, the factor of the kernel per layer; exp(log_growth) = G^(L-1).
+        sigma_b2: bias variance of the network before scaling.
     """
 
     depth: int
@@ -33,29 +34,36 @@ class Growth:
         return (self.depth - 1) * math.log(self.kernel)
 
     def bias_variance(self, layer: int) -> float:
-        """Variance of b^l / g^(l/2) in layer l (0 to rounding where g^l is huge)."""
+        """Return the variance of b^l / g^(l/2) in layer l. It underflows to 0 if g^l is huge."""
         return self.sigma_b2 * self.layer**-layer if self.sigma_b2 else 0.0
 
     @property
     def of_theta_w(self) -> float:
-        """(g/G)^(L-1): from divided numbers to the scaled Theta_W."""
+        """(g/G)^(L-1), the factor from the sum over the scaled network to the stored Theta_W."""
         return (self.layer / self.kernel) ** (self.depth - 1)
 
     def of_theta_b(self, layer: int) -> float:
-        """g^(L-l) / G^(L-1): from |delta^l|^2, divided, to its part in the scaled Theta_b."""
+        """Return g^(L-l) / G^(L-1), the factor from scaled |delta^l|^2 to the stored Theta_b."""
         return math.exp((self.depth - layer) * math.log(self.layer) - self.log_growth)
 
     @property
     def of_output(self) -> float:
-        """From the divided output to the scaled one.
+        """The factor from the output of the scaled network to the stored output.
 
-        f and b^L belong to layer L; dividing them by g^((L-1)/2) only keeps |f|^2 beside Theta_W.
+        f and b^L are divided by g^((L-1)/2) and not by g^(L/2), so that |f|^2 has the same factor
+        as Theta_W.
         """
         return self.of_theta_w**0.5
 
 
 def growth_of(init: Initialisation, relu: bool, depth: int | None = None) -> Growth:
-    """The factors for a network; 1 unless its activation is ReLU."""
+    """Return the factors of a network.
+
+    Args:
+        init: the law of the network.
+        relu: whether the activation is ReLU; for other activations all factors are 1.
+        depth: L; None for the depth of ``init``.
+    """
     a = init.sigma_w2 / 2
     depth = init.depth if depth is None else depth
     if not relu:

@@ -1,8 +1,9 @@
 """Covariances, errors and the tangent kernel of infinitely wide networks (mean field).
 
-``trust``, section 2 and appendix E, with these corrections: fan-in variances, so no ratio of
-widths in the error recursion (8, 9); q^1 = sigma_w2 |x|^2 / n_0 + sigma_b2 as the input layer is
-linear; for erf, variances and not standard deviations in the arcsine and the square root (E.2).
+Source: ``trust``, section 2 and appendix E, with these corrections. Weight variances are
+sigma_w2 / fan-in, so no ratio of widths appears in the recursion of the errors (equations 8, 9).
+The input layer is linear, so q^1 = sigma_w2 |x|^2 / n_0 + sigma_b2. For erf, the arcsine and the
+square root contain variances instead of standard deviations (E.2).
 """
 
 from collections.abc import Sequence
@@ -24,14 +25,18 @@ from finitewidth.kernels.ntk_init.initialisation import (
 
 @dataclass(frozen=True)
 class MeanField:
-    """Deterministic limits of one network on S inputs, l = 1..L in places 0..L-1.
+    """The deterministic limits of one network on S inputs. Entry l - 1 belongs to layer l.
 
     Attributes:
-        init: the network; its widths weigh the layers' parts of the kernel.
-        log_signal: (L,): logarithm of the factor taken out of q^l and qhat^(l-1).
-        scaled_q: (L, S, S): q^l_sr = E h^l_s h^l_r, the NNGP kernel of layer l's outputs.
-        scaled_qhat: (L, S, S): E x^(l-1)_s x^(l-1)_r per unit; layer 1: <x_s, x_r> / n_0.
-        log_p, sign_p: (L, S, S): p^l_sr = E <delta^l_s, delta^l_r>, 1 in the output layer.
+        init: the law of the network. Its widths are the weights of the layers in the kernel.
+        log_signal: (L,), logarithm of the factor by which q^l and qhat^(l-1) are divided.
+        scaled_q: (L, S, S), q^l_sr = E h^l_s h^l_r, divided by the factor. It is the NNGP kernel of
+            the outputs of layer l.
+        scaled_qhat: (L, S, S), E x^(l-1)_s x^(l-1)_r per unit, divided by the factor. For layer 1
+            it is <x_s, x_r> / n_0.
+        log_p: (L, S, S), logarithm of |p^l_sr| with p^l_sr = E <delta^l_s, delta^l_r>, which is 1
+            in the output layer.
+        sign_p: (L, S, S), sign of p^l_sr.
     """
 
     init: Initialisation
@@ -43,14 +48,14 @@ class MeanField:
 
     @property
     def nngp(self) -> np.ndarray:
-        """(S, S): covariance of the outputs, q^L. ConfigError where it exceeds float64."""
+        """Covariance of the outputs, q^L, (S, S). Raises ConfigError if it overflows float64."""
         return _grown("nngp", self.scaled_q[-1], float(self.log_signal[-1]), self.init.depth)
 
     def kernel_parts(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Theta_W and Theta_b, (S, S), divided by exp of the third result.
+        """Return Theta_W and Theta_b, (S, S), divided by a factor, and its logarithm.
 
-        Theta_W = sum_l gain_l n_(l-1) qhat^(l-1) p^l, Theta_b = bias gain sum_l p^l: the leading
-        order in the widths; see `Initialisation` for the gains.
+        To leading order in the widths, Theta_W = sum_l gain_l n_(l-1) qhat^(l-1) p^l and
+        Theta_b = bias gain sum_l p^l. See `Initialisation` for the gains.
         """
         weights = self.log_p + self.log_signal[:, None, None]
         top = max(float(weights.max()), float(self.log_p.max()), 0.0)
@@ -61,16 +66,16 @@ class MeanField:
 
     @property
     def ntk(self) -> np.ndarray:
-        """(S, S): Theta = Theta_W + Theta_b. ConfigError where it exceeds float64."""
+        """Theta = Theta_W + Theta_b, (S, S). Raises ConfigError if it overflows float64."""
         theta_w, theta_b, top = self.kernel_parts()
         return _grown("ntk", theta_w + theta_b, top, self.init.depth)
 
     @property
     def log_kappa(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sign and log |kappa|, (S, S): kappa_sr = sum_l qhat^(l-1)_sr p^l_sr.
+        """Sign of kappa and log |kappa|, each (S, S), with kappa_sr = sum_l qhat^(l-1)_sr p^l_sr.
 
-        kappa_1 stands on the diagonal, kappa_2 beside it (``trust``, Lemma 5.2, for equal widths
-        and without the factor alpha_(l-1) / alpha, which is 1 then).
+        The diagonal is kappa_1 and the other entries are kappa_2 (``trust``, Lemma 5.2, for equal
+        widths, for which the factor alpha_(l-1) / alpha is 1).
         """
         weights = self.log_p + self.log_signal[:, None, None]
         top = weights.max(axis=0)
@@ -80,7 +85,7 @@ class MeanField:
 
     @property
     def kappa(self) -> np.ndarray:
-        """(S, S): kappa_1 and kappa_2 as in `log_kappa`. ConfigError where they exceed float64."""
+        """kappa_1 and kappa_2 as in `log_kappa`, (S, S). Raises ConfigError if they overflow."""
         sign, log = self.log_kappa
         return sign * _grown("kappa", np.ones_like(log), log, self.init.depth)
 
@@ -93,7 +98,7 @@ def _grown(name: str, scaled: np.ndarray, log_growth: Any, depth: int) -> np.nda
             name,
             f"exp({largest:.6g}) at depth {depth}",
             "within float64",
-            "use log_kappa, kernel_parts or scaled_q, which keep growth as a logarithm",
+            "use log_kappa, kernel_parts or scaled_q, which store the growth as a logarithm",
         )
     return scaled * np.exp(log_growth)
 
@@ -101,15 +106,20 @@ def _grown(name: str, scaled: np.ndarray, log_growth: Any, depth: int) -> np.nda
 def infinite_width(
     init: Initialisation, inputs: Any, *, activation: "str | Activation | TensorMap"
 ) -> MeanField:
-    """The mean-field recursions of a network on ``inputs`` (S, n_0).
+    """Run the mean-field recursions of a network.
 
-    Closed forms for "relu" and "erf", quadrature for "tanh" and callables (smooth ones: to about
-    1e-12 for tanh, less where there are kinks).
+    For "relu" and "erf" closed forms are used, for "tanh" and callables quadrature. The error of
+    quadrature is about 1e-12 for tanh. It is larger if the activation is not smooth.
 
-    Cost: O(L S^2), for quadrature times some 40,000 evaluations per pair and layer.
+    Args:
+        init: the law of the network.
+        inputs: (S, n_0).
+        activation: "relu", "erf", "tanh", an `Activation` or an elementwise torch callable.
+
+    Cost: O(L S^2); with quadrature about 40,000 evaluations per pair and layer.
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     array = checked_inputs(inputs, init.widths[0])
     return infinite_width_of_gram(init, array @ array.T / init.widths[0], activation=activation)
@@ -118,10 +128,15 @@ def infinite_width(
 def infinite_width_of_gram(
     init: Initialisation, gram: Any, *, activation: "str | Activation | TensorMap"
 ) -> MeanField:
-    """As `infinite_width` from <x_s, x_r> / n_0, (S, S), symmetric, of positive diagonal.
+    """Run the recursions of `infinite_width` from the Gram matrix of the inputs.
+
+    Args:
+        init: the law of the network.
+        gram: <x_s, x_r> / n_0, (S, S), symmetric with a positive diagonal.
+        activation: as for `infinite_width`.
 
     Raises:
-        ConfigError: not such a matrix, or the activation is unknown.
+        ConfigError: ``gram`` is not such a matrix, or the activation is unknown.
     """
     activation, qhat = activation_of(activation), np.asarray(gram, dtype=np.float64)
     if qhat.ndim != 2 or qhat.shape[0] != qhat.shape[1] or not np.allclose(qhat, qhat.T):
@@ -131,7 +146,7 @@ def infinite_width_of_gram(
     growth = growth_of(init, activation.name == "relu")
     q_all, qhat_all, slopes = [], [], []
     for layer in range(1, init.depth + 1):
-        # qhat^(l-1) and q^l are both divided by g^(l-1), x^l's covariance then once more by g
+        # qhat^(l-1) and q^l are divided by g^(l-1), and the covariance of x^l by g^l
         q = init.sigma_w2 * qhat + growth.bias_variance(layer - 1)
         q_all.append(q)
         qhat_all.append(qhat)
@@ -147,7 +162,7 @@ def infinite_width_of_gram(
 def _errors(
     init: Initialisation, slopes: Sequence[np.ndarray], shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """p^l = sigma_w2 E phi' phi' p^(l+1), p^L = 1, as logarithms and signs."""
+    """Return p^l = sigma_w2 E phi' phi' p^(l+1) with p^L = 1, as logarithms and signs."""
     logs, signs = [np.zeros(shape)], [np.ones(shape)]
     for slope in reversed(slopes):
         with np.errstate(divide="ignore"):

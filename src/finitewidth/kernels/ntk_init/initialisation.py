@@ -1,4 +1,4 @@
-"""The law of a random fully connected network, described; and checks of arguments."""
+"""Description of the law of a random fully connected network, and checks of arguments."""
 
 import math
 from collections.abc import Sequence
@@ -14,15 +14,22 @@ PARAMETRISATIONS = ("standard", "ntk")
 
 
 def refuse(name: str, value: Any, allowed: str, remedy: str = "") -> ConfigError:
-    """The error for a bad argument: its name, its value, what is allowed and perhaps a remedy."""
+    """Return the error for a bad argument.
+
+    Args:
+        name: name of the argument.
+        value: its value.
+        allowed: what it must be.
+        remedy: what to do, if that is not obvious.
+    """
     return ConfigError(f"{name} = {value!r}: must be {allowed}" + (f"; {remedy}" if remedy else ""))
 
 
 def checked_count(name: str, value: Any, least: int = 1) -> int:
-    """``value`` as an integer of at least ``least``.
+    """Return ``value`` as an integer.
 
     Raises:
-        ConfigError: it is no integer, or smaller.
+        ConfigError: it is not an integer, or it is less than ``least``.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise refuse(name, value, f"an integer of at least {least}")
@@ -30,10 +37,10 @@ def checked_count(name: str, value: Any, least: int = 1) -> int:
 
 
 def checked_number(name: str, value: Any, *, above: float | None = None) -> float:
-    """``value`` as a finite float, at least 0, or more than ``above`` where that is given.
+    """Return ``value`` as a float.
 
     Raises:
-        ConfigError: it is no number, not finite or out of range.
+        ConfigError: it is not a finite number, it is negative, or it is not greater than ``above``.
     """
     allowed = "a finite number of at least 0" if above is None else f"a finite number above {above}"
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
@@ -44,7 +51,7 @@ def checked_number(name: str, value: Any, *, above: float | None = None) -> floa
 
 
 def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """``value`` if it is one of ``choices``.
+    """Return ``value`` if it is one of ``choices``.
 
     Raises:
         ConfigError: it is not.
@@ -58,19 +65,20 @@ def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 class Initialisation:
     """The law of a fully connected network at initialisation (``beyond``, equations 3 and 6).
 
-    h^l = W^l x^(l-1) + b^l for l = 1..L, x^l = phi(h^l) for l < L, f = h^L, with independent
+    h^l = W^l x^(l-1) + b^l for l = 1..L, x^l = phi(h^l) for l < L and f = h^L, with independent
     W^l_ij ~ N(0, sigma_w2 / n_(l-1)) and b^l_i ~ N(0, sigma_b2).
 
     Attributes:
-        widths: (n_0, ..., n_(L-1)): input dimension, then the L - 1 hidden widths; each >= 1.
-        sigma_w2: weight variance times fan-in, > 0.
-        sigma_b2: bias variance, >= 0. Biases count as parameters also where it is 0.
+        widths: (n_0, ..., n_(L-1)), the input dimension and the L - 1 hidden widths, each >= 1.
+        sigma_w2: variance of a weight times its fan-in, > 0.
+        sigma_b2: variance of a bias, >= 0. Biases are parameters also if it is 0.
         outputs: output dimension n_L >= 1.
-        parametrisation: "standard": W and b are the parameters; "ntk": standard normals are, and
-            W = sqrt(sigma_w2 / n) w, b = sigma_b b'; the same network, other gradients.
+        parametrisation: "standard" if W and b are the parameters. With "ntk" the parameters w and
+            b' are standard normal, W = sqrt(sigma_w2 / n) w and b = sigma_b b'. The law of the
+            network is the same, the gradients differ.
 
     Raises:
-        ConfigError: a value is out of its range.
+        ConfigError: a value is out of range.
     """
 
     widths: tuple[int, ...]
@@ -93,46 +101,51 @@ class Initialisation:
 
     @property
     def depth(self) -> int:
-        """L, the number of weight layers, output layer included."""
+        """L, the number of weight layers, the output layer included."""
         return len(self.widths)
 
     @property
     def layer_widths(self) -> tuple[int, ...]:
-        """(n_0, ..., n_L): as ``widths`` with the output dimension at the end."""
+        """(n_0, ..., n_L), that is, ``widths`` followed by the output dimension."""
         return (*self.widths, self.outputs)
 
     @property
     def weight_gains(self) -> np.ndarray:
-        """(L,): factor of layer l's weight gradients: 1, or sigma_w2 / n_(l-1) for "ntk"."""
+        """Factors of the weights' part of each layer, (L,): 1, or sigma_w2 / n_(l-1) for "ntk"."""
         if self.parametrisation == "standard":
             return np.ones(self.depth)
         return self.sigma_w2 / np.asarray(self.widths, dtype=float)
 
     @property
     def bias_gain(self) -> float:
-        """Factor of the bias gradients: 1, or sigma_b2 for "ntk"."""
+        """Factor of the biases' part of each layer: 1, or sigma_b2 for "ntk"."""
         return 1.0 if self.parametrisation == "standard" else self.sigma_b2
 
     @property
     def hidden_width(self) -> int | None:
-        """The common width of the hidden layers; None where they differ or there are none."""
+        """The common width of the hidden layers; None if they differ or if there are none."""
         hidden = set(self.widths[1:])
         return hidden.pop() if len(hidden) == 1 else None
 
     def cut(self, depth: int) -> "Initialisation":
-        """The network of the first ``depth`` - 1 hidden layers with a fresh output layer."""
+        """Return the network of ``depth`` layers that has the first ``depth`` - 1 hidden layers."""
         return replace(self, widths=self.widths[:depth])
 
 
 def constant_width(
     depth: int, width: int, *, sigma_w2: float, input_width: int | None = None, **others: Any
 ) -> Initialisation:
-    """A network of ``depth`` weight layers and hidden layers of ``width`` units.
+    """Return a network whose hidden layers have the same width.
 
-    ``input_width`` is n_0 = alpha_0 M (default: ``width``); ``others`` as for `Initialisation`.
+    Args:
+        depth: number of weight layers L.
+        width: width M of the hidden layers.
+        sigma_w2: variance of a weight times its fan-in.
+        input_width: n_0 = alpha_0 M; None for ``width``.
+        others: further attributes of `Initialisation`.
 
     Raises:
-        ConfigError: a value is out of its range.
+        ConfigError: a value is out of range.
     """
     depth, width = checked_count("depth", depth), checked_count("width", width)
     first = width if input_width is None else checked_count("input_width", input_width)
@@ -140,10 +153,10 @@ def constant_width(
 
 
 def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:
-    """``inputs`` as float64 (S, n_0), finite, no input of norm zero.
+    """Return ``inputs`` as a float64 array (S, n_0).
 
     Raises:
-        ConfigError: another shape, a value not finite, or an input of norm zero.
+        ConfigError: the shape is different, a value is not finite, or an input has norm zero.
     """
     array = np.asarray(inputs, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != input_width or not len(array):
@@ -151,7 +164,7 @@ def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:
             "inputs",
             f"an array of shape {array.shape}",
             f"of shape (S, {input_width}), S >= 1",
-            "one row per input; the second size is widths[0]",
+            "there is one row per input, and the number of columns is widths[0]",
         )
     if not np.isfinite(array).all():
         raise refuse("inputs", "an array with nan or inf", "finite")
@@ -161,6 +174,6 @@ def checked_inputs(inputs: Any, input_width: int) -> np.ndarray:
             f"inputs[{int(np.argmin(norms))}]",
             "a vector of norm 0",
             "of positive norm",
-            "drop it: without biases its kernel is that of a network switched off",
+            "remove it; without biases all its pre-activations in the first layer are 0",
         )
     return array

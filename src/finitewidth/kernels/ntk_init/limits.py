@@ -1,9 +1,10 @@
-"""Dispersion of the kernel for L, M -> infinity, L / M -> lambda: Theorem 3.1 of ``beyond``.
+"""Limits of the dispersion for L, M -> infinity with L / M -> lambda (``beyond``, Theorem 3.1).
 
-Constant width M, n_0 = alpha_0 M, ReLU, no biases, |x| = 1, standard parametrisation. The printed
-limits (equations 8 and 9) rest on a lemma that fails when depth is of the order of width; the
-corrected ones are derived in docs/theory.md. Sums over pairs of layers become integrals over a
-simplex, that is second divided differences of exp.
+The network has constant width M, n_0 = alpha_0 M, ReLU, no biases and the standard
+parametrisation, and |x| = 1. The printed limits (equations 8 and 9) use a lemma that fails if the
+depth is of the order of the width. The corrected limits are derived in docs/theory.md, section 4.
+In the limit, sums over pairs of layers become integrals over a simplex, which are second divided
+differences of exp.
 """
 
 from dataclasses import dataclass
@@ -18,27 +19,40 @@ LARGEST_LAMBDA = 100.0
 
 
 def relu_phase(sigma_w2: float) -> str:
-    """Say "ordered" below sigma_w2 = 2, "critical" at 2 (the edge of chaos), "chaotic" above."""
+    """Return the phase of a ReLU network without biases.
+
+    Args:
+        sigma_w2: variance of a weight times its fan-in, > 0.
+
+    Returns:
+        "ordered" if ``sigma_w2`` is less than 2, "critical" (edge of chaos) if it is 2, "chaotic"
+        if it is greater than 2.
+
+    Raises:
+        ConfigError: ``sigma_w2`` is not positive.
+    """
     value = checked_number("sigma_w2", sigma_w2, above=0)
     return PHASES[int(np.sign(value - 2)) + 1]
 
 
 def divided_difference(x: float, y: float, z: float) -> float:
-    """exp[x, y, z]: the integral of exp over the simplex of mixtures of x, y, z; stable everywhere.
+    """Return the second divided difference exp[x, y, z].
 
-    It is an entry of the exponential of a bidiagonal matrix (Opitz).
+    It is the integral of exp over the simplex of convex combinations of x, y and z. It is computed
+    as an entry of the exponential of a bidiagonal matrix (Opitz), which is stable also if the
+    arguments are equal.
     """
     return float(expm(np.array([[x, 1.0, 0.0], [0.0, y, 1.0], [0.0, 0.0, z]]))[0, 2])
 
 
 @dataclass(frozen=True)
 class LimitParts:
-    """Limits of E[Theta_W^2] / E[Theta_W]^2 and its like.
+    """Limits of the normalised second moments of the two parts of the kernel.
 
     Attributes:
-        w2: of E[Theta_W^2] / E[Theta_W]^2, any phase.
-        b2: of E[Theta_b^2] / E[Theta_b]^2 at the edge of chaos.
-        wb: of E[Theta_W Theta_b] / (E[Theta_W] E[Theta_b]) at the edge of chaos.
+        w2: limit of E[Theta_W^2] / E[Theta_W]^2, in every phase.
+        b2: limit of E[Theta_b^2] / E[Theta_b]^2 at the edge of chaos.
+        wb: limit of E[Theta_W Theta_b] / (E[Theta_W] E[Theta_b]) at the edge of chaos.
     """
 
     w2: float
@@ -47,23 +61,23 @@ class LimitParts:
 
 
 def limit_parts(lam: float, *, form: str = "corrected") -> LimitParts:
-    """The three limits as functions of lambda = L / M >= 0.
+    """Return the three limits as functions of lambda.
 
-    Corrected, in elementary terms:
+    The corrected limits are
     w2 = e^(5 lam) (1/3 + 2 / (9 lam) - (1 - e^(-6 lam)) / (27 lam^2)),
     b2 = 2 (e^(5 lam) - 1) / (25 lam^2) - 2 / (5 lam),
     wb = (e^(5 lam) (11/225 + lam/15) + e^(-lam) / 9 - lam/5 - 4/25) / lam^2.
 
     Args:
-        lam: >= 0.
-        form: "corrected" or "printed" (``beyond``, equations 32, 37, 40).
+        lam: lambda = L / M, between 0 and `LARGEST_LAMBDA`.
+        form: "corrected", or "printed" for equations 32, 37 and 40 of ``beyond``.
 
     Raises:
-        ConfigError: lambda negative, form unknown.
+        ConfigError: ``lam`` is out of range or ``form`` is unknown.
     """
     lam = checked_number("lam", lam)
     if lam > LARGEST_LAMBDA:
-        raise refuse("lam", lam, f"at most {LARGEST_LAMBDA}", "e^(5 lam) leaves float64 beyond it")
+        raise refuse("lam", lam, f"at most {LARGEST_LAMBDA}", "larger values can overflow float64")
     checked_choice("form", form, ("corrected", "printed"))
     b2 = 2 * divided_difference(0, 0, 5 * lam)
     if form == "printed":
@@ -77,16 +91,16 @@ def limit_parts(lam: float, *, form: str = "corrected") -> LimitParts:
 def dispersion_limit(
     lam: float, phase: str, *, alpha_0: float = 1.0, form: str = "corrected"
 ) -> float:
-    """Limit of E[Theta^2] / E[Theta]^2 as L, M -> infinity, L / M -> ``lam``.
+    """Return the limit of E[Theta^2] / E[Theta]^2 as L, M -> infinity with L / M -> ``lam``.
 
     Args:
-        lam: depth over width, >= 0.
+        lam: depth over width, between 0 and `LARGEST_LAMBDA`.
         phase: "ordered", "critical" or "chaotic"; see `relu_phase`.
-        alpha_0: n_0 / M > 0; matters at the edge of chaos only.
-        form: "corrected", or "printed" (``beyond``, equations 8, 9, 10).
+        alpha_0: n_0 / M > 0. It is used only at the edge of chaos.
+        form: "corrected", or "printed" for equations 8, 9 and 10 of ``beyond``.
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     checked_choice("phase", phase, PHASES)
     alpha_0 = checked_number("alpha_0", alpha_0, above=0)

@@ -1,9 +1,10 @@
-"""The tangent kernel on S inputs and C outputs, any activation, drawn in O(L M S^2).
+"""Sampler of the tangent kernel on S inputs and C outputs for any activation; cost O(L M S^2).
 
-As for one input, with the span of the S activation vectors in place of one direction: forward each
-weight matrix is drawn on an orthonormal basis of the span, backward it is drawn afresh across it.
-Householder's factorisation gives a basis whatever the rank, so duplicate, opposite and collinear
-inputs and more inputs than units are no special case: nothing is inverted and nothing dropped.
+In the forward pass each weight matrix is drawn on an orthonormal basis of the span of the S
+activation vectors. In the backward pass its action on the orthogonal complement is drawn. The basis
+comes from a Householder factorisation, which exists for every rank. Duplicate, opposite and
+collinear inputs and more inputs than units therefore need no special treatment. Source:
+docs/theory.md, section 2.
 """
 
 from dataclasses import dataclass
@@ -21,12 +22,12 @@ from finitewidth.kernels.ntk_init.normals import Normals, checked_device
 
 @dataclass(frozen=True)
 class _Layer:
-    """Layer l as drawn forward.
+    """The results of the forward pass for layer l.
 
     Attributes:
-        basis: Q, (draws, n_(l-1), k), orthonormal columns that span the activations x^(l-1).
+        basis: Q, (draws, n_(l-1), k), whose orthonormal columns span the activations x^(l-1).
         image: V = W^l Q, (draws, n_l, k).
-        slope: phi'(h^l), (draws, n_l, S); None in the output layer.
+        slope: phi'(h^l), (draws, n_l, S); None for the output layer.
         gram: <x^(l-1)_s, x^(l-1)_r>, (draws, S, S).
     """
 
@@ -47,23 +48,24 @@ def sample_kernels(
     memory_bytes: int = streams.DEFAULT_MEMORY,
     progress: streams.Progress | None = None,
 ) -> NtkDraws:
-    """Independent draws of the S C x S C tangent kernel, exact in law.
+    """Draw the S C x S C tangent kernel from its exact law.
 
     Args:
-        init: the network; any number of outputs C.
-        inputs: (S, n_0), S >= 1; duplicates and collinear ones are fine, norm zero is not.
-        draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
+        init: the law of the network, with any number of outputs C.
+        inputs: (S, n_0) with S >= 1. Inputs may be equal or collinear, but none may have norm zero.
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
-        device: "cpu" or a CUDA device; the law is the same, the numbers are not.
-        memory_bytes: budget, results included; does not change the numbers.
+        device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
+        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
         progress: called with (draws done, draws wanted).
 
-    Cost: O(sum of widths x S C (S + S C)) per draw; memory about 32 S bytes per unit and draw held
-    at once.
+    Cost: O(sum of widths x S C (S + S C)) per draw. Memory: about 32 S bytes per unit and per draw
+    held at the same time.
 
     Raises:
-        ConfigError: an argument out of range, a budget below one block, or an overflow.
+        ConfigError: an argument is out of range, the budget is too small for one block, or a number
+            overflows.
     """
     activation, device = activation_of(activation), checked_device(device)
     array = checked_inputs(inputs, init.widths[0])
@@ -124,7 +126,7 @@ def _backward(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     draws, count = normals.draws, layers[-1].gram.shape[-1]
     ones = torch.ones(init.outputs, init.outputs, dtype=torch.float64, device=layers[0].gram.device)
-    # column s C + k of delta^L is the unit vector k, whatever s
+    # column s C + k of delta^L is the unit vector k for every s
     delta = torch.eye(init.outputs, dtype=torch.float64, device=ones.device).tile(1, count)
     delta = delta.expand(draws, -1, -1)
     theta_w, theta_b = 0.0, 0.0
@@ -134,7 +136,7 @@ def _backward(
         theta_w = theta_w + init.weight_gains[layer - 1] * errors * torch.kron(drawn.gram, ones)
         theta_b = theta_b + growth.of_theta_b(layer) * errors
         if layer > 1:
-            # the output layer was drawn undivided; its errors enter the others divided by sqrt(g)
+            # the output layer was drawn without scaling, so its errors are divided by sqrt(g) here
             scale = growth.layer**-0.5 if layer == init.depth else 1.0
             back = scale * _errors_below(init, normals, drawn, delta, layer, growth, scale)
             slope = layers[layer - 2].slope
@@ -151,7 +153,11 @@ def _errors_below(
     growth: Growth,
     scale: float,
 ) -> torch.Tensor:
-    """(W^l)^T delta^l given W^l on the span of the activations: known along it, fresh across."""
+    """Draw (W^l)^T delta^l given the action of W^l on the span of the activations.
+
+    The component in the span is determined by the forward pass. The component orthogonal to it is
+    drawn.
+    """
     width = init.widths[layer - 1]
     variance = init.sigma_w2 / width / (growth.layer * scale**2)
     factor = torch.linalg.qr(delta, mode="r").R

@@ -1,11 +1,12 @@
-"""Moments of any order of a ReLU network's tangent kernel without biases, by dynamic programming.
+"""Moments of any order of the tangent kernel of a ReLU network without random biases.
 
-From the output down, T (weights' part), B (biases' part without the output's 1), D = |delta|^2 and
-R = f^2 / |x|^2 obey, with r, c, A drawn afresh in each layer,
+Let T be the part of the weights, B the part of the biases without the 1 of the output layer,
+D = |delta|^2 and R = f^2 / |x|^2. From the output layer down they obey
 
     D' = c D + A R,   R' = r R,   T' = r T + w D',   B' = A B + D',
 
-so the moments of one degree obey a linear recursion whose coefficients are moments of r, c, A.
+where r, c and A are independent between layers. Hence the moments of one degree obey a linear
+recursion whose coefficients are moments of r, c and A. Source: docs/theory.md, section 3.
 """
 
 from collections.abc import Iterator
@@ -18,24 +19,27 @@ import numpy as np
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
 from finitewidth.kernels.ntk_init.moments import checked_without_biases
 
-Powers = tuple[int, int, int, int]  # of T, B, D, R
+Powers = tuple[int, int, int, int]  # exponents of T, B, D, R
 
 
 def log_kernel_moments(
     init: Initialisation, order: int, *, input_norm2: float = 1.0
 ) -> dict[tuple[int, int], float]:
-    """Logarithms of E[Theta_W^i Theta_b^j] for all i + j <= ``order``; -inf stands for 0.
+    """Return the logarithms of E[Theta_W^i Theta_b^j] for all i + j <= ``order``.
 
     Args:
-        init: ReLU network of any widths, either parametrisation, one output, sigma_b2 = 0.
-        order: highest order, >= 1; 4 gives the error bar of a second moment.
+        init: the law of a ReLU network with one output and sigma_b2 = 0.
+        order: highest order, >= 1. Order 4 gives the standard error of an estimated second moment.
         input_norm2: |x|^2 > 0.
 
-    Cost: O(L m^2) with m the number of monomials of degree ``order``, binomial(order + 3, 3):
+    Returns:
+        {(i, j): logarithm}; -inf for a moment that is 0.
+
+    Cost: O(L m^2), where m = binomial(order + 3, 3) is the number of monomials of degree ``order``:
     10 for order 2, 35 for order 4.
 
     Raises:
-        ConfigError: random biases, several outputs or an argument out of range.
+        ConfigError: biases are random, there are several outputs, or an argument is out of range.
     """
     norm2 = checked_without_biases(init, input_norm2)
     order = checked_count("order", order)
@@ -55,7 +59,10 @@ def log_kernel_moments(
 
 
 def log_theta_moment(init: Initialisation, order: int, *, input_norm2: float = 1.0) -> float:
-    """Logarithm of E[(Theta_W + Theta_b)^order]; arguments as `log_kernel_moments`."""
+    """Return the logarithm of E[(Theta_W + Theta_b)^order].
+
+    Arguments and errors are those of `log_kernel_moments`.
+    """
     parts = log_kernel_moments(init, order, input_norm2=input_norm2)
     terms = [np.log(comb(order, i)) + parts[i, order - i] for i in range(order + 1)]
     return float(np.logaddexp.reduce(terms))
@@ -80,7 +87,7 @@ def _place(powers: Powers) -> int:
 
 
 def _final_state(init: Initialisation, degree: int) -> tuple[np.ndarray, float]:
-    """Moments of degree ``degree`` in layer 1 divided by exp of the second result."""
+    """Return the moments of one degree in layer 1, divided by a factor, and its logarithm."""
     gains, growth = init.weight_gains, max(1.0, init.sigma_w2 / 2)
     ratio = init.sigma_w2 / init.widths[-1]
     values = np.array(
@@ -107,7 +114,7 @@ def _final_state(init: Initialisation, degree: int) -> tuple[np.ndarray, float]:
 
 
 def _odd_factorial(q: int) -> int:
-    """E[g^(2q)] of a standard normal g."""
+    """Return E[g^(2q)] of a standard normal variable g."""
     return prod(range(1, 2 * q, 2))
 
 
@@ -115,9 +122,15 @@ def _odd_factorial(q: int) -> int:
 def _transfer(
     degree: int, width: int, forward: float, back: float, shrink: float, gain: float
 ) -> np.ndarray:
-    """Matrix of the recursion of one layer; r = forward chi2_K, c = back chi2_(K-1).
+    """Return the matrix of the recursion of one layer, divided by growth^degree.
 
-    The whole step is divided by the growth g; ``shrink`` is what A is multiplied by, 1/g.
+    Args:
+        degree: degree of the monomials.
+        width: width of the layer.
+        forward: r = forward * chi2_K.
+        back: c = back * chi2_(K-1).
+        shrink: 1 / growth, the factor of A.
+        gain: w.
     """
     monomials = _monomials(degree)
     places = {powers: place for place, powers in enumerate(monomials)}
@@ -136,11 +149,11 @@ def _expanded(powers: Powers) -> tuple[tuple[Powers, int, int, int, int, int], .
 
 
 def _terms(powers: Powers) -> Iterator[tuple[Powers, int, int, int, int, int]]:
-    """T'^i B'^j D'^p R'^q as a sum: (old powers, count, powers of r, c, A, w)."""
+    """Yield the terms of T'^i B'^j D'^p R'^q: old powers, coefficient, exponents of r, c, A, w."""
     i, j, p, q = powers
     for kept_t in range(i + 1):
         for kept_b in range(j + 1):
-            errors = i - kept_t + j - kept_b + p  # power of D' = c D + A R
+            errors = i - kept_t + j - kept_b + p  # exponent of D' = c D + A R
             for c in range(errors + 1):
                 count = comb(i, kept_t) * comb(j, kept_b) * comb(errors, c)
                 old = (kept_t, kept_b, c, errors - c + q)
@@ -149,9 +162,10 @@ def _terms(powers: Powers) -> Iterator[tuple[Powers, int, int, int, int, int]]:
 
 @lru_cache(maxsize=4096)
 def _layer_moment(width: int, r: int, c: int, on: int) -> float:
-    """E[chi2_K^r chi2_(K-1)^c A^on], K ~ Bin(width, 1/2), A = 1 if K >= 1; exact rationals.
+    """Return E[chi2_K^r chi2_(K-1)^c A^on] with K ~ Bin(width, 1/2) and A = 1{K >= 1}.
 
-    Given K, E chi2_K^r = K (K+2) ... (K + 2r - 2), and 0 for the other one where K = 0.
+    Given K, E chi2_K^r = K (K+2) ... (K + 2r - 2). For K = 0 both chi-square variables are 0. The
+    sums are computed with rational numbers.
     """
     polynomial = _rising(0, r, _rising(-1, c, [1]))
     mean = Fraction(0)
@@ -159,12 +173,15 @@ def _layer_moment(width: int, r: int, c: int, on: int) -> float:
         choose = comb(width, power) * factorial(power)
         mean += Fraction(factor * choose, 2**power)
     if r + c + on > 0:
-        mean -= Fraction(polynomial[0], 2**width)  # K = 0 counts nothing
+        mean -= Fraction(polynomial[0], 2**width)  # the term of K = 0 is 0
     return float(mean)
 
 
 def _rising(start: int, count: int, polynomial: list[int]) -> list[int]:
-    """Coefficients (lowest first) of polynomial(K) times prod_{i < count} (K + start + 2 i)."""
+    """Return the coefficients of polynomial(K) times prod_{i < count} (K + start + 2 i).
+
+    Coefficients are ordered from the lowest power to the highest.
+    """
     for i in range(count):
         lower = [(start + 2 * i) * value for value in polynomial] + [0]
         higher = [0, *polynomial]
@@ -173,7 +190,10 @@ def _rising(start: int, count: int, polynomial: list[int]) -> list[int]:
 
 
 def _in_falling(polynomial: list[int]) -> list[int]:
-    """Coefficients in the basis 1, K, K (K-1), ...: Newton's division by K - 0, K - 1, ..."""
+    """Return the coefficients of a polynomial in the basis 1, K, K (K-1), ...
+
+    They are computed by Newton's division by K - 0, K - 1, ...
+    """
     rest, falling = list(polynomial), []
     for node in range(len(polynomial)):
         quotient = [0] * (len(rest) - 1)

@@ -1,9 +1,9 @@
-"""First two moments of a ReLU network's tangent kernel without biases, in closed form.
+"""The first two moments of the tangent kernel of a ReLU network with sigma_b2 = 0, in closed form.
 
-Exact at any widths, dead layers included, where ``beyond`` (Theorem 3.2) gives approximations;
-docs/theory.md derives them. All sums are of positive terms and run in logarithms, so depth 2,000 in
-the chaotic phase gives numbers. Notation: a = sigma_w2 / 2, P = prod (1 + 5 / n_k) and
-Q = prod (1 - 1 / n_k) over layers l1 <= k < l2.
+The moments are exact for all widths and include dead layers. Theorem 3.2 of ``beyond`` gives
+approximations. The derivation is in docs/theory.md, section 3. All terms are positive and all sums
+are computed in logarithms, so the results are finite at depth 2,000 in the chaotic phase. Notation:
+a = sigma_w2 / 2, P = prod (1 + 5 / n_k) and Q = prod (1 - 1 / n_k) over layers l1 <= k < l2.
 """
 
 from dataclasses import dataclass
@@ -22,11 +22,14 @@ from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 @dataclass(frozen=True)
 class LogMoments:
-    """Natural logarithms of the moments of Theta = Theta_W + Theta_b; -inf stands for 0.
+    """Natural logarithms of the moments of Theta = Theta_W + Theta_b; -inf for a moment of 0.
 
     Attributes:
-        w, b: log E[Theta_W], log E[Theta_b].
-        w2, b2, wb: log E[Theta_W^2], log E[Theta_b^2], log E[Theta_W Theta_b].
+        w: log E[Theta_W].
+        b: log E[Theta_b].
+        w2: log E[Theta_W^2].
+        b2: log E[Theta_b^2].
+        wb: log E[Theta_W Theta_b].
     """
 
     w: float
@@ -47,10 +50,10 @@ class LogMoments:
 
     @property
     def dispersion(self) -> float:
-        """E[Theta^2] / E[Theta]^2, >= 1.
+        """E[Theta^2] / E[Theta]^2, which is at least 1.
 
         Raises:
-            ConfigError: it exceeds float64; second - 2 mean is its logarithm.
+            ConfigError: it overflows float64. Its logarithm is second - 2 * mean.
         """
         log = self.second - 2 * self.mean
         if log > LOG_MAX:
@@ -59,10 +62,10 @@ class LogMoments:
 
 
 def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
-    """The squared input norm, after checking for one output and sigma_b2 = 0.
+    """Return the squared input norm after checking that sigma_b2 = 0 and that there is one output.
 
     Raises:
-        ConfigError: biases are random, several outputs or a norm that is not positive.
+        ConfigError: biases are random, there are several outputs, or the norm is not positive.
     """
     if init.sigma_b2 != 0:
         raise refuse(
@@ -76,27 +79,28 @@ def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
 
 
 def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
-    """Moments of Theta(x, x) of a ReLU network with sigma_b2 = 0, exact at finite width.
+    """Compute the exact moments of Theta(x, x) of a ReLU network with sigma_b2 = 0.
 
     Args:
-        init: any widths, either parametrisation, one output, sigma_b2 = 0.
+        init: the law of a network with one output and sigma_b2 = 0.
         input_norm2: |x|^2 > 0.
 
     Cost: O(L) time and memory.
 
     Raises:
-        ConfigError: random biases, several outputs or a norm that is not positive.
+        ConfigError: biases are random, there are several outputs, or the norm is not positive.
     """
     log_norm2 = np.log(checked_without_biases(init, input_norm2))
     depth, a = init.depth, init.sigma_w2 / 2
     n = np.array(init.widths, dtype=float)
-    size = np.log(n * init.weight_gains / n[0])  # of layer l's part of E[Theta_W], l = 1..L
+    size = np.log(n * init.weight_gains / n[0])  # part of layer l = 1..L in E[Theta_W]
     log_a = np.log(a)
-    # l = 1..L in places 0..L-1; layer k = l..L-1 stands in n[k]
+    # entry l - 1 belongs to layer l = 1..L; n[k] is the width of layer k
     from_top = (depth - np.arange(1, depth + 1)) * log_a  # log a^(L-l)
     spread = sums_from(np.log1p(5 / n[1:]))  # log P_[l,L)
-    alive = np.concatenate([[0.0], np.cumsum(np.log1p(-(0.5 ** n[1:])))])  # layers below l are
-    own_alive = np.append(alive[:-1], 0.0)  # delta^L = 1 whatever happens below
+    # logarithm of the probability that no layer below l is dead
+    alive = np.concatenate([[0.0], np.cumsum(np.log1p(-(0.5 ** n[1:])))])
+    own_alive = np.append(alive[:-1], 0.0)  # delta^L = 1 also if a layer below is dead
     mixed = log_chained_pairs(size, _log_q(n[1:]) - np.log1p(5 / n[1:]), size)
     w2 = np.logaddexp(
         2 * np.logaddexp.reduce(size) - np.log(3),
@@ -116,21 +120,21 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
 
 
 def _scaled(init: Initialisation, log_value: float, power: int) -> float:
-    """Times the bias gain to a power (0 in the "ntk" parametrisation, as sigma_b2 = 0)."""
+    """Add the logarithm of the bias gain to a power; the gain is 0 for "ntk", as sigma_b2 = 0."""
     return float(log_value) if init.bias_gain else -np.inf * power
 
 
 def _weight_bias(size: np.ndarray, from_top: np.ndarray, n: np.ndarray) -> float:
-    """Log E[Theta_W Theta_b] / (|x|^2 a^(L-1)) for the standard bias gain."""
+    """Return log E[Theta_W Theta_b] / (|x|^2 a^(L-1)) for the standard bias gain."""
     log_p = np.log1p(5 / n[1:])
     spread = sums_from(log_p)
     same = np.logaddexp.reduce(size + from_top + spread)
-    # the bias of the lower layer l1 with the weights of l2: (2 Q + P) / 3 between them
+    # bias of the lower layer l1 and weights of l2: factor (2 Q + P) / 3 between them
     lower = np.logaddexp(
         log_chained_pairs(from_top, log_p, size + spread),
         np.log(2) + log_chained_pairs(from_top, _log_q(n[1:]), size + spread),
     )
-    # the weights of the lower layer with the bias of l2
+    # weights of the lower layer and bias of l2
     higher = log_pairs(size, from_top + spread)
     return float(np.logaddexp.reduce([same, lower - np.log(3), higher]))
 

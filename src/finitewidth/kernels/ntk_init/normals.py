@@ -1,4 +1,4 @@
-"""Standard normal tensors for blocks of draws, each block from its own stream, on any device."""
+"""Standard normal tensors for blocks of draws on any device. Every block has its own stream."""
 
 import numpy as np
 import torch
@@ -8,10 +8,10 @@ from finitewidth.kernels.ntk_init.streams import generator
 
 
 class Normals:
-    """Standard normal numbers for a group of blocks, each block from its own stream.
+    """Standard normal numbers for a group of blocks. Every block has its own random stream.
 
-    On a CPU the numbers are numpy's (faster there), on another device torch's: the laws are the
-    same, the numbers are not.
+    On a CPU the numbers are drawn by numpy, which is faster there, and on other devices by torch.
+    The laws are the same, but the numbers differ.
     """
 
     def __init__(self, seed: int, blocks: range, block: int, device: torch.device):
@@ -29,7 +29,7 @@ class Normals:
                 self._streams.append(stream.manual_seed(int(state[0] >> 1)))
 
     def __call__(self, *shape: int) -> torch.Tensor:
-        """Independent standard normals, float64, of shape (draws, ``*shape``)."""
+        """Draw independent standard normal numbers, float64 (draws, ``*shape``)."""
         out = torch.empty((self.draws, *shape), dtype=torch.float64, device=self._device)
         view = out.numpy() if self._device.type == "cpu" else None
         for place, stream in enumerate(self._streams):
@@ -42,10 +42,10 @@ class Normals:
 
 
 def checked_device(device: str | torch.device) -> torch.device:
-    """The torch device.
+    """Return the torch device of this name.
 
     Raises:
-        ConfigError: unknown, or not on this machine.
+        ConfigError: the device is unknown, or this machine does not have it.
     """
     try:
         found = torch.device(device)

@@ -1,4 +1,4 @@
-"""Off-diagonal over diagonal mean kernel elements, ReLU: Theorem 3.3 of ``beyond``."""
+"""Ratio of off-diagonal to diagonal mean kernel elements for ReLU (``beyond``, Theorem 3.3)."""
 
 import numpy as np
 
@@ -10,36 +10,50 @@ from finitewidth.kernels.ntk_init.initialisation import (
     refuse,
 )
 
-RATIO_BOUNDS = (0.25, 1.0)  # equation 16, of the limit L, M -> infinity
+RATIO_BOUNDS = (0.25, 1.0)  # equation 16, bounds of the limit for L, M -> infinity
 DISPERSION_FACTOR = 16.0  # equation 17: off-diagonal dispersion <= 16 times the diagonal one
 
 
 def checked_cosine(cosine: float) -> float:
-    """A cosine in [-1, 1]. ConfigError otherwise."""
+    """Return a cosine as a float.
+
+    Raises:
+        ConfigError: it is not in [-1, 1].
+    """
     if not -1 <= cosine <= 1:
         raise refuse("cosine", cosine, "between -1 and 1")
     return float(cosine)
 
 
 def correlation_map(cosine: float) -> float:
-    """Cosine of the activations of a wide ReLU layer from that of its inputs."""
+    """Return the cosine of the activations of a wide ReLU layer, given that of its inputs."""
     c = checked_cosine(cosine)
     return float((np.sqrt(1 - c * c) + c * (np.pi / 2 + np.arcsin(c))) / np.pi)
 
 
 def slope_map(cosine: float) -> float:
-    """2 E[phi' phi']: how much of the errors' alignment a wide ReLU layer keeps; in [0, 1]."""
+    """Return 2 E[phi' phi'], the factor by which a wide ReLU layer reduces <delta, delta~>.
+
+    It lies in [0, 1].
+    """
     return float((np.pi / 2 + np.arcsin(checked_cosine(cosine))) / np.pi)
 
 
 def printed_mean_ratio(depth: int, sigma_w2: float, cosine: float) -> float:
-    """Equation 18: sum_l a^(L-l) prod_{k=l}^{L-1} g(rho_(k-1)) / sum_l a^(L-l), in [0, 1].
+    """Return equation 18, sum_l a^(L-l) prod_{k=l}^{L-1} g(rho_(k-1)) / sum_l a^(L-l).
 
-    Infinite width and the biases' part only; a lower estimate only where Theta_W is negligible.
+    It contains only the part of the biases at infinite width. It is a lower bound of the mean ratio
+    only if Theta_W is negligible. It lies in [0, 1].
+
+    Args:
+        depth: L.
+        sigma_w2: variance of a weight times its fan-in.
+        cosine: cosine of the two inputs.
+
     Cost: O(L).
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     depth = checked_count("depth", depth)
     a = checked_number("sigma_w2", sigma_w2, above=0) / 2
@@ -47,19 +61,25 @@ def printed_mean_ratio(depth: int, sigma_w2: float, cosine: float) -> float:
     for _ in range(depth - 1):
         slopes.append(slope_map(rho))
         rho = min(1.0, correlation_map(rho))
-    weights = np.arange(depth) * np.log(a)  # of layers L, L-1, ..., 1
+    weights = np.arange(depth) * np.log(a)  # for layers L, L-1, ..., 1
     products = np.concatenate([[1.0], np.cumprod(slopes[::-1])])
     sizes = np.exp(weights - weights.max())
     return float((sizes * products).sum() / sizes.sum())
 
 
 def infinite_width_mean_ratio(init: Initialisation, cosine: float) -> float:
-    """E Theta(x, x~) / E Theta(x, x) at leading order in the widths, both parts, |x| = |x~| = 1.
+    """Return E Theta(x, x~) / E Theta(x, x) to leading order in the widths, for |x| = |x~| = 1.
 
-    What equation 18 becomes when Theta_W is kept. Cost: O(L).
+    This is equation 18 with Theta_W included.
+
+    Args:
+        init: the law of the network.
+        cosine: cosine of the two inputs.
+
+    Cost: O(L).
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     c = checked_cosine(cosine)
     gram = np.array([[1.0, c], [c, 1.0]]) / init.widths[0]

@@ -1,11 +1,13 @@
-"""The tangent kernel of a ReLU network at two inputs, all depths and variances from one pass.
+"""Sampler of the tangent kernel of a ReLU network at two inputs, for all depths and variances.
 
-No biases, one output, hidden layers of one width M. Per layer the units fall into four groups by
-which of the two inputs switch them on. Forward, 2 M normal variables give each group's Gram matrix
-of pre-activations. Backward, a group of n units has 2 directions in which its errors are tied to
-the activations; the other n - 2 are fresh noise, whose Gram matrix is Wishart. So going back costs
-O(1) a layer, and the backward passes of all depths share one forward pass. The law of each depth
-is exact; depths, cosines and variances share random numbers. Derivation: docs/theory.md, section 2.
+The network has no random biases, one output and hidden layers of the same width M. In each layer
+the units form four groups: active for both inputs, for one of them, or for none. In the forward
+pass, 2 M normal variables give the Gram matrix of the pre-activations of each group. In the
+backward pass, the errors of a group of n units are determined by the activations in 2 directions.
+In the other n - 2 directions they are independent noise, whose Gram matrix has a Wishart law. The
+backward pass therefore costs O(1) per layer, and the backward passes of all depths share one
+forward pass. The law of each depth is exact. Depths, cosines and variances share random numbers.
+Source: docs/theory.md, section 2.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,13 +25,17 @@ UNITS_PER_BLOCK = 2**16
 
 @dataclass(frozen=True)
 class PairDraws:
-    """Draws of Theta(x, x) and Theta(x, x~) at one depth and cosine, for every variance.
+    """Draws of Theta(x, x) and Theta(x, x~) at one depth and cosine, for all variances.
+
+    The first axis of each array is the pair of inputs, (x, x) and (x, x~).
 
     Attributes:
-        depth, width, cosine: of the network and of the pair of unit vectors.
-        first: (2, draws): the first layer's part of Theta_W at sigma_w2 = 2, for (x, x), (x, x~).
-        above: (2, draws): that of the other layers, for n_0 = M.
-        errors: (2, L, draws): <delta^l, delta~^l> at sigma_w2 = 2.
+        depth: L.
+        width: M.
+        cosine: cosine of the unit vectors x and x~.
+        first: (2, draws), part of the first layer in Theta_W at sigma_w2 = 2.
+        above: (2, draws), part of the other layers in Theta_W at sigma_w2 = 2 and n_0 = M.
+        errors: (2, L, draws), <delta^l, delta~^l> at sigma_w2 = 2.
     """
 
     depth: int
@@ -40,10 +46,17 @@ class PairDraws:
     errors: np.ndarray
 
     def scaled_theta(self, sigma_w2: float, input_width: int) -> np.ndarray:
-        """(2, draws): Theta(x, x) and Theta(x, x~), divided by max(1, sigma_w2 / 2)^(L - 1).
+        """Return Theta(x, x) and Theta(x, x~), divided by max(1, sigma_w2 / 2)^(L - 1), (2, draws).
 
-        Activations and errors are homogeneous in the weights: |x^l|^2 ~ a^l M / n_0 for l >= 1 and
-        |delta^l|^2 ~ a^(L-l) with a = sigma_w2 / 2.
+        Activations and errors are homogeneous in the weights: with a = sigma_w2 / 2, |x^l|^2 is
+        proportional to a^l M / n_0 for l >= 1, and |delta^l|^2 is proportional to a^(L-l).
+
+        Args:
+            sigma_w2: variance of a weight times its fan-in.
+            input_width: n_0.
+
+        Raises:
+            ConfigError: an argument is out of range.
         """
         log_a = np.log(checked_number("sigma_w2", sigma_w2, above=0) / 2)
         log_growth = (self.depth - 1) * max(log_a, 0.0)
@@ -57,26 +70,31 @@ class PairDraws:
 def sample_pairs(
     width: int, depths: Sequence[int], cosines: Sequence[float], draws: int, seed: int
 ) -> Iterator[dict[tuple[int, float], PairDraws]]:
-    """Blocks of draws for each depth and cosine; the caller sums or stores them.
+    """Draw the kernel at pairs of unit vectors for many depths and cosines, block by block.
 
     Args:
-        width: M >= 1 of all hidden layers.
-        depths: L >= 2.
-        cosines: <x, x~> of unit vectors, each in (-1, 1).
-        draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
+        width: width M >= 1 of all hidden layers.
+        depths: depths L >= 2.
+        cosines: <x, x~>, each in (-1, 1).
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
 
-    Cost per draw: O(max depth x M) with 2 M normals a layer shared by the cosines, and O(1) for
-    each layer, depth and cosine going back.
+    Yields:
+        {(depth, cosine): draws} for one block after the other.
+
+    Cost per draw: O(max depth x M) for the forward pass, whose 2 M normal variables per layer are
+    shared by all cosines, and O(1) per layer, depth and cosine for the backward pass.
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     width, draws = checked_count("width", width), checked_count("draws", draws)
     wanted = sorted({checked_count("depths", depth, least=2) for depth in depths})
     angles = np.array([checked_cosine(value) for value in cosines])
     if not wanted or not len(angles) or (np.abs(angles) == 1).any():
-        raise refuse("depths, cosines", (depths, cosines), "not empty, cosines in (-1, 1)")
+        raise refuse(
+            "depths, cosines", (depths, cosines), "not empty, and all cosines must lie in (-1, 1)"
+        )
     block = max(8, min(256, UNITS_PER_BLOCK // width))
     plan = streams.Plan(draws, block, 1)
     for blocks in plan.groups():
@@ -95,7 +113,10 @@ def sample_pairs(
 def _block(
     rng: np.random.Generator, width: int, wanted: list[int], angles: np.ndarray, size: int
 ) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """First layer's part, other layers' part, errors, per depth; axes (2, [layers,] C, draws)."""
+    """Return `PairDraws.first`, ``above`` and ``errors`` of one block for each depth.
+
+    Their axes are (2, C, draws) and (2, L, C, draws), where C is the number of cosines.
+    """
     grams, layers = [first_gram(angles, size)], []
     for _ in range(wanted[-1] - 1):
         layers.append(Layer(rng, width, grams[-1]))

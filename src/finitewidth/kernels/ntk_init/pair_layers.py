@@ -1,7 +1,8 @@
 """One layer of the pair chain, forward and backward, at sigma_w2 = 2; see `pair_chain`.
 
-Arrays have axes (cosines, draws) forward and (depths, cosines, draws) backward. A symmetric 2 x 2
-matrix is a triple (11, 12, 22); the two inputs are numbered 1 and 2.
+Arrays have the axes (cosines, draws) in the forward pass and (depths, cosines, draws) in the
+backward pass. A symmetric 2 x 2 matrix is stored as the triple of its entries (11, 12, 22). The two
+inputs are called 1 and 2.
 """
 
 from dataclasses import dataclass
@@ -16,30 +17,36 @@ SMALLEST = 1e-150
 
 
 def first_gram(cosines: np.ndarray, size: int) -> Triple:
-    """Gram matrices of pairs of unit vectors."""
+    """Return the Gram matrices of pairs of unit vectors with these cosines."""
     ones = np.ones((len(cosines), size))
     return ones, cosines[:, None] * ones, ones.copy()
 
 
 def cholesky(gram: Triple) -> Triple:
-    """(a, b, c) of the upper factor ((a, b), (0, c)); zero pivots give zero rows."""
+    """Return (a, b, c) of the upper triangular factor ((a, b), (0, c)).
+
+    The row of a zero pivot is zero.
+    """
     first = np.sqrt(np.maximum(gram[0], 0.0))
     across = np.divide(gram[1], first, out=np.zeros_like(first), where=first > 0)
     return first, across, np.sqrt(np.maximum(gram[2] - across * across, 0.0))
 
 
 def _cleared(triple: Triple, count: np.ndarray) -> Triple:
-    """A factor without the second row where a group has fewer than 2 units."""
+    """Set the second row of a factor to zero if a group has fewer than 2 units."""
     return triple[0], triple[1], np.where(count >= 2, triple[2], 0.0)
 
 
 class Layer:
-    """What a hidden layer's forward pass leaves for the way back.
+    """The results of the forward pass of a hidden layer.
 
     Attributes:
-        counts: units on for both inputs, for input 1 only, for input 2 only.
-        both, one, two: upper factors of these groups' Gram matrices of pre-activations, in the
-            order of inputs (1, 2), (1, 2) and (2, 1).
+        counts: numbers of units that are active for both inputs, for input 1 only and for input 2
+            only.
+        both: triangular factor of the Gram matrix of the pre-activations of the units that are
+            active for both inputs, for the inputs in the order (1, 2).
+        one: the same for the units that are active for input 1 only, in the order (1, 2).
+        two: the same for the units that are active for input 2 only, in the order (2, 1).
         activations: Gram matrix of the activations.
         rate: sigma_w2 / M.
     """
@@ -54,8 +61,8 @@ class Layer:
         np.multiply(z2, z2, out=products[:, 3])
         scale, along, across = cholesky(tuple(self.rate * part for part in gram))
         masks = np.empty((size, 3, len(scale), width))
-        positive, alive = z1 > 0, along**2 + across**2 > 0  # below a dead layer all gates are off
-        # input 2 switches a unit on where along z1 + across z2 > 0
+        positive, alive = z1 > 0, along**2 + across**2 > 0  # above a dead layer all gates are off
+        # a unit is active for input 2 if along z1 + across z2 > 0
         border = -along / np.maximum(across, SMALLEST)
         for c in range(len(scale)):
             on_1 = positive & (scale[c] > 0)[:, None]
@@ -63,7 +70,7 @@ class Layer:
             np.logical_and(on_1, on_2, out=masks[:, 0, c])
             np.greater(on_1, on_2, out=masks[:, 1, c])
             np.greater(on_2, on_1, out=masks[:, 2, c])
-        # (draws, group, cosine, 4): number of units and sums of z1^2, z1 z2, z2^2
+        # (draws, group, cosine, 4): numbers of units and sums of z1^2, z1 z2, z2^2
         sums = (masks.reshape(size, -1, width) @ products.mT).reshape(size, 3, len(scale), 4)
         count, p11, p12, p22 = np.ascontiguousarray(sums.transpose(3, 1, 2, 0))
         s11 = scale**2 * p11
@@ -81,8 +88,9 @@ class Errors:
     """Errors of a layer at both inputs.
 
     Attributes:
-        gram: <delta_r, delta_s>, of (depths, cosines, draws).
-        tied: u[s][r] = <h_s, delta_r>, what the activations below know of the errors.
+        gram: <delta_r, delta_s>, with arrays (depths, cosines, draws).
+        tied: u[s][r] = <h_s, delta_r>, the products of pre-activations and errors. They determine
+            the component of the errors below in the span of the activations.
     """
 
     gram: Triple
@@ -90,7 +98,7 @@ class Errors:
 
     @classmethod
     def of_output(cls, rng: np.random.Generator, width: int, gram: Triple) -> "Errors":
-        """Errors of 1 at both inputs, so that <h_s, delta_r> = f_s."""
+        """Return the errors of an output layer, which are 1, so that <h_s, delta_r> = f_s."""
         scale, along, across = cholesky(tuple(2 / width * part for part in gram))
         g1, g2 = rng.standard_normal((2, *scale.shape))
         f1, f2 = (scale * g1)[None], (along * g1 + across * g2)[None]
@@ -98,7 +106,7 @@ class Errors:
         return cls((one, one, one), ((f1, f1), (f2, f2)))
 
     def joined(self, other: "Errors") -> "Errors":
-        """With the networks of ``other`` after these."""
+        """Append the networks of ``other``."""
         gram = tuple(np.concatenate(pair) for pair in zip(self.gram, other.gram, strict=True))
         tied = tuple(
             tuple(np.concatenate(pair) for pair in zip(mine, theirs, strict=True))
@@ -107,7 +115,11 @@ class Errors:
         return Errors(gram, tied)
 
     def below(self, rng: np.random.Generator, layer: Layer) -> "Errors":
-        """Errors of the hidden layer below: tied along its activations, fresh across them."""
+        """Draw the errors of the hidden layer below.
+
+        Their component in the span of its activations is given by ``tied``. The component
+        orthogonal to it is drawn.
+        """
         f1, f12, f2 = cholesky(tuple(layer.rate * part for part in self.gram))
         fresh = rng.standard_normal((3, 2, 2, *f1.shape))  # group, direction, column
         present = np.stack([layer.counts >= 1, layer.counts >= 2], axis=1)
@@ -124,7 +136,8 @@ class Errors:
             [i11 * missing[0][r] + i12 * missing[1][r] for r in (0, 1)],
             [i12 * missing[0][r] + i22 * missing[1][r] for r in (0, 1)],
         ]
-        # the two tied directions of each group: on for both (columns 1, 2), for 1 only, for 2 only
+        # the two determined directions of the groups that are active for both inputs (columns 1
+        # and 2), for input 1 only and for input 2 only
         both = [
             [z[0, 0, r] + a1 * k[0][r] + a12 * k[1][r] for r in (0, 1)],
             [z[0, 1, r] + a2 * k[1][r] for r in (0, 1)],
@@ -157,7 +170,10 @@ def _pseudo_inverse(gram: Triple) -> Triple:
 
 
 def _rest(rng: np.random.Generator, layer: Layer, factor: Triple) -> Triple:
-    """Gram matrix of the errors in the n - 2 free directions of each group: Wishart (Bartlett)."""
+    """Draw the Gram matrix of the errors in the n - 2 free directions of each group.
+
+    Its law is a Wishart law, drawn by Bartlett's decomposition.
+    """
     f1, f12, f2 = factor
     free = np.maximum(np.broadcast_to(layer.counts[:, None], (3, *f1.shape)) - 2, 0.0)
     w11, one, two = 2 * half_chi_square(rng, free / 2)

@@ -1,4 +1,4 @@
-"""Ordered and chaotic phase, and the border between them: chi_1 = 1."""
+"""The ordered and the chaotic phase, and the border chi_1 = 1 between them."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,10 +11,17 @@ LARGEST_VARIANCE = 1e9
 
 
 def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float) -> float:
-    """sigma_w2 E[phi'(sqrt(q) z)^2]: growth per layer of squared errors.
+    """Return chi_1 = sigma_w2 E[phi'(sqrt(q) z)^2], the growth of squared errors per layer.
 
-    ``trust``, section 2; q is the variance of preactivations, >= 0. Raises ConfigError for an
-    argument out of range.
+    Source: ``trust``, section 2.
+
+    Args:
+        activation: "relu", "erf", "tanh", an `Activation` or an elementwise torch callable.
+        sigma_w2: variance of a weight times its fan-in, > 0.
+        q: variance of the pre-activations, >= 0.
+
+    Raises:
+        ConfigError: an argument is out of range.
     """
     sigma_w2, q = checked_number("sigma_w2", sigma_w2, above=0), checked_number("q", q)
     return sigma_w2 * mean_squares(activation_of(activation), q)[1]
@@ -23,13 +30,18 @@ def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float)
 def fixed_variance(
     activation: "str | Activation | TensorMap", sigma_w2: float, sigma_b2: float
 ) -> float:
-    """q* = sigma_w2 E[phi(sqrt(q*) z)^2] + sigma_b2, the largest such q; inf where q diverges.
+    """Return the largest q* with q* = sigma_w2 E[phi(sqrt(q*) z)^2] + sigma_b2.
 
-    For ReLU sigma_b2 / (1 - sigma_w2 / 2); at sigma_b2 = 0 and sigma_w2 = 2 every q is fixed, and
-    inf is returned.
+    The result is inf if q diverges. For ReLU, q* = sigma_b2 / (1 - sigma_w2 / 2). At sigma_b2 = 0
+    and sigma_w2 = 2 every q is a fixed point of ReLU, and inf is returned.
+
+    Args:
+        activation: as for `chi_1`.
+        sigma_w2: variance of a weight times its fan-in, > 0.
+        sigma_b2: variance of a bias, >= 0.
 
     Raises:
-        ConfigError: an argument out of range.
+        ConfigError: an argument is out of range.
     """
     activation = activation_of(activation)
     sigma_w2 = checked_number("sigma_w2", sigma_w2, above=0)
@@ -56,15 +68,29 @@ def phase(
     sigma_b2: float,
     tolerance: float = 1e-9,
 ) -> str:
-    """Say "ordered" (chi_1 < 1 at q*), "critical" (within ``tolerance`` of 1) or "chaotic".
+    """Return the phase of an infinitely wide network.
+
+    Args:
+        activation: as for `chi_1`.
+        sigma_w2: variance of a weight times its fan-in, > 0.
+        sigma_b2: variance of a bias, >= 0.
+        tolerance: largest distance of chi_1 from 1 in the critical phase.
+
+    Returns:
+        "ordered" (chi_1 < 1 at q*), "critical" or "chaotic" (chi_1 > 1).
 
     Raises:
-        ConfigError: an argument out of range; q* infinite for an activation other than ReLU.
+        ConfigError: an argument is out of range, or q* is infinite for an activation other than
+            ReLU.
     """
     activation = activation_of(activation)
     q = fixed_variance(activation, sigma_w2, sigma_b2)
     if not np.isfinite(q) and activation.name != "relu":
-        raise refuse("activation", activation.name, "one whose variance settles at these sigmas")
+        raise refuse(
+            "activation",
+            activation.name,
+            f"one whose variance converges at sigma_w2 = {sigma_w2} and sigma_b2 = {sigma_b2}",
+        )
     value = chi_1(activation, sigma_w2, q if np.isfinite(q) else 1.0) - 1
     if abs(value) <= tolerance:
         return "critical"
@@ -72,13 +98,18 @@ def phase(
 
 
 def border(activation: "str | Activation | TensorMap", sigma_b2: float) -> float:
-    """The sigma_w2 at which chi_1 = 1 for a bias variance: 2 for ReLU, whatever sigma_b2.
+    """Return the sigma_w2 at which chi_1 = 1 for a given bias variance.
 
-    At variance q the border has sigma_w2 = 1 / E phi'^2 and sigma_b2 = q - sigma_w2 E phi^2; the q
-    that gives the wanted sigma_b2 is found by bisection (sigma_b2 grows with q for tanh and erf).
+    For ReLU it is 2 for every sigma_b2. For other activations, the border at variance q has
+    sigma_w2 = 1 / E phi'^2 and sigma_b2 = q - sigma_w2 E phi^2. The q of the given sigma_b2 is
+    found by root bracketing; sigma_b2 increases with q for tanh and erf.
+
+    Args:
+        activation: as for `chi_1`.
+        sigma_b2: variance of a bias, >= 0.
 
     Raises:
-        ConfigError: sigma_b2 negative, or no border found for this activation.
+        ConfigError: ``sigma_b2`` is negative, or no border is found for this activation.
     """
     activation, sigma_b2 = activation_of(activation), checked_number("sigma_b2", sigma_b2)
     if activation.name == "relu":

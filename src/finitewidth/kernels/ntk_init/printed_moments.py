@@ -1,7 +1,7 @@
-"""Theorem 3.2 of ``beyond`` as printed, and as its proof has it, beside the exact `log_moments`.
+"""Theorem 3.2 of ``beyond`` as it is printed and as it is proved. `log_moments` is exact.
 
-Printed products: X = prod (1 + 5 / n_k) and C = prod (1 + 1 / n_k), remainders O(M^(-3/2)) dropped.
-C stands where (2 Q + P) / 3 is exact: docs/theory.md.
+The printed products are X = prod (1 + 5 / n_k) and C = prod (1 + 1 / n_k), without the remainders
+O(M^(-3/2)). The exact expression in place of C is (2 Q + P) / 3, see docs/theory.md, section 3.
 """
 
 import numpy as np
@@ -14,18 +14,19 @@ from finitewidth.kernels.ntk_init.moments import LogMoments, checked_without_bia
 def printed_log_moments(
     init: Initialisation, *, input_norm2: float = 1.0, reading: str = "as_proved"
 ) -> LogMoments:
-    """Equations 11 to 15 of ``beyond``, standard parametrisation.
+    """Compute equations 11 to 15 of ``beyond``, for the standard parametrisation.
 
     Args:
-        init: ReLU network, one output, sigma_b2 = 0; ``parametrisation`` is not looked at.
+        init: the law of a ReLU network with one output and sigma_b2 = 0. ``parametrisation`` is
+            ignored.
         input_norm2: |x|^2 > 0.
-        reading: "as_printed" takes equation 13 to the letter; "as_proved" counts each pair of
-            layers twice and divides C by X, as the proof in the paper's appendix does.
+        reading: "as_printed" for equation 13 as printed. "as_proved" counts each pair of layers
+            twice and divides C by X, as the proof in the appendix of the paper does.
 
     Cost: O(L).
 
     Raises:
-        ConfigError: random biases, several outputs, an unknown reading.
+        ConfigError: biases are random, there are several outputs, or the reading is unknown.
     """
     checked_choice("reading", reading, ("as_printed", "as_proved"))
     log_norm2 = np.log(checked_without_biases(init, input_norm2))

@@ -1,9 +1,10 @@
-"""The tangent kernel of a ReLU network at one input, drawn in O(L) whatever the width.
+"""Sampler of the tangent kernel of a ReLU network at one input, in O(L) time for every width.
 
-Of a layer only three numbers matter: the squared norm X_l of its activations, how many units K_l
-are on, and the squared norm D_l of its errors, besides u_l = <h_l, delta_l>. Given these of the
-layers before (forward) or after (backward), the next ones are chi-square, binomial and normal
-variables; docs/theory.md derives it. The law is exact, jointly for Theta_W, Theta_b and f.
+The kernel depends on a layer only through four numbers: the squared norm X_l of its activations,
+the number K_l of its active units, the squared norm D_l of its errors, and u_l = <h_l, delta_l>.
+Given those of the layer below (forward pass) or above (backward pass), they are chi-square,
+binomial and normal variables. The joint law of Theta_W, Theta_b and f is exact. Source:
+docs/theory.md, section 2.
 """
 
 from collections.abc import Iterator
@@ -25,11 +26,11 @@ BLOCK = streams.LARGEST_BLOCK
 
 
 class Forward:
-    """Squared norms and numbers of units on in all layers, divided by their growth.
+    """Squared norms of activations and numbers of active units in all layers.
 
     Attributes:
-        norms: X_l / g^l for l = 0..L-1, each (block,); g as in `Growth`.
-        half_on: K_l / 2 for l = 1..L-1 (place 0 is unused).
+        norms: X_l / g^l for l = 0..L-1, each (block,), with g as in `Growth`.
+        half_on: K_l / 2 for l = 1..L-1, each (block,); entry 0 is not used.
     """
 
     def __init__(self, rng: np.random.Generator, init: Initialisation, norm2: float, size: int):
@@ -40,7 +41,7 @@ class Forward:
             variance += growth.bias_variance(layer)
             half_on = half_units_on(rng, width, size)
             if init.sigma_b2 == 0:
-                half_on[variance == 0] = 0.0  # below a dead layer all h are 0, and relu'(0) = 0
+                half_on[variance == 0] = 0.0  # above a dead layer all h are 0, and ReLU'(0) = 0
             variance *= 2 * half_chi_square(rng, half_on)
             self.norms.append(variance)
             self.half_on.append(half_on)
@@ -49,7 +50,14 @@ class Forward:
 def backward(
     rng: np.random.Generator, init: Initialisation, forward: Forward, depth: int
 ) -> NtkDraws:
-    """Errors from the output of a network of ``depth`` layers down, given the forward pass."""
+    """Draw the errors from the output down and sum up the kernel.
+
+    Args:
+        rng: source of random numbers.
+        init: the law of the network.
+        forward: the forward pass.
+        depth: number of layers of the network; the forward pass may have more.
+    """
     growth, gains = growth_of(init, relu=True, depth=depth), init.weight_gains
     size = len(forward.norms[0])
     signal = init.sigma_w2 / init.widths[depth - 1] * forward.norms[depth - 1]
@@ -76,10 +84,10 @@ def backward(
 
 
 def checked_scalar(init: Initialisation, input_norm2: float) -> float:
-    """The squared input norm, after checking that there is one output.
+    """Return the squared input norm after checking that there is one output.
 
     Raises:
-        ConfigError: several outputs, or a norm that is not positive.
+        ConfigError: there are several outputs, or the norm is not positive.
     """
     if init.outputs != 1:
         raise refuse("outputs", init.outputs, "1 here", "for several outputs use sample_kernels")
@@ -94,7 +102,7 @@ def scalar_chain_blocks(
     input_norm2: float = 1.0,
     progress: streams.Progress | None = None,
 ) -> Iterator[NtkDraws]:
-    """As `sample_scalar_chain`, one block of at most 2,048 draws at a time (nothing is kept)."""
+    """Draw as `sample_scalar_chain` does, but yield blocks of at most 2,048 draws."""
     norm2 = checked_scalar(init, input_norm2)
     plan = streams.Plan(checked_count("draws", draws), BLOCK, 1)
     for blocks in plan.groups():
@@ -115,21 +123,21 @@ def sample_scalar_chain(
     memory_bytes: int = streams.DEFAULT_MEMORY,
     progress: streams.Progress | None = None,
 ) -> NtkDraws:
-    """Independent draws of Theta(x, x) of a ReLU network, exact in law.
+    """Draw Theta(x, x) of a ReLU network from its exact law.
 
     Args:
-        init: the network; one output; any widths; sigma_b2 may be 0.
-        draws: how many, >= 1. Fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
-        input_norm2: |x|^2 > 0; the law depends on x through it only.
-        memory_bytes: budget, results included.
+        init: the law of a network with one output.
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
+        input_norm2: |x|^2 > 0. The law depends on x only through it.
+        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
         progress: called with (draws done, draws wanted) after each block.
 
-    Cost: O(L) per draw, some 50 ns a layer without biases; memory 24 bytes per draw and 32 KiB per
-    layer.
+    Cost: O(L) per draw, about 50 ns per layer without biases. Memory: 24 bytes per draw and 32 KiB
+    per layer.
 
     Raises:
-        ConfigError: an argument out of range, or a budget below one block.
+        ConfigError: an argument is out of range, or the budget is too small for one block.
     """
     plan = streams.planned(draws, BLOCK, 16 * (init.depth + 8), memory_bytes, result=24)
     blocks = scalar_chain_blocks(init, plan.draws, seed, input_norm2=input_norm2, progress=progress)

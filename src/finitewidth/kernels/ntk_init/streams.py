@@ -1,8 +1,9 @@
-"""Random streams by block of draws, so that a result depends on its seed and not on the chunking.
+"""Random streams for blocks of draws.
 
-Draws are numbered; a block of fixed size has its own stream, derived from the seed and the block's
-number. A memory budget decides how many blocks are worked on at once, never how they are drawn:
-the same seed gives the same numbers whatever the budget, and fewer draws are a prefix of more.
+Draws are numbered and divided into blocks of fixed size. Each block has its own random stream,
+which is derived from the seed and the number of the block. The memory budget determines only how
+many blocks are processed at the same time. Hence the numbers depend on the seed and not on the
+budget, and a smaller number of draws gives the first of the same draws.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,49 +21,59 @@ NORMALS_PER_BLOCK = 2**19
 
 
 def generator(seed: int, block: int) -> np.random.Generator:
-    """The stream of one block; streams of different blocks or seeds are independent."""
+    """Return the stream of one block. Streams of different blocks or seeds are independent."""
     sequence = np.random.SeedSequence(seed, spawn_key=(block,))
     return np.random.Generator(np.random.SFC64(sequence))
 
 
 def block_size(numbers_per_draw: int) -> int:
-    """How many draws share a stream: depends on the network, not on the memory budget."""
+    """Return the number of draws per block, which depends on the network only.
+
+    Args:
+        numbers_per_draw: random numbers per draw.
+    """
     return max(1, min(LARGEST_BLOCK, NORMALS_PER_BLOCK // max(1, numbers_per_draw)))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """``draws`` draws in blocks of ``block``, ``at_once`` blocks held in memory together."""
+    """The division of draws into blocks.
+
+    Attributes:
+        draws: number of draws.
+        block: draws per block.
+        at_once: number of blocks that are in memory at the same time.
+    """
 
     draws: int
     block: int
     at_once: int
 
     def groups(self) -> Iterator[range]:
-        """Ranges of block numbers to be worked on together."""
+        """Yield the ranges of block numbers that are processed together."""
         blocks = -(-self.draws // self.block)
         for first in range(0, blocks, self.at_once):
             yield range(first, min(first + self.at_once, blocks))
 
     def kept(self, blocks: range) -> int:
-        """How many draws of a group of blocks are wanted: fewer than all in the last one only."""
+        """Return how many draws of a group of blocks are used; only the last may be cut."""
         return min(self.draws, blocks.stop * self.block) - blocks.start * self.block
 
 
 def planned(
     draws: int, block: int, bytes_per_draw: int, memory_bytes: int, result: int = 0
 ) -> Plan:
-    """Fit blocks into a memory budget.
+    """Choose how many blocks are processed at the same time.
 
     Args:
-        draws: draws wanted, >= 1.
+        draws: number of draws, >= 1.
         block: draws per block.
         bytes_per_draw: working memory of one draw.
-        memory_bytes: the budget, results included.
-        result: bytes per draw of what is returned and kept.
+        memory_bytes: memory budget, results included.
+        result: bytes per draw of the results.
 
     Raises:
-        ConfigError: not even one block and the results fit.
+        ConfigError: one block and the results do not fit into the budget.
     """
     draws = checked_count("draws", draws)
     free = checked_count("memory_bytes", memory_bytes) - result * draws
@@ -71,6 +82,6 @@ def planned(
         raise ConfigError(
             f"memory_bytes = {memory_bytes}: must be at least {needed} for {draws} draws "
             f"({block} at a time with {bytes_per_draw} bytes each, {result * draws} bytes of "
-            "results); raise the budget, ask for fewer draws or take the results block by block"
+            "results); increase memory_bytes, use fewer draws or take the results block by block"
         )
     return Plan(draws, block, max(1, free // (block * bytes_per_draw)))

@@ -1,8 +1,10 @@
-"""The tangent kernel at one input for any activation, drawn in O(sum of widths).
+"""Sampler of the tangent kernel at one input for any activation, in O(sum of widths) time.
 
-A weight matrix acts on one activation vector forward and on one error vector backward. Forward,
-W^l x needs n_l normals. Backward, (W^l)^T delta along x is known from them, and across x it is a
-fresh Gaussian vector: n_(l-1) normals. No matrix is formed; docs/theory.md derives it.
+A weight matrix acts on one activation vector in the forward pass and on one error vector in the
+backward pass. In the forward pass, W^l x needs n_l normal variables. In the backward pass, the
+component of (W^l)^T delta along x is determined by them, and the component orthogonal to x is an
+independent Gaussian vector, which needs n_(l-1) normal variables. No matrix is formed. Source:
+docs/theory.md, section 2.
 """
 
 import torch
@@ -27,23 +29,24 @@ def sample_vectors(
     memory_bytes: int = streams.DEFAULT_MEMORY,
     progress: streams.Progress | None = None,
 ) -> NtkDraws:
-    """Independent draws of Theta(x, x), exact in law, for any activation.
+    """Draw Theta(x, x) from its exact law, for any activation.
 
     Args:
-        init: the network; one output.
-        draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
+        init: the law of a network with one output.
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
-        input_norm2: |x|^2 > 0; the law depends on x through it only.
-        device: "cpu" or a CUDA device; the law is the same, the numbers are not.
-        memory_bytes: budget, results included; does not change the numbers.
+        input_norm2: |x|^2 > 0. The law depends on x only through it.
+        device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
+        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
         progress: called with (draws done, draws wanted).
 
-    Cost: two normals per unit (three with biases) and one evaluation of phi and phi'; memory 24
-    bytes per unit and draw held at once.
+    Cost: two normal variables per unit (three with biases) and one evaluation of phi and phi'.
+    Memory: 24 bytes per unit and per draw held at the same time.
 
     Raises:
-        ConfigError: an argument out of range, a budget below one block, or an overflow.
+        ConfigError: an argument is out of range, the budget is too small for one block, or a number
+            overflows.
     """
     norm2 = checked_scalar(init, input_norm2)
     activation, device = activation_of(activation), checked_device(device)
@@ -73,7 +76,7 @@ def _forward(
     growth: Growth,
     fan_in: list[float],
 ) -> tuple[list[tuple[torch.Tensor, ...]], list[torch.Tensor]]:
-    """Per hidden layer (W x / |x|, phi'(h), x), and the squared norms of x^0..x^(L-1)."""
+    """Return (W x / |x|, phi'(h), x) of each hidden layer, and |x|^2 of x^0..x^(L-1)."""
     norms = [normals().fill_(norm2)]
     layers = []
     for layer, width in enumerate(init.widths[1:], start=1):
@@ -96,8 +99,8 @@ def _backward(
     fan_in: list[float],
 ) -> NtkDraws:
     gains, depth = init.weight_gains, init.depth
-    # the output layer's row: W x / |x| and delta = 1, as vectors of one unit; fan_in holds one 1/g
-    # too many for it, which the output's own factor gives back
+    # the output layer as a layer of one unit with W x / |x| and delta = 1; its fan_in contains a
+    # factor 1/g too much, which is removed here
     along = normals(1) * (fan_in[-1] * growth.layer) ** 0.5
     output = norms[-1].sqrt() * along[:, 0]
     output += normals() * growth.bias_variance(depth - 1) ** 0.5
@@ -110,7 +113,7 @@ def _backward(
         known = norms[layer].sqrt() * torch.linalg.vecdot(along, delta)
         z = normals(init.widths[layer]).mul_((fan_in[layer] * error).sqrt()[:, None])
         missing = known - torch.linalg.vecdot(z, x)
-        # a dead layer has no direction to correct, and its slopes are 0
+        # in a dead layer x and all slopes are 0, so there is nothing to correct
         z.addcmul_(torch.where(norms[layer] > 0, missing / norms[layer], 0.0)[:, None], x)
         delta = z.mul_(slope)
         error = torch.linalg.vecdot(delta, delta)

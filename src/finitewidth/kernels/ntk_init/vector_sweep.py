@@ -1,11 +1,11 @@
-"""The tangent kernel for any activation at many depths and weight variances from one pass.
+"""Sampler of the tangent kernel for any activation at many depths and weight variances.
 
-Given a layer's activations x and slopes, the error vector below a weight matrix is
-delta = c1 u + c2 v with u = slope * z, v = slope * x and z fresh standard normals (docs/theory.md,
-equation 1: across x noise of known size, along x what the forward pass has fixed). Its squared norm
-and its product with the layer's weights need inner products of u, v, x and z only. These do not
-depend on where the output layer stands, nor on each other's layers: one forward pass has them all,
-and the errors of every depth follow by two numbers per layer.
+Let x be the activations of a layer. The error vector below the next weight matrix is
+delta = c1 u + c2 v with u = slope * z, v = slope * x and independent standard normal z
+(docs/theory.md, section 2, equation 1). Its squared norm and its product with the weights of the
+layer need only inner products of u, v, x and z. These do not depend on the position of the output
+layer or on other layers. Hence one forward pass computes all of them, and the errors of every depth
+follow from two numbers per layer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,12 +24,17 @@ from finitewidth.kernels.ntk_init.scalar_chain import checked_scalar
 
 @dataclass(frozen=True)
 class _Layer:
-    """What a layer's errors need, each (variances, draws); fan = sigma_w2 / n_l.
+    """Inner products of a layer from which its errors are computed, each (variances, draws).
 
     Attributes:
-        norm: |x|^2; ``fan``: (variances, 1), of the weights that act on x.
-        zx: <z, x>; uu, uv, vv: products of u and v.
-        wu, wv: of u and v with the standard normals of W x^(l-1) / |x^(l-1)|.
+        norm: |x|^2.
+        fan: (variances, 1), sigma_w2 / n_l, the variance of the weights that act on x.
+        zx: <z, x>.
+        uu: <u, u>.
+        uv: <u, v>.
+        vv: <v, v>.
+        wu: product of u and the standard normal variables of W x^(l-1) / |x^(l-1)|.
+        wv: product of v and the same variables.
     """
 
     norm: torch.Tensor
@@ -54,34 +59,38 @@ def sweep_vectors(
     device: str | torch.device = "cpu",
     progress: streams.Progress | None = None,
 ) -> Iterator[dict[Cell, NtkDraws]]:
-    """Blocks of draws of Theta(x, x) for each depth and weight variance, each exact in law.
+    """Draw Theta(x, x) for many depths and weight variances, block by block.
+
+    The law is exact for each pair of depth and variance. All pairs share random numbers, so
+    differences between them have less noise.
 
     Args:
-        init: the deepest network; depth d is made of its first d - 1 hidden layers.
-        depths: 1..init.depth.
-        draws: how many, >= 1; fewer draws are a prefix of more.
-        seed: of `finitewidth.common.provenance.seed_for`.
-        activation: as for `sample_vectors`. Growth is not taken out: for deep ReLU networks use
-            `sample_depths`.
-        sigma_w2: variances; default that of ``init``.
+        init: the law of the deepest network. The network of depth d has its first d - 1 hidden
+            layers.
+        depths: depths between 1 and init.depth.
+        draws: number of draws, >= 1. A smaller number gives the first of the same draws.
+        seed: from `finitewidth.common.provenance.seed_for`.
+        activation: as for `sample_vectors`. The growth with depth is not removed; for deep ReLU
+            networks use `sample_depths`.
+        sigma_w2: weight variances; None for that of ``init``.
         input_norm2: |x|^2 > 0.
         device: "cpu" or a CUDA device.
         progress: called with (draws done, draws wanted) after each block.
 
     Yields:
-        {(depth, sigma_w2): draws}. Cells share random numbers: differences are less noisy.
+        {(depth, sigma_w2): draws} for one block after the other.
 
-    Cost: per draw three normals per unit, and per variance one evaluation of phi and phi' per unit;
-    per depth only O(depth).
+    Cost: three normal variables per unit and draw, one evaluation of phi and phi' per unit, draw
+    and variance, and O(depth) for each depth.
 
     Raises:
-        ConfigError: an argument out of range, or an overflow.
+        ConfigError: an argument is out of range, or a number overflows.
     """
     depths, variances = checked_grid(init, depths, sigma_w2)
     init = init.cut(max(depths))
     norm2 = checked_scalar(init, input_norm2)
     activation, device = activation_of(activation), checked_device(device)
-    # one layer of some dozens of variances stays in a processor's cache: twice as fast
+    # a layer for a few dozen variances stays in the cache of the processor: twice as fast
     block = streams.block_size(128 * max(init.widths))
     plan = streams.Plan(checked_count("draws", draws), block, 1)
     for blocks in plan.groups():
@@ -124,7 +133,7 @@ def _forward(
     activation: Activation,
     norm2: float,
 ) -> list[_Layer]:
-    """Layers 0 (the input, norm and fan only) to L - 1."""
+    """Return layers 0 to L - 1; layer 0 is the input, which has only ``norm`` and ``fan``."""
     norm = normals().fill_(norm2).expand(len(variances), -1)
     sigma = norm.new_tensor(variances)[:, None]
     fan = sigma / init.widths[0]
@@ -148,7 +157,7 @@ def _forward(
 def _backward(
     init: Initialisation, depths: Sequence[int], layers: Sequence[_Layer], row: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Theta_W and Theta_b, (depths, variances, draws); ``depths`` descend."""
+    """Return Theta_W and Theta_b, (depths, variances, draws), for depths in descending order."""
     shape = (len(depths), *layers[0].norm.shape)
     error, known = row.new_ones(shape), row.new_zeros(shape)
     theta_w, theta_b = row.new_zeros(shape), row.new_ones(shape)
