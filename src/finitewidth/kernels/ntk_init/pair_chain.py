@@ -92,9 +92,7 @@ def sample_pairs(
     wanted = sorted({checked_count("depths", depth, least=2) for depth in depths})
     angles = np.array([checked_cosine(value) for value in cosines])
     if not wanted or not len(angles) or (np.abs(angles) == 1).any():
-        raise refuse(
-            "depths, cosines", (depths, cosines), "not empty, and all cosines must lie in (-1, 1)"
-        )
+        raise refuse("depths, cosines", (depths, cosines), "not empty, with all cosines in (-1, 1)")
     block = max(8, min(256, UNITS_PER_BLOCK // width))
     plan = streams.Plan(draws, block, 1)
     for blocks in plan.groups():
