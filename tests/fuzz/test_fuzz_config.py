@@ -1,7 +1,8 @@
 """Any one change of a configuration plans the same files, or is refused by the key's name.
 
-Here changes go through what the Snakefile asks of `finitewidth.pipeline.plan.Plan`, a hundred in
-the time of a few starts of Snakemake; tests/fuzz/test_fuzz_dry.py sends a sample through real dry runs.
+Here changes go through what the Snakefile asks of `finitewidth.pipeline.plan.Plan`, which takes
+far less time than a start of Snakemake. tests/fuzz/test_fuzz_dry.py starts real dry runs of a
+sample.
 """
 
 import re
@@ -28,7 +29,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_-]+")  # as wildcard_constraints in workflow/rul
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch):
     """The project's own files, parsed once and not for every example."""
-    monkeypatch.setattr(settings, "_read", cache(settings._read))
+    monkeypatch.setattr(settings, "read_yaml", cache(settings.read_yaml))
 
 
 def planned(config: dict) -> list[str]:
@@ -36,19 +37,23 @@ def planned(config: dict) -> list[str]:
     config = settings.typed(config)
     settings.preset_file(config, ROOT / "config")
     plan = Plan(config, ROOT)
-    datasets = [plan.dataset(role) for role in ("mnist", "fashion_mnist", "cifar10")]
+    datasets = [plan.jobs.dataset(role) for role in ("mnist", "fashion_mnist", "cifar10")]
     for name in datasets:
         source = Path(name).stem
         assert PLAIN.fullmatch(source)
         plan.tree(SimpleNamespace(source=source))
-    for paper in ("npf", "dgn"):
-        for training in plan.training_names(paper):
-            assert PLAIN.fullmatch(training)
-            wildcards = SimpleNamespace(paper=paper, training=training)
-            plan.training_inputs(wildcards)
-            plan.training_settings(wildcards)
-    for paper in ("npf", "dgn", "trust", "beyond"):
-        plan.claim_settings(SimpleNamespace(paper=paper))
+    for name in plan.trainings():
+        paper, training = name.split("/")
+        assert PLAIN.fullmatch(training)
+        wildcards = SimpleNamespace(paper=paper, training=training)
+        plan.training_inputs(wildcards)
+        plan.training_settings(wildcards)
+    for job in plan.declared():
+        plan.params(job.name)
+        if job.kind != "experiment":
+            plan.footer(job.name)
+    for paper in plan.papers:
+        plan.claim_settings(SimpleNamespace(paper=paper.name))
     return [*plan.targets(), *plan.verdicts(), plan.errata()]
 
 

@@ -41,7 +41,7 @@ FREE = [("data", "root"), ("data", "imagefolder", "cifar10_jpeg")]  # take almos
 
 def accepted(monkeypatch):
     """A sample of changes that the plan accepts: hostile texts, and odd values anywhere."""
-    monkeypatch.setattr(settings, "_read", cache(settings._read))
+    monkeypatch.setattr(settings, "read_yaml", cache(settings.read_yaml))
     stream, found = random.Random(20210525), []
     while len(found) < SAMPLE:
         keys, values = (FREE, HOSTILE) if len(found) % 2 else (paths(BASE), ODD)

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from functools import reduce
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from finitewidth.common.settings import (
     merged,
     preset_file,
     preset_only,
+    schema_like,
     typed,
 )
 from finitewidth.pipeline.plan import checked
@@ -232,3 +234,18 @@ def with_leaf(path, value):
     config = copy.deepcopy(QUICK)
     reduce(lambda inner, key: inner[key], path[:-1], config)[path[-1]] = value
     return config
+
+
+def test_a_section_without_a_schema_is_checked_against_its_own_values():
+    like = schema_like({"draws": 20, "noise": 0.5, "shift": -1.0, "grid": [1, 2], "rule": "mean",
+                        "train": None, "flag": True})  # fmt: skip
+    validator = jsonschema.Draft202012Validator(like)
+    good = {"draws": 3, "noise": 0.1, "shift": -2.5, "grid": [7], "rule": "median", "train": 5,
+            "flag": False}  # fmt: skip
+    assert validator.is_valid(good)
+    for key, wrong in (("draws", 0.5), ("draws", -1), ("draws", 10**9), ("noise", -0.1),
+                       ("noise", "1e-3"), ("grid", []), ("grid", ["a"]), ("rule", "$(touch x)"),
+                       ("rule", "a\n"), ("train", "all"), ("flag", "yes")):  # fmt: skip
+        assert not validator.is_valid({**good, key: wrong}), (key, wrong)
+    assert not validator.is_valid({**good, "more": 1})
+    assert not validator.is_valid({key: good[key] for key in list(good)[1:]})

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.common.reported_numbers import done, read_extras, read_index
+from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.settings import preset_only
-from finitewidth.pipeline.costs.formulas import EXPERIMENTS
 from finitewidth.pipeline.plan import Plan
 
 from .conftest import counted, trainings_planned
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ("smoke", "quick", "laptop", "paper")
+PAPERS = read_papers(ROOT / "workflow/papers")
+EXPERIMENTS = {experiment.name for paper in PAPERS for experiment in paper.experiments}
 MOST = 100  # jobs a run may submit
 pytestmark = pytest.mark.workflow
 
@@ -42,9 +43,7 @@ def announced(checkout):
 def test_every_preset_dry_runs_completely(announced, preset):
     jobs = counted(announced[preset])
     assert jobs["train"] == trainings_planned(preset) > 0
-    artifacts = done(
-        read_index(ROOT / "config/artifacts.tsv") + read_extras(ROOT / "config/extras.tsv")
-    )
+    artifacts = done(artifacts_of(PAPERS))
     assert {artifact.artifact for artifact in artifacts} <= set(jobs)
 
 

@@ -7,7 +7,7 @@ with logged_to(snakemake.log[0]):
     run_claims(
         paper=snakemake.wildcards.paper,
         tables=list(snakemake.input.get("tables", [])),
-        reported_file=snakemake.input.reported,
+        reported_file=snakemake.input.get("reported"),
         outputs=dict(snakemake.output.items()),
         settings=snakemake.params.settings,
     )

@@ -28,7 +28,7 @@ NUMBER_COLUMNS = (
 def run_claims(
     paper: str,
     tables: Sequence[str],
-    reported_file: str,
+    reported_file: str | None,
     outputs: Mapping[str, str],
     settings: Mapping[str, Any],
 ) -> None:
@@ -37,7 +37,7 @@ def run_claims(
     Args:
         paper: the key of the paper, such as ``npf``.
         tables: the CSV files that its claims and numbers read.
-        reported_file: the CSV file of its printed numbers.
+        reported_file: the CSV file of its printed numbers; None if there is none.
         outputs: the CSV files ``verdicts``, ``parts`` and ``numbers``.
         settings: ``preset``; ``results``, the folder of its results; ``unmet``, the id of every
             claim that has a judge -> why the run cannot decide it (empty if it can);
@@ -71,9 +71,11 @@ def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[
 def _numbers(
     paper: str,
     read: Mapping[str, pd.DataFrame],
-    reported_file: str,
+    reported_file: str | None,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
+    if reported_file is None:
+        return []
     printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
     found, comparable = {}, {}
     for numbers in reported.numbers_of(paper):

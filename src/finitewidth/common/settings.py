@@ -1,4 +1,8 @@
-"""Settings: preset over papers over defaults, checked before anything runs. Imports no torch."""
+"""The settings: defaults, settings of the papers, preset and overrides, and their check.
+
+Later parts override earlier ones. All settings are checked before a job runs. This module does not
+import torch.
+"""
 
 import copy
 import difflib
@@ -15,15 +19,20 @@ from finitewidth.common.errors import ConfigError
 
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LONGEST_SHOWN = 200
-LONGEST_NUMBER = 100  # characters; YAML need not be asked about longer texts
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the former is ten times as fast
+LARGEST = 10**8  # number in a section without a schema
+LONGEST_NUMBER = 100  # characters; longer strings are not parsed as numbers
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
-    """Path of the chosen preset's file below the folder ``config``.
+    """Return the path of the file of the chosen preset.
+
+    Args:
+        config: settings with the key ``preset``.
+        folder: the folder ``config``.
 
     Raises:
-        ConfigError: there is no such preset.
+        ConfigError: the preset is unknown.
     """
     preset = config.get("preset")
     if preset not in PRESETS:
@@ -34,14 +43,19 @@ def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
 
 
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
-    """The settings of a preset with nothing overridden."""
+    """Return the settings of a preset without overrides."""
     return {**_defaults(folder, preset), "preset": preset}
 
 
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
-    """What a configuration changes of its preset, as Snakemake's ``--config`` takes it.
+    """Return the settings that differ from those of the preset, as for Snakemake's ``--config``.
 
-    ``["npf={nu: {runs: 2}}"]``; empty where nothing was changed.
+    Args:
+        config: settings with the key ``preset``.
+        folder: the folder ``config``.
+
+    Returns:
+        For example ``["npf={nu: {runs: 2}}"]``; empty if nothing differs.
     """
     changed = _changed(_plain(config), _plain(preset_only(config["preset"], folder)))
     flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
@@ -52,7 +66,7 @@ def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
 
 
 def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of ``ours`` with another value in ``theirs``, at every depth."""
+    """Return the entries of ``ours`` that differ in ``theirs``, at every depth."""
     changed = {}
     for key, value in ours.items():
         other = theirs.get(key)
@@ -75,12 +89,12 @@ def _defaults(folder: str | Path, preset: str) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping that a YAML file holds; empty for an empty file."""
+    """Return the mapping in a YAML file; an empty file gives an empty mapping."""
     return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with the values of ``over``, key by key at every depth; neither is changed."""
+    """Return ``base`` with the values of ``over``, merged at every depth, as a new mapping."""
     result = copy.deepcopy(dict(base))
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
@@ -89,7 +103,7 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
-    """Path -> value of every setting that is no mapping."""
+    """Return path -> value for every setting that is not a mapping."""
     found: dict[tuple[str, ...], Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping):
@@ -100,7 +114,7 @@ def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
 
 
 def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
-    """``config`` with other values at some paths; nothing is changed in place."""
+    """Return ``config`` with other values at some paths, as a new mapping."""
     result = dict(config)
     below: dict[str, dict[tuple[str, ...], Any]] = {}
     for (key, *rest), value in values.items():
@@ -112,10 +126,10 @@ def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -
 
 
 def typed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with every text that YAML reads as a number, truth value or null read so.
+    """Convert strings that YAML reads as numbers, booleans or null.
 
-    Snakemake hands over the inside of ``--config 'npf={nu: {runs: 2}}'`` as text throughout. Paths
-    and names, all under ``data``, stay text unless they are truth values or null.
+    Snakemake passes all values inside ``--config 'npf={nu: {runs: 2}}'`` as strings. Under the key
+    ``data``, whose values are paths and names, numbers are not converted.
     """
     return {key: _typed(value, key == "data") for key, value in config.items()}
 
@@ -129,13 +143,13 @@ def _typed(value: Any, names: bool) -> Any:
         return value
     try:
         meant = yaml.safe_load(value)
-    except (yaml.YAMLError, ValueError):  # the latter: 2001-13-45, which is no date
+    except (yaml.YAMLError, ValueError):  # ValueError for 2001-13-45, which is not a date
         return value
     kinds = (bool, type(None)) if names else (bool, type(None), int, float)
     return meant if isinstance(meant, kinds) else value
 
 
-# JSON Schema takes 2.0 for an integer; a width or a count of runs must be one
+# JSON Schema accepts 2.0 as an integer, but widths and numbers of runs must be of type int
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
@@ -146,21 +160,55 @@ _Validator = jsonschema.validators.extend(
 
 @cache
 def schema(folder: str | Path) -> dict[str, Any]:
-    """What a configuration may say: ``config.schema.yaml`` with the schema of every paper."""
+    """What a configuration may say: ``config.schema.yaml`` with the schema of every paper.
+
+    A paper's section without a schema of its own is checked against the types of the values in
+    ``config/papers/<paper>.yaml`` (`schema_like`).
+    """
     whole = read_yaml(Path(folder) / "config.schema.yaml")
-    for path in sorted(Path(folder).glob("*.schema.yaml")):
-        if path.name != "config.schema.yaml":
-            part = read_yaml(path)
-            required = whole["required"] + part["required"]
-            whole = {**merged(whole, part), "required": required}
+    parts = [read_yaml(path) for path in sorted(Path(folder).glob("*.schema.yaml"))
+             if path.name != "config.schema.yaml"]  # fmt: skip
+    described = {name for part in parts for name in part["properties"]}
+    for path in sorted((Path(folder).parents[1] / "config/papers").glob("*.yaml")):
+        own = {name: schema_like(v) for name, v in read_yaml(path).items() if name not in described}
+        parts.append({"properties": own, "required": list(own)})
+    for part in parts:
+        whole = {**merged(whole, part), "required": whole["required"] + part["required"]}
     return whole
 
 
+def schema_like(value: Any) -> dict[str, Any]:
+    """A JSON schema that allows values of the same kind as ``value``.
+
+    Mappings need exactly the same keys. Numbers are bounded by `LARGEST`, and are not negative
+    unless ``value`` is. Lists have at least one entry, all of the kind of the first.
+    """
+    if isinstance(value, Mapping):
+        properties = {key: schema_like(entry) for key, entry in value.items()}
+        return {"type": "object", "additionalProperties": False, "required": list(value),
+                "properties": properties}  # fmt: skip
+    if isinstance(value, list):
+        return {"type": "array", "minItems": 1, "maxItems": 1000, "items": schema_like(value[0])}
+    if isinstance(value, str):
+        return {"type": "string", "maxLength": 100, "pattern": r"^[A-Za-z0-9_.-]+(?![\s\S])"}
+    if isinstance(value, bool):
+        return {"type": "boolean"}
+    if value is None:
+        return {"type": ["null", "integer"], "minimum": 1, "maximum": LARGEST}
+    kind = "integer" if isinstance(value, int) else "number"
+    return {"type": kind, "minimum": -LARGEST if value < 0 else 0, "maximum": LARGEST}
+
+
 def check(config: Mapping[str, Any], schemas: str | Path) -> None:
-    """Refuse settings that the schemas of the folder ``schemas`` do not allow.
+    """Check settings against the schemas.
+
+    Args:
+        config: the settings.
+        schemas: the folder of the schemas.
 
     Raises:
-        ConfigError: one line per mistake, each naming the key, its value and what is allowed.
+        ConfigError: the schemas do not allow a setting. The message has one line per mistake, with
+            the key, its value and what is allowed.
     """
     validator = _Validator(schema(schemas))
     mistakes = [line for error in validator.iter_errors(_plain(config)) for line in _lines(error)]
@@ -169,7 +217,7 @@ def check(config: Mapping[str, Any], schemas: str | Path) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """The same value in JSON's own types (Snakemake hands over ordered dictionaries)."""
+    """Convert a value to the types of JSON; Snakemake passes ordered dictionaries."""
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -179,13 +227,13 @@ def _plain(value: Any) -> Any:
 
 
 def _lines(error: jsonschema.ValidationError) -> Iterator[str]:
-    """One mistake in words."""
+    """Yield the message of one mistake."""
     key = ".".join(str(part) for part in error.absolute_path) or "configuration"
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
         for name in set(error.instance) - set(known):
             where = _readable(name if key == "configuration" else f"{key}.{name}")
-            yield f"{where}: unknown key{nearest(name, known)}; known are {', '.join(known)}"
+            yield f"{where}: unknown key{nearest(name, known)}; known keys are {', '.join(known)}"
     elif error.validator == "required":
         missing = set(error.validator_value) - set(error.instance)
         yield f"{key}: {', '.join(sorted(missing))} is missing"
@@ -196,13 +244,13 @@ def _lines(error: jsonschema.ValidationError) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    """The value as code, cut where nobody would read on."""
+    """Return the value as code, cut after `LONGEST_SHOWN` characters."""
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _readable(key: str) -> str:
-    """The key, in quotes if it would garble the message."""
+    """Return the key, as code if it is long or contains characters that cannot be printed."""
     return key if key.isprintable() and len(key) <= LONGEST_SHOWN else _shown(key)
 
 
@@ -234,11 +282,14 @@ def _type_hint(error: jsonschema.ValidationError) -> str:
 
 
 def one_of(values: Any) -> str:
-    """``it must be one of …``."""
+    """Return ``it must be one of …`` with all values."""
     return "it must be one of " + ", ".join(str(value) for value in values)
 
 
 def nearest(word: Any, known: Any) -> str:
-    """`` (did you mean …?)`` with the known word closest to ``word``; nothing if none is close."""
+    """Return `` (did you mean …?)`` with the known word closest to ``word``.
+
+    The result is empty if no known word is close.
+    """
     close = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)
     return f" (did you mean {close[0]}?)" if close else ""

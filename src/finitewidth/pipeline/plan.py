@@ -225,10 +225,17 @@ class Plan:
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
         compared = [numbers.reads for numbers in reported.numbers_of(paper)]
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
-        return {
-            "tables": [f"{self.results}/{table_file(reference)}" for reference in tables],
-            "reported": f"config/reported/{paper}.csv",
+        inputs: dict[str, Any] = {
+            "tables": [f"{self.results}/{table_file(reference)}" for reference in tables]
         }
+        if printed := self._reported(paper):
+            inputs["reported"] = printed
+        return inputs
+
+    def _reported(self, paper: str) -> list[str]:
+        """The file of a paper's printed numbers, if there is one."""
+        file = f"config/reported/{paper}.csv"
+        return [file] if (self.root / file).is_file() else []
 
     def claim_settings(self, wildcards: Any) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""
@@ -254,7 +261,7 @@ class Plan:
         """Digest of the code that judges a paper's claims, and of the numbers it prints."""
         paper = wildcards.paper
         modules = filter(None, (ledger.module_of(paper), "finitewidth.claims.job"))
-        return self.code_of(*modules, script="claims", texts=[f"config/reported/{paper}.csv"])
+        return self.code_of(*modules, script="claims", texts=self._reported(paper))
 
     def caption_code(self, paper: str) -> str:
         """Digest of the code and of the templates that the captions of a paper are written from."""

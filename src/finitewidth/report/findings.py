@@ -189,6 +189,8 @@ def _numbers(paper: str, results: str, folder: Path) -> list[dict[str, str]]:
     compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv")
     if compared is not None:
         return compared
+    if not (folder / f"{paper}.csv").is_file():
+        return []
     rows = reported.compare(reported_numbers.read_reported(folder, paper), {}, {})
     return [{key: "" if value is None else str(value) for key, value in row.items()}
             | {"context": ""} for row in rows]  # fmt: skip

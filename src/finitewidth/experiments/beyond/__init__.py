@@ -1,1 +1,0 @@
-"""Experiments of ``beyond``: the tangent kernel when depth grows with width."""

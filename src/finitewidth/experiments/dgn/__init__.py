@@ -1,1 +1,0 @@
-"""Experiments of the deep gated networks paper (dgn)."""

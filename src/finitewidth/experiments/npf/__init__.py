@@ -1,1 +1,0 @@
-"""Experiments of the neural path feature paper (npf) and of its earlier version (npf0)."""

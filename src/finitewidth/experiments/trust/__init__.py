@@ -1,1 +1,0 @@
-"""Experiments of ``trust``: the tangent kernel of finite networks at initialisation."""
