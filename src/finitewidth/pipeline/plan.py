@@ -229,7 +229,7 @@ class Plan:
             "tables": [f"{self.results}/{table_file(reference)}" for reference in tables]
         }
         if printed := self._reported(paper):
-            inputs["reported"] = printed
+            inputs["reported"] = printed[0]
         return inputs
 
     def _reported(self, paper: str) -> list[str]:
