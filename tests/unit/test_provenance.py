@@ -125,7 +125,7 @@ def test_seed_separations():
 
 @pytest.mark.parametrize("word", [1.0, None, True, ("a",), b"a"])
 def test_seed_refuses_other_types(word):
-    with pytest.raises(TypeError, match="text and integers"):
+    with pytest.raises(TypeError, match="neither a string nor an integer"):
         seed_for("a", word)
 
 
@@ -239,11 +239,12 @@ def test_digest_is_the_same_in_another_process():
 
 
 def test_light_modules_import_no_torch():
-    """The workflow reads these at every start."""
+    """The workflow imports these modules at every start."""
     light = [
-        "provenance",
-        "settings",
-        "index",
+        "common.provenance",
+        "common.settings",
+        "common.declarations",
+        "common.reported_numbers",
         "training.run",
         "training.selection",
         "networks.regimes",

@@ -122,7 +122,7 @@ def test_refusals_name_key_value_and_what_is_allowed(key, value, words):
         ("npf.regimes.networks.gconv.chanels", "did you mean channels?"),
         ("devise", "did you mean device?"),
         ("npf.regmies", "did you mean regimes?"),
-        ("npf.kvf.zzz", "known are network, dataset"),
+        ("npf.kvf.zzz", "known keys are network, dataset"),
     ],
 )
 def test_unknown_keys_are_refused_with_a_suggestion(key, hint):

@@ -1,1 +1,1 @@
-"""What every layer uses: errors, settings, result files, provenance, progress."""
+"""Modules that all other packages use: errors, settings, declarations, result files, provenance."""

@@ -1,7 +1,8 @@
-"""What is declared of each paper: its trainings, its experiments and its artifacts.
+"""Declarations of the trainings, experiments and artifacts of each paper.
 
-``workflow/papers/<paper>.yaml`` is the only place that names them. Rules, files, logs, footers and
-the report follow from it (`finitewidth.pipeline.jobs`). The papers are those that have a file.
+They are written in ``workflow/papers/<paper>.yaml`` and nowhere else. Rules, files, logs, footers
+and the report are derived from them (`finitewidth.pipeline.jobs`). The set of papers is the set of
+these files.
 """
 
 import re
@@ -31,18 +32,18 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """One experiment: a pure function of tables, arrays and settings to tables.
+    """The declaration of an experiment, which computes tables from tables, arrays and settings.
 
     Attributes:
-        name: ``<paper>_<name>``: the rule, the settings section, the module and the files.
-        paper: whose experiment it is.
-        module: dotted name of the module with ``measure(inputs, settings)``.
-        reads: name of an input -> reference (see `reads_of`).
-        settings: which settings it sees (see `finitewidth.pipeline.jobs.chosen`).
+        name: ``<paper>_<name>``, the name of the rule and of the result files.
+        paper: key of the paper.
+        module: dotted name of the module with the function ``measure(inputs, settings)``.
+        reads: name of an input -> reference to it, such as ``npf_regimes.runs``.
+        settings: the settings that it receives (see `finitewidth.pipeline.jobs.chosen`).
         makes: names of its tables.
-        counts: table -> sections of the paper's settings whose ``runs`` or ``draws`` it averages,
-            where that is not the section of the experiment's own name.
-        tell: facts that the plan adds to the settings, of `TOLD`.
+        counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
+            if that is not the section with the name of the experiment.
+        tell: facts that the plan adds to the settings, from `TOLD`.
     """
 
     name: str
@@ -56,27 +57,30 @@ class Experiment:
 
     @property
     def section(self) -> str:
-        """The settings section that bears the experiment's name."""
+        """Name of the settings section that has the same name as the experiment."""
         return self.name.removeprefix(f"{self.paper}_")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """One table or figure: of the paper's own, numbered, or an extra.
+    """The declaration of a figure or table.
 
     Attributes:
-        artifact: ``<paper>_fig<number>``, ``<paper>_table<number>`` (``.`` as ``_``) or
-            ``<paper>_extra_<name>``: the rule, the target, the files and the caption.
-        paper, kind, title: ``kind`` is ``figure`` or ``table``.
-        number: as the paper prints it, such as ``2.5``; the name of an extra.
-        extra: whether it stands beside the paper's own.
-        of: name of an input -> reference to a table; empty as long as the artifact is planned.
+        artifact: ``<paper>_fig<number>``, ``<paper>_table<number>`` (with ``_`` for ``.``) or
+            ``<paper>_extra_<name>``. It is the name of the rule, the target, the files and the
+            caption.
+        paper: key of the paper.
+        kind: ``figure`` or ``table``.
+        number: the number that the paper prints, such as ``2.5``, or the name of an extra.
+        title: one line that says what is shown.
+        extra: True if the paper has no such figure or table.
+        of: name of an input -> reference to a table; empty if the artifact is only planned.
         module: dotted name of the renderer.
         show: settings of the drawing.
-        settings: scientific settings that the renderer sees, as of an experiment.
-        tell: facts that the plan adds to the settings, of `TOLD`.
-        shown: path of the setting that says how many of the runs are shown.
-        also: further formats.
+        settings: scientific settings that the renderer receives, as for an experiment.
+        tell: facts that the plan adds to the settings, from `TOLD`.
+        shown: path of the setting with the number of runs that are shown; empty for all runs.
+        also: formats in addition to `FIGURE_FORMATS` or `TABLE_FORMATS`.
     """
 
     artifact: str
@@ -95,7 +99,7 @@ class Artifact:
 
     @property
     def done(self) -> bool:
-        """Whether a rule makes it."""
+        """Whether there is a rule that makes it."""
         return bool(self.of)
 
     @property
@@ -105,18 +109,27 @@ class Artifact:
 
     @property
     def label(self) -> str:
-        """How the paper calls it: ``Figure 3``, ``Table 2``, ``Extra: theorem31``."""
+        """The name in the paper, ``Figure 3`` or ``Table 2``, or ``Extra: theorem31``."""
         return f"Extra: {self.number}" if self.extra else f"{self.kind.capitalize()} {self.number}"
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats in which it is written."""
+        """All formats in which it is written."""
         return (FIGURE_FORMATS if self.kind == "figure" else TABLE_FORMATS) + self.also
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """All declarations of one paper, in the order of its file."""
+    """All declarations of one paper, in the order of its file.
+
+    Attributes:
+        name: key of the paper.
+        order: position among the papers.
+        title: title of the paper.
+        trainings: family of trainings -> sections of the settings from which they are made.
+        experiments: its experiments.
+        artifacts: its figures and tables.
+    """
 
     name: str
     order: int
@@ -127,11 +140,14 @@ class Paper:
 
 
 def read_papers(folder: str | Path = FOLDER) -> tuple[Paper, ...]:
-    """All papers of ``folder``, by their ``order``.
+    """Read the declarations of all papers, sorted by ``order``.
+
+    Args:
+        folder: the folder with one file ``<paper>.yaml`` per paper.
 
     Raises:
-        ConfigError: a file is damaged, a name or reference is malformed, an unknown key, or
-            something is declared twice.
+        ConfigError: the folder has no declarations, a name or a reference has a wrong form, a key
+            is unknown, or a table is read that no experiment makes.
     """
     return _read_papers(Path(folder).resolve())
 
@@ -140,7 +156,9 @@ def read_papers(folder: str | Path = FOLDER) -> tuple[Paper, ...]:
 def _read_papers(folder: Path) -> tuple[Paper, ...]:
     files = sorted(folder.glob("*.yaml"))
     if not files:
-        raise ConfigError(f"{folder} declares no paper; it belongs to the project, restore it")
+        raise ConfigError(
+            f"{folder} declares no paper; its files are part of the project, restore them"
+        )
     papers = sorted((_paper(file) for file in files), key=lambda paper: paper.order)
     known = {f"{e.name}.{table}" for p in papers for e in p.experiments for table in e.makes}
     for paper in papers:
@@ -154,18 +172,18 @@ def _read_papers(folder: Path) -> tuple[Paper, ...]:
 
 
 def paper_names(folder: str | Path = FOLDER) -> tuple[str, ...]:
-    """The keys of all papers, in their order."""
+    """Return the keys of all papers, sorted by ``order``."""
     return tuple(paper.name for paper in read_papers(folder))
 
 
 def artifacts_of(papers: Iterable[Paper]) -> list[Artifact]:
-    """All artifacts: the papers' own first, then the extras."""
+    """Return all artifacts: first those of the papers, then the extras."""
     every = [artifact for paper in papers for artifact in paper.artifacts]
     return [a for a in every if not a.extra] + [a for a in every if a.extra]
 
 
 def done(artifacts: Iterable[Artifact], paper: str | None = None) -> list[Artifact]:
-    """The artifacts that a rule makes, of one paper or of all."""
+    """Return the artifacts that have a rule, of one paper or, for None, of all papers."""
     return [a for a in artifacts if a.done and paper in (None, a.paper)]
 
 
@@ -175,7 +193,9 @@ def _paper(file: Path) -> Paper:
     _refuse_unknown(file, "the file", found, allowed)
     name = found["paper"]
     if name != file.stem:
-        raise ConfigError(f"{file}: paper is {name!r}; it must be {file.stem!r}, as the file")
+        raise ConfigError(
+            f"{file}: paper is {name!r}; it must be {file.stem!r}, the name of the file"
+        )
     experiments = found.get("experiments") or {}
     return Paper(
         name=name,
@@ -192,11 +212,15 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
     _refuse_unknown(file, name, values, allowed)
     matched = _EXPERIMENT.fullmatch(name)
     if not matched or matched["paper"] != paper:
-        raise ConfigError(f"{file}: {name!r} is no name of an experiment like {paper}_theory")
+        raise ConfigError(
+            f"{file}: {name!r} is not a name of an experiment; write a name like {paper}_theory"
+        )
     own = matched["name"]
     module = values.get("module", own)
     if not own.startswith(module):
-        raise ConfigError(f"{file}: {name}: the name must begin with that of its module, {module}")
+        raise ConfigError(
+            f"{file}: {name}: after {paper}_ the name must begin with that of its module, {module}"
+        )
     return Experiment(
         name=name,
         paper=paper,
@@ -216,7 +240,9 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
     matched = own or extra
     if not matched or matched["paper"] != paper:
         wanted = f"{paper}_fig3, {paper}_table2 or {paper}_extra_theory"
-        raise ConfigError(f"{file}: {name!r} is no name of an artifact like {wanted}")
+        raise ConfigError(
+            f"{file}: {name!r} is not a name of an artifact; write a name like {wanted}"
+        )
     kind = KINDS[own["kind"]] if own else values.get("kind")
     if kind not in KINDS.values():
         raise ConfigError(f"{file}: {name}: kind must be figure or table")
@@ -245,7 +271,7 @@ def _references(file: Path, owner: str, reads: Mapping[str, str]) -> Iterator[tu
     for name, reference in reads.items():
         if not _REFERENCE.fullmatch(reference):
             raise ConfigError(
-                f"{file}: {owner}: {reference!r} is no reference; write <job>.<table>, "
+                f"{file}: {owner}: {reference!r} is not a reference; write <job>.<table>, "
                 "training/<name>/history, trainings/<family>/history, data/{<setting>} or "
                 "reported/<paper>"
             )
@@ -262,5 +288,5 @@ def _told(file: Path, owner: str, values: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _refuse_unknown(file: Path, owner: str, values: Mapping[str, Any], allowed: set[str]) -> None:
     if unknown := set(values) - allowed:
-        raise ConfigError(f"{file}: {owner}: unknown key {', '.join(sorted(unknown))}; known are "
-                          f"{', '.join(sorted(allowed))}")  # fmt: skip
+        raise ConfigError(f"{file}: {owner}: unknown key {', '.join(sorted(unknown))}; known keys "
+                          f"are {', '.join(sorted(allowed))}")  # fmt: skip

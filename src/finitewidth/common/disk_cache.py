@@ -1,4 +1,7 @@
-"""Answers that follow from their question alone, kept on disk from one start to the next."""
+"""A dictionary that is stored on disk between processes.
+
+It is meant for values that depend only on their keys, so stored values never become invalid.
+"""
 
 import atexit
 import contextlib
@@ -8,13 +11,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-MOST = 5000  # entries; beyond that those of long ago go
+MOST = 5000  # largest number of entries in a file; the newest are kept
 
 
 def remembered(file: Path) -> dict[str, Any]:
-    """What is known so far, as a dictionary to add to; it is kept when this process ends.
+    """Return the dictionary that is stored in a file.
 
-    A file that is damaged, missing or cannot be written costs time and nothing else.
+    The caller adds entries to it. It is written when the process ends. If the file is damaged,
+    missing or cannot be written, the entries have to be computed again.
+
+    Args:
+        file: a JSON file.
     """
     try:
         known = dict(json.loads(file.read_text(encoding="utf-8")))
@@ -25,7 +32,10 @@ def remembered(file: Path) -> dict[str, Any]:
 
 
 def _keep(file: Path, known: dict[str, Any], before: int) -> None:
-    """Write atomically, if there is news; another process may do the same."""
+    """Write the dictionary if it has new entries.
+
+    The file is replaced atomically, because other processes may write it at the same time.
+    """
     if len(known) == before:
         return
     newest = dict(list(known.items())[-MOST:])

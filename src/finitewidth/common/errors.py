@@ -1,17 +1,20 @@
-"""The errors a user can meet. Each message names what was found, what was wanted and the remedy."""
+"""The exceptions of the project.
+
+A message names the key or file, what was found, what is allowed and what to do.
+"""
 
 
 class FinitewidthError(Exception):
-    """Base of all errors that finitewidth raises on purpose."""
+    """Base class of all exceptions of the project."""
 
 
 class ConfigError(FinitewidthError, ValueError):
-    """A setting is unknown, impossible or contradicts another."""
+    """A setting or an argument is unknown, out of range or contradicts another."""
 
 
 class DataError(FinitewidthError):
-    """A dataset is missing, truncated, altered or cannot be fetched."""
+    """A dataset is missing, truncated or altered, or it cannot be downloaded."""
 
 
 class ResultError(FinitewidthError):
-    """A result file is missing, damaged or cannot be written."""
+    """A result file is missing or damaged, or it cannot be written."""

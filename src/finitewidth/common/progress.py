@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, plain lines in a log, and the log itself."""
+"""Logs of jobs, and the progress of long computations as a bar or as log lines."""
 
 import contextlib
 import logging
@@ -14,7 +14,7 @@ LOG = logging.getLogger("finitewidth")
 
 
 class _LogFile(logging.FileHandler):
-    """Keeps silent where the disk is full: what a job ends with is said on stderr too."""
+    """A log file that ignores a full disk; the final error of a job is also written to stderr."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         if not isinstance(sys.exception(), OSError):
@@ -27,10 +27,14 @@ class _LogFile(logging.FileHandler):
 
 @contextlib.contextmanager
 def logged_to(path: str | Path) -> Iterator[None]:
-    """Send a job's log lines and warnings to a file, and what it fails with to stderr too.
+    """Write the log lines and warnings of a job to a file. Errors are also written to stderr.
+
+    Args:
+        path: the log file. It is overwritten.
 
     Raises:
-        SystemExit: the job failed with a message that says all there is to say, and no traceback.
+        SystemExit: the job raised a `FinitewidthError`. Its message is complete, so no traceback is
+            printed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handler = _LogFile(path, mode="w", encoding="utf-8")
@@ -55,7 +59,16 @@ def logged_to(path: str | Path) -> Iterator[None]:
 
 
 class Progress:
-    """Counts steps: a tqdm bar where stderr is a terminal, else a log line every ``seconds``."""
+    """Progress of a computation.
+
+    If stderr is a terminal, a tqdm bar is shown. A log line is written every ``seconds`` seconds.
+
+    Args:
+        total: number of steps.
+        title: text of the bar and of the log lines.
+        done: number of steps that are already done.
+        seconds: time between log lines.
+    """
 
     def __init__(self, total: int, title: str, done: int = 0, seconds: float = 10.0):
         self._total, self._title, self._done, self._seconds = total, title, done, seconds
@@ -68,7 +81,7 @@ class Progress:
             self._bar = tqdm(total=total, initial=done, desc=title, leave=False, mininterval=0.5)
 
     def advance(self, steps: int = 1) -> None:
-        """Count ``steps`` as done and show it if it is time."""
+        """Count ``steps`` as done and update the display."""
         self._done += steps
         if self._bar is not None:
             self._bar.update(steps)
@@ -80,6 +93,6 @@ class Progress:
             LOG.info("%s: %d of %d, %.0f s left", self._title, self._done, self._total, left)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()

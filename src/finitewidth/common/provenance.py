@@ -1,6 +1,7 @@
-"""Where results come from: seeds from names, digests of code, and the stamp of a run.
+"""The origin of results: seeds, digests of code, and a description of the environment.
 
-Nothing here imports more than the standard library, directly or not: every start reads it.
+This module and its imports use only the standard library, because the workflow imports it at every
+start.
 """
 
 import ast
@@ -24,30 +25,39 @@ STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplo
 
 
 def seed_for(*purpose: str | int) -> int:
-    """Derive a seed from a name; the same integer below 2⁶³ on any machine.
+    """Derive a seed from a name.
 
-    ``seed_for("npf/table2/fc_sgd", 3, "value weights")`` depends on its words only, never on the
-    order of calls, so a stream does not change when another is added. Words are joined with their
-    types and lengths, so ``("a", "b")``, ``("a/b",)`` and ``(1,)``, ``("1",)`` all differ.
+    The seed depends only on the words of the name and not on the order of calls. Hence a random
+    stream does not change if another one is added. Types and boundaries of words matter:
+    ``("a", "b")``, ``("a/b",)``, ``(1,)`` and ``("1",)`` give different seeds.
+
+    Args:
+        purpose: the words of the name, such as ``"npf/table2/fc_sgd", 3, "value weights"``.
+
+    Returns:
+        An integer below 2⁶³, the same on every machine.
 
     Raises:
-        TypeError: a word is neither text nor an integer.
+        TypeError: a word is neither a string nor an integer.
     """
     for word in purpose:
         if not isinstance(word, str | int) or isinstance(word, bool):
-            raise TypeError(f"seed_for takes text and integers, not {word!r}")
+            raise TypeError(f"seed_for: {word!r} is neither a string nor an integer")
     digest = hashlib.sha256(json.dumps(purpose).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
 def fingerprint(value: Any) -> str:
-    """Digest (16 hex digits) of a JSON-serialisable value; independent of the order of keys."""
+    """Return a digest (16 hex digits) of a JSON-serialisable value.
+
+    It does not depend on the order of keys.
+    """
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def source_of(module: str) -> Path | None:
-    """The file of a package module, found below the package itself; None if there is none."""
+    """Return the source file of a module of the package; None if there is no such module."""
     base = SOURCE_ROOT.joinpath(*module.split("."))
     for candidate in (base.with_suffix(".py"), base / "__init__.py"):
         if candidate.is_file():
@@ -56,12 +66,20 @@ def source_of(module: str) -> Path | None:
 
 
 def imports_of(tree: ast.AST, module: str) -> set[str]:
-    """Names of the package modules that the syntax tree of ``module`` imports, parents included."""
+    """Return the names of the package modules that ``module`` imports, parents included.
+
+    Args:
+        tree: syntax tree of the module.
+        module: its dotted name.
+    """
     return set(filter(source_of, names_imported(tree, module)))
 
 
 def names_imported(tree: ast.AST, module: str) -> set[str]:
-    """`imports_of` and names that may be of modules: whether they are depends on other files."""
+    """Return the imported names within the package, some of which may not be modules.
+
+    In ``from a import b``, b is a module only if there is a file for it. `imports_of` checks this.
+    """
     found: set[str] = set()
     is_package = (source_of(module) or Path()).name == "__init__.py"
     for node in ast.walk(tree):
@@ -83,7 +101,7 @@ def names_imported(tree: ast.AST, module: str) -> set[str]:
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
-    """The tree without docstrings: wording is not behaviour. Changes and returns ``tree``."""
+    """Remove the docstrings from a syntax tree, in place, and return it."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(
@@ -100,7 +118,10 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 @cache
 def _module_digest(module: str) -> tuple[str, frozenset[str]]:
-    """Digest of a module's code, and what it imports; of a text seen before without parsing it."""
+    """Return a digest of a module's code and the modules that it imports.
+
+    Both are stored by the text of the file, so an unchanged file is not parsed again.
+    """
     file = source_of(module)
     source = file.read_text(encoding="utf-8")
     seen, question = _seen(), fingerprint([module, file.name, source])
@@ -115,7 +136,10 @@ def _module_digest(module: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def _seen() -> dict[str, list[Any]]:
-    """Beside the compiled modules, as they are: of one version of Python, and not under git."""
+    """Return the stored digests of this version of Python.
+
+    The file is in ``__pycache__``, which is not under version control.
+    """
     folder = Path(__file__).resolve().parent / "__pycache__"
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
@@ -129,16 +153,16 @@ def text_digest(*files: str | Path) -> str:
 
 
 def script_digest(file: str | Path) -> str:
-    """Digest (16 hex digits) of one Python file outside the package, docstrings left out."""
+    """Return a digest (16 hex digits) of one Python file, without its docstrings."""
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     return hashlib.sha256(ast.dump(without_docstrings(tree)).encode()).hexdigest()[:16]
 
 
 def code_digest(*modules: str) -> str:
-    """Digest (16 hex digits) of modules and of every package module that they reach.
+    """Return a digest (16 hex digits) of modules and of all package modules that they import.
 
-    Snakemake compares a rule's script file, not what the script imports; a rule therefore carries
-    this digest as a parameter. Comments, formatting and docstrings do not count.
+    Snakemake compares the script of a rule, but not the modules that the script imports. Rules
+    therefore have this digest as a parameter. Comments, formatting and docstrings do not change it.
 
     Raises:
         ModuleNotFoundError: the package has no such module.
@@ -148,7 +172,7 @@ def code_digest(*modules: str) -> str:
 
 
 def modules_reached(module: str) -> set[str]:
-    """Names of all package modules that ``module`` imports, directly or not, itself included.
+    """Return ``module`` and all package modules that it imports, directly or indirectly.
 
     Raises:
         ModuleNotFoundError: the package has no such module.
@@ -166,7 +190,7 @@ def modules_reached(module: str) -> set[str]:
 
 
 def environment() -> dict[str, Any]:
-    """What a result depends on beside settings and code: versions, machine, git state."""
+    """Return the versions of packages, a description of the machine and the state of git."""
     versions = {}
     for package in STAMPED_PACKAGES:
         try:
@@ -188,12 +212,15 @@ def environment() -> dict[str, Any]:
 
 
 def scheduler_job() -> str | None:
-    """What a cluster's scheduler calls the job that runs this; None outside of one."""
+    """Return the identifier of the cluster job; None if no scheduler started this process."""
     return next((os.environ[name] for name in SCHEDULERS if os.environ.get(name)), None)
 
 
 def git_state() -> dict[str, Any]:
-    """Commit of the checkout the package lies in and whether it has uncommitted changes."""
+    """Return the commit of the checkout and whether it has uncommitted changes.
+
+    Both are None if the package is not in a git checkout.
+    """
 
     def git(*words: str) -> str | None:
         command = ["git", "-C", str(SOURCE_ROOT), *words]

@@ -1,8 +1,8 @@
 """The numbers that the papers print.
 
-``config/reported/<paper>.csv`` holds the numbers of one paper as it prints them. The files are read
-strictly: every error names file, line and column. Only the standard library is imported, since the
-workflow reads this module at every start.
+``config/reported/<paper>.csv`` contains the numbers of one paper as they are printed. The files are
+checked when they are read, and error messages name file, line and column. This module imports only
+the standard library, because the workflow imports it at every start.
 """
 
 import csv
@@ -38,12 +38,26 @@ _KEY = re.compile(r"[a-z0-9]+([._][a-z0-9]+)*")
 
 @dataclass(frozen=True, kw_only=True)
 class Reported:
-    """One number of a paper. ``printed`` and ``printed_spread`` keep the text, zeros and all.
+    """One number that a paper prints.
 
-    ``artifact`` is the name of an artifact, or ``<paper>_text`` for a number of the prose.
-    ``tolerance`` says, in the same unit, how far ours may lie from ``value`` and still agree:
-    twice the printed spread and one point for the accuracies of NPF (claim N25), else as the claim
-    says; None where no rule was set. ``note`` tells misprints and disagreements.
+    Attributes:
+        artifact: name of the artifact, or ``<paper>_text`` for a number in the text.
+        quantity: the quantity.
+        row: row of the table or point of the figure.
+        column: column of the table or curve of the figure.
+        value: the number.
+        printed: the number as printed, with trailing zeros.
+        spread: the printed spread, or None.
+        printed_spread: the spread as printed; empty if there is none.
+        spread_kind: one of `SPREAD_KINDS`.
+        runs: number of runs, or None.
+        unit: unit of ``value``, ``spread`` and ``tolerance``.
+        tolerance: largest distance of our number from ``value`` at which both agree. For the
+            accuracies of NPF it is twice the printed spread plus one percentage point (claim N25),
+            otherwise it is given by the claim. None if there is no rule.
+        place: where the paper prints the number.
+        read_method: one of `READ_METHODS`.
+        note: misprints and disagreements.
     """
 
     artifact: str
@@ -64,13 +78,13 @@ class Reported:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells this number from all others: artifact, quantity, row, column."""
+        """Artifact, quantity, row and column, which identify the number."""
         return self.artifact, self.quantity, self.row, self.column
 
 
 @dataclass(frozen=True)
 class _Line:
-    """One line of a file, able to say where it stands."""
+    """One line of a file, with its path and line number for error messages."""
 
     path: Path
     number: int
@@ -105,7 +119,7 @@ class _Line:
             raise self.error(column, message) from None
 
     def positive(self, column: str) -> float | None:
-        """A number above zero; None for an empty cell."""
+        """Return a number above zero, or None for an empty cell."""
         if not self.cells[column]:
             return None
         found = self.real(column)
@@ -114,7 +128,7 @@ class _Line:
         return found
 
     def count(self, column: str) -> int | None:
-        """A whole number above zero; None for an empty cell."""
+        """Return a whole number above zero, or None for an empty cell."""
         found = self.positive(column)
         if found is None:
             return None
@@ -126,16 +140,17 @@ class _Line:
 def read_reported(
     folder: str | Path, paper: str, artifacts: Collection[str] | None = None
 ) -> list[Reported]:
-    """Read ``<folder>/<paper>.csv``, in its order.
+    """Read the numbers of one paper, in the order of the file.
 
     Args:
-        folder: of the files.
-        paper: key of a paper.
-        artifacts: names of the paper's artifacts; if given, a number of any other is refused.
+        folder: the folder of the files.
+        paper: key of the paper; the file is ``<paper>.csv``.
+        artifacts: names of the artifacts of the paper. If they are given, numbers of other
+            artifacts are refused.
 
     Raises:
-        ConfigError: no such file, a wrong header, a malformed number or key, an artifact that is
-            not of this paper, or the same number given twice.
+        ConfigError: the file is missing, the header is wrong, a number or key is malformed, an
+            artifact does not belong to the paper, or a number is given twice.
     """
     numbers: dict[tuple[str, str, str, str], Reported] = {}
     for line in _lines(Path(folder) / f"{paper}.csv", REPORTED_COLUMNS):
@@ -150,7 +165,9 @@ def _reported(line: _Line, paper: str, artifacts: Collection[str] | None) -> Rep
     artifact = line.cells["artifact"]
     known = artifacts is None or artifact in artifacts
     if not artifact.startswith(f"{paper}_") or not (known or artifact == f"{paper}_text"):
-        message = f"{artifact!r} is neither declared in workflow/papers/{paper}.yaml nor its text"
+        message = (
+            f"{artifact!r} is neither declared in workflow/papers/{paper}.yaml nor {paper}_text"
+        )
         raise line.error("artifact", message)
     spread_kind = line.one_of("spread_kind", SPREAD_KINDS)
     if bool(line.cells["spread"]) != bool(spread_kind):
@@ -175,18 +192,18 @@ def _reported(line: _Line, paper: str, artifacts: Collection[str] | None) -> Rep
 
 
 def _lines(path: Path, columns: Sequence[str]) -> Iterator[_Line]:
-    """The lines below the header."""
+    """Yield the lines below the header."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ConfigError(f"{path} is missing; it belongs to the project, restore it") from None
+        raise ConfigError(f"{path} is missing; it is part of the project, restore it") from None
     rows = csv.reader(text.splitlines())
     header = next(rows, [])
     if header != list(columns):
-        raise ConfigError(f"{path}, line 1: columns are {header}, wanted {list(columns)}")
+        raise ConfigError(f"{path}, line 1: the columns are {header}; they must be {list(columns)}")
     for row in rows:
         if len(row) != len(columns):
-            found = f"{len(row)} cells, wanted {len(columns)}"
+            found = f"the line has {len(row)} cells; it must have {len(columns)}"
             last = columns[min(len(row), len(columns)) - 1]
             raise ConfigError(f"{path}, line {rows.line_num}, column {last}: {found}")
         yield _Line(path, rows.line_num, dict(zip(columns, row, strict=True)))

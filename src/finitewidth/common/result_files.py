@@ -1,4 +1,7 @@
-"""The only reader and writer of result files: tables, arrays and provenance, written atomically."""
+"""Read and write result files: tables, arrays, text and JSON.
+
+All other modules use these functions. Files are written atomically.
+"""
 
 import contextlib
 import errno
@@ -20,25 +23,31 @@ from finitewidth.common.errors import ResultError
 if TYPE_CHECKING:
     import pandas as pd
 
-LEFT = 3600  # seconds after which a temporary file is nobody's any more
+LEFT = 3600  # age in seconds above which a temporary file is considered abandoned
 
 
 @contextlib.contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` and rename it into place if the block succeeds.
+    """Write a file atomically.
 
-    A reader sees the old file or the whole new one, never a part; a failed block leaves nothing,
-    and what a killed one left goes with a write of the same file an hour later.
+    The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
+    the temporary file replaces ``path``, so a reader sees either the old file or the complete new
+    one. If the block fails, the temporary file is deleted. A temporary file of a killed process is
+    deleted when the same file is written more than an hour later.
+
+    Args:
+        path: the file to write. Its folder is created.
 
     Raises:
-        ResultError: the folder is read-only or the disk full; the message names file and remedy.
+        ResultError: the file cannot be written, for example because the folder is read-only or the
+            disk is full. The message names the file and what to do.
     """
     path = Path(path)
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path)
-        # same suffix: numpy and matplotlib choose the format by it
+        # the suffix is kept, because numpy and matplotlib choose the format by it
         handle, name = tempfile.mkstemp(
             prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
         )
@@ -58,9 +67,9 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Delete temporary files of earlier writes of ``path`` that were killed.
+    """Delete temporary files that killed processes left when they wrote ``path``.
 
-    A young one may be another run's that is writing it now.
+    Newer files are not deleted, because another process may be writing them.
     """
     temporary = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
     for file in path.parent.glob(".*"):
@@ -97,15 +106,15 @@ def _explain(error: OSError, path: Path) -> str:
 
 @contextlib.contextmanager
 def _sealed(path: str | Path) -> Iterator[Path]:
-    """`atomic`, and a checksum of what was written in ``.sums`` beside it.
+    """Write a file as `atomic` does, and its checksum in the folder ``.sums``.
 
-    CSV has no place for a checksum of its own, and a changed digit reads as well as the right one.
+    A CSV file cannot contain a checksum, and without one a changed digit would not be noticed.
     """
     seal = _seal_of(path)
     with atomic(path) as temporary:
         yield temporary
         digest = file_digest(temporary)
-        # a killed writer leaves a table without a seal, not with a wrong one
+        # so that a killed process leaves a table without a checksum and not with a wrong one
         seal.unlink(missing_ok=True)
     write_text(seal, digest)
 
@@ -115,13 +124,13 @@ def _seal_of(path: str | Path) -> Path:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
+    """Return the SHA-256 digest of a file, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _refuse_altered(path: str | Path) -> None:
-    """Compare a table with its checksum, if it has one: not so what was written by hand."""
+    """Compare a table with its checksum; tables written by hand have none and are accepted."""
     with contextlib.suppress(FileNotFoundError):
         if _seal_of(path).read_text(encoding="utf-8") != file_digest(Path(path)):
             raise ResultError(f"{path} is damaged (its checksum is wrong); "
@@ -129,16 +138,16 @@ def _refuse_altered(path: str | Path) -> None:
 
 
 def write_table(path: str | Path, rows: "pd.DataFrame") -> None:
-    """Write tidy rows as CSV; floats in the shortest form that reads back exactly."""
+    """Write a table as CSV. Floats have the shortest form that reads back exactly."""
     with _sealed(path) as temporary:
         rows.to_csv(temporary, index=False, lineterminator="\n")
 
 
 def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write dictionaries of equal keys as CSV without importing pandas (jobs that only train).
+    """Write dictionaries with equal keys as CSV, without pandas, whose import takes time.
 
     Raises:
-        ResultError: a row has other keys than the first.
+        ResultError: the keys of a row differ from those of the first row.
     """
     columns = list(rows[0])
     lines = [",".join(columns)]
@@ -151,14 +160,14 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
-    """Read a CSV as dictionaries of text without importing pandas.
+    """Read a CSV file as dictionaries of strings, without pandas.
 
     Args:
         path: the file.
-        empty: whether a header without rows is as it should be.
+        empty: whether a file without rows is accepted.
 
     Raises:
-        ResultError: the file is missing, empty, altered or ends within a row.
+        ResultError: the file is missing, empty or altered, or it ends within a row.
     """
     import csv
 
@@ -185,7 +194,7 @@ def _cell(value: Any) -> str:
 
 
 def _refuse_cut_line(path: str | Path) -> None:
-    """A last number without its end would read as another number."""
+    """Check that the file ends with a line break; otherwise its last number may be cut short."""
     with Path(path).open("rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - 1))
         if stream.read() != b"\n":
@@ -194,10 +203,15 @@ def _refuse_cut_line(path: str | Path) -> None:
 
 
 def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
-    """Read a CSV and check that it has ``columns``.
+    """Read a CSV file.
+
+    Args:
+        path: the file.
+        columns: columns that it must have.
 
     Raises:
-        ResultError: the file is missing, empty, cut short, altered, not CSV or lacks a column.
+        ResultError: the file is missing, empty, cut short, altered or not CSV, or it lacks a
+            column.
     """
     import pandas as pd
 
@@ -212,22 +226,23 @@ def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
     missing = [column for column in columns if column not in rows.columns]
     if missing:
         raise ResultError(
-            f"{path} lacks the columns {missing} (it has {list(rows.columns)}); delete it, rerun"
+            f"{path} lacks the columns {missing} (it has {list(rows.columns)}); delete it and run "
+            "again"
         )
     return rows
 
 
 def write_arrays(path: str | Path, **arrays: np.ndarray) -> None:
-    """Write named arrays as an uncompressed ``.npz``; no pickles."""
+    """Write named arrays to an uncompressed ``.npz`` file without pickled objects."""
     with atomic(path) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Read all arrays of an ``.npz``; pickled objects are refused.
+    """Read all arrays of an ``.npz`` file.
 
     Raises:
-        ResultError: the file is missing, truncated or holds pickled objects.
+        ResultError: the file is missing or truncated, or it contains pickled objects.
     """
     import struct
     import zipfile
@@ -236,7 +251,7 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
             arrays = {name: pack[name] for name in pack.files}
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise ValueError("not all of it is arrays")
+            raise ValueError("it contains other data than arrays")
         return arrays
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
@@ -246,21 +261,21 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text."""
+    """Write a text file in UTF-8."""
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON, indented, keys in the order given."""
+    """Write a JSON file with indentation; keys keep their order."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: str | Path) -> Any:
-    """Read JSON.
+    """Read a JSON file.
 
     Raises:
-        ResultError: the file is missing or not JSON.
+        ResultError: the file is missing or is not valid JSON.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -160,10 +160,13 @@ _Validator = jsonschema.validators.extend(
 
 @cache
 def schema(folder: str | Path) -> dict[str, Any]:
-    """What a configuration may say: ``config.schema.yaml`` with the schema of every paper.
+    """Return the schema of all settings: ``config.schema.yaml`` and the schemas of the papers.
 
-    A paper's section without a schema of its own is checked against the types of the values in
-    ``config/papers/<paper>.yaml`` (`schema_like`).
+    If a paper has no schema file, its schema is derived from the types of the values in
+    ``config/papers/<paper>.yaml`` by `schema_like`.
+
+    Args:
+        folder: the folder of the schemas, ``workflow/schemas``.
     """
     whole = read_yaml(Path(folder) / "config.schema.yaml")
     parts = [read_yaml(path) for path in sorted(Path(folder).glob("*.schema.yaml"))
@@ -178,10 +181,11 @@ def schema(folder: str | Path) -> dict[str, Any]:
 
 
 def schema_like(value: Any) -> dict[str, Any]:
-    """A JSON schema that allows values of the same kind as ``value``.
+    """Return a JSON schema that allows values of the same kind as ``value``.
 
-    Mappings need exactly the same keys. Numbers are bounded by `LARGEST`, and are not negative
-    unless ``value`` is. Lists have at least one entry, all of the kind of the first.
+    Mappings must have exactly the same keys. Numbers are bounded by `LARGEST` and may be negative
+    only if ``value`` is. Lists have at least one entry, and all entries are of the kind of the
+    first.
     """
     if isinstance(value, Mapping):
         properties = {key: schema_like(entry) for key, entry in value.items()}

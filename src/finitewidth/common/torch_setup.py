@@ -1,4 +1,4 @@
-"""What numbers depend on beside code: threads, determinism, precision. Set before computing."""
+"""Settings of torch on which numbers depend: threads, determinism and precision."""
 
 import ctypes
 import os
@@ -9,10 +9,17 @@ from finitewidth.common.errors import ConfigError
 
 
 def prepare_torch(threads: int, device: str = "cpu") -> str:
-    """Fix what numbers depend on, before the first tensor; returns the device to compute on.
+    """Set up torch. This function must be called before the first tensor is made.
+
+    Args:
+        threads: number of threads.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+
+    Returns:
+        The device to use, ``cpu`` or ``cuda``.
 
     Raises:
-        ConfigError: a GPU is asked for and there is none.
+        ConfigError: ``device`` is ``cuda`` and there is no GPU.
     """
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
@@ -26,10 +33,13 @@ def prepare_torch(threads: int, device: str = "cpu") -> str:
 
 
 def device_facts(device: str) -> dict[str, str | None]:
-    """What `prepare_torch` chose, by name: for the log and the provenance.
+    """Return a description of the device for the log and the provenance.
 
-    A scheduler gives GPUs through ``CUDA_VISIBLE_DEVICES``; torch counts those only, and its
+    A scheduler assigns GPUs through ``CUDA_VISIBLE_DEVICES``. Torch sees only these, and its device
     ``cuda`` is the first of them.
+
+    Args:
+        device: the device that `prepare_torch` returned.
     """
     name = torch.cuda.get_device_name() if device == "cuda" else None
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -39,8 +49,9 @@ def device_facts(device: str) -> dict[str, str | None]:
 def _keep_freed_memory() -> None:
     """Let glibc keep freed blocks of up to 32 MB instead of returning them to the system.
 
-    A stacked step allocates a few megabytes per tensor; without this each is mapped afresh and its
-    pages faulted in: up to a fifth of a step (benchmarks/stacked_training.py measures it).
+    A stacked training step allocates a few megabytes per tensor. By default each block is mapped
+    again, and its page faults take up to a fifth of the time of a step
+    (benchmarks/stacked_training.py measures it).
     """
     mmap_threshold, trim_threshold = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
     try:
@@ -48,4 +59,4 @@ def _keep_freed_memory() -> None:
         libc.mallopt(mmap_threshold, 32 << 20)
         libc.mallopt(trim_threshold, 512 << 20)
     except (OSError, AttributeError):
-        pass  # another C library: slower, nothing else
+        pass  # another C library: training is only slower
