@@ -1,13 +1,14 @@
-"""How much faster the CNTK is computed offset by offset than from its definition.
+"""Speed of `finitewidth.kernels.cntk` compared with two slower implementations of the CNTK.
 
-Run ``python benchmarks/cntk.py``: GCONV, four convolutions and a dense layer, images 16×16×3. Both
-slow sides compute a few pairs of images, a pair as they must for two images alone (K of each with
-itself too):
+Run ``python benchmarks/cntk.py``. The network is GCONV with four convolutions and a dense layer, on
+images of 16×16×3. The slower implementations compute only a few pairs of images:
 
-- definition: all pairs of positions in Python, one after the other;
-- arrays: (H, W, H, W) arrays in NumPy, nine shifted slices.
+- definition: all pairs of positions, one after the other, in Python;
+- arrays: NumPy arrays of shape (H, W, H, W) with nine shifted slices.
 
-Prints times per pair of images, ratios, the differences, and the error of float32.
+For each pair they also compute the kernel of each image with itself, which they need. The script
+prints times per pair of images, ratios of times, differences of the results, and the error of
+float32.
 """
 
 import argparse
@@ -30,7 +31,7 @@ TOLERANCE = 1e-10
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="CNTK by offsets against its definition")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=int, default=200)
     parser.add_argument("--size", type=int, default=16)
     parser.add_argument("--threads", type=int, default=1)
@@ -75,7 +76,7 @@ def report(name, x, slow, pairs, fast) -> None:
 
 
 def cntk_by_arrays(x: np.ndarray, other: np.ndarray, architecture: Architecture) -> float:
-    """The kernel of two images, NTK parametrisation, sigma_w2 = 2; pooled."""
+    """Compute the kernel of two images, with pooling, NTK parametrisation and sigma_w2 = 2."""
     pairs = {"xx": (x, x), "xy": (x, other), "yy": (other, other)}
     k = {name: np.einsum("chw,cij->hwij", a, b) / len(x) for name, (a, b) in pairs.items()}
     theta = np.zeros_like(k["xy"])
@@ -99,7 +100,7 @@ def cntk_by_arrays(x: np.ndarray, other: np.ndarray, architecture: Architecture)
 
 
 def patch_mean(k: np.ndarray) -> np.ndarray:
-    """Mean over nine equal shifts of both positions, zeros around."""
+    """Average over the nine common shifts of both positions, with zeros around the images."""
     height, width = k.shape[:2]
     padded = np.pad(k, 1)
     shifts = product(range(3), range(3))

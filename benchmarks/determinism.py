@@ -1,11 +1,11 @@
-r"""What differs between two results folders: of other runs, cores, folders, days or machines.
+r"""Compare two folders of results byte for byte.
 
     python benchmarks/determinism.py results/quick elsewhere/results/quick
 
-Compares byte for byte all tables, arrays and pictures; logs, times and provenance may differ. For
-CSV files that differ it prints the largest difference of their numbers. Exits 1 if one differs.
-With ``--row "what was compared"`` the answer becomes a row of docs/reliability.md. An older
-processor can be had on a newer one:
+The script compares tables, arrays and figures. Logs, times and provenance may differ. For CSV files
+that differ, it prints the largest difference of their numbers. The exit status is 1 if a file
+differs. With ``--row "what was compared"`` the result is written as a row of docs/reliability.md.
+These variables restrict a newer processor to the instructions of an older one:
 
     ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_ENABLE_INSTRUCTIONS=SSE4_2 \
       OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="AVX2 FMA3 AVX512F" snakemake ...
@@ -34,18 +34,18 @@ not been measured.
 | Compared | Files | Differ | Where, and by how much at most |
 |---|---|---|---|
 """
-ASIDE = {"logs", "benchmarks", ".checkpoints", ".sums", "report"}  # times, and what holds them
+ASIDE = {"logs", "benchmarks", ".checkpoints", ".sums", "report"}  # folders that contain times
 
 
 def files(folder: Path) -> dict[str, Path]:
-    """Results by their path below the folder."""
+    """Return the compared files by their path below the folder."""
     found = (file.relative_to(folder) for file in sorted(folder.rglob("*")))
     return {str(name): folder / name for name in found
             if name.suffix in COMPARED and not ASIDE & set(name.parts)}  # fmt: skip
 
 
 def differences(ours: Path, theirs: Path) -> Iterator[str]:
-    """A line for every file that only one has, or that differs."""
+    """Yield a line for every file that differs or that only one folder has."""
     a, b = files(ours), files(theirs)
     for name in sorted(a.keys() | b.keys()):
         if name not in a or name not in b:
@@ -56,7 +56,7 @@ def differences(ours: Path, theirs: Path) -> Iterator[str]:
 
 
 def numbers(ours: Path, theirs: Path) -> str:
-    """The largest difference of two CSV files, in words."""
+    """Return a description of the largest difference of two CSV files."""
     import pandas as pd
 
     a, b = pd.read_csv(ours), pd.read_csv(theirs)
@@ -64,7 +64,7 @@ def numbers(ours: Path, theirs: Path) -> str:
         return f"shapes {a.shape} and {b.shape}, or other columns"
     common = a.select_dtypes("number").columns.intersection(b.select_dtypes("number").columns)
     gap = (a[common] - b[common]).abs()
-    largest = b[common].abs().max()  # of its column: next to 0 a rounding is a large part
+    largest = b[common].abs().max()  # differences are relative to the largest entry of the column
     relative = (gap.max() / largest).where(gap.max() > 0)
     text = [c for c in a if c not in common and not a[c].equals(b[c])]
     return (f"largest difference {gap.max().max():.3g}, relative {relative.max():.3g}"
@@ -72,7 +72,7 @@ def numbers(ours: Path, theirs: Path) -> str:
 
 
 def summary(found: list[str]) -> str:
-    """The tables that differ in one phrase: the median and the largest relative difference."""
+    """Return the median and the largest relative difference of the tables that differ."""
     sizes = {line.split(":")[0]: float(size) for line in found
              for size in re.findall(r"relative ([\d.e+-]+)", line)}  # fmt: skip
     if not sizes:
@@ -85,7 +85,7 @@ def summary(found: list[str]) -> str:
 
 
 def write_row(document: Path, what: str, count: int, found: list[str]) -> None:
-    """Add a row to the document, or replace the one of that name."""
+    """Add a row to the document, or replace the row with the same name."""
     before, _, after = document.read_text(encoding="utf-8").partition(f"\n{HEADING}")
     rows = [line for line in after.splitlines() if line.startswith("| ")][1:]
     rows = [row for row in rows if not row.startswith(f"| {what} |")]

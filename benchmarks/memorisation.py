@@ -1,16 +1,18 @@
-"""How much faster memorisation networks are followed stacked than one at a time with autograd.
+"""Speed of stacked memorisation networks compared with one network at a time and autograd.
 
-Run ``python benchmarks/memorisation.py [--preset quick]``. For each width and depth of E-MEM (npf
-Figure 7, dgn Figures 1 to 3), in this process, in float64 and CPU seconds:
+Run ``python benchmarks/memorisation.py [--preset quick]``. The script times the computations of the
+job npf_memorisation (npf Figure 7, dgn Figures 1 to 3) for each width and depth, in CPU seconds and
+float64:
 
-- kernels at the start: per-sample gradients of ``torch.func``, one network at a time, against the
-  closed form of all runs;
-- gradient descent: autograd and SGD, one network at a time, against all that descend, by hand.
+- initial kernels: per-sample gradients of ``torch.func``, one network at a time, and the closed
+  form for all runs;
+- gradient descent: autograd and SGD, one network at a time, and explicit gradients for all runs
+  that are trained.
 
-Results must agree to 1e-8 of the largest entry. Of the networks that stand alone one is timed, of
-the steps ``--steps``; what is printed is that times the runs and the steps of the preset, which
-draws more kernels than it descends. Descent is bound by the same matrix products either way:
-stacking gains where they are small, nothing at width 500.
+The results must agree to 1e-8 of the largest entry. Of the single networks, only one is timed, and
+only ``--steps`` steps of gradient descent. The printed times are multiplied by the numbers of runs
+and steps of the preset. The time of gradient descent is dominated by the same matrix products in
+both cases. Stacking helps if they are small; at width 500 it does not.
 """
 
 import argparse
@@ -34,7 +36,7 @@ TOLERANCE = 1e-8
 
 
 class Times(NamedTuple):
-    """CPU seconds of both ways, for all runs and steps of a preset."""
+    """CPU seconds of both implementations for all runs and steps of a preset."""
 
     alone: float
     stacked: float
@@ -44,7 +46,7 @@ class Times(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="stacked memorisation against one at a time")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--preset", default="quick")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--steps", type=int, default=20)
@@ -53,14 +55,14 @@ def main() -> None:
     machine = environment()["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores, {platform.system()}")
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, float64")
-    print(f"E-MEM, preset {options.preset}")
+    print(f"npf_memorisation, preset {options.preset}")
     print(f"{'':34s} {'alone s':>9s} {'stacked s':>9s} {'ratio':>7s}")
-    settings = preset_only(options.preset, CONFIG)["npf"]
-    task, runs = settings["memorisation_task"], settings["memorisation"]["runs"]
+    settings = preset_only(options.preset, CONFIG)["npf"]["memorisation"]
+    task, runs = settings["task"], settings["runs"]
     warm_up(task)
     sums = {what: Times(0.0, 0.0) for what in ("kernels", "descents")}
-    for name, width in settings["memorisation"]["widths"].items():
-        own = settings["memorisation_descent"][name]
+    for name, width in settings["widths"].items():
+        own = settings["descent"][name]
         for depth in task["depths"]:
             found = {
                 "kernels": kernels(width, depth, runs, task),
@@ -69,18 +71,18 @@ def main() -> None:
             for what, times in found.items():
                 line(f"w={width} d={depth}, {what}", times)
                 sums[what] += times
-    for what, times in (*sums.items(), ("E-MEM", sums["kernels"] + sums["descents"])):
+    for what, times in (*sums.items(), ("of both", sums["kernels"] + sums["descents"])):
         line(f"all {what}", times)
 
 
 def warm_up(task: dict[str, Any]) -> None:
-    """What is done once per process is nobody's time."""
+    """Run every function once, so that the cost of first calls is not measured."""
     kernels(2, 2, 1, task)
     descents(2, 2, {"runs": 1, "steps": 1}, task, 1)
 
 
 def kernels(width: int, depth: int, runs: int, task: dict[str, Any]) -> Times:
-    """K_0 of all runs, batch by batch as the experiment has them."""
+    """Time the kernels K_0 of all runs, in the batches of the experiment."""
     one = networks(width, depth, range(1), task)
     alone, wanted = timed(lambda: kernel_alone(one))
     seconds = 0.0
@@ -96,7 +98,7 @@ def kernels(width: int, depth: int, runs: int, task: dict[str, Any]) -> Times:
 def descents(
     width: int, depth: int, own: dict[str, Any], task: dict[str, Any], steps: int
 ) -> Times:
-    """Descent of all runs that descend, batch by batch as the experiment has them."""
+    """Time gradient descent of all runs that are trained, in the batches of the experiment."""
     first = networks(width, depth, range(1), task)
     step = 0.1 / torch.linalg.eigvalsh(first.kernel())[:, -1]
     alone, wanted = timed(lambda: descend_alone(first, float(step), steps))
@@ -112,7 +114,7 @@ def descents(
 
 
 def descent_of(found: Networks, steps: int) -> tuple[float, list[Tensor]]:
-    """CPU seconds and final weights of one batch of runs."""
+    """Return the CPU seconds and the final weights of one batch of runs."""
     step = 0.1 / torch.linalg.eigvalsh(found.kernel())[:, -1]
     return timed(lambda: descend_stacked(found, step, steps))
 
@@ -129,7 +131,7 @@ def line(label: str, times: Times) -> None:
 
 
 def output(weights: Sequence[Tensor], gates: Sequence[Tensor]) -> Tensor:
-    """Outputs of one network for all gates, or for those of one input."""
+    """Return the outputs of one network, for the gates of all inputs or of one input."""
     z = torch.ones(*gates[0].shape[:-1], 1, dtype=torch.float64)
     for weight, gate in zip(weights, gates, strict=False):
         z = (z @ weight) * gate
@@ -141,7 +143,7 @@ def first_run(found: Networks) -> tuple[list[Tensor], list[Tensor]]:
 
 
 def kernel_alone(found: Networks) -> Tensor:
-    """The first network's kernel from per-sample gradients."""
+    """Compute the kernel of the first network from per-sample gradients."""
     weights, gates = first_run(found)
     samples = found.y.shape[1]
     gradient = torch.func.vmap(torch.func.grad(output), in_dims=(None, 0))
@@ -153,7 +155,7 @@ def kernel_alone(found: Networks) -> Tensor:
 
 
 def descend_alone(found: Networks, step: float, steps: int) -> list[Tensor]:
-    """The first network's weights after descent with autograd and SGD."""
+    """Train the first network with autograd and SGD; return its weights."""
     weights, gates = first_run(found)
     for weight in weights:
         weight.requires_grad_()
@@ -172,7 +174,7 @@ def descend_stacked(found: Networks, step: Tensor, steps: int) -> list[Tensor]:
 
 
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds, and the result."""
+    """Call a function; return the CPU seconds and the result."""
     start = time.process_time()
     result = function()
     return time.process_time() - start, result

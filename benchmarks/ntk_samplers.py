@@ -1,11 +1,11 @@
-"""Exact kernel samplers against networks drawn in full, at the papers' sizes, in one run.
-
-Prints a Markdown table: draws per second of both ways as measured side by side on one thread, their
-ratio and its floor; and the median kernel of equally many draws of each, as a check that both draw
-the same thing. Networks drawn in full are given float32, which is faster for them; the samplers use
-float64.
+"""Speed of the exact kernel samplers compared with networks whose matrices are drawn in full.
 
     python benchmarks/ntk_samplers.py [--draws 4]
+
+The script prints a Markdown table for the sizes of the papers: draws per second of both, measured
+in turn on one thread, their ratio, and the smallest ratio that is expected. As a check, it prints
+the median kernel of the same number of draws of both. The samplers use float64. Networks that are
+drawn in full use float32, which is faster for them.
 """
 
 import argparse
@@ -46,7 +46,7 @@ print(base, peak())
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a sampler and the reference it replaces."""
+    """One line of the table: a sampler and the reference with which it is compared."""
 
     name: str
     against: str
@@ -75,7 +75,7 @@ def inputs_of(row):
 
 
 def fast(row, draws, seed):
-    """Diagonal kernel elements (draws,) by the sampler."""
+    """Return diagonal kernel elements of the sampler, (draws,)."""
     if row.name == "scalar chain":
         return sample_scalar_chain(row.init, draws, seed).theta
     if row.inputs == 1:
@@ -85,7 +85,7 @@ def fast(row, draws, seed):
 
 
 def reference(row, inputs):
-    """One diagonal kernel element of a network drawn in full, float32."""
+    """Return one diagonal kernel element of a network that is drawn in full, in float32."""
     widths, sigma_w2 = row.init.layer_widths, row.init.sigma_w2
     weights = [torch.randn(n, m).mul_((sigma_w2 / m) ** 0.5) for m, n in itertools.pairwise(widths)]
     biases = [torch.zeros(n) for n in widths[1:]]
@@ -104,7 +104,10 @@ def seconds(function, *arguments):
 
 
 def compared(row, draws):
-    """Seconds per draw of sampler and reference (best of three), and medians of equal draws."""
+    """Return the seconds per draw of sampler and reference, and the medians of their kernels.
+
+    The time of the sampler is the best of three, that of the reference the best of all draws.
+    """
     fast(row, 1, 0)
     quick = min(seconds(fast, row, row.fast_draws, seed)[0] for seed in range(3)) / row.fast_draws
     x = torch.as_tensor(inputs_of(row), dtype=torch.float32)

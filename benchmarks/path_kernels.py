@@ -1,14 +1,14 @@
-"""How much faster the closed forms of path and tangent kernels are than autograd Jacobians.
+"""Speed of the closed forms of path and tangent kernels compared with autograd Jacobians.
 
-Run ``python benchmarks/path_kernels.py``. Each line times both on the same inputs in this process,
-checks that they agree to 1e-10 and prints medians:
+Run ``python benchmarks/path_kernels.py``. Each line times both on the same inputs, checks that the
+results agree to 1e-10, and prints the median times. The slower implementations are:
 
-- NPK by paths: Jacobian of the output by one free parameter per path, and its Gram matrix, in a
-  network small enough to list its 8192 paths (200 inputs, 16-8x3);
-- NPK by counts: derivatives of the all-ones network of gates shared by two inputs, pair by pair
-  (200 inputs, 784-100x5);
-- K^v and K^f: per-sample gradients of the 10 logits (torch.func.vmap of grad), one logit at a time,
-  and their Gram matrices (100 inputs, 784-128x5-10, biases, soft gates).
+- NPK by paths: the Gram matrix of the Jacobian of the output with respect to one parameter per
+  path, for a network with 8192 paths (200 inputs, 16-8x3);
+- NPK by counts: derivatives of a network whose weights are 1 and whose gates are those shared by
+  two inputs, pair by pair (200 inputs, 784-100x5);
+- K^v and K^f: Gram matrices of per-sample gradients of the 10 logits (torch.func.vmap of grad), one
+  logit after the other (100 inputs, 784-128x5-10, with biases and soft gates).
 """
 
 import argparse
@@ -36,9 +36,9 @@ TOLERANCE = 1e-10
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="closed-form kernels against autograd Jacobians")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repetitions", type=int, default=3, help="of the slow side")
+    parser.add_argument("--repetitions", type=int, default=3, help="of the Jacobians")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)

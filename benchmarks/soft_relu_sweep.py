@@ -1,10 +1,11 @@
-"""How much faster the sixteen soft-ReLU networks of dgn Table 4 train in one stack than one by one.
+"""Time to train the 16 soft-ReLU networks of dgn Table 4 in one stack and one by one.
 
-Run ``python benchmarks/soft_relu_sweep.py [--device cpu]``. Seconds are CPU seconds of one thread
-on a CPU, wall seconds elsewhere, medians over repetitions in which the two ways take turns. Beside
-the sweep stand ReLU and the deep linear network, alone in both ways, as their gates do not stack
-with soft ones: 3 trainings against 18. A CPU takes the replicas of a convolution one after the
-other, so that little is gained there; dense networks and a GPU gain.
+Run ``python benchmarks/soft_relu_sweep.py [--device cpu]``. On a CPU the times are CPU seconds of
+one thread, on other devices wall seconds. They are medians over repetitions in which both
+alternate. The ReLU network and the deep linear network are trained alone in both cases, because
+their gates cannot be stacked with soft gates. Hence 3 trainings are compared with 18. On a CPU the
+replicas of a convolution are computed one after the other, so stacking helps little there. It helps
+for dense networks and on a GPU.
 """
 
 import argparse
@@ -56,10 +57,10 @@ def main() -> None:
 def report(
     name: str, ways: dict[str, list[Callable[[], None]]], device: str, repetitions: int
 ) -> None:
-    """Take turns, then print medians and their ratio."""
+    """Time both in turn and print the medians and their ratio."""
     clock = time.process_time if device == "cpu" else time.perf_counter
     seconds: dict[str, list[float]] = {way: [] for way in ways}
-    for repetition in range(repetitions + 1):  # the first warms up
+    for repetition in range(repetitions + 1):  # the first one is not measured
         for way, steps in ways.items():
             start = clock()
             for each in steps:
@@ -76,7 +77,7 @@ def report(
 def training(
     replicas: tuple[Replica, ...], architecture: Architecture, data: Images
 ) -> Callable[[], None]:
-    """Steps of one stack."""
+    """Return a function that runs the training steps of one stack."""
     run = TrainingRun(
         row="benchmark", replicas=replicas, architecture=architecture, optimiser="adam"
     )

@@ -1,17 +1,20 @@
-"""How much faster replicas train in one stack than one after the other.
+"""Time to train replicas in one stack and one after the other.
 
 Run ``python benchmarks/stacked_training.py [--threads 1 2] [--device cpu]``. Times are microseconds
-per model and step at batch 32, medians over repetitions in which the candidates take turns; each
-number of threads is a process of its own, and so is one without `torch_setup._keep_freed_memory`.
+per model and step at batch size 32. They are medians over repetitions in which the candidates
+alternate. Each number of threads is measured in its own process, and so is a run without
+`torch_setup._keep_freed_memory`.
 
-What bounds it, on one core of a server CPU (2026, AVX-512, 107 GFLOP/s in a large product). A step
-of 784-128x4-10 is 23 MFLOP of matrix products, 0.21 ms at that rate, and 0.26 ms at the 90 GFLOP/s
-that 32 rows allow. Plain torch takes about 0.5 ms with SGD: no stack can gain more than twice. At
-batch 32 a weight is used for 6·32 operations per step and moved five times (forward, backward,
-gradient written and read, weight written): 3 MB per model, from L2 for one model, from L3 or memory
-for a stack of 20, of which the weights alone are 12 MB. So a stack saves what torch spends per
-call, and pays some of it back in memory traffic; narrow networks gain most, as they are all calls.
-Two threads gain more: products of one small model do not divide well, those of a stack do.
+The following limits hold for one core of a server CPU (2026, AVX-512, 107 GFLOP/s in a large matrix
+product). A step of 784-128x4-10 has 23 MFLOP in matrix products. This takes 0.21 ms at that rate,
+and 0.26 ms at the 90 GFLOP/s that are possible with 32 rows. Plain torch takes about 0.5 ms with
+SGD, so a stack can be at most twice as fast. At batch size 32 a weight takes part in 6·32
+operations per step and is moved five times (forward, backward, gradient written and read, weight
+written). This is 3 MB per model. One model fits in the L2 cache; the weights of a stack of 20 are
+12 MB and come from the L3 cache or from memory. A stack therefore saves the time that torch needs
+per call, but loses some of it to memory traffic. Narrow networks gain most, because the calls take
+most of their time. With two threads the gain is larger, because the products of one small model
+cannot be divided well between threads.
 """
 
 import argparse
@@ -51,13 +54,13 @@ CASES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="replicas in one stack against one by one")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--device", default="cpu", help="cpu, cuda or auto")
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.15, help="of each turn, about")
-    parser.add_argument("--return-memory", action="store_true", help="freed blocks to the system")
-    parser.add_argument("--alone", action="store_true", help="in this process, first of --threads")
+    parser.add_argument("--seconds", type=float, default=0.15, help="approximate time per turn")
+    parser.add_argument("--return-memory", action="store_true", help="do not keep freed memory")
+    parser.add_argument("--alone", action="store_true", help="run the first of --threads here")
     options = parser.parse_args()
     if options.alone:
         measure(options)
@@ -91,7 +94,7 @@ def measure(options: argparse.Namespace) -> None:
 def report(
     name: str, candidates: dict[str, tuple[Steps, int]], options: argparse.Namespace
 ) -> None:
-    """Take turns, then print medians and the ratio to plain torch and to a stack of one."""
+    """Time all in turn and print medians and ratios to plain torch and to a stack of one."""
     turns = {}
     for label, (steps, _) in candidates.items():
         steps(3)
@@ -118,7 +121,7 @@ def report(
 def stacked(
     architecture: Architecture, shape: Sequence[int], optimiser: str, size: int, device: str
 ) -> Steps:
-    """Steps of our engine; a stack of one is one model at a time."""
+    """Return a function that runs steps of our training loop with a stack of ``size`` models."""
     data = images(shape, device)
     replicas = tuple(
         Replica(name=f"run {seed}", regime="relu", seed=seed, step_size=1e-3)
@@ -133,7 +136,10 @@ def stacked(
 
 
 def plain(architecture: Architecture, shape: Sequence[int], optimiser: str, device: str) -> Steps:
-    """One model as anyone writes it in torch, with loss and accuracy summed up as ours are."""
+    """Return a function that runs steps of one model in plain torch.
+
+    It also sums loss and accuracy, as our training loop does.
+    """
     data, sizes = images(shape, device), layers_of(architecture, image_shape(shape), 10)
     modules: list[nn.Module] = []
     for layer in sizes:

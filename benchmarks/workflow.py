@@ -1,10 +1,12 @@
-"""How long the workflow takes from the outside: a no-op run, a redrawn figure, a fresh quick run.
+"""Wall time of the workflow: a run with nothing to do, a redrawn figure and a complete run.
 
-    python benchmarks/workflow.py            no-op and redraw, on finished results of the preset
-    python benchmarks/workflow.py --fresh    also everything from scratch, in a folder of its own
+    python benchmarks/workflow.py            nothing to do and redraw, on finished results
+    python benchmarks/workflow.py --fresh    also a complete run in a new folder
 
-Wall seconds of whole processes; the ratio to a bare ``snakemake --version`` says how much of it is
-starting Python and Snakemake. Wanted on two cores: no-op 5 s, redraw 10 s, fresh quick run 180 s.
+Times are wall seconds of whole processes. The script also prints the ratio to
+``snakemake --version``, which shows how much of the time is the start of Python and Snakemake. The
+goals on two cores are 5 s for a run with nothing to do, 10 s for a redrawn figure and 180 s for a
+complete run of preset quick.
 """
 
 import argparse
@@ -21,7 +23,7 @@ PARTS = ("Snakefile", "workflow", "config", "profiles")
 
 
 def seconds(command: list[str], folder: Path, repetitions: int = 1) -> float:
-    """Median wall time of a command that must succeed."""
+    """Return the median wall time of a command, which must succeed."""
     times = []
     for _ in range(repetitions):
         started = time.perf_counter()
