@@ -1,7 +1,11 @@
-"""The plan of costs: counts that scale as they should, and a formula for every experiment."""
+"""The plan of costs: the formula of trainings, the table of all other jobs, and its refreshing."""
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,28 +13,58 @@ import pytest
 import torch
 from tests.training_cases import make_images
 
+from finitewidth.common.declarations import read_papers
+from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.pipeline.costs import formulas
-from finitewidth.pipeline.costs.estimate import Rule, duration, estimate, jobs_of, size
+from finitewidth.pipeline.costs.estimate import (
+    NOTHING,
+    Known,
+    Rule,
+    duration,
+    estimate,
+    jobs_of,
+    size,
+)
 from finitewidth.pipeline.costs.forecast import cost, forecast, pictures
+from finitewidth.pipeline.costs.refresh import cpu_seconds, refresh
+from finitewidth.pipeline.costs.table import (
+    KINDS,
+    TABLE,
+    Cost,
+    Costs,
+    read_costs,
+    read_table,
+    write_table,
+)
 from finitewidth.pipeline.costs.trainings import Pictures, checkpoint, positions, training
-from finitewidth.pipeline.costs.work import NOTHING, REFERENCE, Machine, Work, gpu, here
+from finitewidth.pipeline.costs.work import (
+    REFERENCE,
+    REFERENCE_YARDSTICK,
+    Machine,
+    Work,
+    gpu,
+    here,
+)
 from finitewidth.pipeline.plan import Plan
 from finitewidth.training import loop
 from finitewidth.training.run import Replica, TrainingRun
 
 ROOT = Path(__file__).parents[2]
-RULES = "".join(file.read_text() for file in sorted((ROOT / "workflow/rules").glob("*.smk")))
-EXPERIMENTS = re.findall(r"^use rule experiment as (\w+)", RULES, re.M)
-MACHINE = Machine(name="m", flops=1, convolutions=1, elements=1, draws=1, calls=1, start=0, torch=0)
+PRESETS = ("smoke", "quick", "laptop", "paper")
+EXPERIMENTS = {e.name for paper in read_papers(ROOT / "workflow/papers") for e in paper.experiments}
+MACHINE = Machine(name="m", flops=1, convolutions=1, elements=1, calls=1, start=0)
 DIGITS = Pictures((8, 8, 1), 10, 1000, 100)
 
 
 def plan(preset="quick", **over):
     return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
+
+
+def row(job, seconds, source="estimated", preset="quick"):
+    return Cost(preset, job, seconds, 100, 5, source)
 
 
 def run(regime="relu", beta=None, **changes):
@@ -42,16 +76,141 @@ def run(regime="relu", beta=None, **changes):
     return TrainingRun(**fields | changes)
 
 
-@pytest.mark.parametrize("rule", EXPERIMENTS)
-@pytest.mark.parametrize("preset", ["smoke", "quick", "laptop", "paper"])
-def test_every_experiment_has_a_formula_that_works_at_every_preset(rule, preset):
-    work = formulas.experiment(rule, plan(preset).config)
-    assert work.jobs == 1
-    assert work.operations + work.calls > 0
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_table_has_every_job_but_trainings_and_no_other(preset):
+    assert set(read_costs(ROOT / TABLE, preset).rows) == {*EXPERIMENTS, "errata", *KINDS}
 
 
-def test_formulas_belong_to_rules():
-    assert set(formulas.EXPERIMENTS) == set(EXPERIMENTS)
+def test_the_table_is_as_it_would_be_written(tmp_path):
+    write_table(tmp_path / "costs.tsv", read_table(ROOT / TABLE))
+    assert (tmp_path / "costs.tsv").read_text() == (ROOT / TABLE).read_text()
+
+
+def test_a_job_without_a_row_is_refused_and_the_message_tells_the_remedy():
+    with pytest.raises(ConfigError) as error:
+        read_costs(ROOT / TABLE, "quick")["npf_new"]
+    for word in ("npf_new", "workflow/costs.tsv", "python -m finitewidth costs --preset quick"):
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seconds", "hours", "line 1: columns"),
+        ("quick", "slow", "line 2: preset 'slow' is not one of"),
+        ("12.5", "some", "line 2: could not convert"),
+        ("measured", "guessed", "line 2: source 'guessed"),
+        ("npf_b", "npf_a", "line 3: npf_a has a row at preset quick already"),
+        ("\t100", "", "line 2: "),
+    ],
+)
+def test_a_damaged_table_is_refused_with_the_place(tmp_path, old, new, message):
+    file = tmp_path / "costs.tsv"
+    write_table(file, [row("npf_a", 12.5, "measured 2025-01-01 0.1.0"), row("npf_b", 1)])
+    assert [each.job for each in read_table(file)] == ["npf_a", "npf_b"]
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        read_table(file)
+
+
+def test_a_missing_table_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"costs\.tsv is missing"):
+        read_table(tmp_path / "costs.tsv")
+
+
+def test_snakemake_s_start_loads_no_large_library():
+    code = "import sys; import finitewidth.pipeline.costs.requests; print(*sys.modules)"
+    words = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "pandas", "scipy"} & set(words.stdout.split())
+
+
+def benchmark(file, wall, cpu, memory="100.00", day=datetime(2025, 3, 1, 12, tzinfo=UTC)):
+    """A benchmark file as Snakemake writes it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    cells = {"s": wall, "h:m:s": "0:00:10", "max_rss": memory, "io_in": 0, "cpu_time": cpu}
+    file.write_text("\n".join("\t".join(map(str, line)) for line in (cells, cells.values())) + "\n")
+    os.utime(file, (day.timestamp(), day.timestamp()))
+
+
+def file_of(path, size):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * size)
+
+
+@pytest.fixture
+def finished(tmp_path):
+    """A finished run, and a table with one row that it replaces and two that it does not."""
+    results = tmp_path / "results/quick"
+    marks = results / "benchmarks"
+    benchmark(marks / "npf/npf_nu.tsv", 10, 8, "200.00")
+    benchmark(marks / "npf/npf_nu_deep.tsv", 10, "NA", "NA")
+    benchmark(marks / "npf/training/nu.tsv", 50, 50)
+    benchmark(marks / "npf/npf_fig3.tsv", 4, 3)
+    benchmark(marks / "npf/npf_extra_nu.tsv", 6, 5, "300.00")
+    benchmark(marks / "dgn/dgn_table1.tsv", 2, 1)
+    benchmark(marks / "claims/npf.tsv", 2, 2)
+    benchmark(marks / "claims/dgn.tsv", 4, 4)
+    benchmark(marks / "dgn/captions.tsv", 7, 7)
+    benchmark(marks / "report.tsv", 9, 9)
+    benchmark(tmp_path / "results/data/benchmarks/digits.tsv", 3, 3)
+    (marks / "npf/npf_kvf.tsv").write_text("")  # of a job that was killed
+    for name, count in {
+        "npf/experiments/nu_runs.csv": 1000, "npf/experiments/nu_deep_runs.csv": 7000,
+        "npf/experiments/numbers.csv": 9000, "npf/figures/npf_fig3.pdf": 4000,
+        "npf/figures/npf_fig3.csv": 2000, "npf/figures/npf_fig30.csv": 1,
+        "npf/figures/npf_extra_nu.pdf": 10_000, "dgn/tables/dgn_table1.md": 50,
+        "claims/npf_verdicts.csv": 100,
+    }.items():  # fmt: skip
+        file_of(results / name, count)
+    table = tmp_path / "costs.tsv"
+    write_table(table, [row("npf_nu", 2), row("npf_kvf", 3), row("npf_nu", 99, preset="paper")])
+    return results, table
+
+
+def test_refresh_takes_times_memory_and_sizes_from_benchmark_files(finished):
+    results, table = finished
+    said = refresh("quick", results, table, seconds_here=2 * REFERENCE_YARDSTICK)
+    rows = read_costs(table, "quick").rows
+    seconds = {job: each.seconds for job, each in rows.items()}
+    assert seconds == {
+        "npf_nu": 4, "npf_nu_deep": 5, "figure": 2, "table": 0.5, "claims": 1.5, "report": 4.5,
+        "captions": 3.5, "dataset": 1.5, "npf_kvf": 3,
+    }  # fmt: skip
+    sizes = {job: each.disk_kb for job, each in rows.items() if each.disk_kb is not None}
+    assert sizes == {"npf_nu": 1, "npf_nu_deep": 7, "figure": 8, "table": 0.05, "claims": 0.1,
+                     "npf_kvf": 5}  # fmt: skip
+    assert rows["figure"].memory_mb == pytest.approx(300 * 2**20 / 1e6, rel=0.01)
+    assert rows["npf_nu"].source.startswith("measured 2025-03-01 ")
+    assert rows["npf_kvf"].estimated
+    assert read_costs(table, "paper").rows["npf_nu"].seconds == 99
+    assert re.search(r"^npf_nu +~2 +4 +0\.50$", said, re.M)
+    assert re.search(r"^report +none +4\.5 *$", said, re.M)
+
+
+def test_a_second_refresh_changes_nothing(finished):
+    results, table = finished
+    refresh("quick", results, table, 0.03)
+    once = table.read_text()
+    assert "~" not in refresh("quick", results, table, 0.03)
+    assert table.read_text() == once
+
+
+def test_refresh_without_a_run_says_what_to_do(finished, tmp_path):
+    with pytest.raises(ResultError, match="snakemake --cores 2 --config preset=smoke"):
+        refresh("smoke", tmp_path / "nothing/smoke", finished[1], 0.03)
+
+
+@pytest.mark.parametrize(
+    ("wall", "cpu", "seconds"),
+    [
+        (10, 6, 6),  # read until the end
+        (40, 8, 20),  # read for 16 seconds
+        (80, 76, 80),  # for 76; no thread takes longer than the clock
+        (120, None, 120),  # not at all
+    ],
+)
+def test_cpu_time_after_the_last_reading_is_added(wall, cpu, seconds):
+    assert cpu_seconds(wall, cpu) == pytest.approx(seconds)
 
 
 def test_products_of_a_training_are_counted_exactly():
@@ -121,16 +280,15 @@ def test_the_catalogue_knows_how_many_images_there_are(source, make):
 
 
 def test_work_adds_up_and_memory_does_not():
-    total = Work(flops=1, memory=5) + Work(flops=2, memory=3, torch=1)
-    assert (total.flops, total.memory, total.jobs, total.torch) == (3, 5, 2, 1)
-    assert (Work(calls=2) * 3).calls == 6
-    assert (Work() * 3).jobs == 1
+    total = Work(flops=1, memory=5) + Work(flops=2, memory=3, starts=1, seconds=4)
+    assert total == Work(flops=3, memory=5, starts=1, seconds=4)
 
 
 def test_machines_are_positive_and_a_gpu_gains_on_products_only():
     mine, device = here(2), gpu(150)
     assert mine.workers == 2
-    assert min(mine.flops, mine.elements, mine.draws, mine.calls) > 0
+    assert min(mine.flops, mine.elements, mine.calls, mine.start, mine.pace) > 0
+    assert mine.flops * mine.pace == pytest.approx(REFERENCE.flops)
     products, calls = Work(flops=1e15), Work(calls=1e8)
     assert device.seconds(products) < REFERENCE.seconds(products) / 100
     assert device.seconds(calls) > REFERENCE.seconds(calls) / 3
@@ -152,22 +310,71 @@ def test_jobs_behind_an_artifact():
 
 
 def test_several_cores_share_jobs_but_not_the_longest_one():
-    costs = {"long": Work(flops=3600), "short": Work(flops=360)}
+    costs = {"long": Known(Work(flops=3600)), "short": Known(Work(flops=360))}
     two = replace(MACHINE, workers=2)
     assert estimate("x", costs, costs, MACHINE, MACHINE).hours == pytest.approx(1.1)
     assert estimate("x", costs, costs, two, MACHINE).hours == pytest.approx(1.0)
     assert estimate("x", [], costs, two, MACHINE).work == NOTHING
 
 
-def test_the_forecast_names_every_artifact_and_grows_with_the_settings():
+def test_a_gpu_takes_trainings_only():
+    costs = {"training": Known(Work(flops=3600, starts=1)), "other": Known(Work(seconds=7200))}
+    fast = replace(MACHINE, flops=10, start=0)
+    line = estimate("x", costs, costs, replace(MACHINE, pace=0.5), fast)
+    assert (line.hours, line.gpu_hours) == (pytest.approx(2.0), pytest.approx(1.1))
+
+
+def test_lines_mark_estimated_jobs_and_modified_settings():
+    costs = {
+        "a": Known(Work(seconds=1)), "b": Known(Work(seconds=1), estimated=True),
+        "c": Known(Work(seconds=20), modified=True),
+    }  # fmt: skip
+    lines = {
+        job: estimate(job, [job], costs, MACHINE, MACHINE).line() for job in costs
+    }  # fmt: skip
+    assert "~" not in lines["a"] + lines["c"]
+    assert lines["b"].count("~1 s") == 2
+    assert [job for job, line in lines.items() if line.endswith(" *")] == ["c"]
+    assert estimate("x", ["a", "b"], costs, MACHINE, MACHINE).marks == "~"
+    assert estimate("x", ["b", "c"], costs, MACHINE, MACHINE).marks == "*"
+
+
+def some_costs(**seconds):
+    rows = {job: row(job, value) for job, value in (dict.fromkeys(KINDS, 1) | seconds).items()}
+    return Costs("quick", rows)
+
+
+def test_the_forecast_names_every_artifact_and_what_no_artifact_needs():
     graph = {name: {"inputs": list(rule.inputs), "outputs": list(rule.outputs)}
              for name, rule in GRAPH.items()}  # fmt: skip
+    entry = SimpleNamespace(artifact="fig", paper="npf", kind="figure")
+    costs = some_costs(a=3600, b=10 * 3600, **{"npf/two": 1})
+    said = {
+        modified: forecast({"preset": "quick"}, [entry], graph, {}, 100, MACHINE, costs, modified)
+        for modified in ((), ("a",))
+    }
+    lines = {line.split("  ")[0]: line for line in said[()].splitlines()}
+    assert "GPU of 100 TFLOP/s" in lines["preset quick; here: m; GPU of 100 TFLOP/s"]
+    assert re.search(r"^fig +3 +~60 min ", lines["fig"])
+    assert re.search(r" 2 +~10 h ", lines["claims, errata, report"])
+    assert re.search(r" 5 +~11 h ", lines["everything"])
+    marked = [line.split("  ")[0] for line in said["a",].splitlines() if line.endswith(" *")]
+    assert marked == ["fig", "all of npf", "everything"]
+
+
+def test_a_training_is_forecast_by_the_formula_and_an_experiment_by_its_row():
     mine = plan()
-    text = forecast(mine.config, mine.artifacts[1:2], graph, mine.trainings(), 100, MACHINE)
-    assert "npf_table2" in text
-    assert "GPU of 100 TFLOP/s" in text
-    small, large = (cost("npf_nu", plan(npf={"nu": {"per_class": n}}).config, {}) for n in (9, 90))
-    assert large.operations > 50 * small.operations
+    costs = some_costs(npf_nu=5)
+    trained = cost("npf/nu", mine.config, mine.trainings(), costs)
+    assert trained.work.flops > 0
+    assert not trained.estimated
+    shown = cost("npf_fig3", mine.config, {}, costs, {"npf_fig3": "figure"})
+    assert shown == cost("results/data/digits.npz", mine.config, {}, costs)
+    assert cost("npf_nu", mine.config, {}, costs) == Known(
+        Work(seconds=5, memory=1e8, disk=5e3), estimated=True
+    )
+    with pytest.raises(ConfigError, match="npf_new"):
+        cost("npf_new", mine.config, {}, costs)
 
 
 def test_pictures_of_a_folder_are_reckoned_as_the_original():

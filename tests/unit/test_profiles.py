@@ -1,19 +1,16 @@
 """Profiles of schedulers: every group has its number of members, GPUs reach the command line."""
 
 import os
-import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
-from tests.workflow_rules import RULES
+from tests.workflow_rules import rules
 
-from finitewidth.common.index import PAPERS
-from finitewidth.common.settings import preset_only
-from finitewidth.pipeline.costs.formulas import EXPERIMENTS
-from finitewidth.pipeline.plan import Plan
+from finitewidth.pipeline.costs.requests import Requests
+from finitewidth.pipeline.costs.table import Cost, Costs
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ("slurm", "cluster-generic")
@@ -23,22 +20,21 @@ def profile(name):
     return yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text())
 
 
-def groups():
-    """All groups that any settings can form: forecasts decide only who is in them."""
-    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
-    papers = {entry.paper for entry in plan.artifacts + plan.extras} | set(PAPERS)
-    return (
-        {"datasets"}
-        | {f"trainings_{name.split('/')[0]}" for name in plan.trainings()}
-        | {f"experiments_{rule.split('_')[0]}" for rule in EXPERIMENTS}
-        | {f"results_{paper}" for paper in papers}
-    )
+def groups(seconds):
+    """The groups of one job of each kind, if trainings and experiments take so long."""
+    jobs = ("npf/nu", "npf_nu")
+    rows = {job: Cost("smoke", job, seconds, 100, None, "estimated") for job in jobs}
+    settings = {"preset": "smoke", "device": "cpu", "gpu_tflops": 1}
+    requests = Requests(settings, {}, Costs("smoke", rows))
+    wildcards = SimpleNamespace(paper="npf", training="nu")
+    rules = ("dataset", "train", "claims", "captions_npf", "npf_nu", "npf_fig3")
+    return {requests.group(rule, wildcards, {"npf_fig3"}) for rule in rules} - {None}
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_exactly_the_groups_there_can_be_have_a_number_of_members(name):
     named = dict(entry.split("=") for entry in profile(name)["group-components"])
-    assert set(named) == groups()
+    assert set(named) == groups(1) > groups(1e6)
     assert profile(name)["group-components"] == profile("slurm")["group-components"]
 
 
@@ -66,12 +62,12 @@ def test_gpus_are_requested_where_a_job_asks_for_them(tmp_path):
 
 @pytest.mark.parametrize("name", ["mem_mb", "runtime"])
 def test_every_rule_asks_for_more_at_another_attempt(name):
-    """A rule's own value, or one of the plan that tests/unit/test_requests.py looks at."""
-    values = [(rule, value) for rule, text in RULES.items()
-              for value in re.findall(rf"^ +{name}=(.+),$", text, re.M)]  # fmt: skip
-    assert len(values) >= 7
-    constant = [rule for rule, value in values if "* attempt" not in value and "plan." not in value]
-    assert constant == []
+    wildcards = SimpleNamespace(paper="npf", training="nu", source="digits")
+    jobs = {rule.name: rule.resources[name] for rule in rules().values() if rule.output}
+    assert len(jobs) > 80
+    for rule, resource in jobs.items():
+        first, second = (resource.evaluate(wildcards, attempt=n).value for n in (1, 2))
+        assert second > first > 0, rule
 
 
 @pytest.mark.parametrize("place", ["workflow/envs", ".snakemake/conda"])

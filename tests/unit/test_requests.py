@@ -5,18 +5,20 @@ from types import SimpleNamespace
 
 import pytest
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.common.torch_setup import device_facts, prepare_torch
-from finitewidth.pipeline.costs import formulas
-from finitewidth.pipeline.costs.requests import LEAST, SHORT, SLACK, START_MB
+from finitewidth.pipeline.costs.requests import BRIEF, LEAST, SHORT, SLACK, START_MB, may_travel
+from finitewidth.pipeline.costs.table import KINDS, TABLE, read_costs
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 PRESETS = ("smoke", "quick", "laptop", "paper")
+ARTIFACTS = {"npf_fig3"}
 
 
-def plan(preset="quick", **over):
-    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT)
+def requests(preset="quick", **over):
+    return Plan(merged(preset_only(preset, ROOT / "config"), over), ROOT).requests
 
 
 def of(training):
@@ -25,39 +27,45 @@ def of(training):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_training_asks_for_more_than_its_forecast(preset):
-    mine = plan(preset)
-    for name in mine.trainings():
-        minutes = mine.training_minutes(of(name), attempt=1)
-        assert minutes >= min(2 * mine.requests.forecast(name), 1440)
+    plan = Plan(preset_only(preset, ROOT / "config"), ROOT)
+    for name in plan.trainings():
+        minutes = plan.requests.minutes(name)
+        assert minutes >= min(2 * plan.requests.forecast(name), 1440)
         assert LEAST <= minutes <= 1440
-        assert START_MB <= mine.training_memory(of(name), attempt=1) < 200_000
+        assert START_MB <= plan.requests.memory(name) < 200_000
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_other_job_asks_for_more_than_it_took(preset):
+    mine = requests(preset)
+    for job, row in read_costs(ROOT / TABLE, preset).rows.items():
+        assert mine.minutes(job) >= max(2 * row.seconds / 60, BRIEF)
+        assert mine.memory(job) >= START_MB + row.memory_mb
 
 
 def test_another_attempt_asks_for_more():
-    mine, wildcards = plan(), of("npf/nu")
-    for ask in (mine.training_minutes, mine.training_memory):
-        assert [ask(wildcards, attempt) for attempt in (2, 3)] == [
-            2 * ask(wildcards, 1),
-            3 * ask(wildcards, 1),
-        ]
+    mine = requests()
+    for ask in (mine.minutes, mine.memory):
+        for job in ("npf/nu", "npf_nu", "figure"):
+            assert [ask(job, attempt) for attempt in (2, 3)] == [2 * ask(job), 3 * ask(job)]
 
 
 def test_memory_stops_growing_where_only_time_ran_out():
-    mine, wildcards = plan("paper"), of("npf/vconv_sgd-relu")
-    assert mine.training_memory(wildcards, 20) == mine.training_memory(wildcards, 3)
+    mine = requests("paper")
+    assert mine.memory("npf/vconv_sgd-relu", 20) == mine.memory("npf/vconv_sgd-relu", 3)
 
 
 @pytest.mark.parametrize("limit", [1440, 480])
 def test_no_attempt_of_a_training_asks_for_more_than_the_partition_allows(limit):
-    mine = plan("paper", training_minutes=limit)
-    assert [mine.training_minutes(of("npf/vconv_sgd-relu"), n) for n in (1, 2, 3)] == [limit] * 3
-    assert mine.training_minutes(of("npf/nu"), 1) < limit
-    hours = mine.requests.forecast("npf_memorisation") * SLACK
-    assert mine.experiment_minutes("npf_memorisation", None, 3) == pytest.approx(3 * hours, abs=3)
+    mine = requests("paper", training_minutes=limit)
+    assert [mine.minutes("npf/vconv_sgd-relu", n) for n in (1, 2, 3)] == [limit] * 3
+    assert mine.minutes("npf/nu") < limit
+    wanted = mine.forecast("npf_memorisation") * SLACK
+    assert mine.minutes("npf_memorisation", 3) == pytest.approx(3 * wanted, abs=3)
 
 
 def test_a_gpu_is_forecast_as_a_gpu():
-    slow, fast = plan("paper").requests, plan("paper", device="cuda").requests
+    slow, fast = requests("paper"), requests("paper", device="cuda")
     assert slow.forecast("npf/vconv_sgd-relu") > 20 * fast.forecast("npf/vconv_sgd-relu")
     assert slow.forecast("npf_memorisation") == fast.forecast("npf_memorisation")
     assert slow.minutes("npf/vconv_sgd-relu") == 1440
@@ -66,23 +74,37 @@ def test_a_gpu_is_forecast_as_a_gpu():
     )
 
 
-def test_long_jobs_go_alone_and_short_ones_by_kind_and_paper():
-    small, large = plan("smoke"), plan("paper")
-    assert small.group("train", of("npf/nu")) == "trainings_npf"
-    assert large.group("train", of("npf/vconv_sgd-relu")) is None
-    assert small.group("npf_memorisation", None) == "experiments_npf"
-    assert large.group("npf_memorisation", None) is None
-    assert large.group("npf_fig3", None) == large.group("claims", of("npf/")) == "results_npf"
-    assert large.group("dataset", None) == "datasets"
-    assert not large.may_travel("all")
-    assert not large.may_travel("plan")
+def test_long_jobs_go_alone_and_short_ones_by_kind():
+    small, large = requests("smoke"), requests("paper")
+    assert small.group("train", of("npf/nu"), ARTIFACTS) == "trainings"
+    assert large.group("train", of("npf/vconv_sgd-relu"), ARTIFACTS) is None
+    assert small.group("npf_memorisation", None, ARTIFACTS) == "experiments"
+    assert large.group("npf_memorisation", None, ARTIFACTS) is None
+    for rule in ("npf_fig3", "claims", "captions_npf"):
+        assert large.group(rule, of("npf/"), ARTIFACTS) == "results"
+    assert large.group("dataset", None, ARTIFACTS) == "datasets"
+
+
+def test_exactly_the_declared_jobs_may_travel():
+    declared = {"npf_fig3", "npf_memorisation"}
+    for rule in ("dataset", "train", "errata", "claims", "captions_npf", *declared):
+        assert may_travel(rule, declared)
+    for rule in ("all", "plan", "report", "npf_nu"):
+        assert not may_travel(rule, declared)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_experiments_travel_exactly_if_they_are_short(preset):
-    mine = plan(preset)
-    for rule in formulas.EXPERIMENTS:
-        assert (mine.group(rule, None) is not None) == (mine.requests.forecast(rule) < SHORT)
+    mine = requests(preset)
+    rows = read_costs(ROOT / TABLE, preset).rows
+    for rule in rows.keys() - {*KINDS}:
+        travels = mine.group(rule, None, ARTIFACTS) is not None
+        assert travels == (rows[rule].seconds / 60 < SHORT)
+
+
+def test_a_job_that_the_table_does_not_know_is_refused():
+    with pytest.raises(ConfigError, match=r"workflow/costs.tsv .*'npf_new' .*costs --preset quick"):
+        requests().minutes("npf_new")
 
 
 def test_a_training_says_on_what_it_runs(monkeypatch):

@@ -1,1 +1,1 @@
-"""What a job will cost, from its settings alone: one formula per experiment. Imports no torch."""
+"""What a job costs: a formula for trainings, a table for everything else. Imports no torch."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from finitewidth.pipeline.costs.work import NOTHING, Machine, Work
+from finitewidth.pipeline.costs.work import Machine, Work
 
-RENDERING = Work(calls=150_000, elements=5e9, disk=600_000)  # a figure in three formats
-TYPESETTING = Work(calls=40_000, disk=30_000)  # a table in three formats
+DATASETS = "results/data/"  # their folder
 TRAINING = re.compile(r"/(\w+)/training/([^/]+)/")
+NOTHING = Work()
 
 
 @dataclass(frozen=True)
@@ -49,49 +49,78 @@ def _maker(file: str, makers: Mapping[str, str]) -> str:
     """The job that makes a file; nothing for a file of the project."""
     if training := TRAINING.search(file):
         return "/".join(training.groups())
-    if file.startswith("results/data/"):
+    if file.startswith(DATASETS):
         return file
     return makers.get(file, "")
 
 
 @dataclass(frozen=True)
+class Known:
+    """The cost of one job, and how well it is known.
+
+    Attributes:
+        work: the cost.
+        estimated: whether it has not been measured at this preset.
+        modified: whether the job's settings differ from the preset's, for which the cost holds.
+    """
+
+    work: Work
+    estimated: bool = False
+    modified: bool = False
+
+
+@dataclass(frozen=True)
 class Estimate:
-    """What one line of the plan says: name, number of jobs, work, hours on two machines."""
+    """What one line of the plan says: name, number of jobs, hours, the largest memory, disk.
+
+    ``marks`` holds ``~`` if jobs that are only estimated take more than a tenth of the time, and
+    ``*`` if the settings of a job are modified.
+    """
 
     name: str
     jobs: int
     work: Work
     hours: float
     gpu_hours: float
+    marks: str = ""
 
     def line(self) -> str:
         """The columns as the plan prints them."""
-        return (
-            f"{self.name:<24} {self.jobs:>5} {self.work.operations:>11.2g} "
-            f"{duration(self.hours):>9} {duration(self.gpu_hours):>9} "
-            f"{size(self.work.memory):>9} {size(self.work.disk):>9}"
-        )
+        before = "~" * ("~" in self.marks)
+        hours, gpu_hours = (before + duration(h) for h in (self.hours, self.gpu_hours))
+        columns = f"{self.name:<24} {self.jobs:>5} {hours:>10} {gpu_hours:>10}"
+        columns += f" {size(self.work.memory):>9} {size(self.work.disk):>9}"
+        return columns + " *" * ("*" in self.marks)
 
 
-HEADER = (
-    f"{'artifact':<24} {'jobs':>5} {'operations':>11} {'here':>9} {'GPU':>9} "
-    f"{'memory':>9} {'disk':>9}"
-)
+HEADER = f"{'artifact':<24} {'jobs':>5} {'here':>10} {'GPU':>10} {'memory':>9} {'disk':>9}"
 
 
 def estimate(
-    name: str, jobs: Iterable[str], costs: Mapping[str, Work], here: Machine, gpu: Machine
+    name: str, jobs: Iterable[str], costs: Mapping[str, Known], here: Machine, gpu: Machine
 ) -> Estimate:
-    """Sum of the jobs' costs; hours on the cores of ``here`` side by side, and on the ``gpu``.
+    """Sum of the jobs' costs; hours on the cores of ``here`` side by side, and with a ``gpu``.
 
-    Jobs on several cores take at least as long as the longest of them. On the GPU machine one job
-    runs at a time, trainings and samplers on the GPU.
+    Jobs on several cores take at least as long as the longest of them. With a GPU, trainings run
+    on it one at a time; the other jobs run on the cores of ``here``.
     """
-    jobs = sorted(jobs)
-    total = sum((costs.get(job, NOTHING) for job in jobs), NOTHING)
-    alone = [here.seconds(costs[job]) for job in jobs if job in costs]
-    seconds = max([sum(alone) / here.workers, *alone], default=0.0)
-    return Estimate(name, len(alone), total, seconds / 3600, gpu.seconds(total) / 3600)
+    known = [costs[job] for job in sorted(jobs)]
+    trained = sum((each.work for each in known if each.work.starts), NOTHING)
+    others = [each.work for each in known if not each.work.starts]
+    unsure = sum(here.seconds(each.work) for each in known if each.estimated)
+    much = unsure > 0.1 * sum(here.seconds(each.work) for each in known)
+    marks = "~" * much + "*" * any(each.modified for each in known)
+    return Estimate(
+        name=name, jobs=len(known), work=sum(others, trained), marks=marks,
+        hours=_side_by_side((each.work for each in known), here) / 3600,
+        gpu_hours=(gpu.seconds(trained) + _side_by_side(others, here)) / 3600,
+    )  # fmt: skip
+
+
+def _side_by_side(works: Iterable[Work], machine: Machine) -> float:
+    """Seconds on all cores of a machine."""
+    alone = [machine.seconds(work) for work in works]
+    return max([sum(alone) / machine.workers, *alone], default=0.0)
 
 
 def duration(hours: float) -> str:

@@ -96,7 +96,7 @@ def training(run: TrainingRun, data: Pictures) -> Work:
         convolutions=products["conv"] * images,
         elements=5 * units * images + steps * replicas * learning * weights * UPDATE[run.optimiser],
         calls=steps * calls * passes / 3,
-        torch=1,
+        starts=1,
         memory=SINGLE * (
             replicas * weights * (states + snapshots)
             + (train * len(run.variants) + test) * prod(shape)

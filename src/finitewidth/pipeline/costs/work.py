@@ -1,4 +1,8 @@
-"""Work as counts, machines as rates, and hours as the one over the other."""
+"""Work as counts, machines as rates, and seconds as the one over the other.
+
+Only trainings are described by counts of operations; the time of every other job is known in CPU
+seconds of the reference machine (`finitewidth.pipeline.costs.table`).
+"""
 
 import os
 import time
@@ -7,48 +11,32 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What a job does, in counts that do not depend on the machine.
+    """What a job does.
 
     Attributes:
         flops: of matrix products; a multiplication and an addition are two.
         convolutions: flops of convolutions.
         elements: numbers touched by elementwise and other memory-bound steps.
-        draws: random numbers drawn.
         calls: of array functions, each of which costs something however small its arrays.
-        torch: jobs that import torch.
-        jobs: jobs in all.
-        memory: bytes of arrays at the peak of one job.
+        starts: of processes that import torch, where ``seconds`` does not include them.
+        seconds: CPU seconds on one core of the reference machine, of jobs that are not counted.
+        memory: bytes at the peak of one job.
         disk: bytes of results and checkpoints.
     """
 
     flops: float = 0.0
     convolutions: float = 0.0
     elements: float = 0.0
-    draws: float = 0.0
     calls: float = 0.0
-    torch: int = 0
-    jobs: int = 1
+    starts: int = 0
+    seconds: float = 0.0
     memory: float = 0.0
     disk: float = 0.0
 
     def __add__(self, other: "Work") -> "Work":
-        """Both, one after the other: counts add up, of memory the larger one counts."""
+        """Both, one after the other: everything adds up, of memory the larger one counts."""
         total = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
         return Work(**{**total, "memory": max(self.memory, other.memory)})
-
-    def __mul__(self, times: float) -> "Work":
-        """The same counts so many times within one job."""
-        scaled = {name: getattr(self, name) * times for name in _REPEATED}
-        return Work(**{**self.__dict__, **scaled})
-
-    @property
-    def operations(self) -> float:
-        """Floating-point operations, numbers touched and numbers drawn, together."""
-        return self.flops + self.convolutions + self.elements + self.draws
-
-
-_REPEATED = ("flops", "convolutions", "elements", "draws", "calls")
-NOTHING = Work(jobs=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +44,9 @@ class Machine:
     """How fast one core, or one GPU, does what `Work` counts.
 
     Attributes:
-        flops, convolutions, elements, draws, calls: per second.
-        start: seconds a job takes before it works; ``torch``: more of them if it imports torch.
+        flops, convolutions, elements, calls: per second.
+        start: seconds until a process has imported torch.
+        pace: seconds it takes for one second of the reference machine.
         workers: cores, or 1 for a GPU: how many jobs run side by side.
     """
 
@@ -65,29 +54,23 @@ class Machine:
     flops: float
     convolutions: float
     elements: float
-    draws: float
     calls: float
-    start: float = 0.6
-    torch: float = 1.4
+    start: float = 2.0
+    pace: float = 1.0
     workers: int = 1
 
     def seconds(self, work: Work) -> float:
         """Time of the jobs one after the other."""
         return (
-            work.flops / self.flops
-            + work.convolutions / self.convolutions
-            + work.elements / self.elements
-            + work.draws / self.draws
-            + work.calls / self.calls
-            + work.jobs * self.start
-            + work.torch * self.torch
+            sum(getattr(work, name) / getattr(self, name) for name in RATES)
+            + work.starts * self.start
+            + work.seconds * self.pace
         )
 
 
-# One core of the machine that benchmarks/costs.py compared with measured jobs; `here` scales it.
-REFERENCE = Machine(
-    name="reference core", flops=6e10, convolutions=6e10, elements=3.5e9, draws=5.8e7, calls=8e5
-)
+RATES = ("flops", "convolutions", "elements", "calls")
+# One core of the machine on which the training formula was compared with measured jobs.
+REFERENCE = Machine(name="reference core", flops=6e10, convolutions=6e10, elements=3.5e9, calls=8e5)
 REFERENCE_YARDSTICK = 0.015  # seconds of `yardstick` there
 
 
@@ -110,10 +93,12 @@ def yardstick() -> float:
 
 def here(cores: int | None = None) -> Machine:
     """Cores of this machine: the reference, faster or slower by the yardstick."""
-    speed = REFERENCE_YARDSTICK / yardstick()
+    pace = yardstick() / REFERENCE_YARDSTICK
     cores = cores or os.cpu_count() or 1
-    rates = {name: getattr(REFERENCE, name) * speed for name in _REPEATED}
-    return Machine(name=f"{cores} cores here", workers=cores, **rates)
+    rates = {name: getattr(REFERENCE, name) / pace for name in RATES}
+    return Machine(
+        name=f"{cores} cores here", workers=cores, start=REFERENCE.start * pace, pace=pace, **rates
+    )
 
 
 def gpu(tflops: float) -> Machine:
@@ -123,5 +108,5 @@ def gpu(tflops: float) -> Machine:
     """
     return Machine(
         name=f"GPU of {tflops:g} TFLOP/s", flops=tflops * 1e12, convolutions=tflops * 1e12,
-        elements=2e11, draws=5e10, calls=1e5, start=5.0, torch=5.0,
+        elements=2e11, calls=1e5, start=10.0,
     )  # fmt: skip
