@@ -1,11 +1,16 @@
 """Small trainings that tests interrupt, repeat and compare."""
 
+from pathlib import Path
+
 import torch
 
+from finitewidth.common.declarations import read_papers
 from finitewidth.networks.architecture import Architecture
+from finitewidth.pipeline.jobs import Jobs
 from finitewidth.training.run import Replica, TrainingRun
 from finitewidth.training.stack import Images
 
+ROOT = Path(__file__).parents[1]
 EPOCHS, STEPS = 4, 3  # 40 images in batches of 16: the last is smaller
 
 
@@ -45,3 +50,10 @@ def make_images(count=40, tested=11, outputs=3, shape=(8,)):
 
 
 IMAGES = make_images()
+
+
+def planned_trainings(paper, settings):
+    """Name -> training, of all that a paper declares."""
+    declared = next(p for p in read_papers(ROOT / "workflow/papers") if p.name == paper)
+    jobs = Jobs([declared], {"preset": "paper", paper: settings})
+    return {training.name: training for training in jobs.trainings.values()}

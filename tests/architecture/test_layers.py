@@ -17,6 +17,7 @@ LAYERS = [
     "errata",
     ("figures", "tables"),
     "claims",
+    "captions",
     "report",
     "pipeline",
     "__main__",

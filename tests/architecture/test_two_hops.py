@@ -81,7 +81,7 @@ def test_every_rule_has_log_benchmark_threads_and_resources(name):
     assert rule.benchmark
     assert {"mem_mb", "runtime", "_cores"} <= set(rule.resources)
     for resource in ("mem_mb", "runtime"):
-        assert callable(rule.resources[resource].raw)
+        assert rule.resources[resource].is_evaluable(), "a repeated attempt asks for more"
 
 
 def test_a_finished_artifact_has_no_claim_without_a_judge():

@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.dgn import binary, mnist, nu, sweep, text
-from finitewidth.experiments.dgn.trainings import FROZEN, trainings
+from finitewidth.experiments.dgn.trainings import FROZEN
 from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk
 
@@ -234,10 +235,10 @@ def test_the_text_table_takes_each_number_from_its_own_run():
                                     for s in range(2)]),
         "mnist": mnist.measure({"histories": mnist_history()},
                               {"pixels": "random_pixels", "ddof": 0})["runs"],
-        "table4": swept()["runs"], "reported": PRINTED,
+        "sweep": swept()["runs"], "reported": PRINTED,
     }  # fmt: skip
-    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0,
-                "select": {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}}  # fmt: skip
+    select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}
+    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0, "select": select}
     rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])
     assert rows.loc[("test_accuracy", "cifar10", "gates_only"), "mean"] == pytest.approx(25)
     assert rows.loc[("test_accuracy", "cifar10", "soft_relu"), "mean"] == pytest.approx(32.5)
@@ -246,7 +247,7 @@ def test_the_text_table_takes_each_number_from_its_own_run():
 
 
 def test_planned_trainings_at_the_papers_scale():
-    planned = trainings(SETTINGS)
+    planned = planned_trainings("dgn", SETTINGS)
     soft = planned["sweep-soft_relu"].run
     assert len(soft.replicas) == 80
     assert {(r.beta, r.eps) for r in soft.replicas} == {
@@ -260,7 +261,7 @@ def test_planned_trainings_at_the_papers_scale():
 
 
 def test_pairs_that_are_compared_share_their_streams_and_learnt_gates_come_from_elsewhere():
-    planned = trainings(SETTINGS)
+    planned = planned_trainings("dgn", SETTINGS)
     names = {r.regime: r.name for r in planned["binary-frozen"].run.replicas if r.seed == 3}
     relu = planned["binary-relu"].run.replicas[3].name
     assert names["frnpf_di"] == relu
@@ -270,7 +271,7 @@ def test_pairs_that_are_compared_share_their_streams_and_learnt_gates_come_from_
 def test_switches_of_the_trainings():
     over = {"mnist": {"pixels": "permuted_pixels"}, "binary": {"feature_hidden": "hard"},
             "gates_only": {"train_output": True}}  # fmt: skip
-    planned = trainings(merged(SETTINGS, over))
+    planned = planned_trainings("dgn", merged(SETTINGS, over))
     assert planned["mnist-relu"].run.variants[2] == "permuted_pixels"
     assert planned["binary-soft_galu"].run.replicas[0].regime == "dlnpf"
     assert planned["gates_only"].run.regime.learns == {"feature", "output"}

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, stages, text
-from finitewidth.experiments.npf.trainings import trainings
+from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, regimes, stages, text
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.figures.npf import extra_energy
 from finitewidth.kernels import reference
@@ -249,7 +249,7 @@ def test_energies_of_the_labels_are_those_by_projection():
 def test_energies_are_drawn_before_after_and_over_epochs():
     tables = nu.measure({"data": digits(), "weights": kept(["value"], width=12)},
                         {"classes": [4, 7], "per_class": 6, "ddof": 0})  # fmt: skip
-    figure = extra_energy.draw(extra_energy.select(tables), {})
+    figure = extra_energy.draw(extra_energy.select(tables, {}), {})
     shown = [axis.get_legend_handles_labels()[1] for axis in figure.axes]
     before_after = ["epoch 0", "epoch 3"]
     assert shown == [[*before_after, extra_energy.CHANCE], before_after,
@@ -325,7 +325,7 @@ PAPER = preset_only("paper", "config")["npf"]
 
 
 def test_planned_trainings_of_the_paper():
-    planned = trainings(PAPER)
+    planned = planned_trainings("npf", PAPER)
     assert len(planned) == 25
     frozen = planned["gconv_adam-frozen"]
     assert (frozen.earlier, frozen.dataset) == ("gconv_adam-relu", "cifar10")
@@ -342,22 +342,25 @@ def test_planned_trainings_of_the_paper():
 
 
 def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():
-    for name, training in trainings(PAPER).items():
+    planned = planned_trainings("npf", PAPER)
+    for name, training in planned.items():
         if training.earlier:
-            earlier = {replica.name for replica in trainings(PAPER)[training.earlier].run.replicas}
+            earlier = {replica.name for replica in planned[training.earlier].run.replicas}
             assert not earlier & {replica.name for replica in training.run.replicas}, name
 
 
 def test_switches_reach_the_trainings():
     over = {
-        "table2": {"sgd_search": True, "flnpf_checkpoint": "last"},
+        "regimes": {"sgd_search": True, "flnpf_checkpoint": "last"},
         "stages": {"checkpoint": "epoch"},
     }
-    planned = trainings(merged(PAPER, over))
+    planned = planned_trainings("npf", merged(PAPER, over))
     assert {r.step_size for r in planned["fc_sgd-dlnpf"].run.replicas} == {0.1, 0.01, 0.001}
     assert {r.step_size for r in planned["fc_adam-dlnpf"].run.replicas} == {0.0001}
     assert planned["fc_adam-relu"].run.keep == ("last",)
-    kept_for_cntk = trainings(merged(PAPER, {"cntk": {"flnpf_checkpoint": "best_test"}}))
+    kept_for_cntk = planned_trainings(
+        "npf", merged(PAPER, {"cntk": {"flnpf_checkpoint": "best_test"}})
+    )
     assert kept_for_cntk["cntk-relu"].run.keep == ("best_test",)
     assert planned["stages-relu"].run.snapshots == (10, 20, 30, 40, 50, 60)
     assert planned["stages-frozen"].run.replicas[-1].pretrained == "epoch60"
@@ -373,7 +376,7 @@ def test_the_cntk_scores_as_ridge_regression_on_its_definition_does():
     ]  # fmt: skip
     reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
     settings = {"train": 24, "test": 10, "pool": 8, "network": network, "sizes": [20],
-                "ridges": [0.01], "comparable": False}  # fmt: skip
+                "ridges": [0.01], "comparable": {"cifar10": False}}  # fmt: skip
     inputs = {"data": data, "histories": pd.DataFrame(histories), "reported_npf": reported}
     rows = cntk.measure(inputs, settings)["rows"]
     assert rows["kind"].tolist() == ["kernel"] * 2 + ["network"] * 5 + ["printed"]

@@ -253,7 +253,7 @@ def test_figures_are_drawn(memorised, ideal, points, linear):
         (fig6, {"nu": nu}, 1),
         (fig10, {"start": linear["start"], "curves": linear["curves"]}, 4),
     ):
-        rows = module.select(tables)
+        rows = module.select(tables, {})
         assert len(rows)
         assert len(module.draw(rows, {}).axes) == axes
         if module in (fig7, fig1, fig3, fig4, fig10):
@@ -271,17 +271,18 @@ def test_figures_say_which_curves_diverged_and_draw_the_others(memorised, points
     descents = errors["dynamics"] == "gradient descent"
     lost = descents & (errors["network"] == "wide") & (errors["depth"] == 4)
     for module, panels in ((fig7, 2), (fig3, 1)):
-        figure = module.draw(module.select({"spectra": spectra, "errors": errors[~lost]}), {})
+        rows = module.select({"spectra": spectra, "errors": errors[~lost]}, {})
+        figure = module.draw(rows, {})
         assert said(figure) == ["no gradient descent without divergence: $d$ = 4"] * panels
     narrow = [rows[rows["network"] == "narrow"] for rows in (spectra, errors)]
     for module, panels in ((fig7, 3), (fig3, 2)):
-        rows = module.select(dict(zip(("spectra", "errors"), narrow, strict=True)))
+        rows = module.select(dict(zip(("spectra", "errors"), narrow, strict=True)), {})
         figure = module.draw(rows, {})
         assert said(figure) == ["no run without divergence"] * panels
         assert sum(axis.get_title().endswith(", no run") for axis in figure.axes) == panels
     of_planes = {"spectra": points["spectra"], "errors": points["error_curves"]}
     for none in of_planes:
-        figure = fig4.draw(fig4.select(of_planes | {none: of_planes[none][:0]}), {})
+        figure = fig4.draw(fig4.select(of_planes | {none: of_planes[none][:0]}, {}), {})
         assert said(figure) == ["no run without divergence"] * 2
 
 

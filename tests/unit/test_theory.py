@@ -115,7 +115,7 @@ def test_relu_networks_have_the_limit_of_their_scale(tables, weights, limit):
 
 
 def test_the_figure_shows_both_ways_to_grow_and_both_bounds(tables):
-    rows = extra_theory.select(tables)
+    rows = extra_theory.select(tables, {})
     figure = extra_theory.draw(rows, {})
     assert len(figure.axes) == 4
     assert figure.axes[0].get_xscale() == "log"
@@ -158,5 +158,5 @@ def test_measures_of_two_kernels():
     assert correlation([[2.0, 1.0], [1.0, 0.0]], wanted) == pytest.approx(-0.5)
     with pytest.raises(ConfigError, match="zero"):
         relative_error(wanted, 0 * wanted)
-    with pytest.raises(ConfigError, match="one value"):
+    with pytest.raises(ConfigError, match="all entries of a kernel are equal"):
         correlation(wanted, np.ones((2, 2)))

@@ -8,7 +8,9 @@ def read_caption(file: str | Path, footer: str) -> str:
     """Return the caption that the run wrote, without its footer; empty if there is no such file."""
     if not Path(file).is_file():
         return ""
-    return Path(file).read_text(encoding="utf-8").strip().removesuffix(f"{footer}.").strip()
+    # the file breaks long lines
+    ending = re.compile(r"\s+".join(map(re.escape, f"{footer}.".split())) + r"\s*\Z")
+    return ending.sub("", Path(file).read_text(encoding="utf-8")).strip()
 
 
 def as_html(caption: str) -> str:
