@@ -1,0 +1,165 @@
+"""A sentence about what is to be seen stands in a caption only if the tables show it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.captions.literals import inspect
+from tests.captions.rendering import caption_of, refuse_flaws, template_of
+from tests.captions.synthetic import TABLES
+
+from finitewidth.captions.facts import facts_of, function_of
+from finitewidth.common.declarations import artifacts_of, done, read_papers
+
+# what a caption says if the tables show it, and does not say if they do not
+SEEN = {
+    "beyond_fig1": ["lie below the exact value", "the errors partly cancel"],
+    "beyond_fig2": ["reach a peak within the range", "Only the larger sample shows"],
+    "beyond_fig3": ["all curves end with a rise", "then rise again", "Equation 18 is not a lower"],
+    "beyond_fig5": ["The corrected limits are larger", "have the same order"],
+    "beyond_fig6": ["for every weight variance below", "constant width have the lowest"],
+    "beyond_fig7": ["this factor grows with depth", "The deepest points are uncertain"],
+    "beyond_fig8": ["Deeper points are more uncertain"],
+    "beyond_fig9": ["The bootstrap bands are too narrow"],
+    "beyond_fig11": ["The distance grows with depth"],
+    "beyond_extra_theorem31": [
+        "is larger than the printed limit", "come closer to the corrected limit", "agree with the",
+        "they lie above the sums that Theorem 3.2 prints",
+    ],
+    "trust_fig1": ["it grows with depth", "On the border of ReLU networks at"],
+    "trust_fig2": ["falls with the width", "it grows with depth", "mostly too low", "limit 4.50"],
+    "trust_fig5": ["come together with depth"],
+    "trust_fig6": ["the ratio tends to 1", "but grows to"],
+    "trust_fig7": ["border moves to larger", "it stays at 2", "is exact and needs no draws"],
+    "dgn_fig1": ["At every depth it is closer", "it is largest at depth 12"],
+    "dgn_fig2": ["at all 6 depths", "The scatter grows with depth"],
+    "dgn_fig3": ["only up to a point", "turn sooner", "is most even at depth 8"],
+    "dgn_fig4": ["smaller error at all 6 depths"],
+    "dgn_fig6": ["The mean falls from 90"],
+    "dgn_fig9": ["which start from different inputs"],
+    "dgn_fig10": ["sooner than the dotted line", "the more its kernel grows"],
+    "dgn_extra_identities": ["The samples agree with the stated means"],
+    "npf_fig3": ["with the gates of the last stage", "falls from 90 to 40"],
+    "npf0_fig3": ["with the gates of the last stage", "falls from 90 to 40"],
+    "npf_fig6": ["Deeper networks come closer to the identity"],
+    "npf_fig7": ["middle depth converge best", "faster than a constant kernel would"],
+    "npf0_table2": ["(the others: GCONV with Adam, DLNPF and GCONV with Adam, ReLU)"],
+    "npf_extra_cntk": ["the mean accuracy of ReLU is above it"],
+    "npf_extra_energy": ["Training moves the labels", "nu_t falls", "holds only"],
+    "npf_extra_limits": ["as expected", "do not tell the combinations apart"],
+    "npf_extra_theory": ["the errors fall with", "the errors stay", "its growth slows down"],
+}  # fmt: skip
+PLAIN = (bool, int, float, str, type(None))
+
+
+def flat(text):
+    """Without line breaks."""
+    return " ".join(text.split())
+
+
+def test_all_captions_with_facts_are_tried():
+    finished = [one.artifact for one in done(artifacts_of(read_papers()))]
+    assert set(TABLES) == {name for name in finished if function_of(name)}
+
+
+@pytest.mark.parametrize("artifact", TABLES)
+@pytest.mark.parametrize("effect", [True, False])
+def test_a_caption_renders_whether_or_not_there_is_an_effect(artifact, effect):
+    refuse_flaws(caption_of(artifact, TABLES[artifact](effect)))
+
+
+@pytest.mark.parametrize("artifact", SEEN)
+def test_a_sentence_stands_only_where_the_tables_show_it(artifact):
+    shown, other = (flat(caption_of(artifact, TABLES[artifact](e))) for e in (True, False))
+    for sentence in SEEN[artifact]:
+        assert sentence in shown
+        assert sentence not in other
+
+
+@pytest.mark.parametrize(("artifact", "claim", "sentence"), [
+    ("trust_fig1", "T04", "sharpens as the width grows"),
+    ("trust_fig7", "T08", "the narrower the transition"),
+    ("dgn_fig9", "D25", "does not change when an input is shifted"),
+])  # fmt: skip
+def test_a_sentence_that_rests_on_a_claim_stands_only_where_it_is_supported(
+    artifact, claim, sentence
+):
+    for verdict in ("supported", "contradicted", "inconclusive", "not decidable at this preset"):
+        caption = flat(caption_of(artifact, TABLES[artifact](True), {claim: verdict}))
+        assert (sentence in caption) == (verdict == "supported")
+
+
+@pytest.mark.parametrize("artifact", TABLES)
+def test_every_fact_is_there_whatever_the_tables_show(artifact):
+    names = [set(facts_of(artifact, TABLES[artifact](effect))) for effect in (True, False)]
+    assert names[0] == names[1]
+    assert inspect(template_of(artifact)).facts <= names[0]
+
+
+@pytest.mark.parametrize("artifact", TABLES)
+def test_facts_are_plain_values_and_tables_stay_as_they_are(artifact):
+    tables = TABLES[artifact](True)
+    kept = {name: rows.copy() for name, rows in tables.items()}
+    for value in facts_of(artifact, tables).values():
+        parts = value if isinstance(value, (list, tuple)) else [value]
+        assert all(type(part) in PLAIN for part in parts), value
+        assert not any(isinstance(part, float) and np.isnan(part) for part in parts)
+    for name, rows in tables.items():
+        pd.testing.assert_frame_equal(rows, kept[name])
+
+
+# columns of settings: a run may have a single value of each, in all tables
+SETTINGS = (
+    "width", "alpha_0", "sigma_w2", "sigma_b2", "cosine", "covariance", "depth", "activation",
+    "phase", "sample", "beta", "regime", "lambda",
+)  # fmt: skip
+# columns of which a value may be lost in one table alone, if all its runs diverge
+LOST = ("network", "dynamics", "depth", "series")
+
+
+def thinned(columns):
+    """Artifact, column and one of its first and last values."""
+    for artifact, make in TABLES.items():
+        tables = make(True)
+        for column in columns:
+            found = [rows[column].dropna() for rows in tables.values() if column in rows]
+            values = [v for v in pd.concat(found).unique() if v != 0] if found else []
+            for value in dict.fromkeys((values[0], values[-1])) if len(values) > 1 else ():
+                yield artifact, column, value
+
+
+def keep(rows, column, value):
+    """The rows with a value; all rows of a table, or of a group in it, that has not the value.
+
+    A missing value, and a width of 0, belong to rows without that setting.
+    """
+    if column not in rows:
+        return rows
+    groups = [own for _, own in rows.groupby("group")] if "group" in rows else [rows]
+    kept = [
+        own[
+            (own[column] == value) | own[column].isna() | ((column == "width") & (own[column] == 0))
+        ]
+        if value in set(own[column])
+        else own
+        for own in groups
+    ]
+    return pd.concat(kept, ignore_index=True)
+
+
+@pytest.mark.parametrize(("artifact", "column", "value"), list(thinned(SETTINGS)))
+def test_a_caption_renders_where_a_setting_has_a_single_value(artifact, column, value):
+    tables = TABLES[artifact](True)
+    kept = {name: keep(rows, column, value) for name, rows in tables.items()}
+    refuse_flaws(caption_of(artifact, kept))
+
+
+@pytest.mark.parametrize(
+    ("artifact", "column", "value"),
+    [case for case in thinned(LOST) if case[0].startswith(("dgn_fig", "npf_fig"))],
+)
+def test_a_caption_renders_where_curves_are_lost(artifact, column, value):
+    tables = TABLES[artifact](True)
+    for name, rows in tables.items():
+        if column in rows:
+            lost = {**tables, name: rows[rows[column] != value]}
+            refuse_flaws(caption_of(artifact, lost))
