@@ -1,7 +1,8 @@
-"""Two-sample comparisons for the samplers: laws by Kolmogorov-Smirnov, means in standard errors.
+"""Two-sample comparisons for the samplers.
 
-Seeds are fixed, so a test passes always or never. ``FALSE_ALARM`` is the chance that one call to
-`assert_same_law` would fail under a fresh seed although the laws agree.
+Laws are compared by the Kolmogorov-Smirnov test, means in units of standard errors. Seeds are
+fixed, so a test passes always or never. ``FALSE_ALARM`` is the probability that one call of
+`assert_same_law` fails with a random seed although the laws agree.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ FALSE_ALARM = 1e-4
 
 
 def settled(sample):
-    """Numbers to 10 digits, so that rounding does not break the ties of laws with atoms."""
+    """Round to 10 digits, so that equal values of laws with atoms remain equal."""
     sample = np.asarray(sample, dtype=float)
     scale = np.abs(sample).max(initial=1e-300)
     magnitude = 10.0 ** np.floor(np.log10(np.maximum(np.abs(sample), 1e-14 * scale)))
@@ -19,7 +20,7 @@ def settled(sample):
 
 
 def p_values(statistics):
-    """Kolmogorov-Smirnov p-values of {name: (sample, sample)}; constants must be equal."""
+    """Return Kolmogorov-Smirnov p-values of {name: (sample, sample)}; constants must be equal."""
     found = {}
     for name, (left, right) in statistics.items():
         left, right = settled(left), settled(right)
@@ -31,14 +32,14 @@ def p_values(statistics):
 
 
 def assert_same_law(statistics):
-    """All statistics agree in law, Bonferroni over them at ``FALSE_ALARM`` in total."""
+    """Check that all statistics agree in law, at the level ``FALSE_ALARM`` (Bonferroni)."""
     found = p_values(statistics)
     for name, p in found.items():
         assert p > FALSE_ALARM / len(found), f"{name}: p = {p:.2g} ({found})"
 
 
 def assert_mean(sample, exact, sigmas=4.5):
-    """The mean of a sample is ``exact`` within standard errors (false alarm 7e-6 at 4.5)."""
+    """Check that a mean is ``exact`` within ``sigmas`` standard errors (4.5: false alarm 7e-6)."""
     sample = np.asarray(sample, dtype=float)
     error = sample.std(ddof=1) / len(sample) ** 0.5
     z = (sample.mean() - exact) / max(error, 1e-12 * abs(exact))
@@ -48,7 +49,7 @@ def assert_mean(sample, exact, sigmas=4.5):
 
 
 def assert_same_mean(left, right, sigmas=4.5):
-    """Two samples have one mean within standard errors."""
+    """Check that the means of two samples agree within ``sigmas`` standard errors."""
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     error = np.hypot(left.std() / len(left) ** 0.5, right.std() / len(right) ** 0.5)
     difference = left.mean() - right.mean()

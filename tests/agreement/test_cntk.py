@@ -1,4 +1,4 @@
-"""The CNTK: against its definition, wide networks, the fully connected limit; and its laws."""
+"""The CNTK compared with its definition, with wide networks and with the fully connected limit."""
 
 import math
 
@@ -40,7 +40,7 @@ def test_the_kernel_is_its_definition(parametrisation, sigma_b2, pooled, dense):
         return [[cntk_by_definition(a, b, **law) for b in second.numpy()] for a in first.numpy()]
 
     np.testing.assert_allclose(cntk(x, y, **law).numpy(), wanted(x, y), rtol=1e-10)
-    # an image and its copy: the definition rounds cosines of 1, whose angles are off by 1e-8
+    # for an image and its copy the definition rounds cosines of 1, so their angles err by 1e-8
     np.testing.assert_allclose(cntk(x, **law).numpy(), wanted(x, x), rtol=1e-7)
 
 
@@ -51,7 +51,7 @@ def test_blocks_and_float32_change_nothing_but_rounding(pooled, monkeypatch):
     monkeypatch.setattr("finitewidth.kernels.cntk.BLOCK_BYTES", 1)  # 8 pairs a block
     torch.testing.assert_close(cntk(x, architecture=network(pooled)), whole, rtol=1e-13, atol=0)
     single = cntk(x, architecture=network(pooled), dtype=torch.float32)
-    # 1 - cos is rounded: an angle near 0 is off by sqrt(2^-24), but few pairs have one
+    # 1 - cos is rounded, so angles near 0 err by sqrt(2^-24); few pairs have such angles
     torch.testing.assert_close(single, whole, rtol=1e-5, atol=0)
 
 
@@ -60,7 +60,7 @@ def test_images_of_one_pixel_have_the_kernel_of_a_fully_connected_network():
     law = Initialisation(widths=(6, 8, 8, 8), sigma_w2=2.0, parametrisation="ntk")
     wanted = infinite_width(law, x[:, :, 0, 0].numpy(), activation="relu").ntk
     for pooled in (True, False):
-        # eight of nine weights of both convolutions meet zeros
+        # eight of the nine weights of both convolutions are multiplied by zeros
         found = 81 * cntk(x, architecture=network(pooled))
         np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-7)
 
@@ -68,9 +68,10 @@ def test_images_of_one_pixel_have_the_kernel_of_a_fully_connected_network():
 @pytest.mark.parametrize("pooled", [True, False])
 @pytest.mark.parametrize(("parametrisation", "sigma_b2"), [("ntk", 0.0), ("standard", 0.2)])
 def test_wide_networks_have_the_kernel_in_the_mean(pooled, parametrisation, sigma_b2):
-    """40 networks of 400 or 200 channels; bounds: 4.5 standard errors, and 2 % for finite width.
+    """Compare with 40 networks of 400 or 200 channels.
 
-    The chance of a false alarm is below 1e-4: three entries, normal to good accuracy.
+    The bounds are 4.5 standard errors plus 2 % for the finite width. The probability of a false
+    alarm is below 1e-4, because there are three entries, which are nearly normal.
     """
     width = 400 if pooled else 200
     wide = network(pooled, (width, width), (width,))
@@ -84,7 +85,7 @@ def test_wide_networks_have_the_kernel_in_the_mean(pooled, parametrisation, sigm
 
 
 def _empirical(architecture, x, seed, sigma_w2, sigma_b2, parametrisation):
-    """The kernel (S, S) of one network drawn in full, by autograd."""
+    """Return the kernel (S, S) of one network, by autograd."""
     stream = torch.Generator().manual_seed(seed)
     layers = layers_of(architecture, (*x.shape[2:], x.shape[1]), outputs=1)
     parameters, squares = {}, {}
@@ -122,7 +123,7 @@ def test_laws(shape, count, pooled, seed):
     assert (kernel == kernel.T).all()
     top = float(kernel.diagonal().max())
     assert float(torch.linalg.eigvalsh(kernel).min()) > -1e-6 * top
-    close = {"rtol": 1e-6, "atol": 1e-6 * top}  # parallel patches: cosines of 1 are rounded
+    close = {"rtol": 1e-6, "atol": 1e-6 * top}  # cosines of 1 of parallel patches are rounded
     order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
     torch.testing.assert_close(cntk(x[order], **law), kernel[order][:, order], **close)
     torch.testing.assert_close(cntk(x, x.clone(), **law), kernel, **close)

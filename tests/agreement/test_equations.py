@@ -1,4 +1,4 @@
-"""Tables of equations, evaluated: they say what the networks of the project compute."""
+"""The tables of equations, when evaluated, give the outputs of the networks of the project."""
 
 import itertools
 from dataclasses import replace
@@ -25,7 +25,7 @@ SOFT = {"beta": 3.0, "eps": 0.2}
 
 @st.composite
 def sizes(draw):
-    """Units of a network with one output; widths differ, so that a wrong layer does not fit."""
+    """Draw the units of a network with one output; different widths reveal a wrong layer."""
     return [draw(st.integers(1, 4)), *draw(st.lists(st.integers(2, 4), min_size=1, max_size=3)), 1]
 
 
@@ -38,7 +38,7 @@ def weights_of(units, seed):
 
 
 def as_written(artifact, weights):
-    """Weights (fan_in, fan_out) in the order in which the paper writes their indices."""
+    """Return weights (fan_in, fan_out) with the axes in the order of the paper's indices."""
     axes = TABLES[artifact].notation.axes
     return [w.numpy().T if axes == "ij" else w.numpy() for w in weights]
 
@@ -68,7 +68,7 @@ def test_a_relu_network_is_the_sum_over_its_paths_and_what_is_trained(artifact, 
 
 
 def trained(name, value, feature, x, hidden="hard", **soft):
-    """The output of the networks that are trained, without biases."""
+    """Return the output of the networks that the project trains, without biases."""
     gating = replace(regime(name, **soft).gating, feature_hidden=hidden)
     shapes = [weight.shape for weight in value]
     layers = [Layer(kind="dense", fan_in=a, fan_out=b, bias=False) for a, b in shapes]

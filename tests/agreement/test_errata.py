@@ -1,4 +1,4 @@
-"""Every misprint that can be computed is one: its check is its test."""
+"""The check of every misprint that can be computed confirms it."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from finitewidth.errata import document, table
 from finitewidth.errata.erratum import PAPERS, Evidence, extrapolated, outcome
 
 ROOT = Path(__file__).parents[2]
-# what the configuration asks for; seeds are fixed, so that the drawn ones do not flicker
+# the number of networks in the settings; seeds are fixed, so tests with random networks are stable
 NETWORKS = preset_only("paper", ROOT / "config")["errata"]["networks"]
 COMPUTED = [erratum for erratum in table.ERRATA if erratum.check]
 
@@ -39,7 +39,7 @@ def test_ids_are_unique_and_say_the_paper():
         assert erratum.printed != erratum.corrected
         assert "`" not in erratum.printed + erratum.corrected
         assert erratum.kind in ("formula", "index", "wording", "units")
-        # nothing of LaTeX: tables show the text as it is
+        # no LaTeX, because tables show the text as it is
         assert not set("\\$") & set(erratum.printed + erratum.corrected + erratum.evidence)
 
 
@@ -47,11 +47,11 @@ def test_ids_are_unique_and_say_the_paper():
     ("truth", "error", "printed", "corrected", "confirms"),
     [
         (1.0, 0.0, 2.0, 1.0, True),
-        (1.0, 0.0, 2.0, 1.0 + 1e-6, False),  # corrected is off
-        (1.0, 0.0, 1.0 + 1e-4, 1.0, False),  # printed is too near to tell
+        (1.0, 0.0, 2.0, 1.0 + 1e-6, False),  # the corrected value is wrong
+        (1.0, 0.0, 1.0 + 1e-4, 1.0, False),  # the printed value is too close
         (1.0, 0.1, 2.0, 1.3, True),
         (1.0, 0.1, 2.0, 1.5, False),
-        (1.0, 0.1, 1.55, 1.0, False),  # within six errors
+        (1.0, 0.1, 1.55, 1.0, False),  # the printed value is within six standard errors
         (0.0, 0.0, 0.5, 1e-22, True),
         (1.0, float("inf"), 2.0, 1.0, False),  # one draw
         (float("nan"), 0.0, 2.0, 1.0, False),

@@ -1,4 +1,4 @@
-"""Gradient descent by hand, autograd, and the linear recursion agree where they should."""
+"""Gradient descent with explicit gradients agrees with autograd and with the linear recursion."""
 
 import math
 
@@ -32,7 +32,7 @@ def networks(gates, depth=4, inputs=2, width=WIDTH):
 
 
 def plain_descent(found, run, step, steps, loss_half):
-    """One network, torch autograd, torch.optim.SGD."""
+    """Train one network with torch autograd and torch.optim.SGD."""
     weights = [w[run].clone().requires_grad_() for w in found.weights]
     optimiser = torch.optim.SGD(weights, lr=step)
     errors = []
@@ -70,7 +70,7 @@ def test_every_replica_descends_as_plain_autograd_does(gates, loss_half):
         errors, _ = plain_descent(found, run, float(step[run]), times[-1], loss_half)
         for time, mine, _ in states:
             torch.testing.assert_close(mine[run], errors[time], rtol=1e-11, atol=1e-12)
-        # weights after the last yield: one step fewer than plain_descent took
+        # the weights after the last yield, which are one step before those of plain_descent
         _, weights = plain_descent(found, run, float(step[run]), times[-1] - 1, loss_half)
         for mine, theirs in zip(states[-1][2], weights, strict=True):
             torch.testing.assert_close(mine[run], theirs, rtol=1e-11, atol=1e-12)

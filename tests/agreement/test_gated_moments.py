@@ -1,4 +1,4 @@
-"""Mean and variance of K^v: closed forms against all networks there are."""
+"""Mean and variance of K^v: closed forms compared with means over all networks."""
 
 import itertools
 
@@ -92,7 +92,8 @@ def test_moments_over_random_gates_too():
 
 
 def test_ideal_kernel_and_spectrum_of_the_memorisation_network():
-    # npf (23): 1 on the diagonal, mu^(d-1) beside it; eigenvalues 1 + (n-1) mu^(d-1), 1 - mu^(d-1)
+    # npf (23): entries 1 on and mu^(d-1) off the diagonal; eigenvalues 1 + (n-1) mu^(d-1) and
+    # 1 - mu^(d-1)
     depth, width, mu, n = 6, 50, 0.5, 40
     own, other = (
         value_kernel_moments(ONE, GateCounts.bernoulli(depth, width, mu, same), 1 / (mu * width))
@@ -117,7 +118,7 @@ def test_moments_scale_with_weights_and_inputs(depth, width, shared, sigma2, siz
     factor = size**2 * sigma2 ** (depth - 1)
     mean, variance = factor * unit.mean.item(), factor**2 * unit.variance.item()
     assert scaled.mean.item() == pytest.approx(mean, rel=1e-10)
-    # the variance is a difference: as exact as the squared mean
+    # the variance is a difference, so its error is relative to the squared mean
     assert scaled.variance.item() == pytest.approx(variance, rel=1e-9, abs=1e-12 * mean**2)
 
 
@@ -177,7 +178,7 @@ def test_drawn_weights_have_the_moments_of_their_law(law, kurtosis):
     # 84,000 weights, 4.5 standard errors, seed fixed
     found = draw_weights((30, 40, 7), 0.3, 50, np.random.default_rng(0), law)
     w = torch.cat([weight.flatten() for weight in found]).numpy() / 0.3
-    errors = 4.5 / len(w) ** 0.5 * np.sqrt([1, 2, 96])  # variances of w, w^2, w^4 at most
+    errors = 4.5 / len(w) ** 0.5 * np.sqrt([1, 2, 96])  # bounds of the variances of w, w^2, w^4
     assert (np.abs([w.mean(), (w**2).mean() - 1, (w**4).mean() - kurtosis]) < errors).all()
 
 
@@ -228,7 +229,7 @@ def test_output_variance_decides_which_limit_a_relu_network_has(law):
     ):
         kernels = relu_ntk(x, [*drawn[:-1], last], None, with_biases=False).numpy()
         error = kernels.std(axis=0, ddof=1) / runs**0.5
-        # corrections of order 1 / width beside the noise
+        # the noise, and corrections of order 1 / width
         assert (np.abs(kernels.mean(axis=0) - limit) < 4.5 * error + 5 / width).all()
         assert (np.abs(kernels.mean(axis=0) - other).diagonal() > 0.5).all()
 

@@ -1,6 +1,7 @@
-"""Gates that learn alone, soft gates of unequal slope, images made random: as plain torch does it.
+"""Training in the regimes of the deep gated networks paper compared with plain torch.
 
-The regimes of the deep gated networks paper (its Table 3 and experiments 3 to 7).
+The regimes are those of its Table 3 and its experiments 3 to 7: trained gates, soft gates of
+different slopes, and altered images.
 """
 
 from dataclasses import replace
@@ -54,7 +55,7 @@ def run_of(replicas, architecture=FC, **changes):
 def test_soft_gates_of_unequal_slope_in_one_stack_are_those_of_separate_runs(
     regime, architecture, optimiser
 ):
-    """Bit for bit: slopes per replica are a product by the same float32."""
+    """Results are equal bit for bit, because the slope of each replica is the same float32."""
     replicas = tuple(replace(r, step_size=0.01) for r in soft(regime))
     together = train(run_of(replicas, architecture, optimiser=optimiser), images(architecture))
     for place, replica in enumerate(replicas):
@@ -71,7 +72,7 @@ def test_unequal_slopes_do_make_a_difference():
 
 
 def plain_steps(stack, place, replica, data, steps):
-    """SGD on one soft gated network written out; its weights, those of the gating network last."""
+    """Train one soft gated network with explicit SGD; return value weights, then gating weights."""
     value = {name: w[place].detach().clone() for name, w in stack.value.items()}
     gating = {name: w[place].detach().clone() for name, w in stack.feature.items()}
     learnt, last = LEARNT[replica.regime], f"{len(FC.dense)}."
@@ -86,7 +87,7 @@ def plain_steps(stack, place, replica, data, steps):
         for layer in range(len(FC.dense)):
             q_gate = z_gate @ gating[f"{layer}.weight"] + gating[f"{layer}.bias"]
             gate = (1 + replica.eps) / (1 + torch.exp(-replica.beta * q_gate))
-            z_gate = q_gate * gate  # its own soft gates too (DGN Table 2)
+            z_gate = q_gate * gate  # the gating network uses its own soft gates (DGN Table 2)
             z = (z @ value[f"{layer}.weight"] + value[f"{layer}.bias"]) * gate
         loss = nn.functional.cross_entropy(
             z @ value[f"{last}weight"] + value[f"{last}bias"], data.train_y[batch]

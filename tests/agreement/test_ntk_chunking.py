@@ -1,4 +1,7 @@
-"""Numbers depend on the seed, not on the memory budget; fewer draws are a prefix of more."""
+"""Draws depend on the seed and not on the memory budget.
+
+A smaller number of draws gives the first of the same draws.
+"""
 
 import numpy as np
 import pytest
@@ -41,7 +44,7 @@ SAMPLERS = [scalar, vector, matrix, brute]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """Blocks of a few draws, so that a short run has many."""
+    """Use blocks of a few draws, so that a short run has many blocks."""
     monkeypatch.setattr(streams, "NORMALS_PER_BLOCK", 20_000)
 
 

@@ -1,4 +1,7 @@
-"""Mean-field recursions against wide networks, quadrature against closed forms, borders, ratios."""
+"""Mean-field recursions compared with wide networks, and quadrature with closed forms.
+
+Also borders between phases and ratios of kernel elements.
+"""
 
 import numpy as np
 import pytest
@@ -75,7 +78,7 @@ def test_quadrature_is_the_double_integral_for_tanh():
 
 
 def test_erf_appendix_formula_needs_variances_and_not_deviations():
-    """E erf erf at q = 1.3, q_sr = 0.4 for equal variances, by simulation."""
+    """Compare the means for erf with a simulation at q = 1.3 and q_sr = 0.4."""
     rng = np.random.default_rng(6)
     pairs = rng.multivariate_normal([0, 0], [[1.3, 0.4], [0.4, 1.3]], 400_000)
     slopes = np.prod(2 / np.sqrt(np.pi) * np.exp(-(pairs**2)), axis=1)
@@ -128,7 +131,7 @@ def test_kappa_ratios(setting):
 
 
 def test_equation_18_is_the_biases_part_and_no_bound_near_the_edge_of_chaos():
-    """Printed as a lower estimate; with the weights' part the same recursion lies below it."""
+    """Check that the ratio lies below the printed lower bound if the weights are included."""
     assert printed_mean_ratio(50, 1.9, 0.1) == pytest.approx(0.5026, abs=2e-4)
     init = constant_width(25, 400, sigma_w2=1.9)
     both, biases = infinite_width_mean_ratio(init, 0.1), printed_mean_ratio(25, 1.9, 0.1)
@@ -136,7 +139,7 @@ def test_equation_18_is_the_biases_part_and_no_bound_near_the_edge_of_chaos():
     x[0, 0], x[1, 0], x[1, 1] = 1.0, 0.1, 0.99**0.5
     theta = sample_kernels(init, x, 400, 32, activation="relu").theta
     theta = theta / np.exp(log_moments(init).mean)
-    # the diagonal's mean is known: what it deviates by is taken out of its neighbour
+    # the mean of the diagonal is known; its deviation is used as a control variate
     ratios = theta[:, 0, 1] - 0.27 * (theta[:, 0, 0] - 1)
     error = ratios.std() / len(ratios) ** 0.5
     assert both < ratios.mean() + 4 * error

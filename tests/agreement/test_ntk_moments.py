@@ -1,4 +1,7 @@
-"""Closed forms against dynamic programming, samplers and brute force; printed forms beside."""
+"""Closed forms of the moments compared with recursions, samplers and brute force.
+
+Also the printed formulas.
+"""
 
 import itertools
 
@@ -55,7 +58,10 @@ def test_moments_of_networks_drawn_in_full_are_the_exact_ones_and_not_the_printe
 
 
 def test_correlation_lemma_fails_between_layers():
-    """E prod N_delta N_x over s layers: (2 (1-1/n)^s + (1+5/n)^s) / 3, printed (1+1/n)^s."""
+    """Check E prod N_delta N_x over s layers, (2 (1-1/n)^s + (1+5/n)^s) / 3.
+
+    The printed value is (1+1/n)^s.
+    """
     n, s, count = 8, 2, 400_000
     init = constant_width(s + 1, n, sigma_w2=2.0)
     x = np.eye(1, n)
@@ -160,7 +166,7 @@ def test_each_depth_and_variance_of_a_sweep_has_its_own_networks_moments(widths,
 
 
 def test_mean_over_a_pair_of_units_in_the_proof_of_lemma_a4():
-    """E[V^2 1(U_i > 0) 1(U_j > 0) U_j^2], i != j: the cross term is (2 / pi) b_i b_j a^2."""
+    """Check that E[V^2 1(U_i > 0) 1(U_j > 0) U_j^2], i != j, has the term (2 / pi) b_i b_j a^2."""
     rng, a, b_i, b_j = np.random.default_rng(25), 0.7, 0.6, 0.5
     count = 1_000_000
     w_i, w_j, rest, e_i, e_j = rng.standard_normal((5, count))

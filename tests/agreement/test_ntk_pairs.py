@@ -1,4 +1,4 @@
-"""The pair chain against the matrix sampler: one law, whatever the width, depth and angle."""
+"""The pair chain has the law of the matrix sampler for all widths, depths and angles."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ DRAWS = 20_000
 
 
 def pairs(width, depths, cosines, draws=DRAWS, sigma_w2=2.0, input_width=None):
-    """{(depth, cosine): (2, draws)}: Theta(x, x) and Theta(x, x~), divided by their growth."""
+    """Return {(depth, cosine): (2, draws)}, Theta(x, x) and Theta(x, x~) divided by the growth."""
     found = {}
     for block in sample_pairs(width, depths, cosines, draws, seed_for("pairs", width)):
         for key, drawn in block.items():

@@ -1,4 +1,4 @@
-"""The samplers draw what networks drawn in full have: laws and moments, against the definition."""
+"""The samplers have the laws and moments of networks that are drawn in full."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def single_input_statistics(fast, slow):
 
 
 def assert_same_moments(fast, slow):
-    """Mean and second moment of a compressed kernel: raw ones have no useful error bar."""
+    """Compare the first two moments of log(1 + Theta); those of Theta have too large errors."""
     for part in ("theta_w", "theta_b"):
         left, right = (np.log1p(np.ravel(getattr(draws, part))) for draws in (fast, slow))
         assert_same_mean(left, right)

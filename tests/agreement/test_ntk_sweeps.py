@@ -1,4 +1,4 @@
-"""Sweeps over depths and weight variances have the law of networks drawn one by one."""
+"""Sweeps over depths and weight variances have the law of networks that are drawn one by one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every number in the tables of docs/theory.md, recomputed."""
+"""Compute every number in the tables of docs/theory.md again."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ SIGMAS = 4.5
 
 
 def table(name):
-    """Rows of the Markdown table after ``<!-- table: name -->``, as {heading: text}."""
+    """Return the rows of the Markdown table after ``<!-- table: name -->``, as {heading: text}."""
     text = THEORY.read_text(encoding="utf-8")
     found = re.search(rf"<!-- table: {name} -->\n\n((?:\|.*\n)+)", text)
     assert found, f"docs/theory.md has no table {name}"
@@ -37,26 +37,29 @@ def table(name):
 
 
 def first_cells(row):
-    """A short name for a test."""
+    """Return a short name for a test."""
     return "-".join(list(row.values())[:3])
 
 
 def assert_printed(text, value):
-    """``text`` is ``value`` rounded to the digits it shows."""
+    """Check that ``text`` is ``value`` rounded to the printed digits."""
     number = float(text.replace(",", "").rstrip("%"))
     digits = len(text.rstrip("%").partition(".")[2])
     assert abs(number - value) <= 0.51 * 10.0**-digits, f"printed {text}, computed {value:.6g}"
 
 
 def assert_estimate(text, sample):
-    """``text``, "mean ± error", and the sample estimate the same mean."""
+    """Check that ``text``, "mean ± error", agrees with the mean of the sample."""
     mean, error = (float(part) for part in text.split("±"))
     own = sample.std() / len(sample) ** 0.5
     assert abs(sample.mean() - mean) < SIGMAS * np.hypot(own, error)
 
 
 def layer_products(width, layers, count, seed):
-    """|delta^1|^2 |x^s|^2 of networks drawn in full, s = ``layers``; 1 on average if free."""
+    """Draw |delta^1|^2 |x^s|^2 with s = ``layers``.
+
+    The mean would be 1 if errors and activations were independent.
+    """
     rng, scale = np.random.default_rng(seed), (2 / width) ** 0.5
     x = np.zeros((count, width))
     x[:, 0] = 1.0
@@ -77,7 +80,7 @@ def test_products_over_layers(row):
     n, s = int(row["n"]), int(row["s"])
     assert_printed(row["exact"], (2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
     assert_printed(row["printed"], (1 + 1 / n) ** s)
-    # few at a time: their weights stay in the cache
+    # a few networks at a time, so that their weights stay in the cache
     sample = np.concatenate([layer_products(n, s, 2_000, seed) for seed in range(100)])
     assert_estimate(row["networks drawn in full"], sample)
     if s > 1:

@@ -1,4 +1,4 @@
-"""Path and gated tangent kernels: closed form, definition and autograd agree."""
+"""Closed forms of path and gated tangent kernels agree with their definitions and with autograd."""
 
 import itertools
 

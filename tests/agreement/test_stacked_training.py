@@ -1,8 +1,9 @@
-"""Replicas trained together end with the numbers they end with in any other stack, or alone.
+"""Replicas that are trained together give the same numbers as in any other stack or alone.
 
-Bit for bit where every matrix of a replica starts on a cache line: widths, and images of a batch
-times outputs, that are multiples of 16, as in the papers' networks and datasets. Elsewhere to
-rounding: the matrix products of MKL depend on where in a cache line a matrix starts.
+They are equal bit for bit if every matrix of a replica starts on a cache line. This holds if the
+widths, and the images of a batch times the outputs, are multiples of 16, as for the papers'
+networks and datasets. Otherwise they are equal up to rounding, because the matrix products of MKL
+depend on the position of a matrix within a cache line.
 """
 
 import copy
@@ -64,7 +65,7 @@ def described(architecture, optimiser, replicas, **changes):
 
 
 def replicas_of(regime, optimiser, seeds, unequal=True):
-    """Step sizes alternate, so that neighbours form groups of one, or all are equal."""
+    """Return replicas with alternating step sizes, or with equal ones."""
     step_size = OPTIMISERS[optimiser]
     return [
         Replica(
@@ -83,7 +84,7 @@ def trained(architecture, optimiser, replicas, **changes):
 
 
 def assert_same(together, places, other):
-    """Replicas at ``places`` of one stack are those of another, in its order."""
+    """Check that the replicas at ``places`` of one stack equal those of another, in its order."""
     assert list(together.weights) == list(other.weights)
     for name, weights in other.weights.items():
         np.testing.assert_array_equal(together.weights[name][places], weights, err_msg=name)
@@ -100,7 +101,7 @@ def rows_of(result, place):
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 @pytest.mark.parametrize("kind", ALIGNED)
 def test_a_replica_is_bit_for_bit_the_same_in_every_stack(kind, optimiser, regime):
-    """Alone, in any number, any order, beside equal and unequal step sizes."""
+    """Check replicas alone, in any number and order, with equal and with different step sizes."""
     together = trained(ALIGNED[kind], optimiser, replicas_of(regime, optimiser, range(4)))
     for places in ([1], [3, 0, 2]):
         other = trained(ALIGNED[kind], optimiser, replicas_of(regime, optimiser, places))
@@ -111,7 +112,10 @@ def test_a_replica_is_bit_for_bit_the_same_in_every_stack(kind, optimiser, regim
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 @pytest.mark.parametrize("kind", ODD)
 def test_at_odd_sizes_it_is_the_same_to_rounding(kind, optimiser, regime):
-    """9 steps of float32: products differ by 1e-7, Adam and RMSprop divide by small roots."""
+    """Compare after 9 steps in float32.
+
+    Products differ by 1e-7, and Adam and RMSprop divide by small square roots.
+    """
     data = images(ODD[kind], count=75, tested=21, size=13)
 
     def result(seeds):
@@ -195,7 +199,7 @@ def test_an_sgd_step_by_hand():
 
 
 def test_constants_are_those_of_keras():
-    """Small gradients show epsilon; the decay shows in the second step."""
+    """Check epsilon with small gradients and the decay in the second step."""
     assert (KERAS_EPSILON, KERAS_RHO) == (1e-7, 0.9)
     g, eps = 1e-7, 1e-7
     weight = torch.zeros(1, 1, dtype=torch.float64)
@@ -236,7 +240,7 @@ def test_an_optimiser_goes_on_from_its_state(kind):
 
 
 def test_one_epoch_is_that_of_a_plain_torch_loop():
-    """Same weights, same order of the images; 3 steps of SGD, the last batch smaller."""
+    """Compare 3 steps of SGD with equal weights and order of images; the last batch is smaller."""
     architecture, count = ODD["fc"], 75
     data = images(architecture, count=count, tested=21, size=13)
     run = described(

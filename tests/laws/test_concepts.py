@@ -1,4 +1,4 @@
-"""What is listed to explain the papers: paths, overlaps, layouts, circular convolutions."""
+"""Laws of the lists that explain the papers: paths, overlaps, layouts, circular convolutions."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Energy of labels along a kernel's eigenvectors: what holds for any kernel and labels."""
+"""Laws of the energy of labels along the eigenvectors of a kernel."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ CASES = st.tuples(st.integers(2, 12), st.integers(0, 2**32 - 1))
 
 
 def case(size, seed):
-    """A well-conditioned kernel with its eigenvalues and vectors, and labels."""
+    """Return a well-conditioned kernel, its eigenvalues and eigenvectors, and labels."""
     rng = np.random.default_rng(seed)
     vectors = np.linalg.qr(rng.normal(size=(size, size)))[0]
     values = np.sort(rng.uniform(0.1, 1, size) + np.arange(size))[::-1]

@@ -1,4 +1,4 @@
-"""Bad arguments are refused with their name, their value and what is allowed."""
+"""Error messages for bad arguments contain the name, the value and what is allowed."""
 
 import numpy as np
 import pytest

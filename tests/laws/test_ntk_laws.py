@@ -43,7 +43,7 @@ def test_without_biases_the_kernel_is_homogeneous_in_the_input(widths, sigma_w2,
 @QUICK
 @given(st.integers(1, 12), VARIANCES)
 def test_one_pass_is_homogeneous_in_the_weights(depth, sigma_w2):
-    """Theta_W and f^2 at sigma_w2 are a^(L-1) and a^L times those at 2, with the same numbers."""
+    """Check that Theta_W and f^2 at sigma_w2 are a^(L-1) and a^L times those at 2."""
     init, a = constant_width(12, 30, sigma_w2=2.0, input_width=7), sigma_w2 / 2
     (block,) = sample_depths(init, [depth], 20, 3, sigma_w2=[2.0, sigma_w2])
     one, other = block[depth, 2.0], block[depth, sigma_w2]
@@ -84,7 +84,7 @@ def test_ordered_depth_2000_sums_its_biases():
 
 @pytest.mark.parametrize("widths", [(3, 1, 2, 1), (2, 2, 2, 2, 2)])
 def test_dead_layers_are_as_frequent_as_they_must_be(widths):
-    """f = 0 without biases exactly where some hidden layer has no unit on."""
+    """Check that, without biases, f = 0 exactly if some hidden layer has no active unit."""
     alive = np.prod([1 - 0.5**n for n in widths[1:]])
     init = Initialisation(widths=widths, sigma_w2=2.0)
     for draws in (
@@ -149,7 +149,7 @@ def test_dispersion_grows_with_the_weight_variance_and_falls_with_the_width():
 
 
 def test_widening_networks_have_the_lower_dispersion_in_the_ordered_phase_only():
-    """``beyond`` B.2 says so without the restriction."""
+    """``beyond`` B.2 makes the statement without the restriction."""
 
     def dispersions(sigma_w2, depth=150, low=100, high=500):
         up = [low + -(-place * (high - low) // depth) for place in range(depth)]
@@ -191,7 +191,7 @@ def test_infinitely_wide_mean_ratio_tends_to_its_limits():
 
 
 def test_no_estimator_is_unbiased_and_the_printed_one_least():
-    """Five draws of a network whose dispersion is 1.2228, 4,000 times over."""
+    """Compare the estimators on 4,000 samples of five draws; the dispersion is 1.2228."""
     init = constant_width(10, 100, sigma_w2=2.0)
     exact = log_moments(init).dispersion
     samples = sample_scalar_chain(init, 20_000, 8).theta.reshape(-1, 5)
@@ -203,7 +203,7 @@ def test_no_estimator_is_unbiased_and_the_printed_one_least():
 
 
 def test_most_estimates_of_a_heavy_tail_lie_below_the_truth():
-    """Edge of chaos, L / M = 1: a 500-draw estimate sees 26.4 in one experiment out of eight."""
+    """Check that, at the edge of chaos with L / M = 1, most 500-draw estimates are too low."""
     init = constant_width(100, 100, sigma_w2=2.0)
     samples = sample_scalar_chain(init, 200_000, 9).theta.reshape(-1, 500)
     estimates = ESTIMATORS["leave_one_out"](samples)

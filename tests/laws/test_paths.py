@@ -1,4 +1,4 @@
-"""Laws of neural paths: NPF Propositions 2.1, 3.1 and 3.3, Lemma 2.1 and what follows from them."""
+"""Laws of neural paths: NPF Propositions 2.1, 3.1 and 3.3, Lemma 2.1 and their consequences."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from finitewidth.kernels.reference import value_tangent_kernel
 
 @st.composite
 def networks(draw, outputs=2):
-    """Weights, inputs and ReLU gates of a small random network, L <= 4 and widths <= 4."""
+    """Draw weights, inputs and ReLU gates of a small network with L <= 4 and widths <= 4."""
     widths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     sizes = [draw(st.integers(1, 4)), *widths, draw(st.integers(1, outputs))]
     generator = torch.Generator().manual_seed(draw(st.integers(0, 10**6)))
@@ -134,7 +134,7 @@ def test_the_normalised_kernel_is_the_kernel_over_its_trace(network):
 
 
 def toy_gates():
-    """The three gate patterns of NPF Figure 1: 2 inputs, two hidden layers of 3."""
+    """Return the three gate patterns of NPF Figure 1: 2 inputs, two hidden layers of 3 units."""
     first = torch.tensor([[1, 1, 0], [1, 0, 1], [0, 1, 0]])
     second = torch.tensor([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
     return [first, second]
