@@ -31,6 +31,8 @@ def shown(expression, **facts):
     ("of(fact.x, 5)", 5, "all 5"),
     ("of(fact.x, 5)", 3, "3 of 5"),
     ("of(fact.x, 5)", 0, "none of 5"),
+    ("of(fact.x, 2)", 2, "both"),
+    ("of(fact.x, 1)", 1, "1 of 1"),
 ])  # fmt: skip
 def test_numbers_are_shown_as_readers_write_them(expression, value, text):
     assert shown(expression, x=value) == text

@@ -110,10 +110,10 @@ def constant(value: Any, place: str) -> str:
 
 
 def part_of(count: int, total: int) -> str:
-    """``all 5``, ``3 of 5`` or ``none of 5``."""
-    return (
-        f"all {total:,}" if count == total else f"{whole(count) if count else 'none'} of {total:,}"
-    )
+    """``all 5``, ``both``, ``3 of 5`` or ``none of 5``."""
+    if count == total > 1:
+        return f"all {total:,}" if total > 2 else "both"
+    return f"{count:,} of {total:,}" if count else f"none of {total:,}"
 
 
 def number(value: float | Sequence[float], digits: int = 0) -> str:

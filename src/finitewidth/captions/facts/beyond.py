@@ -23,13 +23,14 @@ from finitewidth.captions.facts.rows import (
 EDGE = 2.0  # sigma_w^2 at the edge of chaos
 FROM_DEPTH = 20  # where claim B14 begins to hold equation 18 against estimates
 DEEP = 0.5  # share of the range of L/M from which on networks count as deep
+OFTEN = 0.1  # share of points outside their errors from which on errors count as too small
 RELIABLE = 0.1  # relative standard error up to which an estimate of a dispersion is told
 CURVE = ["width", "alpha_0", "sigma_w2"]
 POINT = [*CURVE, "depth"]
 
 
 def beyond_fig1(tables: Tables) -> dict[str, Any]:
-    """R in the three phases beside the limits of Theorem 3.1."""
+    """Dispersion in the three phases beside the limits of Theorem 3.1."""
     return _limits(_group(tables, "phases"))
 
 
@@ -39,7 +40,7 @@ def beyond_fig9(tables: Tables) -> dict[str, Any]:
 
 
 def beyond_fig2(tables: Tables) -> dict[str, Any]:
-    """R near the edge of chaos beside the sums of Theorem 3.2."""
+    """Dispersion near the edge of chaos beside the sums of Theorem 3.2."""
     return _sums(_group(tables, "near"))
 
 
@@ -127,12 +128,12 @@ def _lowest(rows: pd.DataFrame) -> dict[float, str]:
 
 
 def beyond_fig7(tables: Tables) -> dict[str, Any]:
-    """R off the diagonal in the three phases, over r of the diagonal."""
+    """Dispersion off the diagonal in the three phases, over r of the diagonal."""
     return _off_diagonal(_group(tables, "phases"))
 
 
 def beyond_fig8(tables: Tables) -> dict[str, Any]:
-    """R off the diagonal near the edge of chaos, over r of the diagonal."""
+    """Dispersion off the diagonal near the edge of chaos, over r of the diagonal."""
     return _off_diagonal(_group(tables, "near"))
 
 
@@ -238,13 +239,18 @@ def _limits(tables: Tables) -> dict[str, Any]:
         "outside": share(off > ERRORS * few["spread"]),
         "errors": ERRORS,
     }
-    found["often_outside"] = found["outside"] is not None and found["outside"] > 0.1
-    for name, width in (("wide", ends["width"].max()), ("narrow", ends["width"].min())):
-        rows = ends[ends["width"] == width]
-        ratio = rows["y"] / rows["printed_limit"]
-        found[f"{name}_edge"] = span(ratio[rows["sigma_w2"] == EDGE])
-        found[f"{name}_chaotic"] = span(ratio[rows["sigma_w2"] > EDGE])
+    found["often_outside"] = found["outside"] is not None and found["outside"] > OFTEN
+    wide, narrow = (
+        where(ends, width=pick(ends["width"])) for pick in (pd.Series.max, pd.Series.min)
+    )
+    found["wide_edge"] = span(_over_printed(where(wide, sigma_w2=EDGE)))
+    found["wide_chaotic"] = span(_over_printed(wide[wide["sigma_w2"] > EDGE]))
+    found["narrow_edge"] = span(_over_printed(where(narrow, sigma_w2=EDGE)))
     return found | _cancelling(ends)
+
+
+def _over_printed(ends: pd.DataFrame) -> pd.Series:
+    return ends["y"] / ends["printed_limit"]
 
 
 def _cancelling(ends: pd.DataFrame) -> dict[str, Any]:
@@ -277,7 +283,6 @@ def _sums(tables: Tables) -> dict[str, Any]:
         "deepest": int(exact["depth"].max()),
         "ordered": len(ordered),
         "peaks": sum(bool(0 < line.argmax() < len(line) - 1) for line in ordered),
-        "ordered_end": span(line[-1] for line in ordered),
         "edge": span(ratio[ends["sigma_w2"] == EDGE]),
         "above": span(ratio[ends["sigma_w2"] > EDGE]),
         "errors": ERRORS,
@@ -287,7 +292,8 @@ def _sums(tables: Tables) -> dict[str, Any]:
         rows = rows[rows["sigma_w2"] >= EDGE]
         clear = rows["y"] - rows["printed_sums"] > ERRORS * rows["spread"]
         found[f"{sample}_above"] = share(clear)
-    found["told_apart"] = found["more"] and found["many_above"] > ERRORS * found["paper_above"]
+    few, many = found["paper_above"], found["many_above"]
+    found["told_apart"] = few is not None and many is not None and many > ERRORS * few
     last = ends_of(rows, CURVE, "x")
     found["deepest_error"] = span(last["spread"] / last["printed_sums"])
     return found
@@ -358,7 +364,7 @@ def _against_mean_field(rows: pd.DataFrame, theory: pd.DataFrame) -> dict[str, A
 
 
 def _off_diagonal(tables: Tables) -> dict[str, Any]:
-    """R off the diagonal over the exact r on it, of the deepest networks with reliable estimates.
+    """Dispersion off the diagonal over the exact one on it, in the deepest reliable estimates.
 
     An estimate is reliable if its relative standard error is at most `RELIABLE`.
     """
@@ -380,11 +386,8 @@ def _off_diagonal(tables: Tables) -> dict[str, Any]:
     ):
         found[name] = span(part["ratio"])
         found[f"{name}_cosine"] = _cosine_gap(rows[rows["sigma_w2"].isin(part["sigma_w2"])])
-    outside = ends[ends["sigma_w2"] >= EDGE]
-    found["higher"] = len(outside) > 0 and bool((outside["ratio"] > 1).all())
-    found["grows"] = len(outside) > 0 and all(
-        _grows(line) for _, line in rows[rows["sigma_w2"] >= EDGE].groupby([*CURVE, "cosine"])
-    )
+    outside = [line for _, line in rows[rows["sigma_w2"] >= EDGE].groupby([*CURVE, "cosine"])]
+    found["grows"] = bool(outside) and all(map(_grows, outside))
     return found
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 
 from finitewidth.captions.facts import Tables, memorisation
 from finitewidth.captions.facts.rows import (
-    CLEAR,
     ERRORS,
     falls,
     only,
@@ -141,7 +140,7 @@ def npf_extra_limits(tables: Tables) -> dict[str, Any]:
     alike = other[(other["scale"] - 1).abs() <= ERRORS * other["scale_error"]]
     return {
         "own": span(own["scale"]),
-        "own_agree": len(own) > 0 and bool((off <= CLEAR * own["scale_error"]).all()),
+        "furthest": float((off / own["scale_error"]).max()) if len(own) else None,
         "other": span(other["scale"].drop(alike.index)),
         "alike": len(alike),
         "others": len(other),
