@@ -18,8 +18,8 @@ rule errata:
         code=plan.code_of(
             "finitewidth.errata.table",
             "finitewidth.experiments.job",
-            script="experiment",
+            script="declared",
         ),
         settings=config["errata"],
     script:
-        "../scripts/experiment.py"
+        "../scripts/declared.py"

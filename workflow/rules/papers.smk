@@ -47,7 +47,7 @@ for job in plan.declared():
             settings=partial(plan.params, job.name),
             footer=partial(plan.footer, job.name) if job.kind != "experiment" else "",
         script:
-            f"../scripts/{job.kind}.py"
+            "../scripts/declared.py"
 
 
 for paper in plan.papers:

@@ -130,7 +130,7 @@ class Plan:
         job = self.jobs[name]
         modules = job.declared.module, f"finitewidth.{job.declared.module.split('.')[1]}.job"
         texts = [f for r in job.reads if r.reference.startswith("reported/") for f in r.files]
-        return self.code_of(*modules, script=job.kind, texts=texts)
+        return self.code_of(*modules, script="declared", texts=texts)
 
     def code_of(self, *modules: str, script: str, texts: Iterable[str] = ()) -> str:
         """Digest of modules, of all that they import, of their script and of some texts."""

@@ -52,9 +52,11 @@ def keep_records_with_results(folder: str | Path, results: str | Path, make: boo
         make: whether to create the folder of records; otherwise only one that exists is linked.
     """
     link, records = Path(folder) / "metadata", Path(results) / ".records"
-    if link.is_symlink() or not (make or records.is_dir()):
+    if not (make or records.is_dir()):
         return
     records.mkdir(parents=True, exist_ok=True)
+    if link.is_symlink():
+        return
     # without this folder Snakemake takes the records for those of an older version
     (Path(folder) / "incomplete").mkdir(parents=True, exist_ok=True)
     if link.is_dir():

@@ -1,0 +1,25 @@
+"""Rule -> a declared job: run an experiment, or draw or typeset an artifact."""
+
+from finitewidth.common.progress import logged_to
+
+with logged_to(snakemake.log[0]):
+    params = snakemake.params
+    call = {
+        "module": params.module,
+        "inputs": dict(snakemake.input.items()),
+        "outputs": dict(snakemake.output.items()),
+        "settings": params.settings,
+    }
+    layer = params.module.split(".")[1]
+    if layer == "figures":
+        from finitewidth.figures.job import render_figure
+
+        render_figure(**call, footer=params.footer)
+    elif layer == "tables":
+        from finitewidth.tables.job import render_table
+
+        render_table(**call, footer=params.footer)
+    else:
+        from finitewidth.experiments.job import run_experiment
+
+        run_experiment(**call, code=params.code, threads=snakemake.threads)
