@@ -3,7 +3,7 @@
 import pytest
 from tests.captions.synthetic import TABLES
 
-from finitewidth.captions import job
+from finitewidth.captions import facts, job
 from finitewidth.captions.render import Context, environment, listed, render
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
@@ -69,6 +69,12 @@ def test_paragraphs_are_wrapped_and_tags_leave_no_empty_line():
     assert first.startswith("a b word")
     assert max(map(len, first.splitlines())) <= 100
     assert second == "F.\n"
+
+
+def test_a_paper_without_facts_has_captions_all_the_same():
+    assert facts.module_of("unheard") is None
+    assert facts.facts_of("unheard_fig1", {}) == {}
+    assert facts.facts_of("dgn_table1", {}) == {}
 
 
 def test_undefined_names_are_errors_everywhere():

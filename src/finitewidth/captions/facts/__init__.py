@@ -8,6 +8,7 @@ width; templates print such facts behind a condition only.
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,10 +17,19 @@ if TYPE_CHECKING:
 Tables = Mapping[str, "pd.DataFrame"]
 
 
+def module_of(paper: str) -> str | None:
+    """The module with the facts of a paper's captions; None if there is none.
+
+    It is not imported, so the start of a run does not wait for pandas.
+    """
+    name = f"finitewidth.captions.facts.{paper}"
+    return name if find_spec(name) else None
+
+
 def function_of(artifact: str) -> Callable[[Tables], dict[str, Any]] | None:
     """The function that computes the facts of an artifact, if its caption needs any."""
-    paper = artifact.partition("_")[0]
-    return getattr(import_module(f"finitewidth.captions.facts.{paper}"), artifact, None)
+    module = module_of(artifact.partition("_")[0])
+    return getattr(import_module(module), artifact, None) if module else None
 
 
 def facts_of(artifact: str, tables: Tables) -> dict[str, Any]:
