@@ -204,6 +204,8 @@ def test_refresh_without_a_run_says_what_to_do(finished, tmp_path):
     ("wall", "cpu", "seconds"),
     [
         (10, 6, 6),  # read until the end
+        (0.9, 0.4, 0.72),  # read after half a second
+        (0.4, 0.0, 0.4),  # never read, and taken to have run all the time
         (40, 8, 20),  # read for 16 seconds
         (80, 76, 80),  # for 76; no thread takes longer than the clock
         (120, None, 120),  # not at all

@@ -21,8 +21,8 @@ from finitewidth.pipeline.costs.table import (
 from finitewidth.pipeline.costs.work import REFERENCE_YARDSTICK, yardstick
 from finitewidth.report.costs import read_cost
 
-OFTEN = 16  # seconds during which Snakemake looks at a job twice a second
-SELDOM = 30  # seconds between two looks from then on
+OFTEN = 16  # seconds during which Snakemake reads the CPU time of a job every half second
+SELDOM = 30  # seconds between two readings from then on
 MIB = 2**20 / 1e6  # in MB
 
 
@@ -34,8 +34,8 @@ def refresh(
 ) -> str:
     """Replace a preset's rows by what its finished run took.
 
-    The run must have had the preset's own settings and have been made on this machine. Rows of
-    jobs that left no benchmark file stay as they are.
+    The run must have had the preset's own settings and have been made on this machine, with
+    nothing else running. Rows of jobs that left no benchmark file stay as they are.
 
     Args:
         preset: its name.
@@ -94,9 +94,10 @@ def cpu_seconds(wall: float, cpu: float | None) -> float:
         wall: seconds from start to end.
         cpu: CPU seconds at the last reading; None if there was none.
     """
-    if cpu is None:
+    first, pause = (OFTEN, SELDOM) if wall >= OFTEN else (0, 0.5)
+    last = first + (wall - first) // pause * pause
+    if cpu is None or last == 0:
         return wall
-    last = wall if wall < OFTEN else OFTEN + (wall - OFTEN) // SELDOM * SELDOM
     return min(cpu * wall / last, max(cpu, wall))
 
 
