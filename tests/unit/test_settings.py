@@ -226,7 +226,7 @@ def test_any_change_of_a_leaf_passes_or_is_refused_by_name(path, value):
         refused = str(error)
     else:
         return
-    # a number of epochs below `every` is named by the latter; what JSON cannot say has no name
+    # too few epochs are reported under `every`; values that JSON cannot represent have no name
     assert path[-1] in refused or "JSON" in refused
 
 

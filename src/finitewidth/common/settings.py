@@ -226,7 +226,8 @@ def _plain(value: Any) -> Any:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(
-            f"the configuration holds a value that JSON cannot say: {error}"
+            f"the configuration contains a value that JSON cannot represent: {error}; use finite "
+            "numbers, strings, booleans, null, lists and mappings"
         ) from error
 
 
