@@ -147,6 +147,11 @@ class Footers:
                     found.append(".".join(path))
         return tuple(found)
 
+    def modified(self) -> set[str]:
+        """The experiments whose settings differ from those of the unmodified preset."""
+        return {name for name in self.jobs.experiments
+                if self._differ(self.jobs, self._preset, [name])}  # fmt: skip
+
     def _roles(self, reads: Iterable[Read]) -> tuple[str, ...]:
         """The papers' datasets behind some inputs, in the order of the catalogue."""
         every, _ = self.jobs.closure(reads)

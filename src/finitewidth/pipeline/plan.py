@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from finitewidth.captions import facts
 from finitewidth.claims import ledger, needs, reported
 from finitewidth.common import settings
 from finitewidth.common.declarations import (
@@ -27,6 +28,7 @@ from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
+from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read
 from finitewidth.pipeline.sources import read_sources
@@ -91,7 +93,11 @@ class Plan:
     @cached_property
     def requests(self) -> Requests:
         """Memory, time and group of every job."""
-        return Requests(self.config, self.trainings())
+        return Requests(self.config, self.trainings(), self._costs)
+
+    @cached_property
+    def _costs(self) -> Costs:
+        return read_costs(self.root / TABLE, self.config["preset"])
 
     @cached_property
     def captioned(self) -> tuple[str, ...]:
@@ -266,7 +272,8 @@ class Plan:
     def caption_code(self, paper: str) -> str:
         """Digest of the code and of the templates that the captions of a paper are written from."""
         texts = self.caption_inputs(paper)["templates"]
-        return self.code_of("finitewidth.captions.job", script="captions", texts=texts)
+        modules = filter(None, (facts.module_of(paper), "finitewidth.captions.job"))
+        return self.code_of(*modules, script="captions", texts=texts)
 
     def caption(self, artifact: str) -> str:
         """The caption of an artifact, with the numbers of this run."""
@@ -358,5 +365,12 @@ class Plan:
 
     def forecast(self, rules: Mapping[str, Mapping[str, Sequence[str]]], gpu_tflops: float) -> str:
         """What every artifact will cost, as a table; ``rules`` as of `graph`."""
-        entries = done(self.artifacts)
-        return forecast(self.config, entries, rules, self.trainings(), gpu_tflops)
+        return forecast(
+            self.config,
+            done(self.artifacts),
+            rules,
+            self.trainings(),
+            gpu_tflops,
+            costs=self._costs,
+            modified=self.footers.modified(),
+        )
