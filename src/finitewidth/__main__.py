@@ -64,7 +64,9 @@ def show_errata(file: Path | None) -> None:
     # imported here because computing them imports torch
     from finitewidth.errata import document, table
 
-    text = document.markdown(table.ERRATA, preset_only("paper", "config")["errata"]["networks"])
+    titles = {paper.name: paper.title for paper in read_papers()}
+    networks = preset_only("paper", "config")["errata"]["networks"]
+    text = document.markdown(table.errata_of(titles), titles, networks)
     if file is None:
         print(text, end="")
     else:

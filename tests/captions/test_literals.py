@@ -10,7 +10,7 @@ from tests.captions.literals import inspect, typed_in
 
 from finitewidth.captions.facts import function_of
 from finitewidth.claims import ledger
-from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common.declarations import artifacts_of, done, paper_names, read_papers
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = {
@@ -43,7 +43,7 @@ def test_facts_are_computed_where_a_template_asks_for_them_and_nowhere_else(arti
 
 @pytest.mark.parametrize("artifact", TEMPLATES)
 def test_verdicts_are_on_claims_of_the_artifact(artifact):
-    claims = {claim.id: claim for paper in ledger.PAPERS for claim in ledger.claims_of(paper)}
+    claims = {claim.id: claim for paper in paper_names() for claim in ledger.claims_of(paper)}
     for claim in inspect(TEMPLATES[artifact]).claims:
         assert artifact in claims[claim].artifacts
 

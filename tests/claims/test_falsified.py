@@ -13,7 +13,11 @@ from finitewidth.report.findings import read_findings
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = artifacts_of(read_papers(ROOT / "workflow/papers"))
-JUDGED = [paper for paper in ledger.PAPERS if any(c.judge for c in ledger.claims_of(paper))]
+JUDGED = [
+    paper
+    for paper in paper_names(ROOT / "workflow/papers")
+    if any(c.judge for c in ledger.claims_of(paper))
+]
 
 
 def tables_of(claim, supporting):

@@ -20,7 +20,7 @@ TABLES = {
     for experiment in paper.experiments
     for table in experiment.makes
 }
-ALL = [claim for paper in ledger.PAPERS for claim in ledger.claims_of(paper)]
+ALL = [claim for paper in DECLARED for claim in ledger.claims_of(paper.name)]
 JUDGED = [claim for claim in ALL if claim.judge]
 KINDS = (
     "Theorem|Lemma|Corollary|Equation|Section|Appendix|Experiment|Table|Figure|Captions of Figure"
@@ -41,7 +41,6 @@ def verdict(claim, tables, unmet=()):
 
 
 def test_all_claims_of_the_papers_are_entered():
-    assert {paper: len(ledger.claims_of(paper)) for paper in ledger.PAPERS} == COUNTS
     assert len({claim.id for claim in ALL}) == 90
     assert {paper.name: len(ledger.claims_of(paper.name)) for paper in DECLARED} == COUNTS | {
         "npf0": 0
@@ -135,7 +134,7 @@ def test_the_ledger_imports_neither_pandas_nor_scipy():
 
     program = (
         "import sys\nfrom finitewidth.claims import ledger, reported\n"
-        "for p in ledger.PAPERS: ledger.claims_of(p)\n"
+        "for p in ('npf', 'npf0', 'dgn', 'trust', 'beyond'): ledger.claims_of(p)\n"
         "print({'pandas', 'scipy', 'torch'} & set(sys.modules))"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,

@@ -16,10 +16,11 @@ rule errata:
     params:
         module="finitewidth.errata.table",
         code=plan.code_of(
+            *plan.errata_modules(),
             "finitewidth.errata.table",
             "finitewidth.experiments.job",
             script="declared",
         ),
-        settings=config["errata"],
+        settings={**config["errata"], "papers": [paper.name for paper in plan.papers]},
     script:
         "../scripts/declared.py"

@@ -25,8 +25,6 @@ from finitewidth.common.references import table_file
 if TYPE_CHECKING:
     import pandas as pd
 
-PAPERS = ("npf", "dgn", "trust", "thesis", "beyond", "collapse")
-EARLIER_VERSIONS = {"npf0": "npf"}
 NOT_JUDGED = "not judged"
 
 Tables = Mapping[str, "pd.DataFrame"]
@@ -61,19 +59,15 @@ class Claim:
 
 
 def module_of(paper: str) -> str | None:
-    """The module with the claims and numbers of a paper; None if it has neither.
-
-    The earlier version npf0 of npf has its numbers in the module of npf.
-    """
-    name = f"finitewidth.claims.{EARLIER_VERSIONS.get(paper, paper)}"
+    """The module with the claims and numbers of a paper; None if it has neither."""
+    name = f"finitewidth.claims.{paper}"
     return name if find_spec(name) else None
 
 
 def claims_of(paper: str) -> tuple[Claim, ...]:
     """All claims of a paper, in their order (``CLAIMS`` of its module)."""
     module = module_of(paper)
-    claims = import_module(module).CLAIMS if module else ()
-    return tuple(claim for claim in claims if claim.paper == paper)
+    return import_module(module).CLAIMS if module else ()
 
 
 def judge(claim: Claim, tables: Tables, unmet: Sequence[str]) -> Verdict:

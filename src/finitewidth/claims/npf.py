@@ -427,8 +427,5 @@ NUMBERS: tuple[Numbers, ...] = tuple(
         ("npf_text", "accuracy_gain", npf_numbers.cntk_gain_numbers, CNTK),
         ("npf_text", "train_accuracy", npf_numbers.train_numbers, TABLE2),
         ("npf_text", "best_depth", npf_memorisation.best_depths, MEMORISATION),
-        ("npf0_table2", "test_accuracy", npf_accuracy.table2_numbers, TABLE2),
-        ("npf0_fig3", "test_accuracy", npf_numbers.fig3_numbers, STAGES),
-        ("npf0_text", "test_accuracy", npf_numbers.text_numbers, STAGES),
     )
 )

@@ -55,8 +55,7 @@ class Numbers:
 def numbers_of(paper: str) -> tuple[Numbers, ...]:
     """All numbers of a paper, in their order (``NUMBERS`` of its module)."""
     module = module_of(paper)
-    numbers = import_module(module).NUMBERS if module else ()
-    return tuple(one for one in numbers if one.artifact.split("_")[0] == paper)
+    return import_module(module).NUMBERS if module else ()
 
 
 def compare(

@@ -1,17 +1,8 @@
 """docs/errata.md: all misprints and the numbers computed for each, as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from finitewidth.errata.erratum import PAPERS, Erratum, Evidence, outcome
-
-TITLES = {
-    "npf": "`npf`: neural path features and kernels",
-    "dgn": "`dgn`: deep gated networks",
-    "trust": "`trust`: can we trust NTK theory?",
-    "beyond": "`beyond`: NTK beyond the infinite-width limit",
-    "thesis": "`thesis`, chapter 2",
-    "collapse": "`collapse`: neural (tangent kernel) collapse",
-}
+from finitewidth.errata.erratum import Erratum, Evidence, outcome
 
 PREFACE = """# Errata: misprints in the papers
 
@@ -27,13 +18,14 @@ more than 1e-3 and more than 6 standard errors). The pipeline writes the same to
 """
 
 
-def markdown(errata: Sequence[Erratum], networks: int) -> str:
+def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int) -> str:
     """The whole document.
 
     Numbers have four digits and errors two, so that all machines write the same text.
 
     Args:
         errata: in the order in which they are shown within a paper.
+        titles: key of a paper -> its title.
         networks: number of small networks that a check draws.
     """
     found = {erratum.id: erratum.computed(networks) for erratum in errata}
@@ -45,8 +37,8 @@ def markdown(errata: Sequence[Erratum], networks: int) -> str:
         f"or notation with nothing to compute. Drawn ones use {networks:,} small networks, "
         "or fewer wide ones.\n",
     ]
-    for paper in PAPERS:
-        parts.append(f"## {TITLES[paper]}\n")
+    for paper in dict.fromkeys(erratum.paper for erratum in errata):
+        parts.append(f"## `{paper}`: {titles[paper]}\n")
         parts += [entry(e, found[e.id]) for e in errata if e.paper == paper]
     return "\n".join(parts)
 

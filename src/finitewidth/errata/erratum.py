@@ -15,8 +15,6 @@ import numpy as np
 Kind = Literal["formula", "index", "wording", "units"]
 Outcome = Literal["misprint confirmed", "not confirmed", "not computed"]
 
-PAPERS = ("npf", "dgn", "trust", "beyond", "thesis", "collapse")
-
 AGREES = 1e-8  # relative
 DIFFERS = 1e-3
 AGREES_ERRORS = 4  # standard errors

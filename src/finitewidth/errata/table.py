@@ -1,21 +1,24 @@
 """All errata of the papers, each with its printed, corrected and true value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.errata import beyond, collapse, dgn, npf, thesis, trust
 from finitewidth.errata.erratum import Erratum, outcome
 
-ERRATA: tuple[Erratum, ...] = (
-    *npf.ERRATA,
-    *dgn.ERRATA,
-    *trust.ERRATA,
-    *beyond.ERRATA,
-    *thesis.ERRATA,
-    *collapse.ERRATA,
-)
+
+def modules_of(papers: Iterable[str]) -> list[str]:
+    """The modules with the errata of some papers, those left out that have none."""
+    names = [f"finitewidth.errata.{paper}" for paper in papers]
+    return [name for name in names if find_spec(name)]
+
+
+def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
+    """All errata of some papers, paper by paper (``ERRATA`` of their modules)."""
+    return tuple(e for name in modules_of(papers) for e in import_module(name).ERRATA)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -23,14 +26,15 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``networks``, the number of small networks that a check draws. Checks with wide
-            networks draw fewer.
+        settings: ``papers``, their keys; ``networks``, the number of small networks that a check
+            draws. Checks with wide networks draw fewer.
 
     Returns:
         ``errata``: id, paper, place, kind, printed, corrected, evidence; quantity, truth,
         truth_error, printed_value, corrected_value (empty if nothing is computed); outcome.
     """
-    return {"errata": pd.DataFrame([row(erratum, settings["networks"]) for erratum in ERRATA])}
+    errata = errata_of(settings["papers"])
+    return {"errata": pd.DataFrame([row(erratum, settings["networks"]) for erratum in errata])}
 
 
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:

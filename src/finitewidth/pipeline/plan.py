@@ -225,6 +225,11 @@ class Plan:
         """The table of the papers' misprints."""
         return f"{self.results}/errata/experiments/errata.csv"
 
+    def errata_modules(self) -> list[str]:
+        """The modules with the misprints of the papers."""
+        names = (f"finitewidth.errata.{paper.name}" for paper in self.papers)
+        return [name for name in names if find_spec(name)]
+
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, and the numbers it prints."""
         paper = wildcards.paper
