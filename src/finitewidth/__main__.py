@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "errata":
             show_errata(options.write)
         elif options.command == "costs":
-            refresh_costs(options.preset)
+            refresh_costs(options.preset, options.new)
         else:
             print("\n".join(listed(options.preset, options.planned)))
     except FinitewidthError as error:
@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     errata.add_argument("--write", type=Path, metavar="FILE", help="write to a file, not to stdout")
     report = commands.add_parser("report", help="build the report from the results there are")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
+    costs.add_argument("--new", action="store_true", help="only jobs that have no row yet")
     for command in (listing, plan, report, costs):
         command.add_argument("--preset", choices=PRESETS, default="quick")
     return parser
@@ -73,11 +74,11 @@ def show_errata(file: Path | None) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def refresh_costs(preset: str) -> None:
+def refresh_costs(preset: str, only_new: bool) -> None:
     """Update the table of costs from the benchmark files of a finished run."""
     from finitewidth.pipeline.costs.refresh import refresh
 
-    print(refresh(preset, Path("results") / preset))
+    print(refresh(preset, Path("results") / preset, only_new=only_new))
 
 
 def listed(preset: str, planned: bool) -> list[str]:

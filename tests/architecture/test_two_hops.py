@@ -13,6 +13,7 @@ from finitewidth.claims import ledger
 from finitewidth.common.declarations import Experiment, artifacts_of, done, read_papers
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import PRESETS, preset_only
+from finitewidth.pipeline.costs.table import KINDS, TABLE, read_costs
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +95,9 @@ def test_a_finished_artifact_has_no_claim_without_a_judge():
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_job_has_a_cost_estimate(preset):
     plan = Plan(preset_only(preset, ROOT / "config"), ROOT)
-    for name in (*DONE, *EXPERIMENTS, "claims", "captions", "report", "dataset", "errata"):
+    rows = read_costs(ROOT / TABLE, preset).rows
+    assert {*EXPERIMENTS, *KINDS, "errata"} == set(rows)
+    for name in (*DONE, *EXPERIMENTS, *KINDS, "errata"):
         assert plan.minutes(name, None, attempt=1) > 0
         assert plan.memory(name, None, attempt=1) > 0
     for training in plan.trainings():

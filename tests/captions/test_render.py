@@ -53,8 +53,8 @@ def test_lists_of_any_length():
     ("{% if fact.x %}", "Unexpected end of template"),
 ])  # fmt: skip
 def test_what_a_template_may_not_print_is_refused_with_its_artifact(template, message):
+    context = Context({"missing": None, "lost": float("nan"), "x": 1}, {"B01": "supported"})
     with pytest.raises(ResultError, match=f"caption of beyond_fig5: .*{message}"):
-        context = Context({"missing": None, "lost": float("nan"), "x": 1}, {"B01": "supported"})
         render(template, "beyond_fig5", context)
 
 

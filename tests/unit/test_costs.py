@@ -86,11 +86,10 @@ def test_the_table_is_as_it_would_be_written(tmp_path):
     assert (tmp_path / "costs.tsv").read_text() == (ROOT / TABLE).read_text()
 
 
-def test_a_job_without_a_row_is_refused_and_the_message_tells_the_remedy():
-    with pytest.raises(ConfigError) as error:
-        read_costs(ROOT / TABLE, "quick")["npf_new"]
-    for word in ("npf_new", "workflow/costs.tsv", "python -m finitewidth costs --preset quick"):
-        assert word in str(error.value)
+def test_a_new_job_has_an_estimate_before_its_first_run():
+    new = read_costs(ROOT / TABLE, "quick")["npf_new"]
+    assert (new.job, new.preset, new.estimated) == ("npf_new", "quick", True)
+    assert new.seconds > 0
 
 
 @pytest.mark.parametrize(
@@ -185,6 +184,19 @@ def test_refresh_takes_times_memory_and_sizes_from_benchmark_files(finished):
     assert read_costs(table, "paper").rows["npf_nu"].seconds == 99
     assert re.search(r"^npf_nu +~2 +4 +0\.50$", said, re.M)
     assert re.search(r"^report +none +4\.5 *$", said, re.M)
+
+
+def test_refresh_of_new_jobs_keeps_all_other_rows_and_gives_them_to_other_presets(finished):
+    results, table = finished
+    before = {(row.preset, row.job): row for row in read_table(table)}
+    refresh("quick", results, table, 0.03, only_new=True)
+    after = {(row.preset, row.job): row for row in read_table(table)}
+    assert before.items() <= after.items()
+    assert after["quick", "npf_nu_deep"].source.startswith("measured")
+    for preset in ("smoke", "laptop", "paper"):
+        new = after[preset, "npf_nu_deep"]
+        assert new.estimated
+        assert new.seconds == after["quick", "npf_nu_deep"].seconds
 
 
 def test_a_second_refresh_changes_nothing(finished):
@@ -375,8 +387,7 @@ def test_a_training_is_forecast_by_the_formula_and_an_experiment_by_its_row():
     assert cost("npf_nu", mine.config, {}, costs) == Known(
         Work(seconds=5, memory=1e8, disk=5e3), estimated=True
     )
-    with pytest.raises(ConfigError, match="npf_new"):
-        cost("npf_new", mine.config, {}, costs)
+    assert cost("npf_new", mine.config, {}, costs).estimated
 
 
 def test_pictures_of_a_folder_are_reckoned_as_the_original():

@@ -89,9 +89,6 @@ def cost(
         trainings: ``paper/name`` -> what is trained.
         costs: the preset's rows of the table.
         kinds: job -> name of its row, where that is another.
-
-    Raises:
-        ConfigError: the table has no such row.
     """
     if job in trainings:
         planned = trainings[job]

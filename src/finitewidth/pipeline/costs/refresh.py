@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from statistics import mean
 
 from finitewidth.common.errors import ResultError
+from finitewidth.common.settings import PRESETS
 from finitewidth.pipeline.costs.table import (
+    ESTIMATED,
     KINDS,
     MEASURED,
     TABLE,
@@ -31,8 +33,12 @@ def refresh(
     results_folder: str | Path,
     table_path: str | Path = TABLE,
     seconds_here: float | None = None,
+    *,
+    only_new: bool = False,
 ) -> str:
     """Replace a preset's rows by what its finished run took.
+
+    A job that has no row at another preset yet gets the same row there, marked as estimated.
 
     The run must have had the preset's own settings and have been made on this machine, with
     nothing else running. Rows of jobs that left no benchmark file stay as they are.
@@ -41,6 +47,7 @@ def refresh(
         preset: its name.
         results_folder: ``results/<preset>``; datasets are looked for beside it.
         table_path: the table, which is rewritten.
+        only_new: keep the rows of jobs that have one already.
         seconds_here: of `yardstick` on this machine, when the run was made; measured by default.
 
     Returns:
@@ -57,8 +64,17 @@ def refresh(
             f"{results_folder} has no benchmark files; first run "
             f"`snakemake --cores 2 --config preset={preset}`"
         )
+    if only_new:
+        now = {job: row for job, row in now.items() if job not in before}
     others = [row for row in read_table(table_path) if row.preset != preset]
-    write_table(table_path, [*others, *{**before, **now}.values()])
+    known = {(row.preset, row.job) for row in others}
+    estimates = [
+        replace(row, preset=name, source=ESTIMATED)
+        for name in PRESETS
+        for job, row in now.items()
+        if name != preset and (name, job) not in known
+    ]
+    write_table(table_path, [*others, *estimates, *{**before, **now}.values()])
     return comparison(before, now)
 
 

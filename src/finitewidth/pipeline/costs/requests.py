@@ -42,11 +42,7 @@ class Requests:
         self._gpu = gpu(config["gpu_tflops"]) if config["device"] != "cpu" else REFERENCE
 
     def forecast(self, job: str) -> float:
-        """Minutes that a training ``paper/name`` or a job with a row in the table will take.
-
-        Raises:
-            ConfigError: the job is no training and the table has no row for it; so below.
-        """
+        """Minutes that a training ``paper/name`` or another job of the table will take."""
         machine = self._gpu if job in self._trainings else REFERENCE
         known = cost(job, self._config, self._trainings, self._costs)
         return machine.seconds(known.work) / 60

@@ -20,7 +20,7 @@ benchmark files say (`finitewidth.pipeline.costs.refresh`).
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 from finitewidth.common.errors import ConfigError
@@ -48,6 +48,7 @@ class Cost:
         return self.source == ESTIMATED
 
 
+UNKNOWN = Cost("", "", seconds=600, memory_mb=2000, disk_kb=None, source=ESTIMATED)
 COLUMNS = tuple(field.name for field in fields(Cost))
 
 
@@ -58,26 +59,14 @@ class Costs:
     Attributes:
         preset: its name.
         rows: job -> row.
-        file: where the rows were read from, for error messages.
     """
 
     preset: str
     rows: Mapping[str, Cost]
-    file: str | Path = TABLE
 
     def __getitem__(self, job: str) -> Cost:
-        """The row of a job.
-
-        Raises:
-            ConfigError: the table has no such row.
-        """
-        if job not in self.rows:
-            raise ConfigError(
-                f"{self.file} has no row for job {job!r} at preset {self.preset}. Add one with "
-                f"source {ESTIMATED!r}; `python -m finitewidth costs --preset {self.preset}` "
-                "replaces it by measured values once the job has run"
-            )
-        return self.rows[job]
+        """The row of a job; `UNKNOWN` for a new one, which has none before its first run."""
+        return self.rows.get(job) or replace(UNKNOWN, preset=self.preset, job=job)
 
 
 def row_of(rule: str) -> str:
@@ -87,7 +76,7 @@ def row_of(rule: str) -> str:
 
 def read_costs(path: str | Path, preset: str) -> Costs:
     """The rows of one preset. Errors as of `read_table`."""
-    return Costs(preset, {row.job: row for row in read_table(path) if row.preset == preset}, path)
+    return Costs(preset, {row.job: row for row in read_table(path) if row.preset == preset})
 
 
 def read_table(path: str | Path) -> list[Cost]:
