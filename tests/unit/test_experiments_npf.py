@@ -97,7 +97,7 @@ def staged(diverged=()):
         for stage in range(3) for seed in range(2)
     ]  # fmt: skip
     reported = pd.DataFrame({"artifact": ["npf_fig3"], "column": ["cntk"], "value": [77.43]})
-    inputs = {"frozen": pd.DataFrame(frozen), "table2": measured(everywhere())["rows"],
+    inputs = {"frozen": pd.DataFrame(frozen), "regimes": measured(everywhere())["rows"],
               "reported_npf": reported}  # fmt: skip
     settings = {"network": "gconv", "optimiser": "adam", "ddof": 0, "select": "best_test"}
     return stages.measure(inputs, settings)

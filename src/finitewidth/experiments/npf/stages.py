@@ -12,7 +12,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Accuracy of FLNPF at every stage, and its reference lines.
 
     Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``table2``, the
+        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``regimes``, the
             rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
         settings: ``network`` and ``optimiser`` (the row of Table 2 for the ReLU line), ``ddof``,
             ``select``.
@@ -30,9 +30,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     }
     rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
     rows.append(_row("FRNPF", {**points[0], "spread": None}))
-    table2, name = inputs["table2"], f"{settings['network']}_{settings['optimiser']}"
-    relu = table2[
-        (table2["paper"] == "npf") & (table2["row"] == name) & (table2["regime"] == "relu")
+    regimes, name = inputs["regimes"], f"{settings['network']}_{settings['optimiser']}"
+    relu = regimes[
+        (regimes["paper"] == "npf") & (regimes["row"] == name) & (regimes["regime"] == "relu")
     ].iloc[0]
     height = relu[f"{settings['select']}_mean"] / 100
     rows.append(_row("ReLU", {"y": height, "runs": relu["runs"], "failed": relu["diverged"]}))
