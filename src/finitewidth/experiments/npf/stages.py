@@ -12,8 +12,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Accuracy of FLNPF at every stage, and its reference lines.
 
     Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``regimes``, the
-            rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
+        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``regimes``,
+            the rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
         settings: ``network`` and ``optimiser`` (the row of Table 2 for the ReLU line), ``ddof``,
             ``select``.
 
