@@ -140,5 +140,16 @@ def test_every_declared_family_of_trainings_is_a_function_and_is_read():
     assert set(QUICK.trainings()) <= set(jobs)
 
 
+def test_the_readme_counts_what_is_declared():
+    text = (ROOT / "README.md").read_text()
+    own = [entry for entry in ARTIFACTS.values() if not entry.extra]
+    made = [entry for entry in own if entry.done]
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    extras = words[len(DONE) - len(made)]
+    text = " ".join(text.split())
+    assert f"{len(made)} of the {len(own)} numbered tables and figures are made so far" in text
+    assert f"with {extras} extras" in text
+
+
 def test_a_tables_provenance_stands_beside_it():
     assert all(isinstance(e, Experiment) and e.makes for e in EXPERIMENTS.values())

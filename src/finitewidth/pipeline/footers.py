@@ -102,7 +102,7 @@ class Footers:
     def _is_choice(self, path: tuple[str, ...]) -> bool:
         return self._sources[path].kind == "choice"
 
-    def scale(self, reads: Iterable[Read], role: str | None = None) -> Scale:
+    def scale(self, reads: Sequence[Read], role: str | None = None) -> Scale:
         """How the jobs behind some inputs compare with the preset and the paper.
 
         Args:
@@ -122,7 +122,7 @@ class Footers:
             originals=originals,
         )
 
-    def _jobs_behind(self, reads: Iterable[Read], role: str | None = None) -> tuple[str, ...]:
+    def _jobs_behind(self, reads: Sequence[Read], role: str | None = None) -> tuple[str, ...]:
         _, jobs = self.jobs.closure(reads)
         trainings = self.jobs.trainings
         return tuple(
@@ -152,13 +152,13 @@ class Footers:
         return {name for name in self.jobs.experiments
                 if self._differ(self.jobs, self._preset, [name])}  # fmt: skip
 
-    def _roles(self, reads: Iterable[Read]) -> tuple[str, ...]:
+    def _roles(self, reads: Sequence[Read]) -> tuple[str, ...]:
         """The papers' datasets behind some inputs, in the order of the catalogue."""
         every, _ = self.jobs.closure(reads)
         found = {read.role for read in every}
         return tuple(role for role in ROLES if role in found)
 
-    def datasets(self, reads: Iterable[Read]) -> dict[str, str]:
+    def datasets(self, reads: Sequence[Read]) -> dict[str, str]:
         """Role -> what is shown in its place, stand-ins named as such."""
         data = self._config["data"]
         trees = data["imagefolder"]
