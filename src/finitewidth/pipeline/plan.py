@@ -3,6 +3,7 @@
 Imports no torch: Snakemake reads this at every start.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
@@ -34,6 +35,7 @@ from finitewidth.pipeline.jobs import Job, Read
 from finitewidth.pipeline.sources import read_sources
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
+VERDICT = re.compile(r"""verdict\(["'](\w+)["']\)""")  # in the template of a caption
 
 
 def checked(config: Mapping[str, Any], root: str | Path, papers: Sequence[Paper]) -> None:
@@ -307,8 +309,16 @@ class Plan:
         return {
             "templates": [f"workflow/report/{entry.artifact}.rst" for entry in entries],
             "tables": list(dict.fromkeys(tables)),
-            "verdicts": [self.verdict_tables(each.name)["verdicts"] for each in self.papers],
+            "verdicts": [self.verdict_tables(each)["verdicts"] for each in self._cited(entries)],
         }
+
+    def _cited(self, entries: Iterable[Artifact]) -> list[str]:
+        """The papers on whose claims the captions of some artifacts tell verdicts."""
+        templates = (self.root / f"workflow/report/{entry.artifact}.rst" for entry in entries)
+        found = {c for file in templates for c in VERDICT.findall(file.read_text(encoding="utf-8"))}
+        if not found:
+            return []
+        return [p.name for p in self.papers if found & {c.id for c in ledger.claims_of(p.name)}]
 
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
