@@ -1,7 +1,6 @@
 """A checkout with one finished training, and the results of an undisturbed run."""
 
 import re
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,11 +22,7 @@ class Faulty(Checkout):
     """A checkout in which a fault occurs."""
 
     def __init__(self, path: Path, of: Checkout | None = None):
-        if of is None:
-            super().__init__(path)
-        else:
-            shutil.copytree(of.path, path, symlinks=True)
-            self.path = path
+        super().__init__(path, of and of.path)
 
     def begin(self, *settings: str):
         """Start the training without waiting for it."""

@@ -1,5 +1,6 @@
 """A checkout of its own for tests that run Snakemake, and one finished smoke run."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -34,8 +35,12 @@ def trainings_planned(preset: str) -> int:
 class Checkout:
     """A copy of the project in which tests may change code, run, kill and compare."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, of: Path | None = None):
+        """Copy the project, or ``of``, another checkout with its results, into ``path``."""
         self.path = path
+        if of is not None:
+            shutil.copytree(of, path, symlinks=True)
+            return
         path.mkdir(parents=True)
         for part in PARTS:
             source = ROOT / part
@@ -136,12 +141,21 @@ def make_checkout(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def smoke(make_checkout):
-    """A checkout with the whole DAG run at preset smoke. Leave it as you find it."""
-    checkout = make_checkout("smoke")
-    finished = checkout.run()
-    assert finished.returncode == 0, finished.stdout
-    return checkout
+def smoke(tmp_path_factory):
+    """A checkout with the whole DAG run at preset smoke. Leave it as you find it.
+
+    The run is made once for all processes of pytest-xdist; each gets a copy.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / "smoke.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "smoke.done").exists():
+            shutil.rmtree(shared / "smoke", ignore_errors=True)
+            finished = Checkout(shared / "smoke").run()
+            assert finished.returncode == 0, finished.stdout
+            (shared / "smoke.done").touch()
+    return Checkout(tmp_path_factory.mktemp("checkouts") / "smoke", of=shared / "smoke")
 
 
 @pytest.fixture

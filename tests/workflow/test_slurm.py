@@ -14,7 +14,7 @@ PROFILE = ("--profile", "profiles/slurm", "--slurm-status-command", "squeue",
            "--slurm-init-seconds-before-status-checks", "5", "--latency-wait", "10")  # fmt: skip
 TARGETS = ("beyond_fig5", "npf_fig3")
 LONG = "npf={kvf: {epochs: 60, every: 20}}"
-KVF = "results/smoke/npf/experiments/kvf.csv"
+KVF = "results/smoke/npf/experiments/kvf_curves.csv"
 
 
 @pytest.fixture(scope="module")
