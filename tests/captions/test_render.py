@@ -48,12 +48,11 @@ def test_lists_of_any_length():
     ("{{ fact.missing | number(2) }}", "guard the sentence"),
     ("{{ fact.lost | number(2) }}", "no number to print"),
     ("{{ typo }}", "typo"),
-    ("{{ verdict('Z99') }}", "no claim Z99"),
     ("{{ paper('500', ' ') }}", "no place in a paper"),
     ("{% if fact.x %}", "Unexpected end of template"),
 ])  # fmt: skip
 def test_what_a_template_may_not_print_is_refused_with_its_artifact(template, message):
-    context = Context({"missing": None, "lost": float("nan"), "x": 1}, {"B01": "supported"})
+    context = Context({"missing": None, "lost": float("nan"), "x": 1})
     with pytest.raises(ResultError, match=f"caption of beyond_fig5: .*{message}"):
         render(template, "beyond_fig5", context)
 
