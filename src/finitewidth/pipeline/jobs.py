@@ -128,10 +128,7 @@ class Jobs:
             )  # fmt: skip
         if name in self.artifacts:
             declared = self.artifacts[name]
-            params = {
-                **declared.show,
-                **chosen(self.config.get(declared.paper, {}), declared.settings),
-            }
+            params = {**declared.show, **self._chosen(declared.paper, name, declared.settings)}
             return Job(
                 name=name, kind=declared.kind, paper=declared.paper, declared=declared,
                 reads=tuple(self._reads(declared.paper, declared.of)), params=params,
@@ -140,6 +137,13 @@ class Jobs:
             return self._training(name)
         raise ConfigError(f"{name!r} is neither an artifact, an experiment nor a training; "
                           "workflow/papers/ declares what there is")  # fmt: skip
+
+    def _chosen(self, paper: str, name: str, wanted: Any) -> Any:
+        try:
+            return chosen(self.config.get(paper, {}), wanted)
+        except ConfigError as error:
+            raise ConfigError(f"workflow/papers/{paper}.yaml: {name}: {error}; write it below the "
+                              f"key {paper!r} of config/papers/{paper}.yaml") from None  # fmt: skip
 
     def _training(self, name: str) -> Job:
         training, paper = self.trainings[name], name.split("/")[0]
@@ -251,7 +255,7 @@ def _at(section: Mapping[str, Any], path: str) -> Any:
     found: Any = section
     for key in path.split("."):
         if not isinstance(found, Mapping) or key not in found:
-            raise ConfigError(f"a declaration names the setting {path!r}, which does not exist")
+            raise ConfigError(f"there is no setting {path!r}")
         found = found[key]
     return found
 

@@ -23,6 +23,7 @@ from finitewidth.common.declarations import (
     paper_names,
     read_papers,
 )
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
 from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, source_for
@@ -303,8 +304,16 @@ class Plan:
         }
 
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
-        """The templates, tables and verdicts that the captions of a paper are written from."""
+        """The templates, tables and verdicts that the captions of a paper are written from.
+
+        Raises:
+            ConfigError: a finished artifact has no caption.
+        """
         entries = done(self.artifacts, paper)
+        for entry in entries:
+            if not (self.root / f"workflow/report/{entry.artifact}.rst").is_file():
+                raise ConfigError(f"{entry.artifact} has no caption; write "
+                                  f"workflow/report/{entry.artifact}.rst")  # fmt: skip
         tables = (f for e in entries for f in self.jobs[e.artifact].inputs.values())
         return {
             "templates": [f"workflow/report/{entry.artifact}.rst" for entry in entries],
