@@ -124,7 +124,7 @@ class Jobs:
             return Job(
                 name=name, kind="experiment", paper=declared.paper, declared=declared,
                 reads=tuple(self._reads(declared.paper, declared.reads)),
-                params=chosen(self.config.get(declared.paper, {}), declared.settings),
+                params=self._chosen(declared.paper, name, declared.settings),
             )  # fmt: skip
         if name in self.artifacts:
             declared = self.artifacts[name]
