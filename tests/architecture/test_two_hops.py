@@ -10,7 +10,7 @@ import pytest
 from tests.workflow_rules import rules
 
 from finitewidth.claims import ledger
-from finitewidth.common.declarations import Experiment, artifacts_of, done, read_papers
+from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import PRESETS, preset_only
 from finitewidth.pipeline.costs.table import KINDS, TABLE, read_costs
@@ -140,7 +140,3 @@ def test_every_declared_family_of_trainings_is_a_function_and_is_read():
             assert QUICK.jobs.families[paper.name, family]
     _, jobs = QUICK.jobs.closure(read for name in EXPERIMENTS for read in QUICK.jobs[name].reads)
     assert set(QUICK.trainings()) <= set(jobs)
-
-
-def test_a_tables_provenance_stands_beside_it():
-    assert all(isinstance(e, Experiment) and e.makes for e in EXPERIMENTS.values())
