@@ -12,7 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-Kind = Literal["formula", "index", "wording", "units"]
+from finitewidth.common.texts import TEXTS, Quote
+
+Kind = Literal["misprint", "wrong result", "imprecise remark", "convention"]
 Outcome = Literal["misprint confirmed", "not confirmed", "not computed"]
 
 AGREES = 1e-8  # relative
@@ -68,10 +70,16 @@ class Erratum:
         place: equation, lemma or table.
         printed: the printed text, in Unicode.
         corrected: the correct text.
-        kind: the kind of misprint.
+        kind: ``misprint`` (the symbols differ from what the paper itself derives or uses),
+            ``wrong result`` (the statement follows from a mistake in the derivation),
+            ``imprecise remark`` (true with a condition that it does not state) or ``convention``
+            (two definitions that differ, in one paper or between papers).
         evidence: one sentence on what is computed or, without a check, why nothing is.
         check: computes the evidence; None if there is nothing to compute.
         drawn: whether ``check`` takes the number of random networks.
+        quotes: the printed words in every copy of the paper that has them.
+        claims: ids of the claims that state the same fact.
+        numbers: printed numbers that are the same fact, ``artifact/quantity/row``.
     """
 
     id: str
@@ -83,6 +91,14 @@ class Erratum:
     evidence: str
     check: Callable[..., Evidence] | None = None
     drawn: bool = False
+    quotes: tuple[Quote, ...] = ()
+    claims: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    @property
+    def transcribed(self) -> bool:
+        """Whether all copies with the printed words were read from pictures of pages."""
+        return all(TEXTS[quote.text].transcribed for quote in self.quotes)
 
     def computed(self, networks: int) -> Evidence | None:
         """Run the check with ``networks`` random networks; None without a check."""
