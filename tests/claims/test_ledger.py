@@ -9,6 +9,7 @@ import pytest
 from tests.claims.synthetic import dgn_training
 
 from finitewidth.claims import ledger, verdicts
+from finitewidth.common import texts
 from finitewidth.common.declarations import artifacts_of, read_papers
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,8 @@ KINDS = (
     "Theorem|Lemma|Corollary|Equation|Section|Appendix|Experiment|Table|Figure|Captions of Figure"
 )
 PLACE = rf"({KINDS})s? ([A-D]?\.?\d|[A-D])"
+# copies of the papers that the words of their claims are taken from
+TEXTS_OF = {"npf": ("npf", "npf0"), "dgn": ("dgn",), "trust": ("trust",)}
 COUNTS = {"npf": 17, "dgn": 21, "trust": 19, "beyond": 18, "collapse": 14, "thesis": 1}
 
 
@@ -36,8 +39,23 @@ def made_up(claim):
     return module.ROWS[claim.id]
 
 
-def verdict(claim, tables, unmet=()):
-    return ledger.judge(claim, tables, unmet).verdict
+def texts_of(paper):
+    return TEXTS_OF.get(paper, ("thesis",))
+
+
+def judged_as(claim, tables, **situation):
+    return ledger.judge(claim, tables, ledger.Situation(**situation))
+
+
+def verdict(claim, tables, **situation):
+    return judged_as(claim, tables, **situation).verdict
+
+
+def bare(**facts):
+    """A claim without a judge, but for what is given."""
+    common = {"id": "X1", "paper": "npf", "place": "here", "kind": verdicts.OBSERVATION,
+              "statement": "s.", "rule": "r."}  # fmt: skip
+    return ledger.Claim(**common | facts)
 
 
 def test_all_claims_of_the_papers_are_entered():
@@ -57,6 +75,33 @@ def test_a_claim_says_where_it_stands_and_when_it_holds(claim):
 
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_a_claim_says_how_strong_it_is(claim):
+    """Its kind, its words in the paper, what limits it, and the sizes that it is about."""
+    assert claim.kind in verdicts.KINDS
+    assert claim.quotes
+    assert {quote.text for quote in claim.quotes} <= set(texts_of(claim.paper))
+    assert claim.sizes
+    assert (claim.kind == verdicts.HEDGED) <= bool(claim.hedge)
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_the_words_of_a_claim_stand_in_the_paper(claim):
+    copies = texts.copies()
+    if not copies:
+        pytest.skip(f"{texts.FOLDER} names no folder with the texts of the papers")
+    for quote in claim.quotes:
+        if quote.text in copies:
+            assert texts.stands_there(quote, copies[quote.text]), quote
+
+
+@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
+def test_every_threshold_is_the_papers_or_ours_with_a_reason(claim):
+    for made in made_up(claim):
+        for row in judged_as(claim, made()).parts:
+            assert (row["threshold_of"] == "the paper") != bool(row["reason"]), row["part"]
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
 def test_a_claim_that_only_finished_artifacts_show_has_a_judge(claim):
     """A claim without a judge waits for an experiment: no artifact shows it yet, or not all do."""
     finished = claim.artifacts and all(ARTIFACTS[name].done for name in claim.artifacts)
@@ -67,7 +112,12 @@ def test_a_claim_that_only_finished_artifacts_show_has_a_judge(claim):
 def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
     supporting, contradicting = made_up(claim)
     assert verdict(claim, supporting()) == verdicts.SUPPORTED
-    assert verdict(claim, contradicting()) == verdicts.CONTRADICTED
+    found = judged_as(claim, contradicting())
+    binding = [r for r in found.parts if r["threshold_of"] == "the paper" and not r["outside"]]
+    if binding:
+        assert found.verdict in (verdicts.CONTRADICTED, verdicts.IN_PART)
+    else:
+        assert (found.verdict, found.count(verdicts.FAILS) > 0) == (verdicts.NOT_DECIDABLE, True)
     assert set(supporting()) == set(contradicting()) == set(claim.reads)
 
 
@@ -81,14 +131,14 @@ def test_without_rows_nothing_is_decided(claim):
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
 def test_with_unmet_needs_comparisons_are_shown_without_a_verdict(claim):
     supporting, _ = made_up(claim)
-    decided = ledger.judge(claim, supporting(), ())
-    shown = ledger.judge(claim, supporting(), ["needs a; this run has b", "needs c"])
+    decided = judged_as(claim, supporting())
+    shown = judged_as(claim, supporting(), unmet=["needs a; this run has b", "needs c"])
     assert shown.verdict == verdicts.NOT_DECIDABLE
     assert shown.reason == "needs a; this run has b; needs c"
     assert shown.decisive == decided.decisive
-    assert {part["verdict"] for part in shown.parts} == {"not judged"}
-    assert [p | {"verdict": ""} for p in shown.parts] == [
-        p | {"verdict": ""} for p in decided.parts
+    assert {part["outcome"] for part in shown.parts} == {"not judged"}
+    assert [p | {"outcome": ""} for p in shown.parts] == [
+        p | {"outcome": ""} for p in decided.parts
     ]
 
 
@@ -98,33 +148,29 @@ def test_tables_too_small_for_a_claim_stop_no_judge(claim, rows):
     """As at preset smoke: whatever fails in a comparison, the verdict is the unmet need."""
     supporting, _ = made_up(claim)
     few = {name: table.iloc[:rows] for name, table in supporting().items()}
-    found = ledger.judge(claim, few, ["needs more"])
+    found = judged_as(claim, few, unmet=["needs more"])
     assert (found.verdict, found.reason) == (verdicts.NOT_DECIDABLE, "needs more")
-    assert {part["verdict"] for part in found.parts} <= {"not judged"}
+    assert {part["outcome"] for part in found.parts} <= {"not judged"}
 
 
 def test_a_mistake_in_a_judge_is_not_taken_for_missing_rows():
     def mistaken(tables):
         return tables.nothing
 
-    bare = ledger.Claim(
-        id="X1", paper="npf", place="here", statement="s.", rule="r.", judge=mistaken
-    )
     with pytest.raises(AttributeError):
-        ledger.judge(bare, {}, ["needs more"])
+        judged_as(bare(judge=mistaken), {}, unmet=["needs more"])
 
 
 def test_random_labels_not_yet_fitted_leave_d16_open():
     claim = next(claim for claim in JUDGED if claim.id == "D16")
-    judged = ledger.judge(claim, dgn_training.mnist(labels=0.6), ())
+    judged = judged_as(claim, dgn_training.mnist(labels=0.6))
     assert judged.verdict == verdicts.NOT_DECIDABLE
     assert "random_labels: 0.6 at best within 100 epochs" in judged.reason
 
 
 def test_a_claim_without_experiment_is_not_run():
-    bare = ledger.Claim(id="X1", paper="npf", place="here", statement="s.", rule="r.")
-    assert ledger.judge(bare, {}, ()).verdict == verdicts.NOT_RUN
-    assert ledger.judge(bare, {}, ["needs more"]).verdict == verdicts.NOT_RUN
+    assert verdict(bare(), {}) == verdicts.NOT_RUN
+    assert verdict(bare(), {}, unmet=["needs more"]) == verdicts.NOT_RUN
 
 
 def test_the_ledger_imports_neither_pandas_nor_scipy():
@@ -144,9 +190,10 @@ def test_the_ledger_imports_neither_pandas_nor_scipy():
 def test_verdict_rows_name_the_statistic_that_decided():
     claim = next(claim for claim in JUDGED if claim.id == "N14")
     _, contradicting = made_up(claim)
-    judged = ledger.judge(claim, contradicting(), ())
-    row = ledger.verdict_row(claim, judged, "paper", "5 runs")
-    assert row["verdict"] == "contradicted"
+    judged = judged_as(claim, contradicting())
+    row = ledger.verdict_row(claim, judged, "paper", ledger.Situation(context="5 runs"))
+    assert row["context"] == "5 runs"
+    assert row["failing"] == 1
     assert row["threshold"] == "-1 to 1"
     assert row["tables"] == "npf/experiments/regimes_runs.csv"
     assert row["high"] < -1

@@ -6,7 +6,6 @@ import sys
 import pytest
 from tests.claims.test_ledger import JUDGED, ROOT
 
-from finitewidth.claims.ledger import Claim
 from finitewidth.claims.needs import (
     AtLeast,
     AtMost,
@@ -45,12 +44,8 @@ TOY = {
 }  # fmt: skip
 
 
-def claim_of(*needs):
-    return Claim(id="X1", paper="npf", place="here", statement="s.", rule="r.", needs=needs)
-
-
 def reasons(*needs, paper_scale=False):
-    return unmet(claim_of(*needs), facts_of(TOY, paper_scale=paper_scale))
+    return unmet(needs, facts_of(TOY, paper_scale=paper_scale))
 
 
 @pytest.mark.parametrize(
@@ -92,13 +87,13 @@ def test_a_need_that_is_met_gives_no_reason(need):
         (AtMost("a.rows.*.epochs", 5), "a.rows.*.epochs of at most 5; this run has 7"),
         (Covers("a.depths", (3, 4, 5)), "a.depths to include 3, 4 and 5; this run has 3, 5 and 8"),
         (Covers("a.no_depths", (3,)), "a.no_depths to include 3; this run has none"),
-        (Entries("a.depths", 4), "4 or more entries in a.depths; this run has 3, 5 and 8"),
+        (Entries("a.depths", 4), "a.depths with at least 4 values; this run has 3, 5 and 8"),
         (Entries("a.depths", 2, low=5, strict=True),
-         "2 or more entries above 5 in a.depths; this run has 3, 5 and 8"),
+         "a.depths with at least 2 values above 5; this run has 3, 5 and 8"),
         (Entries("a.depths", 1, high=2),
-         "an entry of at most 2 in a.depths; this run has 3, 5 and 8"),
+         "a.depths with one value of at most 2; this run has 3, 5 and 8"),
         (Entries("a.shapes", 3),
-         "3 or more entries in a.shapes; this run has [2, 2, 1] and [3, 1]"),
+         "a.shapes with at least 3 values; this run has [2, 2, 1] and [3, 1]"),
         (KeptEpochs("t", 4),
          "4 or more kept epochs in t (epochs / every, and the start); this run has 3"),
         (Original("mnist"),
@@ -155,7 +150,7 @@ def test_facts_name_the_sources_and_the_originals_among_them():
 
 def decidable(settings, paper_scale):
     facts = facts_of(settings, paper_scale=paper_scale)
-    return {claim.id for claim in JUDGED if not unmet(claim, facts)}
+    return {claim.id for claim in JUDGED if not unmet(claim.needs, facts)}
 
 
 def unreduced():

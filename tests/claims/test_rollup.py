@@ -1,48 +1,69 @@
-"""One word for an artifact: the worst of its claims and numbers."""
+"""Counts of verdicts and outcomes, and facts that are counted once."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from finitewidth.claims import reported, rollup, verdicts
-
-WORDS = st.lists(st.sampled_from(verdicts.VERDICTS)), st.lists(st.sampled_from(reported.OUTCOMES))
+from finitewidth.claims import facts, rollup
 
 
-@pytest.mark.parametrize(
-    ("claims", "numbers", "status"),
-    [
-        ([], [], "nothing to judge"),
-        (["supported"], ["reproduced"], "holds"),
-        (["supported", "not run"], [], "undecided"),
-        (["supported"], ["not comparable"], "undecided"),
-        (["not decidable at this preset", "inconclusive"], ["reproduced"], "inconclusive"),
-        (["inconclusive"], ["reproduced", "off"], "off"),
-        (["contradicted", "supported", "not run"], ["off"], "contradicted"),
-    ],
-)
-def test_an_artifact_is_as_good_as_its_worst_part(claims, numbers, status):
-    assert rollup.roll_up(claims, numbers).status == status
+def test_counts_are_in_the_order_of_the_words():
+    found = rollup.roll_up(
+        ["contradicted", "supported", "not run", "supported"], ["off", "reproduced"]
+    )
+    assert list(found.claims.items()) == [("supported", 2), ("contradicted", 1), ("not run", 1)]
+    assert found.numbers == {"reproduced": 1, "off": 1}
 
 
-@given(*WORDS)
-def test_counts_add_up_and_order_does_not_matter(claims, numbers):
-    found = rollup.roll_up(claims, numbers)
-    assert sum(found.claims.values()) == len(claims)
-    assert sum(found.numbers.values()) == len(numbers)
-    assert found == rollup.roll_up(claims[::-1], numbers[::-1])
+@pytest.mark.parametrize(("claims", "numbers"), [(["disproved"], []), ([], ["wrong"])])
+def test_an_unknown_word_is_refused(claims, numbers):
+    with pytest.raises(ValueError, match="is not one of"):
+        rollup.roll_up(claims, numbers)
 
 
-@given(*WORDS, st.sampled_from(verdicts.VERDICTS))
-def test_one_more_claim_never_makes_it_better(claims, numbers, more):
-    before = rollup.roll_up(claims, numbers).status
-    after = rollup.roll_up([*claims, more], numbers).status
-    rank = (*rollup.WORST_FIRST, rollup.NOTHING).index
-    assert rank(after) <= rank(before)
+def claim(name, verdict="contradicted"):
+    return {"claim": name, "verdict": verdict}
 
 
-def test_an_unknown_word_is_refused():
-    with pytest.raises(ValueError, match="'true' is not one of supported"):
-        rollup.roll_up(["true"])
-    with pytest.raises(ValueError, match="'supported' is not one of reproduced"):
-        rollup.roll_up([], ["supported"])
+def number(row, outcome="off"):
+    return {"artifact": "trust_text", "quantity": "edge", "row": row, "outcome": outcome}
+
+
+def erratum(name, claims="", numbers="", outcome="misprint confirmed"):
+    return {"id": name, "claims": claims, "numbers": numbers, "outcome": outcome}
+
+
+def test_linked_entries_are_one_fact():
+    found = facts.facts_of(
+        [claim("B01"), claim("B02", "contradicted in part"), claim("B03", "supported")],
+        [number("relu"), number("tanh", "reproduced")],
+        [erratum("beyond-3", claims="B01 B02"), erratum("trust-12", numbers="trust_text/edge/relu"),
+         erratum("beyond-16", numbers="trust_text/edge/relu"), erratum("npf-1")],
+    )  # fmt: skip
+    assert found == [
+        facts.Fact(errata=("beyond-3",), claims=("B01", "B02")),
+        facts.Fact(errata=("beyond-16", "trust-12"), numbers=("trust_text/edge/relu",)),
+        facts.Fact(errata=("npf-1",)),
+    ]
+
+
+def test_what_holds_and_what_is_not_confirmed_is_no_fact():
+    assert not facts.facts_of(
+        [claim("B03", "supported"), claim("B04", "not seen on the stand-in")],
+        [number("tanh", "reproduced")],
+        [erratum("beyond-3", claims="B03", outcome="not computed")],
+    )
+
+
+def test_an_unconfirmed_entry_joins_the_claims_that_it_explains():
+    found = facts.facts_of(
+        [claim("B01"), claim("B02")], [], [erratum("beyond-3", "B01 B02", outcome="not computed")]
+    )
+    assert found == [facts.Fact(claims=("B01", "B02"))]
+
+
+def test_chains_of_links_are_one_fact():
+    found = facts.facts_of(
+        [claim("B01"), claim("B02"), claim("B05")], [],
+        [erratum("a-1", "B01"), erratum("a-3", "B05"), erratum("a-2", "B01 B02"),
+         erratum("a-4", "B02 B05")],
+    )  # fmt: skip
+    assert found == [facts.Fact(errata=("a-1", "a-2", "a-3", "a-4"), claims=("B01", "B02", "B05"))]

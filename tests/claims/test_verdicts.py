@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,18 +11,37 @@ from scipy import stats
 from finitewidth.claims.judges import samples
 from finitewidth.claims.judges.estimates import Estimate, largest, smallest
 from finitewidth.claims.verdicts import (
+    BOUND,
+    CAVEAT,
     CONTRADICTED,
+    FAILS,
+    HOLDS,
+    IN_PART,
     INCONCLUSIVE,
+    LEVEL,
+    NOT_DECIDABLE,
+    NOT_SEEN,
+    OBSERVATION,
+    SEEN,
     SUPPORTED,
+    THEOREM,
+    UNDECIDED,
     CannotDecideError,
     Part,
+    Terms,
     decide,
     holm,
 )
 
 
-def part(value, error=1.0, **thresholds):
-    return Part(name="x", value=value, standard_error=error, **thresholds)
+def part(value, error=1.0, **facts):
+    """A comparison with a threshold of the paper's, unless a reason makes it ours."""
+    facts = {"paper": "ours" not in facts} | facts
+    return Part(name="x", value=value, standard_error=error, **facts)
+
+
+def ours(value, **facts):
+    return part(value, ours="the paper gives no number", **facts)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +61,7 @@ def test_a_band_is_a_test_of_equivalence():
 
 def test_exact_values_know_no_doubt():
     assert decide([part(2, 0, low=2)]).verdict == SUPPORTED
-    assert decide([part(1.999, 0, low=2), part(3, 0, low=2)]).verdict == CONTRADICTED
+    assert decide([part(1.999, 0, low=2), part(3, 0, low=2)]).verdict == IN_PART
     assert decide([part(0, 0, low=-1, high=1)]).verdict == SUPPORTED
 
 
@@ -52,9 +72,11 @@ def test_not_a_number_decides_nothing():
 def test_all_must_hold_and_one_clear_failure_contradicts():
     assert decide([part(3, low=0), part(1, low=0)]).verdict == INCONCLUSIVE
     found = decide([part(3, low=0), part(-4, low=0), part(5, low=0)])
-    assert found.verdict == CONTRADICTED
+    assert found.verdict == IN_PART
     assert found.decisive.value == -4
-    assert found.reason == "1 of 3 comparisons fail"
+    assert found.reason == (
+        "1 of 3 comparisons fails; 1 by the paper's own words in its own range"
+    )
 
 
 def test_holm_guards_against_one_unlucky_comparison_of_many():
@@ -111,7 +133,7 @@ def test_samples_too_small_are_refused():
 def test_what_has_no_error_decides_nothing_and_stops_nothing():
     unknown = part(5, math.nan, low=0)
     assert decide([unknown]).verdict == INCONCLUSIVE
-    assert decide([unknown, part(-9, low=0)]).verdict == CONTRADICTED
+    assert decide([unknown, part(-9, low=0)]).verdict == IN_PART
     # it is no p-value of 0 that lowers the bar for the others
     assert decide([part(math.nan, 0, low=0), *[part(-2.2, low=0)] * 2]).verdict == INCONCLUSIVE
 
@@ -160,3 +182,98 @@ def test_two_samples_all_alike_count_as_in_a_permutation_test():
 def test_exact_equality_is_within_a_band_of_equivalence():
     draws = [1.0, 2.0, 4.0, 0.5, 1.5, 3.0]
     assert decide([samples.paired("p", draws, draws, low=-1, high=1)]).verdict == SUPPORTED
+
+
+GOOD, BAD, OPEN = 5, -5, 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "hedged", "verdict"),
+    [(THEOREM, False, CONTRADICTED), (BOUND, False, CONTRADICTED), (THEOREM, True, IN_PART),
+     (OBSERVATION, False, IN_PART), (OBSERVATION, True, IN_PART)],
+)  # fmt: skip
+def test_one_failure_contradicts_a_theorem_and_a_part_of_an_observation(kind, hedged, verdict):
+    terms = Terms(kind=kind, hedged=hedged)
+    assert decide([part(GOOD, low=0), part(BAD, low=0)], terms).verdict == verdict
+    assert decide([part(BAD, low=0), part(BAD, low=0)], terms).verdict == CONTRADICTED
+
+
+@pytest.mark.parametrize("soft", [{"ours": "a number of ours"}, {"outside": "beyond the figure"}])
+@pytest.mark.parametrize("value", [BAD, OPEN])
+def test_only_the_papers_words_in_its_own_range_can_contradict(soft, value):
+    found = decide([part(GOOD, low=0), part(value, low=0, **soft)])
+    assert found.verdict == CAVEAT
+    assert found.caveat
+    assert decide([part(OPEN, low=0), part(value, low=0, **soft)]).verdict == INCONCLUSIVE
+
+
+def test_without_a_threshold_of_the_paper_a_failure_decides_nothing():
+    found = decide([ours(GOOD, low=0), ours(BAD, low=0)])
+    assert found.verdict == NOT_DECIDABLE
+    assert found.reason.endswith("all thresholds are ours, the paper sets none")
+    assert decide([ours(GOOD, low=0), ours(OPEN, low=0)]).verdict == INCONCLUSIVE
+    assert decide([ours(GOOD, low=0)]).verdict == SUPPORTED
+
+
+def test_an_observation_is_contradicted_at_the_papers_sizes_only():
+    smaller = Terms(sizes=False)
+    assert decide([part(BAD, low=0)], smaller).verdict == NOT_DECIDABLE
+    found = decide([part(GOOD, low=0)], smaller)
+    assert (found.verdict, found.caveat) == (CAVEAT, "not at the paper's own sizes")
+    theorem = Terms(kind=THEOREM, sizes=False)
+    assert decide([part(BAD, low=0)], theorem).verdict == CONTRADICTED
+    assert decide([part(GOOD, low=0)], theorem).verdict == SUPPORTED
+
+
+@pytest.mark.parametrize("sizes", [True, False])
+def test_a_stand_in_neither_supports_nor_contradicts_an_observation(sizes):
+    terms = Terms(stand_in=True, sizes=sizes)
+    assert decide([part(GOOD, low=0)], terms).verdict == SEEN
+    assert decide([part(BAD, low=0)], terms).verdict == NOT_SEEN
+    assert decide([ours(BAD, low=0)], terms).verdict == NOT_SEEN
+    assert decide([part(OPEN, low=0)], terms).verdict == INCONCLUSIVE
+    # a theorem holds for any data
+    assert decide([part(BAD, low=0)], Terms(kind=THEOREM, stand_in=True)).verdict == CONTRADICTED
+
+
+def test_the_decisive_comparison_is_a_binding_one_where_one_fails():
+    found = decide([ours(-50, low=0), part(-5, low=0), part(GOOD, low=0)])
+    assert found.decisive.value == -5
+    assert decide([ours(-50, low=0), part(GOOD, low=0)]).decisive.value == -50
+
+
+def test_failing_comparisons_are_counted():
+    found = decide([part(BAD, low=0), part(OPEN, low=0), part(GOOD, low=0)])
+    assert [found.count(word) for word in (FAILS, UNDECIDED, HOLDS)] == [1, 1, 1]
+    assert found.reason.startswith("1 of 3 comparisons fails and 1 is undecided; 1 by")
+    assert decide([part(GOOD, low=0)] * 2).reason == "all 2 comparisons hold"
+    assert decide([part(OPEN, low=0)]).reason == "the comparison is undecided"
+
+
+def test_the_chance_of_a_false_contradiction_is_stated():
+    assert decide([part(GOOD, low=0)]).false_alarm == LEVEL
+    assert decide([part(GOOD, 0, low=0)]).false_alarm == 0  # exact
+    assert decide([ours(GOOD, low=0)]).false_alarm == 0  # cannot contradict
+    assert decide([part(GOOD, low=0)], Terms(sizes=False)).false_alarm == 0
+    assert decide([part(GOOD, low=0)], Terms(kind=THEOREM, sizes=False)).false_alarm == LEVEL
+
+
+@pytest.mark.parametrize("kind", [THEOREM, OBSERVATION])
+@pytest.mark.parametrize("count", [1, 3, 20])
+def test_at_the_border_a_claim_is_contradicted_no_more_often_than_stated(kind, count):
+    """Every comparison exactly at its threshold, many times: the worst case of a true claim."""
+    rng = np.random.default_rng(5)
+    repeats = 1000
+    alarms = sum(
+        decide([part(v, low=0) for v in rng.standard_normal(count)], Terms(kind=kind)).verdict
+        in (CONTRADICTED, IN_PART)
+        for _ in range(repeats)
+    )
+    # a count above this has a probability below 1e-6 at the stated rate
+    assert alarms <= stats.binom.isf(1e-6, repeats, LEVEL)
+    assert alarms >= stats.binom.ppf(1e-6, repeats, LEVEL * (1 if count == 1 else 0.9))
+
+
+def test_a_threshold_cannot_be_both_the_papers_and_ours():
+    with pytest.raises(ValueError, match="either the paper's or ours"):
+        Part(name="x", value=0, low=0, paper=True, ours="because")

@@ -68,12 +68,12 @@ def test_code_of_jobs_changes_with_the_numbers_that_they_read(tmp_path):
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     told = plan().claim_settings(SimpleNamespace(paper="npf"))
     assert told["contexts"]["N21"].startswith("preset quick · digits 8×8 (stand-in for MNIST)")
-    assert any("MNIST" in reason for reason in told["unmet"]["N15"])
-    assert told["unmet"]["N04"] == []
+    assert any("MNIST" in reason for reason in told["situations"]["N15"]["unmet"])
+    assert told["situations"]["N04"]["unmet"] == []
     assert not any(told["comparable"][key] for key in told["comparable"] if "npf_table2" in key)
     papers = plan("paper").claim_settings(SimpleNamespace(paper="npf"))
     assert papers["comparable"]["npf_table2/test_accuracy"]
-    assert not any(papers["unmet"].values())
+    assert not any(each["unmet"] for each in papers["situations"].values())
 
 
 def test_tables_of_claims_are_made_by_rules():

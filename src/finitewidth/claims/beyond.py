@@ -13,6 +13,7 @@ from finitewidth.claims.judges import (
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.needs import AtLeast, Covers, Entries
 from finitewidth.claims.reported import Numbers
+from finitewidth.claims.verdicts import OBSERVATION
 
 DIAGONAL = {"estimates": "beyond_diagonal.estimates", "theory": "beyond_diagonal.theory"}
 PAIRS = {"estimates": "beyond_off_diagonal.estimates", "theory": "beyond_off_diagonal.theory"}
@@ -52,6 +53,7 @@ CLAIMS = (
         id="B01",
         paper="beyond",
         place="Theorem 3.1 (1)",
+        kind=OBSERVATION,
         statement=(
             "In the chaotic phase the dispersion tends to e^{5l} (1 - (1 - e^{-4l}) / 4l) / 2l, l "
             "= L/M, whatever sigma_w^2."
@@ -78,6 +80,7 @@ CLAIMS = (
         id="B02",
         paper="beyond",
         place="Theorem 3.1 (2)",
+        kind=OBSERVATION,
         statement="At the edge of chaos the dispersion tends to equation 9, here with n_0 = M.",
         rule=(
             "Measured at the largest width (500): r over the printed limit, mean over depths L >= "
@@ -100,6 +103,7 @@ CLAIMS = (
         id="B03",
         paper="beyond",
         place="Theorem 3.1 (3)",
+        kind=OBSERVATION,
         statement="In the ordered phase the dispersion tends to 1 and does not grow with depth.",
         rule=(
             "sigma_w^2 up to 1.5, each width: r at L/M = 0.5 is at most 1.1 and exceeds that at "
@@ -119,6 +123,7 @@ CLAIMS = (
         id="B04",
         paper="beyond",
         place="Theorem 3.1",
+        kind=OBSERVATION,
         statement=(
             "The dispersion grows with L/M slower at the edge of chaos than in the chaotic phase."
         ),
@@ -141,6 +146,7 @@ CLAIMS = (
         id="B07",
         paper="beyond",
         place="Theorem 3.2, Figure 2",
+        kind=OBSERVATION,
         statement=(
             "Near the edge of chaos the sums of Theorem 3.2 describe networks better than the "
             "limits of Theorem 3.1."
@@ -163,6 +169,7 @@ CLAIMS = (
         id="B08",
         paper="beyond",
         place="Section 3.2",
+        kind=OBSERVATION,
         statement="In the ordered phase the dispersion rises as sigma_w^2 approaches 2.",
         rule=(
             "M = 200, each alpha_0, at the middle and the largest of the depths: r rises from "
@@ -180,6 +187,7 @@ CLAIMS = (
         id="B09",
         paper="beyond",
         place="Section 3.2",
+        kind=OBSERVATION,
         statement=(
             "In the ordered phase the dispersion of networks that widen after the input reaches a "
             "peak and then falls with depth."
@@ -202,6 +210,7 @@ CLAIMS = (
         id="B10",
         paper="beyond",
         place="Appendix B.2",
+        kind=OBSERVATION,
         statement=(
             "The dispersion is lower for networks of growing width; for those of shrinking width "
             "it only rises with depth."
@@ -227,6 +236,7 @@ CLAIMS = (
         id="B12",
         paper="beyond",
         place="Theorem 3.3",
+        kind=OBSERVATION,
         statement=(
             "The ratio of off-diagonal to diagonal means lies between 1/4 and 1 in the limit."
         ),
@@ -244,6 +254,7 @@ CLAIMS = (
         id="B13",
         paper="beyond",
         place="Section 3.3",
+        kind=OBSERVATION,
         statement=(
             "In the ordered phase the ratio of off-diagonal to diagonal means rises quickly with "
             "depth."
@@ -264,6 +275,7 @@ CLAIMS = (
         id="B14",
         paper="beyond",
         place="Equation 18",
+        kind=OBSERVATION,
         statement=(
             "Equation 18 is a lower bound of this ratio in the ordered phase, and close to it."
         ),
@@ -283,6 +295,7 @@ CLAIMS = (
         id="B15",
         paper="beyond",
         place="Appendix C.1",
+        kind=OBSERVATION,
         statement=(
             "The dispersion off the diagonal is only slightly higher than on it, and hardly "
             "depends on the angle of the inputs."
@@ -308,6 +321,7 @@ CLAIMS = (
         id="B16",
         paper="beyond",
         place="Theorem 4.1",
+        kind=OBSERVATION,
         statement=(
             "One step of gradient descent at a constant rate changes the NTK, relative to its "
             "mean, by ever more in deeper chaotic networks and by ever less in deeper ordered "
@@ -332,6 +346,7 @@ CLAIMS = (
         id="B18",
         paper="beyond",
         place="Lemmas A.1, A.2, A.4",
+        kind=OBSERVATION,
         statement=(
             "Second moments of the norm ratios N_x and N_d of one layer carry the factor 1 + 5/n; "
             "their product carries 1 + 1/n for each layer; products of N_d over layers carry "
@@ -357,6 +372,7 @@ CLAIMS = (
         id="B19",
         paper="beyond",
         place="Section 4.2",
+        kind=OBSERVATION,
         statement=(
             "At initialisation the NTK does not see labels, and its diagonal exceeds the rest."
         ),
@@ -370,6 +386,7 @@ CLAIMS = (
         id="B20",
         paper="beyond",
         place="Section 4.2",
+        kind=OBSERVATION,
         statement="Training gives the NTK blocks of classes, mostly early.",
         rule=(
             "Gap (class mean - mean of other classes) / diagonal mean: at the end more than twice "
@@ -382,6 +399,7 @@ CLAIMS = (
         id="B21",
         paper="beyond",
         place="Section 4.2",
+        kind=OBSERVATION,
         statement="A larger gap between classes goes with a lower test loss.",
         rule=(
             "sigma_w^2 of 1, 2 and 2.2 at the last step: the order of their gaps is the reverse "
@@ -393,6 +411,7 @@ CLAIMS = (
         id="B22",
         paper="beyond",
         place="Appendix C.3",
+        kind=OBSERVATION,
         statement="The leave-one-out estimator of the dispersion is unbiased.",
         rule=(
             "Samples of 500 from lognormal laws of known dispersion: the mean of the estimates is "

@@ -9,6 +9,7 @@ the last layer, and E is the invariant.
 
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.reported import Numbers
+from finitewidth.claims.verdicts import OBSERVATION
 
 PAIRS = tuple(f"collapse_fig{number}" for number in range(3, 12))
 PAIRS_AND_MAIN = ("collapse_fig2", *PAIRS)
@@ -19,6 +20,7 @@ CLAIMS = (
         id="K02",
         paper="collapse",
         place="Section 4.1",
+        kind=OBSERVATION,
         statement=(
             "Of the residuals the global mean converges first, then the class means, then those of "
             "single samples."
@@ -32,6 +34,7 @@ CLAIMS = (
         id="K03",
         paper="collapse",
         place="Theorem 5.1",
+        kind=OBSERVATION,
         statement="The gradient flow of a block kernel conserves the invariant E.",
         rule=(
             "Integrated by Runge-Kutta of order 4 at steps of 0.001: |E - E at the start| below "
@@ -42,6 +45,7 @@ CLAIMS = (
         id="K04",
         paper="collapse",
         place="Theorem 5.2",
+        kind=OBSERVATION,
         statement="An invariant E = 0 and features of global mean 0 lead to NC1 to NC4.",
         rule=(
             "The flow from E = 0, b = 1/C and class means that sum to 0: at t = 200 the distance "
@@ -53,6 +57,7 @@ CLAIMS = (
         id="K05",
         paper="collapse",
         place="Section 5.3 (2)",
+        kind=OBSERVATION,
         statement="Where the invariant is not aligned there is no neural collapse.",
         rule="The same flow from a random W: the distance from NC3 at the end above 0.5.",
     ),
@@ -60,6 +65,7 @@ CLAIMS = (
         id="K06",
         paper="collapse",
         place="Section 5.3 (3)",
+        kind=OBSERVATION,
         statement="Features of global mean 0 make all biases 1/C at the end.",
         rule="Largest |b - 1/C| over the classes at the end: below 0.02.",
     ),
@@ -67,6 +73,7 @@ CLAIMS = (
         id="K07",
         paper="collapse",
         place="Appendix B.4",
+        kind=OBSERVATION,
         statement=(
             "Where all biases are beta, W W^T is proportional to I - gamma 1 1^T with gamma = (1 - "
             "|1 - beta C| sqrt(1 - alpha C)) / C; centred class means still form an ETF, and NC3 "
@@ -81,6 +88,7 @@ CLAIMS = (
         id="K08",
         paper="collapse",
         place="Equations 66 and 68",
+        kind=OBSERVATION,
         statement=(
             "Where all biases are beta, H1^T H1 is proportional to I - theta 1 1^T with theta = (1 "
             "- |1 - beta C| / (2 - sqrt(1 - alpha C))) / C."
@@ -91,6 +99,7 @@ CLAIMS = (
         id="K09",
         paper="collapse",
         place="Section 6",
+        kind=OBSERVATION,
         statement=(
             "Most networks of high test accuracy show neural collapse, yet some that are equally "
             "accurate do not."
@@ -106,6 +115,7 @@ CLAIMS = (
         id="K10",
         paper="collapse",
         place="Section 6",
+        kind=OBSERVATION,
         statement=(
             "Only models with neural collapse have a well aligned invariant, and a small norm of E."
         ),
@@ -120,6 +130,7 @@ CLAIMS = (
         id="K11",
         paper="collapse",
         place="Section 6, Appendix C",
+        kind=OBSERVATION,
         statement=(
             "The kernels Theta and Theta^h align with the labels, and more so in models with "
             "neural collapse."
@@ -134,6 +145,7 @@ CLAIMS = (
         id="K12",
         paper="collapse",
         place="Section 3",
+        kind=OBSERVATION,
         statement="Traced kernels show blocks of classes.",
         rule=(
             "Mean over pairs of samples of one class over mean over pairs of two classes: above 2 "
@@ -145,6 +157,7 @@ CLAIMS = (
         id="K13",
         paper="collapse",
         place="Appendix C.1",
+        kind=OBSERVATION,
         statement=(
             "Kernels of two different outputs, or features, have a smaller norm than those of one."
         ),
@@ -158,6 +171,7 @@ CLAIMS = (
         id="K14",
         paper="collapse",
         place="Appendix C",
+        kind=OBSERVATION,
         statement=(
             "The global mean of the features is small beside their class means, and so is H2 in "
             "models with neural collapse."
@@ -172,6 +186,7 @@ CLAIMS = (
         id="K15",
         paper="collapse",
         place="Appendix C.2",
+        kind=OBSERVATION,
         statement=(
             "Cross-entropy leads closer to neural collapse than the squared error, with a much "
             "larger norm of E."

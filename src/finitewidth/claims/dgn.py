@@ -21,6 +21,7 @@ from finitewidth.claims.needs import (
     PaperScale,
 )
 from finitewidth.claims.reported import Numbers
+from finitewidth.claims.verdicts import OBSERVATION
 
 KERNELS = {"kernels": "npf_memorisation.kernels"}
 PLANAR = {"errors": "dgn_planar.errors", "kernels": "dgn_planar.kernels"}
@@ -64,6 +65,7 @@ CLAIMS = (
         id="D02",
         paper="dgn",
         place="Theorem 2.3",
+        kind=OBSERVATION,
         statement=(
             "With gates fixed and sigma^2 one over the number of open units, the variance of an "
             "entry of K_0 is O(max(d^2 / w, d^3 / w^2))."
@@ -85,6 +87,7 @@ CLAIMS = (
         id="D04",
         paper="dgn",
         place="Figure 2",
+        kind=OBSERVATION,
         statement=(
             "At width 500, K_0(s, s)/d is about 1 and K_0(s, s')/d about mu^(d-1), at every "
             "depth to 20."
@@ -107,6 +110,7 @@ CLAIMS = (
         id="D05",
         paper="dgn",
         place="Figure 1",
+        kind=OBSERVATION,
         statement=(
             "The cumulative spectrum of K_0/d is closer to the ideal one at width 500 than at "
             "width 25."
@@ -130,6 +134,7 @@ CLAIMS = (
         id="D06",
         paper="dgn",
         place="Figure 3",
+        kind=OBSERVATION,
         statement="Fixed random gates converge better the deeper the network, at both widths.",
         rule=(
             "Gradient descent after 100 steps, widths 25 and 500: mean log10 |e_t|^2/|e_0|^2 of "
@@ -156,6 +161,7 @@ CLAIMS = (
         id="D07",
         paper="dgn",
         place="Experiment 2",
+        kind=OBSERVATION,
         statement="Spectrum and convergence of GaLU networks get better with depth.",
         rule=(
             "From each depth to the next, paired by run: log10 |e_t|^2/|e_0|^2 of gradient "
@@ -171,6 +177,7 @@ CLAIMS = (
         id="D08",
         paper="dgn",
         place="Experiment 2",
+        kind=OBSERVATION,
         statement="GaLU networks optimise better than ReLU networks and have the better spectrum.",
         rule=(
             "At every depth from 4 on, paired by run: log10 |e_t|^2/|e_0|^2 of gradient descent "
@@ -186,6 +193,7 @@ CLAIMS = (
         id="D09",
         paper="dgn",
         place="Section 1",
+        kind=OBSERVATION,
         statement="A ReLU network without biases cannot fit (x, 1) and (2x, -1).",
         rule=(
             "No training without biases (1, 2 and 4 hidden layers, 20 runs or more each) has at "
@@ -204,6 +212,7 @@ CLAIMS = (
         id="D11",
         paper="dgn",
         place="Experiment 8",
+        kind=OBSERVATION,
         statement=(
             "With step size 0.1/d the first step leaves 0.81 of the squared error at every depth."
         ),
@@ -222,6 +231,7 @@ CLAIMS = (
         id="D12",
         paper="dgn",
         place="Experiment 8",
+        kind=OBSERVATION,
         statement="Deep linear networks converge faster than 0.81^t, because K_t grows.",
         rule=(
             "Mean steps to a hundredth of e_0^2 at most those of 0.81^t (21.9), and mean "
@@ -236,6 +246,7 @@ CLAIMS = (
         id="D13",
         paper="dgn",
         place="Experiment 8",
+        kind=OBSERVATION,
         statement="Error dynamics are similar whatever the depth.",
         rule=(
             "Steps to a hundredth of e_0^2: geometric means of any two depths differ by a "
@@ -250,6 +261,7 @@ CLAIMS = (
         id="D14",
         paper="dgn",
         place="Section 3",
+        kind=OBSERVATION,
         statement="GaLU trains a bit faster than ReLU on MNIST.",
         rule=(
             "Epochs to 99 % train accuracy on the images, interpolated: GaLU needs fewer than"
@@ -268,6 +280,7 @@ CLAIMS = (
         id="D15",
         paper="dgn",
         place="Section 3",
+        kind=OBSERVATION,
         statement="Test accuracy on MNIST is about 96.5 % with GaLU and 98.5 % with ReLU.",
         rule=(
             "Means of the best test accuracy of each run: within .7 points of the printed "
@@ -282,6 +295,7 @@ CLAIMS = (
         id="D16",
         paper="dgn",
         place="Figure 5",
+        kind=OBSERVATION,
         statement="ReLU and GaLU both fit MNIST, random labels and random pixels.",
         rule=(
             "Best train accuracy of an epoch, mean over runs: at least .99 in all six cases. "
@@ -300,6 +314,7 @@ CLAIMS = (
         id="D17",
         paper="dgn",
         place="Experiment 3",
+        kind=OBSERVATION,
         statement=(
             "The three networks whose gates adapt generalise better than GaLU with frozen gates."
         ),
@@ -316,6 +331,7 @@ CLAIMS = (
         id="D18",
         paper="dgn",
         place="Experiment 4",
+        kind=OBSERVATION,
         statement=(
             "A ReLU network generalises better than one from the same start that keeps its "
             "first gates."
@@ -333,6 +349,7 @@ CLAIMS = (
         id="D19",
         paper="dgn",
         place="Experiment 5",
+        kind=OBSERVATION,
         statement=(
             "Frozen gates that were learnt generalise better than frozen gates that were not."
         ),
@@ -349,6 +366,7 @@ CLAIMS = (
         id="D20",
         paper="dgn",
         place="Section 3, Figure 8",
+        kind=OBSERVATION,
         statement=(
             "With learnt or adaptable gates nu is smaller, and always bounded by the frozen "
             "case or the first value."
@@ -373,6 +391,7 @@ CLAIMS = (
         id="D21",
         paper="dgn",
         place="Experiment 6",
+        kind=OBSERVATION,
         statement="Training only the gates gives 56 % test accuracy on CIFAR-10.",
         rule="Mean over runs of the best test accuracy: 53 to 59 %.",
         artifacts=("dgn_extra_text",),
@@ -388,6 +407,7 @@ CLAIMS = (
         id="D22",
         paper="dgn",
         place="Table 4",
+        kind=OBSERVATION,
         statement=(
             "Test accuracy rises with beta, is saturated at beta = 8, matches ReLU's at large"
             " beta, and hardly depends on eps."
@@ -418,6 +438,7 @@ CLAIMS = (
         id="D24",
         paper="dgn",
         place="Table 4",
+        kind=OBSERVATION,
         statement=(
             "All non-linear networks fit the training images to .99; the deep linear one does"
             " not (.50, test .39)."
@@ -439,6 +460,7 @@ CLAIMS = (
         id="D25",
         paper="dgn",
         place="Lemma 4.1, Figure 9",
+        kind=OBSERVATION,
         statement=(
             "In a circular convolution network with an average at its end the paths share their "
             "strengths, as many paths each as there are inputs (24 paths and 8 strengths in the "

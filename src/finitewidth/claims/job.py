@@ -11,12 +11,14 @@ from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.references import table_file
 
 VERDICT_COLUMNS = (
-    "claim", "paper", "place", "statement", "rule", "artifacts", "tables", "preset", "context",
-    "verdict", "reason", "statistic", "value", "low", "high", "threshold",
+    "claim", "paper", "place", "kind", "statement", "hedge", "sizes", "rule", "artifacts",
+    "tables", "preset", "context", "grade", "verdict", "reason", "caveat", "comparisons",
+    "failing", "undecided", "false_alarm", *ledger.DECISIVE,
 )  # fmt: skip
 PART_COLUMNS = (
     "claim", "part", "value", "standard_error", "interval_low", "interval_high", "threshold_low",
-    "threshold_high", "p_outside", "p_inside_holm", "verdict",
+    "threshold_high", "strict", "threshold_of", "reason", "late", "outside", "p_outside",
+    "p_inside_holm", "outcome",
 )  # fmt: skip
 NUMBER_COLUMNS = (
     "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
@@ -39,19 +41,18 @@ def run_claims(
         tables: the CSV files that its claims and numbers read.
         reported_file: the CSV file of its printed numbers; None if there is none.
         outputs: the CSV files ``verdicts``, ``parts`` and ``numbers``.
-        settings: ``preset``; ``results``, the folder of its results; ``unmet``, the id of every
-            claim that has a judge -> why the run cannot decide it (empty if it can);
-            ``contexts``, a claim's id or ``artifact/quantity`` -> what its rows were computed
-            with; ``comparable``, ``artifact/quantity`` -> whether at the paper's own scale.
+        settings: ``preset``; ``results``, the folder of its results; ``situations``, the id of
+            every claim that has a judge -> the fields of its `ledger.Situation`; ``contexts``,
+            ``artifact/quantity`` -> what its rows were computed with; ``comparable``,
+            ``artifact/quantity`` -> whether at the paper's own scale.
     """
     folder = settings["results"]
     read = {_below(path, folder): result_files.read_table(path) for path in tables}
     verdicts, parts = [], []
     for claim in ledger.claims_of(paper):
-        unmet = settings["unmet"][claim.id] if claim.judge else ()
-        judged = ledger.judge(claim, _chosen(read, claim.reads), unmet)
-        context = settings["contexts"].get(claim.id, "")
-        verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], context))
+        situation = ledger.Situation(**(settings["situations"][claim.id] if claim.judge else {}))
+        judged = ledger.judge(claim, _chosen(read, claim.reads), situation)
+        verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], situation))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
     result_files.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
     result_files.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))

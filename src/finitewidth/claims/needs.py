@@ -62,12 +62,8 @@ class Need(Protocol):
         """What the run has instead, as the object of "this run has"; empty if the need is met."""
 
 
-class _Needing(Protocol):
-    needs: Sequence[Need]
-
-
-def unmet(claim: _Needing, facts: Facts) -> list[str]:
-    """Why a run cannot decide a claim, one sentence per unmet need; empty if it can.
+def unmet(needs: Sequence[Need], facts: Facts) -> list[str]:
+    """Why a run does not meet some needs, one sentence per unmet need; empty if it does.
 
     Returns:
         ``needs npf.theory.mean.draws of at least 2,000; this run has 10`` and the like.
@@ -75,7 +71,7 @@ def unmet(claim: _Needing, facts: Facts) -> list[str]:
     Raises:
         KeyError: the path of a need leads nowhere in the settings.
     """
-    found = ((need.wording, need.lacking(facts)) for need in claim.needs)
+    found = ((need.wording, need.lacking(facts)) for need in needs)
     return [f"needs {wording}; this run has {instead}" for wording, instead in found if instead]
 
 
@@ -155,14 +151,14 @@ class Entries:
 
     @property
     def wording(self) -> str:
-        """``2 or more entries above 2 in beyond.diagonal.phases.sigma_w2``."""
+        """``beyond.diagonal.phases.sigma_w2 with at least 2 values above 2``."""
         words = []
         if self.low > -math.inf:
             words.append(f"{'above' if self.strict else 'of at least'} {_number(self.low)}")
         if self.high < math.inf:
             words.append(f"{'below' if self.strict else 'of at most'} {_number(self.high)}")
-        entries = "an entry" if self.count == 1 else f"{self.count} or more entries"
-        return " ".join([entries, " and ".join(words), f"in {self.path}"]).replace("  ", " ")
+        values = "one value" if self.count == 1 else f"at least {self.count} values"
+        return " ".join(filter(None, [self.path, "with", values, " and ".join(words)]))
 
     def lacking(self, facts: Facts) -> str:
         """The entries found, if too few of them count."""

@@ -20,6 +20,7 @@ from finitewidth.claims.needs import (
     PaperScale,
 )
 from finitewidth.claims.reported import Numbers
+from finitewidth.claims.verdicts import OBSERVATION
 
 TABLE2 = {"runs": "npf_regimes.runs"}
 STAGES = {**TABLE2, "stages": "npf_stages.runs", "curves": "npf_stages.curves"}
@@ -64,6 +65,7 @@ CLAIMS = (
         id="N04",
         paper="npf",
         place="Theorem B.1",
+        kind=OBSERVATION,
         statement=(
             "With value weights of ±sigma that are independent of the gates, the mean of K^v is d "
             "sigma^{2(d-1)} H, already at finite width."
@@ -88,6 +90,7 @@ CLAIMS = (
         id="N05",
         paper="npf",
         place="Theorem 5.1",
+        kind=OBSERVATION,
         statement=(
             "With independent gates and values the tangent kernel tends to d sigma^{2(d-1)} H as "
             "the width grows."
@@ -106,6 +109,7 @@ CLAIMS = (
         id="N06",
         paper="npf",
         place="Theorem B.2",
+        kind=OBSERVATION,
         statement=(
             "With gates fixed and sigma^2 one over the number of open units, the variance of an "
             "entry of the tangent kernel is O(d^3 / w)."
@@ -130,6 +134,7 @@ CLAIMS = (
         id="N07",
         paper="npf",
         place="Section 5",
+        kind=OBSERVATION,
         statement=(
             "The theorem needs gates that are independent of the values: where both come from the "
             "same weights, as in a ReLU network, the kernel does not tend to d sigma^{2(d-1)} H."
@@ -153,6 +158,7 @@ CLAIMS = (
         id="N10",
         paper="npf",
         place="Corollary C.1",
+        kind=OBSERVATION,
         statement=(
             "Padding the gates m times, with sigma / sqrt(m), gives the same limit without a "
             "wider feature network."
@@ -176,6 +182,7 @@ CLAIMS = (
         id="N12",
         paper="npf",
         place="Appendix D.1",
+        kind=OBSERVATION,
         statement=(
             "Fixed random gates of width 25 memorise fastest at depth 8: shallower and deeper "
             "networks converge more slowly."
@@ -198,6 +205,7 @@ CLAIMS = (
         id="N13",
         paper="npf",
         place="Appendix D.1",
+        kind=OBSERVATION,
         statement=(
             "Fixed random gates of width 500 memorise fastest at depth 12: shallower and deeper "
             "networks, 16 and 20 among them, converge more slowly."
@@ -222,6 +230,7 @@ CLAIMS = (
         id="N14",
         paper="npf",
         place="Section 6.2 (1)",
+        kind=OBSERVATION,
         statement=(
             "Fixed random gates do as well with weights of their own (FRNPF-II) as with those of "
             "the value network's start (FRNPF-DI): the two do not differ significantly."
@@ -239,6 +248,7 @@ CLAIMS = (
         id="N15",
         paper="npf",
         place="Section 6.2 (1)",
+        kind=OBSERVATION,
         statement=(
             "Gates learnt beside the value network (DLNPF) beat fixed random gates, of both kinds."
         ),
@@ -255,6 +265,7 @@ CLAIMS = (
         id="N16",
         paper="npf",
         place="Section 6.2 (2)",
+        kind=OBSERVATION,
         statement=(
             "GCONV networks trained by Adam: fixed random gates, of both kinds, do worse than the "
             "CNTK (77.43 % on CIFAR-10), learnt gates (FLNPF) and ReLU better."
@@ -275,6 +286,7 @@ CLAIMS = (
         id="N17",
         paper="npf",
         place="Section 6.2 (2)",
+        kind=OBSERVATION,
         statement=(
             "GCONV networks trained by Adam: whatever learns gates (DLNPF, FLNPF, ReLU) does "
             "better than the CNTK (77.43 % on CIFAR-10). The paper draws this conclusion, and "
@@ -294,6 +306,7 @@ CLAIMS = (
         id="N18",
         paper="npf",
         place="Section 6.2 (3)",
+        kind=OBSERVATION,
         statement=(
             "Fixed gates that a ReLU network has learnt (FLNPF) recover almost all of its accuracy."
         ),
@@ -310,6 +323,7 @@ CLAIMS = (
         id="N19",
         paper="npf",
         place="Section 6.2 (4)",
+        kind=OBSERVATION,
         statement=(
             "The later in the training of a ReLU network gates are taken from it, the better a "
             "network with these gates fixed (FLNPF) becomes."
@@ -338,6 +352,7 @@ CLAIMS = (
         id="N20",
         paper="npf",
         place="Section 6.2 (4)",
+        kind=OBSERVATION,
         statement=(
             "Gates of stage 1 already beat random ones, those of the last stage are about as good "
             "as ReLU, and between stages 3 and 4 the accuracy crosses that of the CNTK."
@@ -361,6 +376,7 @@ CLAIMS = (
         id="N21",
         paper="npf",
         place="Section 6.2 (5)",
+        kind=OBSERVATION,
         statement=(
             "nu_t = y^T H^-1 y, with the path kernel H of the gates at time t, falls while a ReLU "
             "network learns."
@@ -385,6 +401,7 @@ CLAIMS = (
         id="N22",
         paper="npf",
         place="Section 6.2 (6)",
+        kind=OBSERVATION,
         statement=(
             "While gates are learnt, the tangent kernels of the value and of the feature network, "
             "K^v and K^f, are of the same scale."
@@ -406,6 +423,7 @@ CLAIMS = (
         id="N25",
         paper="npf",
         place="Table 2",
+        kind=OBSERVATION,
         statement="The test accuracies of Table 2, all thirty.",
         rule=(
             "Every cell: mean best test accuracy within twice the printed standard deviation plus "

@@ -2,12 +2,14 @@
 
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.reported import Numbers
+from finitewidth.claims.verdicts import OBSERVATION
 
 CLAIMS = (
     Claim(
         id="H01",
         paper="thesis",
         place="Theorems 2.4 and 2.5",
+        kind=OBSERVATION,
         statement=(
             "Gradient descent from zero weights reaches the least-squares solution of the smallest "
             "norm; its risk over the ratio of parameters to samples peaks at 1 and then falls."

@@ -8,6 +8,7 @@ from finitewidth.claims.judges import trust_numbers, trust_phases, trust_theory
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.needs import AtLeast, AtMost, Covers, Entries
 from finitewidth.claims.reported import Numbers
+from finitewidth.claims.verdicts import OBSERVATION
 
 WIDTHS = {"cells": "trust_heat_widths.cells", "borders": "trust_heat_widths.borders"}
 DEPTH = {"curves": "trust_depth.curves"}
@@ -29,6 +30,7 @@ CLAIMS = (
         id="T01",
         paper="trust",
         place="Section 3",
+        kind=OBSERVATION,
         statement=(
             "In the ordered phase the variance of the NTK is small at any depth, does not grow "
             "with depth and vanishes as the width grows."
@@ -56,6 +58,7 @@ CLAIMS = (
         id="T02",
         paper="trust",
         place="Section 3",
+        kind=OBSERVATION,
         statement="In the chaotic phase the variance of the NTK grows with depth.",
         rule=(
             "Each activation and width, at the lowest weight variance of the map that is 5/4 of "
@@ -79,6 +82,7 @@ CLAIMS = (
         id="T03",
         paper="trust",
         place="Section 3",
+        kind=OBSERVATION,
         statement=(
             "At the border the standard deviation of the NTK is a fraction of its mean even for "
             "very deep networks."
@@ -101,6 +105,7 @@ CLAIMS = (
         id="T04",
         paper="trust",
         place="Section 3",
+        kind=OBSERVATION,
         statement="The transition between the phases sharpens as the width grows.",
         rule=(
             "At L/M = 0.4, each activation: the band of weight variances in which 1.3 < r < 3 "
@@ -123,6 +128,7 @@ CLAIMS = (
         id="T05",
         paper="trust",
         place="Section 3",
+        kind=OBSERVATION,
         statement="Shallow networks have a small variance of the NTK at any weight variance.",
         rule="Each activation and width from 100 on: the largest r for L <= 2 is below 1.3.",
         artifacts=("trust_fig1",),
@@ -139,6 +145,7 @@ CLAIMS = (
         id="T06",
         paper="trust",
         place="Section 3",
+        kind=OBSERVATION,
         statement=(
             "In the chaotic phase the variance falls with the width at one depth, and log r is a "
             "linear function of L/M, the same for all widths."
@@ -167,6 +174,7 @@ CLAIMS = (
         id="T08",
         paper="trust",
         place="Section 3, Appendix C",
+        kind=OBSERVATION,
         statement="A smaller sigma_b^2 narrows the transition between the phases.",
         rule=(
             "M = 100, L/M = 0.4, each activation: the band of weight variances in which 1.3 < r < "
@@ -188,6 +196,7 @@ CLAIMS = (
         id="T09",
         paper="trust",
         place="Captions of Figures 1 and 7",
+        kind=OBSERVATION,
         statement=(
             "ReLU's border does not depend on sigma_b^2; that of tanh does, and at sigma_b^2 = 1 "
             "lies at a larger weight variance than ReLU's."
@@ -209,6 +218,7 @@ CLAIMS = (
         id="T10",
         paper="trust",
         place="Section 4",
+        kind=OBSERVATION,
         statement=(
             "In the ordered phase training changes the NTK little at any depth, and no more in "
             "deeper networks."
@@ -223,6 +233,7 @@ CLAIMS = (
         id="T11",
         paper="trust",
         place="Section 4",
+        kind=OBSERVATION,
         statement=(
             "In the chaotic phase training changes the NTK much, and more in deeper networks."
         ),
@@ -236,6 +247,7 @@ CLAIMS = (
         id="T12",
         paper="trust",
         place="Section 4",
+        kind=OBSERVATION,
         statement=(
             "Near the border the NTK changes more than in the ordered phase, and far less than by "
             "its own size."
@@ -250,6 +262,7 @@ CLAIMS = (
         id="T13",
         paper="trust",
         place="Section 4",
+        kind=OBSERVATION,
         statement=(
             "The change of the NTK in training switches its behaviour at the theoretical border."
         ),
@@ -263,6 +276,7 @@ CLAIMS = (
         id="T14",
         paper="trust",
         place="Section 4",
+        kind=OBSERVATION,
         statement=(
             "Ordered networks become untrainable at much smaller depths than chaotic ones; at L = "
             "20 most of them do not train."
@@ -277,6 +291,7 @@ CLAIMS = (
         id="T15",
         paper="trust",
         place="Section 4",
+        kind=OBSERVATION,
         statement="Networks that need more steps to train change their NTK less.",
         rule=(
             "Spearman's correlation of steps taken and relative change over all cells: below -0.3."
@@ -287,6 +302,7 @@ CLAIMS = (
         id="T16",
         paper="trust",
         place="Appendix D",
+        kind=OBSERVATION,
         statement=(
             "The NTK of deep chaotic networks changes within the first 10 to 100 steps; that of "
             "ordered ones stays where it is for long."
@@ -301,6 +317,7 @@ CLAIMS = (
         id="T17",
         paper="trust",
         place="Appendix D",
+        kind=OBSERVATION,
         statement=(
             "The NTK of wider networks changes less, and the transition shows at every width."
         ),
@@ -311,6 +328,7 @@ CLAIMS = (
         id="T18",
         paper="trust",
         place="Section 5",
+        kind=OBSERVATION,
         statement=(
             "kappa_1 / kappa_2 tends to 1 with depth in the ordered phase; in the chaotic phase "
             "and at the border it grows with depth."
@@ -333,6 +351,7 @@ CLAIMS = (
         id="T19",
         paper="trust",
         place="Section 5",
+        kind=OBSERVATION,
         statement="kappa_2 depends little on the covariance of the inputs, compared with its mean.",
         rule=(
             "Recursions, inputs of covariance below 1, each pair of variances: (largest - "
@@ -353,6 +372,7 @@ CLAIMS = (
         id="T20",
         paper="trust",
         place="Theorem 5.3",
+        kind=OBSERVATION,
         statement=(
             "Where the NTK is well conditioned the output of a trained infinitely wide network "
             "has the variance (1 + A^2/S)(q - q_sr) + (A - 1)^2 q_sr, A = S / (kappa_1/kappa_2 + "

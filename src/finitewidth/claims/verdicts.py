@@ -1,9 +1,31 @@
 """From estimates and thresholds to verdicts: the statistics that all claims share.
 
-A claim compares one or several estimates with thresholds that are fixed in the code before a run.
-It is supported if every comparison is, at a one-sided level of 2.5 % each. It is contradicted if at
-least one comparison is, at 2.5 % after Holm's correction for their number (Holm 1979, Scand. J.
-Statist. 6). Otherwise it is inconclusive. A single comparison is thus decided by its 95 % interval.
+A claim compares one or several estimates with thresholds that the code fixes before a run. A
+comparison holds if the estimate lies on the claimed side at a one-sided level of 2.5 %. It fails if
+the estimate lies on the other side at 2.5 % after Holm's correction for the number of comparisons
+(Holm 1979, Scand. J. Statist. 6). Otherwise it is undecided. A claim judged by a single comparison
+is thus decided by its 95 % interval.
+
+A comparison is *binding* if its threshold is in the paper's own words (an order, a sign, a printed
+bound or value) and its sizes lie in the range that the paper speaks about. Only binding comparisons
+can contradict a claim. `decide` combines comparisons to a verdict:
+
+=========================  =========================================================================
+supported                  every comparison holds
+supported with a caveat    every binding comparison holds, and one of the others does not; or an
+                           observation holds, but not at the paper's own sizes
+contradicted               a binding comparison of a theorem or bound fails; or all binding
+                           comparisons of an observation or of a hedged statement fail, at the
+                           paper's own sizes
+contradicted in part       some, not all, binding comparisons of an observation or of a hedged
+                           statement fail, at the paper's own sizes
+inconclusive               a comparison that matters is undecided
+not decidable here         the sizes or data do not suffice; or the claim has no binding comparison
+                           and one with a threshold of ours fails
+=========================  =========================================================================
+
+An observation about a dataset that was tested on a stand-in is *seen on the stand-in* or *not seen
+on the stand-in*, never supported or contradicted.
 """
 
 import math
@@ -13,9 +35,21 @@ from typing import Any
 
 LEVEL = 0.025  # one-sided
 
-SUPPORTED, CONTRADICTED, INCONCLUSIVE = "supported", "contradicted", "inconclusive"
-NOT_DECIDABLE, NOT_RUN = "not decidable at this preset", "not run"
-VERDICTS = (SUPPORTED, CONTRADICTED, INCONCLUSIVE, NOT_DECIDABLE, NOT_RUN)
+SUPPORTED, CAVEAT = "supported", "supported with a caveat"
+IN_PART, CONTRADICTED = "contradicted in part", "contradicted"
+INCONCLUSIVE = "inconclusive"
+SEEN, NOT_SEEN = "seen on the stand-in", "not seen on the stand-in"
+NOT_DECIDABLE, NOT_RUN = "not decidable here", "not run"
+VERDICTS = (
+    SUPPORTED, CAVEAT, SEEN, CONTRADICTED, IN_PART, NOT_SEEN, INCONCLUSIVE, NOT_DECIDABLE, NOT_RUN,
+)  # fmt: skip
+
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+OUTCOMES = (HOLDS, FAILS, UNDECIDED)
+
+THEOREM, BOUND = "theorem", "bound"
+OBSERVATION, HEDGED = "observation", "hedged observation"
+KINDS = (THEOREM, BOUND, OBSERVATION, HEDGED)
 
 
 class CannotDecideError(Exception):
@@ -37,6 +71,11 @@ class Part:
             matters for exact values only.
         chance: the probability that all runs fall on one side by chance, for a sample whose runs
             are all alike and thus have no spread. It replaces the p-value from a standard error.
+        paper: whether the threshold is the paper's own: an order, a sign, a printed bound or value.
+        ours: the reason for the threshold, if it is ours.
+        late: whether our threshold was set or changed after the first results had been seen.
+        outside: why the comparison lies outside the sizes that the paper speaks about; empty if it
+            lies inside.
     """
 
     name: str
@@ -47,14 +86,25 @@ class Part:
     dof: float = math.inf
     strict: bool = False
     chance: float | None = None
+    paper: bool = False
+    ours: str = ""
+    late: bool = False
+    outside: str = ""
 
     def __post_init__(self) -> None:
+        if self.paper and (self.ours or self.late):
+            raise ValueError(f"{self.name}: the threshold is either the paper's or ours")
         if math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"{self.name}: a comparison needs a threshold")
         if not self.low <= self.high:
             raise ValueError(f"{self.name}: nothing lies between {self.low} and {self.high}")
         if self.standard_error < 0 or self.dof <= 0:
             raise ValueError(f"{self.name}: standard error {self.standard_error}, dof {self.dof}")
+
+    @property
+    def binding(self) -> bool:
+        """Whether the comparison can contradict its claim."""
+        return self.paper and not self.outside
 
     @property
     def undefined(self) -> bool:
@@ -106,55 +156,191 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a verdict depends on beside the comparisons.
+
+    Attributes:
+        kind: of the statement, one of `KINDS`.
+        hedged: whether the paper limits the statement, for example by "about" or "typically".
+        sizes: whether the comparisons were made at the paper's own sizes.
+        stand_in: whether another dataset plays the part of the paper's.
+    """
+
+    kind: str = OBSERVATION
+    hedged: bool = False
+    sizes: bool = True
+    stand_in: bool = False
+
+    @property
+    def general(self) -> bool:
+        """Whether the statement is a theorem or a bound, which a single failure contradicts."""
+        return self.kind in (THEOREM, BOUND)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The verdict on a claim, its reason, all comparisons, and the one that decided it."""
+    """The verdict on a claim.
+
+    Attributes:
+        verdict: one of `VERDICTS`.
+        reason: why, in words, with the number of failing comparisons.
+        decisive: the comparison that decided it; None if there is none.
+        parts: a row per comparison.
+        caveat: what limits the verdict; empty if nothing does.
+        false_alarm: bound on the probability that the claim is called contradicted although it
+            holds; 0 if all binding comparisons are exact or the claim cannot be contradicted here.
+    """
 
     verdict: str
     reason: str
-    decisive: Part | None
-    parts: tuple[dict[str, Any], ...]
+    decisive: Part | None = None
+    parts: tuple[dict[str, Any], ...] = ()
+    caveat: str = ""
+    false_alarm: float = 0.0
+
+    def count(self, outcome: str) -> int:
+        """Number of comparisons with this outcome."""
+        return sum(row["outcome"] == outcome for row in self.parts)
 
 
-def decide(parts: Sequence[Part]) -> Verdict:
+def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
     """Judge a claim by its comparisons; it says that all of them hold.
+
+    Args:
+        parts: the comparisons.
+        terms: what else the verdict depends on; if it is None, those of an observation at the
+            paper's sizes.
 
     Raises:
         CannotDecideError: there is no comparison.
     """
     if not parts:
         raise CannotDecideError("no rows to compare")
-    contradicting = holm([part.p_inside for part in parts])
-    rows = []
-    for part, p_holm in zip(parts, contradicting, strict=True):
-        rows.append({
-            "part": part.name, "value": part.value, "standard_error": part.standard_error,
-            "interval_low": part.interval[0], "interval_high": part.interval[1],
-            "threshold_low": part.low, "threshold_high": part.high,
-            "p_outside": part.p_outside, "p_inside_holm": p_holm,
-            "verdict": _verdict_of(part, p_holm),
-        })  # fmt: skip
-    order = (CONTRADICTED, INCONCLUSIVE, SUPPORTED)
-    worst = min((row["verdict"] for row in rows), key=order.index)
-    count = sum(row["verdict"] == worst for row in rows)
-    decisive = min(
-        (index for index, row in enumerate(rows) if row["verdict"] == worst),
-        key=lambda index: (rows[index]["p_inside_holm"], -rows[index]["p_outside"]),
-    )
-    verb = {SUPPORTED: "hold", CONTRADICTED: "fail", INCONCLUSIVE: "are undecided"}[worst]
+    terms = terms or Terms()
+    rows = [
+        _row(part, p_holm)
+        for part, p_holm in zip(parts, holm([part.p_inside for part in parts]), strict=True)
+    ]
+    outcomes = [row["outcome"] for row in rows]
+    word, reason = _combined(parts, outcomes, terms)
+    decisive = _decisive(parts, rows)
+    alarming = terms.general or (terms.sizes and not terms.stand_in)
+    sampled = any(part.binding and not part.exact for part in parts)
     return Verdict(
-        verdict=worst,
-        reason=f"{count} of {len(parts)} comparisons {verb}",
-        decisive=parts[decisive],
+        verdict=_on_stand_in(word, outcomes) if terms.stand_in and not terms.general else word,
+        reason=reason,
+        decisive=decisive,
         parts=tuple(rows),
+        caveat=_caveat(parts, outcomes, terms),
+        false_alarm=LEVEL if alarming and sampled else 0.0,
     )
 
 
-def _verdict_of(part: Part, p_holm: float) -> str:
+def _row(part: Part, p_holm: float) -> dict[str, Any]:
+    return {
+        "part": part.name, "value": part.value, "standard_error": part.standard_error,
+        "interval_low": part.interval[0], "interval_high": part.interval[1],
+        "threshold_low": part.low, "threshold_high": part.high, "strict": part.strict,
+        "threshold_of": origin(part), "reason": part.ours, "late": part.late,
+        "outside": part.outside, "p_outside": part.p_outside, "p_inside_holm": p_holm,
+        "outcome": _outcome(part, p_holm),
+    }  # fmt: skip
+
+
+def origin(part: Part) -> str:
+    """Whose threshold it is: ``the paper`` or ``ours``."""
+    return "the paper" if part.paper else "ours"
+
+
+def _outcome(part: Part, p_holm: float) -> str:
     if part.undefined:
-        return INCONCLUSIVE
+        return UNDECIDED
     if p_holm <= LEVEL:
-        return CONTRADICTED
-    return SUPPORTED if part.p_outside <= LEVEL else INCONCLUSIVE
+        return FAILS
+    return HOLDS if part.p_outside <= LEVEL else UNDECIDED
+
+
+def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> tuple[str, str]:
+    """The verdict without regard to stand-ins, and the reason."""
+    binding = [o for part, o in zip(parts, outcomes, strict=True) if part.binding]
+    told = _told(outcomes)
+    if FAILS in binding:
+        if not (terms.general or terms.sizes):
+            return NOT_DECIDABLE, f"{told}, but not at the paper's own sizes"
+        count = binding.count(FAILS)
+        reason = f"{told}; {count} by the paper's own words in its own range"
+        every = count == len(binding) or (terms.general and not terms.hedged)
+        return (CONTRADICTED if every else IN_PART), reason
+    if UNDECIDED in binding:
+        return INCONCLUSIVE, told
+    if not binding and FAILS in outcomes:
+        return NOT_DECIDABLE, f"{told}; all thresholds are ours, the paper sets none"
+    if not binding and UNDECIDED in outcomes:
+        return INCONCLUSIVE, told
+    whole = set(outcomes) == {HOLDS} and (terms.general or terms.sizes)
+    return (SUPPORTED if whole else CAVEAT), told
+
+
+def _told(outcomes: Sequence[str]) -> str:
+    """``all 12 comparisons hold``, or how many fail and are undecided."""
+    total = len(outcomes)
+    if total == 1:
+        return {HOLDS: "the comparison holds", FAILS: "the comparison fails",
+                UNDECIDED: "the comparison is undecided"}[outcomes[0]]  # fmt: skip
+    if set(outcomes) == {HOLDS}:
+        return f"all {total} comparisons hold"
+    verbs = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided")}
+    words = []
+    for outcome, (one, several) in verbs.items():
+        if count := outcomes.count(outcome):
+            verb = one if count == 1 else several
+            of = "" if words else f" of {total} comparisons"
+            words.append(f"{count}{of} {verb}")
+    return " and ".join(words)
+
+
+def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> Part:
+    """The comparison with the worst outcome; a binding one, if one does not hold."""
+    order = (FAILS, UNDECIDED, HOLDS)
+    indices = [i for i, row in enumerate(rows) if parts[i].binding and row["outcome"] != HOLDS]
+    worst = min(
+        indices or range(len(rows)),
+        key=lambda i: (order.index(rows[i]["outcome"]), rows[i]["p_inside_holm"],
+                       -rows[i]["p_outside"]),
+    )  # fmt: skip
+    return parts[worst]
+
+
+def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str:
+    """What limits a verdict: sizes, comparisons outside the range, thresholds of ours."""
+    words = []
+    if not terms.general and not terms.sizes:
+        words.append("not at the paper's own sizes")
+    told = list(zip(parts, outcomes, strict=True))
+    outside = [outcome for part, outcome in told if part.outside]
+    ours = [outcome for part, outcome in told if not part.outside and not part.paper]
+    words += _limits(outside, "outside the sizes that the paper speaks about")
+    words += _limits(ours, "with a threshold of ours")
+    return "; ".join(words)
+
+
+def _limits(outcomes: Sequence[str], which: str) -> list[str]:
+    """``2 comparisons with a threshold of ours fail`` and the like."""
+    verbs = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided")}
+    words = []
+    for outcome, (one, several) in verbs.items():
+        if count := outcomes.count(outcome):
+            plural = count > 1
+            verb = several if plural else one
+            words.append(f"{count} comparison{'s' * plural} {which} {verb}")
+    return words
+
+
+def _on_stand_in(word: str, outcomes: Sequence[str]) -> str:
+    """The word for an observation about a dataset that was tested on another one."""
+    if word in (SUPPORTED, CAVEAT):
+        return SEEN
+    return NOT_SEEN if FAILS in outcomes else word
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

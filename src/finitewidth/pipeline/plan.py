@@ -253,20 +253,32 @@ class Plan:
 
     def claim_settings(self, wildcards: Any) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""
-        contexts, comparable, unmet = {}, {}, {}
-        for claim in ledger.claims_of(wildcards.paper):
-            if claim.judge:
-                reads = self._reads(claim.reads)
-                contexts[claim.id] = self.footers.context(reads)
-                scale = self.footers.scale(reads)
-                facts = needs.facts_of(self.config, paper_scale=scale.papers)
-                unmet[claim.id] = needs.unmet(claim, facts)
+        contexts, comparable = {}, {}
+        situations = {
+            c.id: self._situation(c) for c in ledger.claims_of(wildcards.paper) if c.judge
+        }
         for numbers in reported.numbers_of(wildcards.paper):
             key, reads = f"{numbers.artifact}/{numbers.quantity}", self._reads(numbers.reads)
             contexts[key] = self.footers.context(reads)
             comparable[key] = numbers.scale_free or self.footers.scale(reads).papers
         common = {"preset": self.config["preset"], "results": self.results}
-        return {**common, "contexts": contexts, "comparable": comparable, "unmet": unmet}
+        return {**common, "contexts": contexts, "comparable": comparable, "situations": situations}
+
+    def _situation(self, claim: ledger.Claim) -> dict[str, Any]:
+        """The fields of the `ledger.Situation` of a claim in this configuration."""
+        reads = self._reads(claim.reads)
+        scale = self.footers.scale(reads)
+        facts = needs.facts_of(self.config, paper_scale=scale.papers)
+        sizes = scale.sizes
+        if claim.own_sizes is not None:
+            sizes = not needs.unmet(claim.own_sizes, facts)
+        return {
+            "unmet": needs.unmet(claim.needs, facts),
+            "sizes": sizes,
+            "stand_in": not scale.originals,
+            "grade": self.footers.grade(reads),
+            "context": self.footers.context(reads),
+        }
 
     def _reads(self, reads: Mapping[str, str]) -> list[Read]:
         return [self.jobs.read("", reference, name) for name, reference in reads.items()]

@@ -53,7 +53,7 @@ class ArtifactFindings:
 
     @cached_property
     def rollup(self) -> rollup.Rollup:
-        """The worst status of its claims and numbers, and their counts."""
+        """The counts of its verdicts and outcomes."""
         return _rolled(self.claims, self.numbers)
 
 
@@ -70,7 +70,7 @@ class Paper:
 
     @cached_property
     def rollup(self) -> rollup.Rollup:
-        """The worst status of its claims and numbers, and their counts."""
+        """The counts of its verdicts and outcomes."""
         return _rolled(self.claims, self.numbers)
 
     @property
@@ -170,12 +170,12 @@ def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
     folder = Path(results) / "claims"
     judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
     parts = _optional(folder / f"{paper}_parts.csv") or []
-    unjudged = Verdict(
-        verdict=NOT_RUN, reason="the verdicts have not been computed yet", decisive=None, parts=()
-    )
+    unjudged = Verdict(verdict=NOT_RUN, reason="the verdicts have not been computed yet")
     rows = []
     for claim in ledger.claims_of(paper):
-        row = judged.get(claim.id) or ledger.verdict_row(claim, unjudged, preset, "")
+        row = judged.get(claim.id) or ledger.verdict_row(
+            claim, unjudged, preset, ledger.Situation()
+        )
         rows.append(row | {
             "needs": [need.wording for need in claim.needs],
             "artifacts": row["artifacts"].split(), "tables": row["tables"].split(),

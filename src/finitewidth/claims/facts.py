@@ -1,0 +1,76 @@
+"""What does not hold, each fact counted once.
+
+A misprint, a contradicted claim and a printed number that is off can be the same fact. The errata
+name the claims and numbers that state theirs. Whatever is linked, directly or through another
+entry, is one fact.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from finitewidth.claims.reported import OFF
+from finitewidth.claims.verdicts import CONTRADICTED, IN_PART
+
+CONFIRMED = "misprint confirmed"
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One thing in the papers that does not hold.
+
+    Attributes:
+        errata, claims: ids, in their order.
+        numbers: ``artifact/quantity/row``.
+    """
+
+    errata: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+
+def number_key(row: Row) -> str:
+    """The name of a printed number in the errata: ``artifact/quantity/row``."""
+    return f"{row['artifact']}/{row['quantity']}/{row['row']}"
+
+
+def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row]) -> list[Fact]:
+    """Join what is linked.
+
+    Args:
+        claims: rows with ``claim`` and ``verdict``; those contradicted, in part too, count.
+        numbers: rows with ``artifact``, ``quantity``, ``row`` and ``outcome``; those off count.
+        errata: rows with ``id``, ``outcome``, ``claims`` and ``numbers`` (ids and keys, separated
+            by blanks); those confirmed by a computation count.
+
+    Returns:
+        The facts: those with a claim first, then those with a number, then the rest.
+    """
+    failing = {row["claim"] for row in claims if row["verdict"] in (CONTRADICTED, IN_PART)}
+    off = {number_key(row) for row in numbers if row["outcome"] == OFF}
+    groups = [
+        ({("claim", name) for name in row["claims"].split() if name in failing}
+         | {("number", key) for key in row["numbers"].split() if key in off}
+         | ({("erratum", row["id"])} if row["outcome"] == CONFIRMED else set()))
+        for row in errata
+    ]  # fmt: skip
+    groups += [{("claim", name)} for name in failing] + [{("number", key)} for key in off]
+    facts = [_fact(group) for group in _joined(groups)]
+    return sorted(facts, key=lambda f: (not f.claims, not f.numbers, f.claims, f.numbers, f.errata))
+
+
+def _joined(groups: Iterable[set[tuple[str, str]]]) -> list[set[tuple[str, str]]]:
+    """The groups, those with a common member put together."""
+    joined: list[set[tuple[str, str]]] = []
+    for group in filter(None, groups):
+        touching = [other for other in joined if other & group]
+        joined = [other for other in joined if not other & group]
+        joined.append(group.union(*touching))
+    return joined
+
+
+def _fact(group: set[tuple[str, str]]) -> Fact:
+    def named(kind: str) -> tuple[str, ...]:
+        return tuple(sorted(name for what, name in group if what == kind))
+
+    return Fact(errata=named("erratum"), claims=named("claim"), numbers=named("number"))
