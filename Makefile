@@ -42,4 +42,4 @@ lint: setup
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check .
 
 clean:
-	rm -rf results/smoke results/quick results/laptop results/paper
+	rm -rf results/smoke results/quick results/laptop results/paper results/*-seed[0-9]*

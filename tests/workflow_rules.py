@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[1]
 
 
 @cache
-def rules(preset: str = "quick") -> dict[str, Any]:
-    """Name -> rule, after Snakemake has read the Snakefile with a preset; nothing is run."""
+def rules(preset: str = "quick", seed: int = 0) -> dict[str, Any]:
+    """Name -> rule, after Snakemake has read the Snakefile with these settings; nothing is run."""
     quiet = OutputSettings(quiet={Quietness.ALL})
     with contextlib.chdir(ROOT), SnakemakeApi(quiet) as api:
         loaded = api.workflow(
             resource_settings=ResourceSettings(cores=1),
-            config_settings=ConfigSettings(config={"preset": preset}),
+            config_settings=ConfigSettings(config={"preset": preset, "seed": seed}),
             # as the process of a single job, which changes nothing at its start
             workflow_settings=WorkflowSettings(exec_mode=ExecMode.SUBPROCESS),
             snakefile=ROOT / "Snakefile",

@@ -73,8 +73,8 @@ def outcome(mutation: Mutation) -> str:
         if mutation.kind == "misspelt" and "imagefolder" not in mutation.path[:-1]:
             assert "did you mean" in refusal
         return "refused"
-    preset = config["preset"]
-    assert files == [file.replace("results/smoke/", f"results/{preset}/") for file in planned(BASE)]
+    results = settings.results_folder(config["preset"], int(config["seed"]))
+    assert files == [file.replace("results/smoke/", f"{results}/") for file in planned(BASE)]
     assert all(".." not in Path(file).parts for file in files)
     assert mutation.kind == "value" or "imagefolder" in mutation.path
     return "planned"

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,12 @@ from hypothesis import strategies as st
 
 from finitewidth.common import provenance
 from finitewidth.common.provenance import (
+    base_seed,
     code_digest,
+    current_base_seed,
     environment,
     fingerprint,
+    fixed_seed_for,
     imports_of,
     modules_reached,
     seed_for,
@@ -116,6 +120,38 @@ def test_seeds_differ_where_words_do(one, other):
     """Types and lengths separate words: 1 is not "1", and ("a", "b") is not ("ab",)."""
     assert (seed_for(*one) == seed_for(*other)) == (one == other)
     assert 0 <= seed_for(*one) < 2**63
+
+
+@given(WORDS, st.integers(1, 2**31 - 1))
+def test_another_base_seed_changes_every_seed_but_the_fixed_ones(words, other):
+    before = seed_for(*words)
+    with base_seed(other):
+        assert seed_for(*words) != before
+        assert fixed_seed_for(*words) == before
+        with base_seed(0):
+            assert seed_for(*words) == before
+    assert seed_for(*words) == before
+
+
+def test_known_seeds_of_other_base_seeds():
+    """Fixed, so that a run with a base seed can be repeated by a later version."""
+    with base_seed(1):
+        assert seed_for("npf") == 6442329345251696064
+    with base_seed(2), pytest.raises(ValueError, match="at least 0"), base_seed(-1):
+        pass
+    assert current_base_seed() == 0
+
+
+def test_the_base_seed_ends_with_its_block_also_after_an_error():
+    with pytest.raises(KeyError), base_seed(3):
+        assert current_base_seed() == 3
+        raise KeyError
+    assert current_base_seed() == 0
+
+
+def test_threads_of_a_job_share_its_base_seed():
+    with base_seed(3), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(seed_for, "a").result() == seed_for("a")
 
 
 def test_seed_separations():

@@ -394,3 +394,21 @@ def test_a_job_killed_in_its_last_moment_goes_on_from_the_last_checkpoint(tmp_pa
         job.run_training(**words)
     assert "continuing after" in caplog.text
     assert Path(words["outputs"]["history"]).read_bytes() == history
+
+
+def test_a_training_with_another_base_seed_starts_anew(tmp_path, data, caplog):
+    """It differs from the start, and checkpoints of the first, in the same folder, are not met."""
+    found = {}
+    for seed in (0, 1):
+        words = job_words(tmp_path, data)
+        with caplog.at_level(logging.INFO, "finitewidth"):
+            job.run_training(**words, seed=seed)
+        found[seed] = Path(words["outputs"]["history"]).read_bytes()
+        assert result_files.read_json(words["outputs"]["provenance"])["base_seed"] == seed
+        for file in words["outputs"].values():
+            Path(file).unlink()
+    assert "continuing after" not in caplog.text
+    assert found[0] != found[1]
+    assert len(list((tmp_path / "checkpoints").glob("*"))) == 2
+    job.run_training(**words, seed=0)
+    assert Path(words["outputs"]["history"]).read_bytes() == found[0]

@@ -45,6 +45,7 @@ for job in plan.declared():
             module=job.declared.module,
             code=plan.code(job.name),
             settings=partial(plan.params, job.name),
+            seed=config["seed"] if job.kind == "experiment" else 0,
             footer=partial(plan.footer, job.name) if job.kind != "experiment" else "",
         script:
             "../scripts/declared.py"

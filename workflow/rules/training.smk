@@ -26,6 +26,8 @@ rule train:
         gpu=plan.gpus(),
     params:
         run=plan.training_settings,
+        seed=config["seed"],
+        results=results,
         code=plan.code_of("finitewidth.training.job", script="train"),
     script:
         "../scripts/train.py"

@@ -9,11 +9,12 @@ with logged_to(snakemake.log[0]):
         outputs=dict(snakemake.output.items()),
         settings=snakemake.params.run,
         code=snakemake.params.code,
+        seed=snakemake.params.seed,
         runtime={
             "threads": snakemake.threads,
             "device": snakemake.config["device"],
             # no output of the rule: Snakemake would delete them with a failed job
-            "checkpoints": f"results/{snakemake.config['preset']}/.checkpoints",
+            "checkpoints": f"{snakemake.params.results}/.checkpoints",
             "checkpoint_seconds": snakemake.config["checkpoint_seconds"],
         },
     )

@@ -11,6 +11,8 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -24,12 +26,44 @@ SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID")  # Slurm, PBS, LSF
 STAMPED_PACKAGES = ("numpy", "torch", "pandas", "scipy", "scikit-learn", "matplotlib", "snakemake")
 
 
-def seed_for(*purpose: str | int) -> int:
-    """Derive a seed from a name.
+_base_seed = 0
 
-    The seed depends only on the words of the name and not on the order of calls. Hence a random
-    stream does not change if another one is added. Types and boundaries of words matter:
-    ``("a", "b")``, ``("a/b",)``, ``(1,)`` and ``("1",)`` give different seeds.
+
+@contextmanager
+def base_seed(seed: int) -> Iterator[None]:
+    """Let all seeds that `seed_for` derives within the block depend on a base seed.
+
+    Every job that draws random numbers works inside such a block, with the setting ``seed`` of its
+    configuration. The base seed belongs to the process, so all its threads share it.
+
+    Args:
+        seed: at least 0. With 0 seeds are as they are outside of all blocks.
+
+    Raises:
+        ValueError: the base seed is negative.
+    """
+    global _base_seed
+    if seed < 0:
+        raise ValueError(f"the base seed is {seed}; it must be at least 0")
+    before, _base_seed = _base_seed, seed
+    try:
+        yield
+    finally:
+        _base_seed = before
+
+
+def current_base_seed() -> int:
+    """The base seed that `seed_for` uses at present."""
+    return _base_seed
+
+
+def seed_for(*purpose: str | int) -> int:
+    """Derive a seed from a name and the base seed.
+
+    The seed depends only on the words of the name and on the base seed, and not on the order of
+    calls. Hence a random stream does not change if another one is added. Types and boundaries of
+    words matter: ``("a", "b")``, ``("a/b",)``, ``(1,)`` and ``("1",)`` give different seeds. With
+    another base seed (`base_seed`) every name gives another seed.
 
     Args:
         purpose: the words of the name, such as ``"npf/table2/fc_sgd", 3, "value weights"``.
@@ -40,10 +74,25 @@ def seed_for(*purpose: str | int) -> int:
     Raises:
         TypeError: a word is neither a string nor an integer.
     """
+    # a mapping is never a word of a name, so that no name equals that of another base seed
+    return _derived(purpose, ({"base seed": _base_seed},) if _base_seed else ())
+
+
+def fixed_seed_for(*purpose: str | int) -> int:
+    """Derive a seed from a name alone, as `seed_for` does with base seed 0.
+
+    For what does not depend on the base seed: the bundled datasets, which all runs share, and the
+    networks on which misprints are checked.
+    """
+    return _derived(purpose, ())
+
+
+def _derived(purpose: tuple[str | int, ...], first: tuple[dict[str, int], ...]) -> int:
+    """A seed from the words of a name, preceded by the base seed if it is not 0."""
     for word in purpose:
         if not isinstance(word, str | int) or isinstance(word, bool):
             raise TypeError(f"seed_for: {word!r} is neither a string nor an integer")
-    digest = hashlib.sha256(json.dumps(purpose).encode()).digest()
+    digest = hashlib.sha256(json.dumps((*first, *purpose)).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 

@@ -42,6 +42,15 @@ def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
     return str(Path(folder) / "preset" / f"{preset}.yaml")
 
 
+def results_folder(preset: str, seed: int = 0) -> str:
+    """Return the folder of the results of a preset and a base seed.
+
+    It is ``results/<preset>`` for base seed 0 and ``results/<preset>-seed<k>`` for any other, so
+    that runs with different base seeds keep their results side by side.
+    """
+    return f"results/{preset}-seed{seed}" if seed else f"results/{preset}"
+
+
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     """Return the settings of a preset without overrides."""
     return {**_defaults(folder, preset), "preset": preset}

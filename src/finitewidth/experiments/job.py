@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.common.provenance import environment
+from finitewidth.common.provenance import base_seed, environment
 
 
 def run_experiment(
@@ -17,6 +17,7 @@ def run_experiment(
     settings: Mapping[str, Any],
     code: str,
     threads: int,
+    seed: int = 0,
 ) -> None:
     """Call ``module.measure(inputs, settings)`` and write the tables it returns.
 
@@ -29,6 +30,7 @@ def run_experiment(
         settings: the parameters of the experiment.
         code: digest of the code that measures.
         threads: number of threads of torch, if the experiment uses it.
+        seed: the base seed of all random numbers.
 
     Raises:
         ConfigError: the settings are contradictory.
@@ -41,9 +43,11 @@ def run_experiment(
         from finitewidth.common.torch_setup import prepare_torch
 
         prepare_torch(threads)
-    tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, settings)
+    with base_seed(seed):
+        tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, settings)
     stamp = {
         "module": module,
+        "base_seed": seed,
         "settings": settings,
         "inputs": {name: _as_list(paths) for name, paths in inputs.items()},
         "code": code,

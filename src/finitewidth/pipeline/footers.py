@@ -185,7 +185,7 @@ class Footers:
         """
         scale = self.scale(reads)
         modified = scale.modified or (own and self._differ(self.jobs, self._preset, [own]))
-        words = [f"preset {self._config['preset']}{', modified' * bool(modified)}"]
+        words = [f"preset {self._config['preset']}{self._seeded()}{', modified' * bool(modified)}"]
         words += self.datasets(reads).values()
         sections = self._sections(reads)
         words += _pooled(sections)
@@ -195,6 +195,15 @@ class Footers:
         if scale.choices:
             words.append(_named(scale.choices))
         return " · ".join(words)
+
+    def _seeded(self) -> str:
+        """``, seed 3`` of a base seed other than 0."""
+        seed = self._config.get("seed", 0)
+        return f", seed {seed}" if seed else ""
+
+    def draws(self, reads: Sequence[Read]) -> bool:
+        """Whether some inputs rest on anything that is trained or drawn at random."""
+        return any(self._counted(reads).values())
 
     def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
         """Name -> settings section of every experiment and family behind some inputs."""

@@ -14,6 +14,7 @@ from typing import Any
 from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.references import table_file
+from finitewidth.common.settings import results_folder
 from finitewidth.data.catalogue import source_for
 from finitewidth.experiments.planned import PlannedTraining
 
@@ -79,7 +80,7 @@ class Jobs:
 
     def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
         self.papers, self.config = papers, config
-        self.results = f"results/{config['preset']}"
+        self.results = results_folder(config["preset"], config.get("seed", 0))
         self.experiments = {e.name: e for paper in papers for e in paper.experiments}
         self.artifacts = {a.artifact: a for a in artifacts_of(papers)}
         self._made: dict[str, Job] = {}

@@ -10,7 +10,7 @@ import torch
 
 from finitewidth.common import result_files
 from finitewidth.common.progress import LOG
-from finitewidth.common.provenance import environment, fingerprint
+from finitewidth.common.provenance import base_seed, environment, fingerprint
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.select import (
     altered,
@@ -33,6 +33,7 @@ def run_training(
     settings: Mapping[str, Any],
     code: str,
     runtime: Mapping[str, Any],
+    seed: int = 0,
 ) -> None:
     """Train the networks that ``settings`` describe and write the results.
 
@@ -43,6 +44,7 @@ def run_training(
         settings: a `TrainingRun` as a mapping.
         code: digest of the code that trains.
         runtime: ``threads``, ``device``, ``checkpoints`` (a folder) and ``checkpoint_seconds``.
+        seed: the base seed of all random numbers.
 
     Raises:
         ConfigError: the settings are contradictory, or the device is not available.
@@ -52,14 +54,43 @@ def run_training(
     started = time.monotonic()
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)
-    identity = fingerprint(
-        {
-            "run": settings,
-            "code": code,
-            "inputs": [result_files.file_digest(Path(path)) for path in inputs.values()],
-        }
-    )
+    identity = _identity(settings, seed, code, inputs)
     checkpoints = CheckpointStore(runtime["checkpoints"], identity)
+    with base_seed(seed):
+        trained = _trained(inputs, run, runtime, device, checkpoints)
+    result_files.write_arrays(outputs["weights"], **trained.weights)
+    stamp = {
+        "settings": settings,
+        "base_seed": seed,
+        "code": code,
+        "fingerprint": identity,
+        **device_facts(device),
+        "threads": runtime["threads"],
+        "wall_seconds": round(time.monotonic() - started, 2),
+        **environment(),
+    }
+    result_files.write_json(outputs["provenance"], stamp)
+    result_files.write_rows(outputs["history"], trained.history)
+    checkpoints.keep_newest()
+
+
+def _identity(settings: Mapping[str, Any], seed: int, code: str, inputs: Mapping[str, str]) -> str:
+    """Return a digest of all that the weights depend on, by which checkpoints are found.
+
+    A training with another base seed thus never continues from these checkpoints.
+    """
+    digests = [result_files.file_digest(Path(path)) for path in inputs.values()]
+    return fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
+
+
+def _trained(
+    inputs: Mapping[str, str],
+    run: TrainingRun,
+    runtime: Mapping[str, Any],
+    device: str,
+    checkpoints: CheckpointStore,
+) -> Trained:
+    """Read the dataset and the earlier training, if there is one, and train."""
     images = load_images(read_dataset(inputs["data"]), run, device)
     facts = device_facts(device)
     LOG.info("%s on %s: %d training images", run.row, facts["gpu"] or "CPU", images.train_count)
@@ -69,20 +100,7 @@ def run_training(
     if "weights" in inputs:
         history = result_files.read_rows(inputs["history"])
         earlier = Trained(history, result_files.read_arrays(inputs["weights"]))
-    trained = train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
-    result_files.write_arrays(outputs["weights"], **trained.weights)
-    stamp = {
-        "settings": settings,
-        "code": code,
-        "fingerprint": identity,
-        **facts,
-        "threads": runtime["threads"],
-        "wall_seconds": round(time.monotonic() - started, 2),
-        **environment(),
-    }
-    result_files.write_json(outputs["provenance"], stamp)
-    result_files.write_rows(outputs["history"], trained.history)
-    checkpoints.keep_newest()
+    return train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
 
 
 def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:

@@ -9,7 +9,7 @@ from finitewidth.networks.weights import generator
 
 
 def points(count: int, n0: int) -> Tensor:
-    """Inputs (count, n0), uniform on the unit sphere; every call returns the same points."""
+    """Inputs (count, n0), uniform on the unit sphere; the same in all jobs of a run."""
     drawn = torch.randn(
         count, n0, generator=generator("npf/theory/points", count, n0), dtype=torch.float64
     )

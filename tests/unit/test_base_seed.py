@@ -1,0 +1,143 @@
+"""Another base seed changes what is drawn and trained, and where it is written; nothing else."""
+
+import ast
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.workflow_rules import rules
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import base_seed, modules_reached, source_of
+from finitewidth.common.settings import merged, preset_only, results_folder
+from finitewidth.data import bundled
+from finitewidth.data.select import altered, stratified_subset
+from finitewidth.errata import networks
+from finitewidth.experiments.job import run_experiment
+from finitewidth.pipeline.plan import Plan
+
+ROOT = Path(__file__).parents[2]
+DEPTH = {
+    "draws": 200, "paper_draws": 50, "estimator": "naive", "pairs": [[2, 0]],
+    "widths": [10], "largest_depth": 3, "largest_lambda": 0.5, "points": 2,
+}  # fmt: skip
+
+
+def plan(**over):
+    return Plan(merged(preset_only("quick", ROOT / "config"), over), ROOT)
+
+
+def measured(folder, **seed):
+    """The table and the provenance of an experiment at small sizes."""
+    outputs = {
+        "curves": str(folder / "curves.csv"),
+        "provenance": str(folder / "provenance.json"),
+    }
+    run_experiment("finitewidth.experiments.trust.depth", {}, outputs, DEPTH, "c", 1, **seed)
+    stamp = json.loads((folder / "provenance.json").read_text())
+    return (folder / "curves.csv").read_bytes(), stamp["base_seed"]
+
+
+def test_an_experiment_follows_its_base_seed_and_records_it(tmp_path):
+    runs = {}
+    for name, seed in {"default": {}, "zero": {"seed": 0}, "one": {"seed": 1},
+                       "again": {"seed": 1}, "two": {"seed": 2}}.items():  # fmt: skip
+        (tmp_path / name).mkdir()
+        runs[name] = measured(tmp_path / name, **seed)
+    assert runs["default"] == runs["zero"]
+    assert runs["one"] == runs["again"]
+    assert len({table for table, _ in runs.values()}) == 3
+    assert [seed for _, seed in runs.values()] == [0, 0, 1, 1, 2]
+
+
+def test_subsets_and_noise_follow_the_base_seed():
+    whole = bundled.digits()
+
+    def chosen(seed):
+        with base_seed(seed):
+            subset = stratified_subset(whole, 50, 20, ("subset", "digits"))
+            noisy = [altered(subset, variant) for variant in
+                     ("random_labels", "random_pixels", "permuted_pixels")]  # fmt: skip
+        arrays = subset.train_images, subset.test_images, noisy[0].train_labels
+        return [a.tobytes() for a in (*arrays, *(each.train_images for each in noisy[1:]))]
+
+    assert chosen(0) == chosen(0)
+    assert all(one != other for one, other in zip(chosen(0), chosen(1), strict=True))
+
+
+@pytest.mark.parametrize("name", ["digits", "warped_digits", "digits_on_patches"])
+def test_datasets_do_not_depend_on_the_base_seed(name):
+    make = getattr(bundled, name)
+    with base_seed(1):
+        other = make()
+    one = make()
+    for array in ("train_images", "train_labels", "test_images", "test_labels"):
+        assert np.array_equal(getattr(one, array), getattr(other, array)), array
+
+
+def test_checks_of_misprints_do_not_depend_on_the_base_seed():
+    with base_seed(1):
+        other = networks.generator("trust-2").random()
+    assert networks.generator("trust-2").random() == other
+    assert rules()["errata"].params.seed == 0
+
+
+def test_results_of_every_base_seed_have_a_folder_of_their_own():
+    assert results_folder("quick") == results_folder("quick", 0) == "results/quick"
+    mine = plan(seed=3)
+    assert mine.results == results_folder("quick", 3) == "results/quick-seed3"
+    nu = SimpleNamespace(paper="npf", training="fc_sgd-frozen")
+    files = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.errata(),
+             mine.log("npf_nu"), mine.benchmark("npf_nu"),
+             *mine.jobs["npf_nu"].inputs.values(), *mine.training_inputs(nu).values()]  # fmt: skip
+    data = [file for file in files if file.startswith("results/data/")]
+    assert data
+    assert {str(Path(file).parts[1]) for file in files if file not in data} == {"quick-seed3"}
+
+
+def test_footers_tell_a_base_seed_and_nothing_else_changes():
+    for artifact in ("npf_fig3", "beyond_fig3", "trust_fig2"):
+        plain = plan().footer(artifact)
+        assert plan(seed=3).footer(artifact) == plain.replace(
+            "preset quick", "preset quick, seed 3"
+        )
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31, 1.5, "a", True, None])
+def test_a_base_seed_is_a_whole_number(seed):
+    with pytest.raises(ConfigError, match=r"^.*\n  seed: "):
+        plan(seed=seed)
+
+
+def test_the_base_seed_is_a_parameter_of_every_rule_that_draws():
+    loaded, mine = rules(), plan()
+    assert loaded["train"].params.seed == 0
+    for name in mine.jobs.experiments:
+        assert loaded[name].params.seed == 0, name
+    other = rules("quick", 5)
+    assert other["train"].params.seed == 5
+    assert {other[name].params.seed for name in mine.jobs.experiments} == {5}
+    assert other["errata"].params.seed == 0
+
+
+def derives_seeds(module: str) -> bool:
+    """Whether a module's own code calls `seed_for` or `networks.weights.generator`."""
+    tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(f, ast.Name) and f.id in ("seed_for", "generator") for f in calls)
+
+
+def test_what_counts_as_exact_derives_no_seed_and_the_rest_does():
+    mine, seen = plan(), set()
+    for name, experiment in mine.jobs.experiments.items():
+        reads = [mine.jobs.read(experiment.paper, f"{name}.{each}") for each in experiment.makes]
+        _, jobs = mine.jobs.closure(reads)
+        modules = {mine.jobs[job].declared.module for job in jobs if job in mine.jobs.experiments}
+        trained = any(job in mine.jobs.trainings for job in jobs)
+        reached = set().union(*map(modules_reached, modules))
+        drawn = trained or any(map(derives_seeds, reached))
+        assert mine.footers.draws(reads) == drawn, name
+        seen.add(drawn)
+    assert seen == {True, False}
