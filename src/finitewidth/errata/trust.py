@@ -1,4 +1,7 @@
-"""Misprints of ``trust`` in the mean-field recursions and their consequences."""
+"""Errata of ``trust`` in the mean-field recursions and their consequences.
+
+The text ``trust`` decides what is printed; the thesis reprints an edited version.
+"""
 
 from collections.abc import Callable
 
@@ -6,6 +9,7 @@ import numpy as np
 from scipy.integrate import dblquad, quad
 from scipy.special import erf
 
+from finitewidth.common.texts import quoted
 from finitewidth.errata.beyond import edge_of_chaos
 from finitewidth.errata.erratum import Erratum, Evidence, exactly, on_average
 from finitewidth.errata.networks import generator, relu_pass
@@ -119,8 +123,8 @@ def erf_slopes() -> Evidence:
 def erf_covariance() -> Evidence:
     """The recursion of E.2 for q_sr, σ_w² = 1 and σ_b = 0."""
     q, cov = 1.3, 0.4
-    root = cov**0.5
-    printed = 2 / np.pi * np.arctan(2 * root / np.sqrt((1 + 2 * root) ** 2 - 4 * cov))
+    bracket = np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
+    printed = 2 / np.pi * np.arctan(2 * cov**0.5 / bracket)
     corrected = 2 / np.pi * np.arctan(2 * cov / np.sqrt((1 + 2 * q) ** 2 - 4 * cov**2))
     truth = gaussian_mean(erf, q, cov)
     return exactly("q_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1, σ_b = 0", truth, printed, corrected)
@@ -129,7 +133,7 @@ def erf_covariance() -> Evidence:
 def erf_errors() -> Evidence:
     """The recursion of E.2 for p_sr, σ_w² = 1, equal widths."""
     q, cov = 1.3, 0.4
-    printed = 4 / np.pi / np.sqrt((1 + 2 * cov**0.5) ** 2 - 4 * cov)
+    printed = 4 / np.pi / np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
     corrected = 4 / np.pi / np.sqrt((1 + 2 * q) ** 2 - 4 * cov**2)
     truth = gaussian_mean(erf_slope, q, cov)
     return exactly(
@@ -188,9 +192,13 @@ ERRATA = (
         place="(1), with (5)",
         printed="W^l_ij ~ N(0, σ_w²/M_l)",
         corrected="W^l_ij ~ N(0, σ_w²/M_{l−1}), the fan-in",
-        kind="index",
+        kind="misprint",
         evidence="The variance of (5) by quadrature; with (1) it gains a factor M_{l−1}/M_l.",
         check=variance_of_weights,
+        quotes=(
+            *quoted("trust", (23, r"\mathbf{W}^{l}_{ij}\sim\mathcal{N}(0,\sigma_{w}^{2}/M_{l})")),
+            *quoted("thesis", (825, r"\mathbf{W}_{ij}^l \sim \mathcal{N}(0, \sigma_w^2/M_l)")),
+        ),
     ),
     Erratum(
         id="trust-2",
@@ -198,10 +206,26 @@ ERRATA = (
         place="(8), (9); recursions of E.1 and E.2",
         printed="p^l = σ_w² p^{l+1} (M_{l+1}/M_{l+2}) ∫ φ′²",
         corrected="p^l = σ_w² p^{l+1} ∫ φ′²; p^l is a sum over units, variances have the fan-in",
-        kind="formula",
+        kind="wrong result",
         evidence="Networks of unequal widths drawn in full.",
         check=error_recursion,
         drawn=True,
+        quotes=(
+            *quoted(
+                "trust",
+                (93, r"\sigma_{w}^{2}p^{l+1}(x_{s})\dfrac{M_{l+1}}{M_{l+2}}"),
+                (97, r"\sigma_{w}^{2}p^{l+1}_{sr}(x_{s},x_{r})\dfrac{M_{l+1}}{M_{l+2}}"),
+                (389, r"\frac{\sigma_{w}^{2}}{2}p^{l}\frac{M_{l}}{M_{l+1}}"),
+                (415, r"\frac{1}{\sqrt{q^{l-1}+1/4}}\frac{M_{l}}{M_{l+1}}"),
+            ),
+            *quoted(
+                "thesis",
+                (900, r"\sigma_w^2 p^{l+1}(x_s) \frac{M_{l+1}}{M_{l+2}}"),
+                (904, r"\sigma_w^2 p_{sr}^{l+1}(x_s, x_r) \frac{M_{l+1}}{M_{l+2}}"),
+                (1279, r"\frac{\sigma_w^2}{2} p^l \frac{M_l}{M_{l+1}}"),
+                (1311, r"\frac{1}{\sqrt{q^{l-1} + 1/4}} \frac{M_l}{M_{l+1}}"),
+            ),
+        ),
     ),
     Erratum(
         id="trust-3",
@@ -209,19 +233,36 @@ ERRATA = (
         place="E.1, first integral",
         printed="(a/2π) (√(1−c²) + cπ/2 + c arcsin c)",
         corrected="(a²/2π) (√(1−c²) + cπ/2 + c arcsin c)",
-        kind="formula",
+        kind="misprint",
         evidence="Quadrature.",
         check=relu_product,
+        quotes=(
+            *quoted("trust", (393, r"\frac{a}{2\pi}(\sqrt{1-c^{2}}+c\pi/2+c\arcsin(c))")),
+            *quoted("thesis", (1283, r"\frac{a}{2\pi} (\sqrt{1 - c^2} + c\pi/2 + c \arcsin(c))")),
+        ),
     ),
     Erratum(
         id="trust-4",
         paper="trust",
-        place="E.1, p_sr",
-        printed="p_sr^{l−1} = (σ_w²/2π) p^l (π/2 + arcsin c)",
-        corrected="p_sr^{l−1} = (σ_w²/2π) p_sr^l (π/2 + arcsin c)",
-        kind="index",
-        evidence="(9) applied twice, the probability that both units are on from their angle.",
+        place="E.1 and E.2, p_sr",
+        printed="p_sr^{l−1} = (σ_w²/2π) p^l (M_l/M_{l+1}) (π/2 + arcsin c), and p^l in E.2, too",
+        corrected="p_sr^{l−1} = (σ_w²/2π) p_sr^l (π/2 + arcsin c), and p_sr^l in E.2; "
+        "for the widths see trust-2",
+        kind="misprint",
+        evidence="(9) applied twice, the probability that both units are on from their angle. The "
+        "reprint in the thesis has p_sr^l in E.2.",
         check=relu_errors,
+        quotes=(
+            *quoted(
+                "trust",
+                (397, r"\frac{\sigma_{w}^{2}}{2\pi}p^{l}\frac{M_{l}}{M_{l+1}}(\pi/2+\arcsin c)"),
+                (423, r"p_{sr}^{l-1}&=\frac{4\sigma_{w}^{2}}{\pi}p^{l}\frac{M_{l}}{M_{l+1}}"),
+            ),
+            *quoted(
+                "thesis",
+                (1287, r"\frac{\sigma_w^2}{2\pi} p^l \frac{M_l}{M_{l+1}} (\pi/2 + \arcsin c)"),
+            ),
+        ),
     ),
     Erratum(
         id="trust-5",
@@ -229,9 +270,13 @@ ERRATA = (
         place="E.2, integral of φ φ",
         printed="(2/π) arctan(2b / √((1+2a)² − 4b²))",
         corrected="(2/π) arctan(2ab / √((1+2a²)² − 4a²b²))",
-        kind="formula",
+        kind="wrong result",
         evidence="Quadrature; as printed it holds for a variance a and a covariance b.",
         check=erf_product,
+        quotes=(
+            *quoted("trust", (419, r"\frac{2}{\pi}\arctan\frac{2b}{\sqrt{(1+2a)^{2}-4b^{2}}}")),
+            *quoted("thesis", (1315, r"\frac{2}{\pi} \arctan \frac{2b}{\sqrt{(1+2a)^2 - 4b^2}}")),
+        ),
     ),
     Erratum(
         id="trust-6",
@@ -239,29 +284,42 @@ ERRATA = (
         place="E.2, integral of φ′ φ′",
         printed="(4/π) / √((1+2a)² − 4b²)",
         corrected="(4/π) / √((1+2a²)² − 4a²b²)",
-        kind="formula",
+        kind="wrong result",
         evidence="Quadrature.",
         check=erf_slopes,
+        quotes=(
+            *quoted("trust", (419, r"\frac{4}{\pi}\frac{1}{\sqrt{(1+2a)^{2}-4b^{2}}}")),
+            *quoted("thesis", (1317, r"\frac{4}{\pi} \frac{1}{\sqrt{(1+2a)^2 - 4b^2}}")),
+        ),
     ),
     Erratum(
         id="trust-7",
         paper="trust",
         place="E.2, q_sr",
-        printed="arctan(2√q_sr / √((1+2√q_sr)² − 4q_sr))",
+        printed="arctan(2√q_sr / √((1+2√q)² − 4q_sr)), q and q_sr of layer l−1",
         corrected="arctan(2q_sr / √((1+2q)² − 4q_sr²))",
-        kind="formula",
-        evidence="Quadrature.",
+        kind="wrong result",
+        evidence="Quadrature. The reprint in the thesis has √q_sr for √q.",
         check=erf_covariance,
+        quotes=quoted(
+            "trust",
+            (
+                423,
+                r"\arctan\frac{2\sqrt{q_{sr}^{l-1}}}"
+                r"{\sqrt{(1+2\sqrt{q^{l-1}})^{2}-4q_{sr}^{l-1}}}",
+            ),
+        ),
     ),
     Erratum(
         id="trust-8",
         paper="trust",
         place="E.2, p_sr",
-        printed="1 / √((1+2√q_sr)² − 4q_sr)",
+        printed="1 / √((1+2√q)² − 4q_sr), q and q_sr of layer l−1",
         corrected="1 / √((1+2q)² − 4q_sr²)",
-        kind="formula",
-        evidence="Quadrature.",
+        kind="wrong result",
+        evidence="Quadrature. The reprint in the thesis has √q_sr for √q.",
         check=erf_errors,
+        quotes=quoted("trust", (423, r"\frac{1}{\sqrt{(1+2\sqrt{q^{l-1}})^{2}-4q_{sr}^{l-1}}}")),
     ),
     Erratum(
         id="trust-9",
@@ -269,10 +327,14 @@ ERRATA = (
         place="E.1, initial condition",
         printed="q⁰ = 1 in q^l = (σ_w²/2) q^{l−1} + σ_b²",
         corrected="q¹ = σ_w² |x|²/M₀ + σ_b²: the input passes no activation",
-        kind="formula",
+        kind="wrong result",
         evidence="First pre-activations drawn.",
         check=first_layer,
         drawn=True,
+        quotes=(
+            *quoted("trust", (401, r"q^{0}=1 when data is normalized")),
+            *quoted("thesis", (1291, r"$q^0 = 1$ when data is normalized")),
+        ),
     ),
     Erratum(
         id="trust-10",
@@ -280,9 +342,15 @@ ERRATA = (
         place="appendix A, proof of Lemma 2 (5.2)",
         printed="Σ_l α_{l−1} M p_sr^l q_sr^{l−1}",
         corrected="Σ_l α_{l−1} M p_sr^l q̂_sr^{l−1}, as in the lemma",
-        kind="index",
+        kind="misprint",
         evidence="Inner product of activations of a wide layer, by quadrature.",
         check=kernel_of_pair,
+        quotes=(
+            *quoted(
+                "trust", (281, r"\alpha_{l-1}Mp_{sr}^{l}(x_{s},x_{r})q^{l-1}_{sr}(x_{s},x_{r})")
+            ),
+            *quoted("thesis", (1134, r"\alpha_{l-1} M p_{sr}^l(x_s, x_r) q_{sr}^{l-1}(x_s, x_r)")),
+        ),
     ),
     Erratum(
         id="trust-11",
@@ -290,10 +358,22 @@ ERRATA = (
         place="Theorem 3 (5.3), variance over weights and data",
         printed="Var f^∞ = (1 + A²/S)(q − q_sr) + (A−1)² q_sr",
         corrected="that is the variance over weights at fixed labels; over data add A² Var(y)/S",
-        kind="formula",
+        kind="wrong result",
         evidence="Trained outputs of a kernel of two values, drawn with random labels.",
         check=output_variance,
         drawn=True,
+        quotes=(
+            *quoted(
+                "trust",
+                (
+                    217,
+                    r"\approx(1+\frac{A^{2}}{S})(\bar{q}^{L}-\bar{q}^{L}_{sr})+(A-1)^{2}\bar{q}_{sr}^{L}",
+                ),
+            ),
+            *quoted(
+                "thesis", (1052, r"\left(1 + \frac{A^2}{S}\right)(\bar{q}^L - \bar{q}_{sr}^L)")
+            ),
+        ),
     ),
     Erratum(
         id="trust-12",
@@ -301,17 +381,17 @@ ERRATA = (
         place="section 1.2",
         printed="σ_w = 2, σ_b = 0",
         corrected="σ_w² = 2, σ_b = 0",
-        kind="units",
+        kind="misprint",
         evidence="Root of χ₁ = 1.",
         check=edge_of_chaos,
-    ),
-    Erratum(
-        id="trust-13",
-        paper="trust",
-        place="section 5, data-independent κ̄",
-        printed="α^{l−1}/α",
-        corrected="α_{l−1}/α",
-        kind="index",
-        evidence="A power of α is not meant: Lemma 2 has the index below.",
+        quotes=(
+            *quoted(
+                "trust", (57, r"\sigma_{w}=2,\sigma_{b}=0"), (59, r"\sigma_{w}=2,\sigma_{b}=0")
+            ),
+            *quoted(
+                "thesis", (862, r"\sigma_w = 2, \sigma_b = 0"), (864, r"\sigma_w = 2, \sigma_b = 0")
+            ),
+        ),
+        numbers=("trust_text/edge_of_chaos/relu",),
     ),
 )
