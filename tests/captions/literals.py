@@ -90,7 +90,7 @@ def _visit(node, found):
             value, place = (argument.as_const() for argument in node.args)
             found.constants.append((value, place))
             return
-        if node.node.name == "verdict":
+        if node.node.name in ("verdict", "judged"):
             found.claims.add(node.args[0].as_const())
             return
     if isinstance(node, nodes.Getattr) and getattr(node.node, "name", "") == "fact":

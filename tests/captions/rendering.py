@@ -7,7 +7,7 @@ from pathlib import Path
 from docutils.core import publish_doctree
 
 from finitewidth.captions.facts import facts_of
-from finitewidth.captions.render import Context, render
+from finitewidth.captions.render import Context, Judged, render
 
 ROOT = Path(__file__).parents[2]
 FOOTER = "preset test · 3 runs"
@@ -20,7 +20,8 @@ def template_of(artifact):
 
 def caption_of(artifact, tables, verdicts=()):
     """The caption of an artifact with these tables and verdicts."""
-    context = Context(facts_of(artifact, tables), dict(verdicts), FOOTER)
+    told = {claim: Judged(verdict) for claim, verdict in dict(verdicts).items()}
+    context = Context(facts_of(artifact, tables), told, FOOTER)
     return render(template_of(artifact), artifact, context)
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.captions.synthetic import TABLES
 
 from finitewidth.captions import facts, job
-from finitewidth.captions.render import Context, environment, listed, render
+from finitewidth.captions.render import Context, Judged, environment, listed, render
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 
@@ -58,9 +58,20 @@ def test_what_a_template_may_not_print_is_refused_with_its_artifact(template, me
 
 
 def test_a_verdict_is_the_word_of_the_ledger_and_not_run_without_one():
-    text = "{{ verdict('B01') }}"
-    assert render(text, "x", Context(verdicts={"B01": "contradicted"})) == "contradicted\n"
-    assert render(text, "x", Context()) == "not run\n"
+    text = "{{ verdict('B01') }}, {{ judged('B01') }}"
+    judged = {"B01": Judged("contradicted in part", comparisons=12, failing=1)}
+    told = "contradicted in part, contradicted in part (1 of 12 comparisons fails)\n"
+    assert render(text, "x", Context(verdicts=judged)) == told
+    assert render(text, "x", Context()) == "not run, not run\n"
+
+
+@pytest.mark.parametrize(
+    ("failing", "text"),
+    [(0, "none of 7 comparisons fail"), (1, "1 of 7 comparisons fails"),
+     (3, "3 of 7 comparisons fail"), (7, "all 7 comparisons fail")],
+)  # fmt: skip
+def test_a_verdict_says_how_many_comparisons_fail(failing, text):
+    assert str(Judged("inconclusive", 7, failing)) == f"inconclusive ({text})"
 
 
 def test_paragraphs_are_wrapped_and_tags_leave_no_empty_line():
@@ -88,7 +99,9 @@ def folder(tmp_path, monkeypatch):
     for name, rows in TABLES["beyond_fig6"](True).items():
         result_files.write_table(f"{name}.csv", rows)
     result_files.write_text("one.rst", "{{ fact.depth }}: {{ verdict('B10') }}\n\n{{ footer }}.\n")
-    verdicts = TABLES["npf_table2"](True)["rows"].assign(claim="B10", verdict="contradicted")
+    verdicts = TABLES["npf_table2"](True)["rows"].assign(
+        claim="B10", verdict="contradicted", comparisons=7, failing=1
+    )
     result_files.write_table("verdicts.csv", verdicts)
     return tmp_path
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.facts import facts_of
-from finitewidth.captions.render import Context, render
+from finitewidth.captions.render import Context, Judged, render
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 
@@ -18,7 +18,7 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
         captions: artifact -> ``template`` (a file), ``inputs`` (the name of a table, as the
             artifact's renderer sees it -> CSV), ``footer`` (text without a full stop) and
             ``output`` (the file to write). A table that several artifacts show is read once.
-        verdicts: tables of verdicts, CSV with the columns ``claim`` and ``verdict``.
+        verdicts: tables of verdicts, CSV with the columns of `Judged` and ``claim``.
 
     Raises:
         ResultError: a table or a template is missing or damaged, a caption asks for a fact that
@@ -34,16 +34,17 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
         result_files.write_text(caption["output"], render(template, artifact, context))
 
 
-def read_verdicts(files: Sequence[str]) -> dict[str, str]:
+def read_verdicts(files: Sequence[str]) -> dict[str, Judged]:
     """Claim -> verdict, of all papers.
 
     Raises:
         ResultError: a table is missing or damaged.
     """
-    found: dict[str, str] = {}
+    found = {}
     for file in files:
-        rows = result_files.read_table(file, ("claim", "verdict"))
-        found |= dict(zip(rows["claim"], rows["verdict"], strict=True))
+        rows = result_files.read_table(file, ("claim", "verdict", "comparisons", "failing"))
+        for row in rows.itertuples():
+            found[row.claim] = Judged(row.verdict, int(row.comparisons), int(row.failing))
     return found
 
 

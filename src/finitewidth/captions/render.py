@@ -3,7 +3,8 @@
 A template is plain text in paragraphs, without lists or literal blocks. It knows
 
 - ``fact``: named values that `finitewidth.captions.facts` computes from the artifact's tables;
-- ``verdict("B01")``: the verdict on a claim in this run, in the words of the ledger;
+- ``verdict("B01")``: the verdict on a claim in this run, in the ledger's words, for conditions;
+- ``judged("B01")``: the same with the number of comparisons that fail, for the text;
 - ``paper(value, "place")``: a constant that a paper states, and where it states it;
 - ``of(3, 5)``: how many of all: ``3 of 5``, ``all 5``, ``none of 5``;
 - ``footer``: the line below the artifact: preset, data, runs.
@@ -27,18 +28,39 @@ UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
+class Judged:
+    """The verdict on a claim.
+
+    Attributes:
+        verdict: in the words of the ledger.
+        comparisons, failing: how many comparisons there are, and how many of them fail.
+    """
+
+    verdict: str = NOT_RUN
+    comparisons: int = 0
+    failing: int = 0
+
+    def __str__(self) -> str:
+        if not self.comparisons:
+            return self.verdict
+        verb = "fails" if self.failing == 1 else "fail"
+        count = part_of(self.failing, self.comparisons)
+        return f"{self.verdict} ({count} comparisons {verb})"
+
+
+@dataclass(frozen=True)
 class Context:
     """What a template may print.
 
     Attributes:
         facts: name -> number, text, truth value, list of numbers, or None where the tables lack
             the rows. A pair of numbers is a range for the filters of numbers.
-        verdicts: claim -> verdict in this run.
+        verdicts: claim -> verdict in this run; a claim without one was not run.
         footer: the line below the artifact, without a full stop.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
-    verdicts: Mapping[str, str] = field(default_factory=dict)
+    verdicts: Mapping[str, Judged] = field(default_factory=dict)
     footer: str = ""
 
 
@@ -61,7 +83,8 @@ def render(template: str, artifact: str, context: Context) -> str:
     try:
         text = environment().from_string(template).render(
             fact=SimpleNamespace(**context.facts),
-            verdict=lambda claim: verdict_on(claim, context.verdicts),
+            verdict=lambda claim: context.verdicts.get(claim, Judged()).verdict,
+            judged=lambda claim: str(context.verdicts.get(claim, Judged())),
             paper=constant,
             of=part_of,
             footer=context.footer,
@@ -83,11 +106,6 @@ def environment() -> Any:
         "listed": listed,
     }  # fmt: skip
     return found
-
-
-def verdict_on(claim: str, verdicts: Mapping[str, str]) -> str:
-    """The verdict on a claim; ``not run`` where none was made."""
-    return verdicts.get(claim, NOT_RUN)
 
 
 def constant(value: Any, place: str) -> str:

@@ -36,7 +36,7 @@ from finitewidth.pipeline.jobs import Job, Read
 from finitewidth.pipeline.sources import read_sources
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
-VERDICT = re.compile(r"""verdict\(["'](\w+)["']\)""")  # in the template of a caption
+VERDICT = re.compile(r"""(?:verdict|judged)\(["'](\w+)["']\)""")  # in the template of a caption
 
 
 def checked(config: Mapping[str, Any], root: str | Path, papers: Sequence[Paper]) -> None:
