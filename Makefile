@@ -2,16 +2,18 @@
 # make test       set up .venv and run the short version of all tests but those on a cluster
 # make test-full  all tests at their full length, and a Slurm cluster of one node, as root
 #                 (docs/cluster.md); writes docs/reliability.md
+# make robustness SEEDS="1 2 3"   judge the claims that rest on cheap experiments under other base seeds
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make lint       formatting and style      make clean      remove results (datasets stay)
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 PRESET ?= quick
+SEEDS ?= 1 2 3
 BIN := .venv/bin
 SNAKEMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup test test-full lint clean
+.PHONY: all setup test test-full robustness lint clean
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -36,6 +38,13 @@ test: setup
 # also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup
 	$(PYTEST) tests --full --reliability docs/reliability.md
+
+robustness: setup
+	@for seed in 0 $(SEEDS); do \
+	  $(SNAKEMAKE) robustness --config preset=$(PRESET) seed=$$seed || exit 1; \
+	done
+	@$(BIN)/python -m finitewidth robustness --preset $(PRESET) --seeds $(SEEDS)
+	@$(BIN)/python -m finitewidth report --preset $(PRESET)
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from finitewidth.common.declarations import Artifact, artifacts_of, read_papers
 from finitewidth.common.errors import FinitewidthError
-from finitewidth.common.settings import PRESETS, preset_only
+from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -16,14 +16,16 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "plan":
         return _snakemake("plan", options.preset)
     if options.command == "report":
-        return reported(options.preset)
+        return reported(options.preset, options.seed)
     try:
         if options.command == "errata":
             show_errata(options.write)
         elif options.command == "costs":
             refresh_costs(options.preset, options.new)
+        elif options.command == "robustness":
+            compare_seeds(options.preset, options.seeds)
         else:
-            print("\n".join(listed(options.preset, options.planned)))
+            print("\n".join(listed(options.preset, options.planned, options.seed)))
     except FinitewidthError as error:
         print(error, file=sys.stderr)
         return 1
@@ -41,22 +43,39 @@ def _parser() -> argparse.ArgumentParser:
     report = commands.add_parser("report", help="build the report from the results there are")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
     costs.add_argument("--new", action="store_true", help="only jobs that have no row yet")
-    for command in (listing, plan, report, costs):
+    robustness = commands.add_parser(
+        "robustness", help="compare verdicts under several base seeds, after `make robustness`"
+    )
+    robustness.add_argument(
+        "--seeds", type=_seed, nargs="+", default=[1, 2, 3], metavar="SEED",
+        help="base seeds to compare with base seed 0 (default: 1 2 3)",
+    )  # fmt: skip
+    for command in (listing, plan, report, costs, robustness):
         command.add_argument("--preset", choices=PRESETS, default="quick")
+    for command in (listing, report):
+        command.add_argument("--seed", type=_seed, default=0, help="base seed of the run")
     return parser
 
 
-def reported(preset: str) -> int:
+def _seed(text: str) -> int:
+    """A base seed as the settings allow it."""
+    if not text.isdecimal() or int(text) > LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {LARGEST_SEED}")
+    return int(text)
+
+
+def reported(preset: str, seed: int = 0) -> int:
     """Build the report from the results there are; another run may be making more meanwhile."""
-    status = _snakemake("report_now", preset)
+    status = _snakemake("report_now", preset, f"seed={seed}")
     if status == 0:
-        print(f"results/{preset}/report/index.html")
+        print(f"{results_folder(preset, seed)}/report/index.html")
     return status
 
 
-def _snakemake(rule: str, preset: str) -> int:
+def _snakemake(rule: str, preset: str, *settings: str) -> int:
     """Run a rule without inputs; only Snakemake knows which job rests on which."""
-    words = [rule, "--cores", "1", "--quiet", "all", "--nolock", "--config", f"preset={preset}"]
+    words = [rule, "--cores", "1", "--quiet", "all", "--nolock"]
+    words += ["--config", f"preset={preset}", *settings]
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 
 
@@ -78,15 +97,23 @@ def refresh_costs(preset: str, only_new: bool) -> None:
     """Update the table of costs from the benchmark files of a finished run."""
     from finitewidth.pipeline.costs.refresh import refresh
 
-    print(refresh(preset, Path("results") / preset, only_new=only_new))
+    print(refresh(preset, results_folder(preset), only_new=only_new))
 
 
-def listed(preset: str, planned: bool) -> list[str]:
+def compare_seeds(preset: str, seeds: list[int]) -> None:
+    """Compare the verdicts under several base seeds; write the table, print a summary."""
+    from finitewidth.claims import robustness
+
+    print(robustness.summary(robustness.compare(preset, seeds)))
+    print(f"{results_folder(preset)}/{robustness.TABLE}")
+
+
+def listed(preset: str, planned: bool, seed: int = 0) -> list[str]:
     """A line per artifact: name, the file that a reader opens first, and title."""
     lines = []
     for artifact in artifacts_of(read_papers()):
         if artifact.done:
-            path = first_file(preset, artifact)
+            path = first_file(preset, artifact, seed)
             found = str(path) if path.is_file() else "not made yet"
         elif planned:
             found = "planned"
@@ -96,10 +123,10 @@ def listed(preset: str, planned: bool) -> list[str]:
     return lines
 
 
-def first_file(preset: str, artifact: Artifact) -> Path:
+def first_file(preset: str, artifact: Artifact, seed: int = 0) -> Path:
     """The PDF of a figure, the Markdown of a table."""
     suffix = "pdf" if artifact.kind == "figure" else "md"
-    folder = Path("results") / preset / artifact.paper / f"{artifact.kind}s"
+    folder = Path(results_folder(preset, seed)) / artifact.paper / f"{artifact.kind}s"
     return folder / f"{artifact.artifact}.{suffix}"
 
 

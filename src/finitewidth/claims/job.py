@@ -72,7 +72,8 @@ def write_verdicts(
     Args:
         claims: which claims.
         read: as of `read_tables`.
-        outputs, settings: as for `run_claims`.
+        outputs: the CSV files.
+        settings: as for `run_claims`.
     """
     verdicts, parts = [], []
     for claim in claims:

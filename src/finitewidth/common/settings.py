@@ -18,6 +18,7 @@ import yaml
 from finitewidth.common.errors import ConfigError
 
 PRESETS = ("smoke", "quick", "laptop", "paper")
+LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
 LARGEST = 10**8  # number in a section without a schema
 LONGEST_NUMBER = 100  # characters; longer strings are not parsed as numbers

@@ -1,0 +1,14 @@
+"""Rule -> verdicts under one base seed: judge the claims that rest on cheap experiments."""
+
+from finitewidth.claims.robustness import run_again
+from finitewidth.common.progress import logged_to
+
+with logged_to(snakemake.log[0]):
+    run_again(
+        paper=snakemake.wildcards.paper,
+        claims=snakemake.params.claims,
+        tables=list(snakemake.input),
+        outputs=dict(snakemake.output.items()),
+        settings=snakemake.params.settings,
+        stamp=snakemake.params.stamp,
+    )
