@@ -1,10 +1,11 @@
-"""Misprints of ``dgn`` (deep gated networks)."""
+"""Errata of ``dgn`` (deep gated networks)."""
 
 import itertools
 
 import numpy as np
 import torch
 
+from finitewidth.common.texts import Quote
 from finitewidth.errata.erratum import Erratum, Evidence, exactly, extrapolated
 from finitewidth.errata.networks import generator
 from finitewidth.kernels.gated_moments import (
@@ -185,22 +186,41 @@ ERRATA = (
         place="Lemma 2.1, (4), (9)",
         printed="K_t(s, s′) = Σ_i x(i, s) x(i, s′) κ_t(s, s′, i)",
         corrected="K_t(s, s′) = Σ_{i,j} x(i, s) x(j, s′) κ_t(s, s′, i, j), p₁ from i and p₂ from j",
-        kind="formula",
-        evidence="Kernel of one random network from its gradients: paths from different input "
+        kind="wrong result",
+        evidence="Kernel of one random network from its gradients. Paths from different input "
         "nodes share weights above the first layer; only the mean over Assumption 1 drops them.",
         check=paths_from_two_inputs,
+        quotes=(
+            Quote(text="dgn", line=484, words="x(i, s)x(i, s′)κt(s, s ′, i) (4)"),
+            Quote(text="dgn", line=1722, words="x(i, s)x(i, s′)κt(s, s ′, i) (9)"),
+        ),
     ),
     Erratum(
         id="dgn-2",
         paper="dgn",
         place="Theorem 2.3, variance; introduction",
-        printed="Var K₀ ≤ O(d_in² σ^{4(d−1)} max{d² w^{2(d−2)+1}, d³ w^{2(d−2)}}), "
-        "that is O(max{d²/w, d³/w²})",
+        printed="Var K₀ ≤ O(d_in² σ^{4(d−1)} max{d² w^{2(d−2)+1}, d³ w^{2(d−2)}}); "
+        "O(max{d²/w, d³/w²}) for σ² = O(1/w)",
         corrected="O(d³/w), as in npf: paths cross at nodes; for a deep linear network "
         "w·Var K₀ → (2/3)(d−1)(d−2)(2d−3)",
-        kind="formula",
-        evidence="Exact variance for deep linear networks, extrapolated to infinite width.",
+        kind="wrong result",
+        evidence="Exact variance of deep linear networks, extrapolated to infinite width. "
+        "The proof counts crossings of paths at weights and leaves out those at nodes.",
         check=variance_growth,
+        quotes=(
+            Quote(
+                text="dgn",
+                line=547,
+                words="V ar [K0] ≤ O ( d2 inσ 4(d−1) max{d2w2(d−2)+1, d3w2(d−2)} )",
+            ),
+            Quote(
+                text="dgn",
+                line=1960,
+                words="V ar [K0] ≤ O ( d2 inσ 4(d−1) max{d2w2(d−2)+1, d3w2(d−2)} )",
+            ),
+            Quote(text="dgn", line=291, words="V ar [K0(x, x′)] ≤ O(max{d 2 w , d3 w2 })"),
+        ),
+        claims=("D02",),
     ),
     Erratum(
         id="dgn-3",
@@ -208,88 +228,151 @@ ERRATA = (
         place="Lemma 3.1 (ii), Lemma 7.5",
         printed="E K₀^w = σ^{2(d−1)} (xᵀx) ⊙ λ",
         corrected="E K₀^w = d σ^{2(d−1)} (xᵀx) ⊙ λ",
-        kind="formula",
-        evidence="Mean over all networks with weights ±σ under fixed soft gates.",
+        kind="misprint",
+        evidence="Mean over all networks with weights ±σ under fixed soft gates. "
+        "Lemma 2.2 and Theorem 2.3 have the factor d.",
         check=kernel_of_weights,
+        quotes=(
+            Quote(text="dgn", line=1144, words="E [Kw 0 ] = σ2(d−1)(x>x)"),
+            Quote(text="dgn", line=2505, words="E [Kw 0 ] = σ2(d−1)(x>x)"),
+        ),
     ),
     Erratum(
         id="dgn-4",
         paper="dgn",
         place="section 1, Depth Phenomena I",
         printed="λ₀(s, s′) / λ₀(s, s) ≤ μ^d",
-        corrected="μ^{d−1}: there are d − 1 layers of gates, and on average it is equal",
-        kind="index",
+        corrected="μ^{d−1}, as in section 2: there are d − 1 layers of gates, "
+        "and on average it is equal",
+        kind="misprint",
         evidence="Means over all hard gates.",
         check=overlap_ratio,
+        quotes=(Quote(text="dgn", line=283, words="λ0(s,s′) λ0(s,s) ≤ µ d, leading to whitening"),),
     ),
     Erratum(
         id="dgn-5",
         paper="dgn",
-        place="section 1, loss, with (1)",
-        printed="L = Σ_s (ŷ(x_s) − y_s)² gives e_{t+1} = e_t − α K_t e_t",
-        corrected="L = ½ Σ_s (ŷ(x_s) − y_s)²",
-        kind="units",
+        place="section 1, loss and (1)",
+        printed="L = Σ_s (ŷ(x_s) − y_s)²; e_{t+1} = e_t − α_t K_t e_t (1)",
+        corrected="L = ½ Σ_s (ŷ(x_s) − y_s)², as in npf, gives (1)",
+        kind="convention",
         evidence="One step of gradient descent on a linear model; "
         "the ideal rate 0.81 of experiment 8 has the ½.",
         check=squared_loss,
+        quotes=(
+            Quote(text="dgn", line=41, words="LΘ = ∑n s=1 (y\u0302Θ(xs)− ys)2"),
+            Quote(text="dgn", line=64, words="et+1 = et − αtKtet, (1)"),
+        ),
     ),
     Erratum(
         id="dgn-6",
         paper="dgn",
         place="Theorem 2.3, proof, Case 2",
-        printed="w²(d−2)·d²·w^{2(d−3)}·16 ≤ 16 d³ w^{2(d−3)}",
+        printed="w²(d − 2) × d² × (w^{d−3} × w^{d−3}) × 4² ≤ 16 d³ w^{2(d−3)}, "
+        "both sides times d_in² σ^{4(d−1)}",
         corrected="≤ 16 d³ w^{2(d−2)}",
-        kind="formula",
-        evidence="Growth of the left side with w.",
+        kind="misprint",
+        evidence="The left side is computed at two widths. Cases 5 and 8 repeat the exponent, "
+        "the sum of the three has the right one.",
         check=one_crossing,
+        quotes=(
+            Quote(
+                text="dgn",
+                line=2357,
+                words="w2(d− 2)× d2 × (wd−3 × wd−3)× 42 ≤ 16d2 inσ 4(d−1)d3w2(d−3)",
+            ),
+        ),
     ),
     Erratum(
         id="dgn-7",
         paper="dgn",
         place="Theorem 2.3, proof, Fact 2",
-        printed="d_in w^{d−2} paths through a weight of the first or last layer",
-        corrected="w^{d−2} through one of the first, d_in w^{d−2} through one of the last",
-        kind="formula",
-        evidence="Paths listed.",
+        printed="the number of paths through a particular weight in either the first or the last "
+        "layer is d_in w^{d−2}",
+        corrected="so it is in the last layer; in the first it is w^{d−2}, the same only if "
+        "d_in = 1",
+        kind="imprecise remark",
+        evidence="All paths through one weight of the first layer are listed. "
+        "The printed number is an upper bound.",
         check=paths_through_first_layer,
+        quotes=(
+            Quote(text="dgn", line=2228, words="in either the first or the last layer is dinwd−2"),
+        ),
     ),
     Erratum(
         id="dgn-8",
         paper="dgn",
         place="Theorem 2.3, proof, last bounds",
-        printed="Cases 3, 7, .. sum to d³ w^{2(d−2)}, Cases 2, 5, .. to d² w^{2(d−2)}",
-        corrected="exchanged: Cases 3, 7, .. to d² w^{2(d−2)}, Cases 2, 5, .. to d³ w^{2(d−2)}",
-        kind="formula",
-        evidence="Growth with depth of the expression given for Cases 3 and 7.",
+        printed="Case 3, Case 7 and other cases: d³ w^{2(d−2)}; "
+        "Case 2, Case 5, Case 8 and other cases: d² w^{2(d−2)}",
+        corrected="exchanged: Cases 3, 7, … d² w^{2(d−2)}; Cases 2, 5, 8, … d³ w^{2(d−2)}",
+        kind="misprint",
+        evidence="Growth with depth of the expressions given for Cases 3 and 7. "
+        "The bound of the theorem has both terms, so that nothing changes there.",
         check=lumped_cases,
+        quotes=(
+            Quote(
+                text="dgn",
+                line=2451,
+                words="Case 3, Case 7 and other cases obtained by adding more crossings (one at a "
+                "time) in the middle layer to Case 6. This gives rise to a term which is upper "
+                "bounded by d2 inσ 4(d−1)d3w2(d−2)",
+            ),
+            Quote(
+                text="dgn",
+                line=2466,
+                words="Case 2, Case 5, Case 8 and other cases obtained by adding more crossings "
+                "(one at a time) in the middle layer to Case 6. This gives rise to a term which "
+                "is upper bounded by d2 inσ 4(d−1)d2w2(d−2)",
+            ),
+        ),
     ),
     Erratum(
         id="dgn-9",
         paper="dgn",
-        place="Corollary 8.1",
-        printed="under Assumption 2, E K₀ = d (wσ²)^{d−1}",
+        place="Corollary 8.1, (16)",
+        printed="Under Assumption 2, for a DLN with d_in = 1, and dataset with n = 1 we have, "
+        "E K₀ = d (wσ²)^{d−1}",
         corrected="under Assumption 1 (gates of a linear network are all 1) and for |x| = 1; "
         "otherwise |x|² d (wσ²)^{d−1}",
-        kind="formula",
-        evidence="Mean over all networks with weights ±σ at x = 2.",
+        kind="imprecise remark",
+        evidence="Mean over all networks with weights ±σ at x = 2. "
+        "Experiment 8, for which it is stated, has x = 1 and Assumption 1.",
         check=one_input,
+        quotes=(
+            Quote(
+                text="dgn",
+                line=2539,
+                words="Under Assumption 2, for a DLN with din = 1, and dataset with n = 1 we have, "
+                "EΘ [K0] = d(wσ2)(d−1) (16)",
+            ),
+        ),
     ),
     Erratum(
         id="dgn-10",
         paper="dgn",
         place="Definition 7.3",
-        printed="A(s, p) = Π_{l=1}^{d} G(s, p(l), l)",
-        corrected="A(s, p) = Π_{l=1}^{d−1} G(s, p(l), l)",
-        kind="index",
-        evidence="Layer d is the output: it has no gates and paths have no p(d) among units.",
+        printed="A(s, p) = Π_{l=1}^d G(s, p(l), l)",
+        corrected="A(s, p) = Π_{l=1}^{d−1} G(s, p(l), l), as in section 1",
+        kind="misprint",
+        evidence="Layer d is the output and has no gates, "
+        "and the paths of Definition 7.1 end at p(d − 1).",
+        quotes=(Quote(text="dgn", line=1685, words="A(s, p) = Πd l=1G(s, p(l), l)"),),
     ),
     Erratum(
         id="dgn-11",
         paper="dgn",
         place="Theorem 2.3, proof, Case 2",
-        printed="w²(d−2) weights in the first and the last layer",
-        corrected="w²(d−2) weights in the middle layers",
-        kind="wording",
+        printed="There are w²(d − 2) weights in the first and the last layer",
+        corrected="There are w²(d − 2) weights in the middle layers",
+        kind="misprint",
         evidence="The first and the last layer have (d_in + 1) w weights.",
+        quotes=(
+            Quote(
+                text="dgn",
+                line=2350,
+                words="There are w2(d − 2) weights in the first and the last layer",
+            ),
+        ),
     ),
 )

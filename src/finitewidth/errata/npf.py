@@ -1,11 +1,15 @@
-"""Misprints of the final version of ``npf``."""
+"""Errata of the final version of ``npf``."""
 
 import numpy as np
 import torch
 
-from finitewidth.errata.erratum import Erratum, Evidence, exactly, on_average
+from finitewidth.common.texts import Quote
+from finitewidth.errata.erratum import Erratum, Evidence, exactly
 from finitewidth.errata.networks import generator
+from finitewidth.kernels.gated_ntk import value_kernel
+from finitewidth.kernels.npk import overlap
 from finitewidth.kernels.paths import path_output
+from finitewidth.networks.random_gated import every_signed_network
 
 
 def output_layer() -> Evidence:
@@ -46,23 +50,23 @@ def variance_constant() -> Evidence:
     )
 
 
-def equal_variances(networks: int) -> Evidence:
-    """Tangent kernel of ReLU networks with weights ±√(2/w) in all layers, at one unit input."""
-    rng, w, d = generator("npf-2"), 32, 4
-    draws = max(2, networks // 100)
-    x = rng.standard_normal(w)
-    weights, signals = [], [np.tile(x / np.linalg.norm(x), (draws, 1))]
-    for width in [w] * (d - 1) + [1]:
-        signs = rng.integers(0, 2, (draws, width, w)) * 2.0 - 1.0
-        weights.append(signs * (2 / w) ** 0.5)
-        signals.append(np.maximum(np.einsum("dij,dj->di", weights[-1], signals[-1]), 0.0))
-    kernel, delta = (signals[d - 1] ** 2).sum(axis=1), np.ones((draws, 1))
-    for layer in range(d - 1, 0, -1):
-        delta = np.einsum("dij,di->dj", weights[layer], delta) * (signals[layer] > 0)
-        kernel = kernel + (delta**2).sum(axis=1) * (signals[layer - 1] ** 2).sum(axis=1)
-    # Sigma^(l)(s, s) = 1 for all l, so K~^(d) = d and K^(d) = (d + 1) / 2
-    return on_average(
-        "E K(x, x), |x| = 1, d = 4, all weights ±√(2/w), w = 32", kernel, (d + 1) / 2, d
+def half_output_variance() -> Evidence:
+    """E K(1, 2) over all networks of the variances of (2) with fixed gates, w = 2, d = 3.
+
+    In (2) the last layer has half the variance of the others: weights ±σ/√2 beside ±σ.
+    """
+    rng, sigma, d = generator("npf-2"), 0.6, 3
+    patterns = ([[1, 1], [1, 0]], [[0, 1], [1, 1]])
+    gates = [torch.tensor(pattern, dtype=torch.float64) for pattern in patterns]
+    x = torch.from_numpy(rng.standard_normal((2, 2)))
+    *hidden, last = every_signed_network((2, 2, 2, 1), sigma)
+    kernels = value_kernel(x, [*hidden, last / 2**0.5], None, gates, with_biases=False)
+    per_path = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
+    return exactly(
+        "E K(x₁, x₂) with the variances of (2), fixed gates, w = 2, d = 3, σ = 0.6",
+        float(kernels.mean(dim=0)[0, 1]),
+        d * per_path,
+        (d + 1) / 2 * per_path,
     )
 
 
@@ -71,62 +75,100 @@ ERRATA = (
         id="npf-1",
         paper="npf",
         place="Table 1, output",
-        printed="ŷ(x) = Σ_j Θ(1, j, d−1) z(j, d−1)",
-        corrected="ŷ(x) = Σ_j Θ(1, j, d) z(j, d−1), as in (7)",
-        kind="index",
-        evidence="The output of a random gated network as the sum over all its paths.",
+        printed="ŷ(x) = Σ_{j∈[w]} Θ(1, j, d−1) · z(j, d−1)",
+        corrected="ŷ(x) = Σ_{j∈[w]} Θ(1, j, d) · z(j, d−1), as in (7)",
+        kind="misprint",
+        evidence="The output of a random gated network is the sum over all its paths.",
         check=output_layer,
+        quotes=(Quote(text="npf", line=74, words=r"\sum_{j \in [w]} \Theta(1, j, d - 1) \cdot"),),
     ),
     Erratum(
         id="npf-2",
         paper="npf",
-        place="sections 1.2 and 5 with (2)",
-        printed="with fixed gates K^(d) = (K̃^(d) + Σ^(d)) / 2 becomes d σ^{2(d−1)} H",
-        corrected="K̃^(d) does: K^(d) has an output layer of half the variance of the others, "
-        "Theorem 5.1 has equal variances in all layers",
-        kind="formula",
-        evidence="Mean tangent kernel of ReLU networks drawn with the variances of Theorem 5.1.",
-        check=equal_variances,
-        drawn=True,
+        place="sections 1.2 and 5, with (2)",
+        printed="K^(d) in prior works … essentially becomes K_FNPF^(d)",
+        corrected="it becomes (d + 1)/(2d) K_FNPF^(d): in (2), where "
+        "K^(d) = (K̃^(d) + Σ^(d))/2, the last layer has half the variance of the others, "
+        "in Theorem 5.1 it has the same",
+        kind="imprecise remark",
+        evidence="Mean kernel over all networks with the variances of (2) and fixed gates. "
+        "The two agree up to a factor that depends on the depth alone.",
+        check=half_output_variance,
+        quotes=(
+            Quote(text="npf", line=54, words=r"becomes the $K_{\text{FNPF}}^{(d)}$ matrix in the"),
+            Quote(
+                text="npf",
+                line=179,
+                words=r"$K^{(d)}$ in prior works [8, 1, 3] essentially becomes $K_{FNPF}^{(d)}$",
+            ),
+            Quote(
+                text="npf0",
+                line=171,
+                words=r"$K^{(d)}$ in prior works [9, 1, 4] essentially becomes "
+                r"$K_{\text{FNPF}}^{(d)}$",
+            ),
+        ),
     ),
     Erratum(
         id="npf-3",
         paper="npf",
         place="Theorem B.2, proof",
-        printed="6 d_in² σ′² (6d³/w) / (1 − 6d/w)",
-        corrected="6 d_in² σ′^{4(d−1)} (6d³/w) / (1 − 6d/w)",
-        kind="formula",
-        evidence="The sum that the line above it bounds, term by term.",
+        printed="6 d_in² σ′² (6d³/w) (1/(1 − 6d/w))",
+        corrected="6 d_in² σ′^{4(d−1)} (6d³/w) (1/(1 − 6d/w))",
+        kind="misprint",
+        evidence="The line above it bounds the variance by a series, which is summed term by term.",
         check=variance_constant,
+        quotes=(
+            Quote(
+                text="npf",
+                line=520,
+                words=r"6d_{\text{in}}^2 \sigma'^2 \left(\frac{6d^3}{w}\right)",
+            ),
+        ),
     ),
     Erratum(
         id="npf-4",
         paper="npf",
         place="Table 4, soft gate",
-        printed="1 / (1 + exp(−β·q > 0))",
-        corrected="1 / (1 + exp(−β·q))",
-        kind="formula",
+        printed="G(i, l) = 1 / (1 + exp(−β · q^f(i, l) > 0))",
+        corrected="G(i, l) = 1 / (1 + exp(−β · q^f(i, l)))",
+        kind="misprint",
         evidence="A steep soft gate must be shut where the hard gate is; "
         "the printed one, with the truth value of q > 0 for q, is half open.",
         check=soft_gate,
+        quotes=(
+            Quote(
+                text="npf",
+                line=539,
+                words=r"$G_x(i, l) = 1 / (1 + \exp(-\beta \cdot q_x^f(i, l) > 0))$",
+            ),
+        ),
     ),
     Erratum(
         id="npf-5",
         paper="npf",
         place="Table 4, output of the value network",
-        printed="Σ_j Θ^v(1, j, l) z^v(j, d−1)",
-        corrected="Σ_j Θ^v(1, j, d) z^v(j, d−1)",
-        kind="index",
-        evidence="l has no value there; with d it is the output of Table 1.",
+        printed="Σ_j Θ^v(1, j, l) · z^v(j, d−1)",
+        corrected="Σ_j Θ^v(1, j, d) · z^v(j, d−1)",
+        kind="misprint",
+        evidence="The layer l has no value in this row; with d it is the output of (7).",
+        quotes=(
+            Quote(
+                text="npf",
+                line=538,
+                words=r"\sum_j \Theta^v(1, j, l) \cdot z_x^v(j, d-1)",
+            ),
+        ),
     ),
     Erratum(
         id="npf-6",
         paper="npf",
         place="Table 4, feature network",
-        printed="q^f(i, l) = Σ_j Θ^f(i, j, l) z(j, l−1)",
-        corrected="q^f(i, l) = Σ_j Θ^f(i, j, l) z^f(j, l−1)",
-        kind="index",
-        evidence="There is no z beside z^f and z^v.",
+        printed="q^f(i, l) = Σ_j Θ^f(i, j, l) · z(j, l−1)",
+        corrected="q^f(i, l) = Σ_j Θ^f(i, j, l) · z^f(j, l−1)",
+        kind="misprint",
+        evidence="The table defines z^f and z^v, and no other z.",
+        quotes=(Quote(text="npf", line=536, words=r"\sum_j \Theta^f(i, j, l) \cdot z_x(j, l-1)"),),
     ),
     Erratum(
         id="npf-7",
@@ -134,16 +176,28 @@ ERRATA = (
         place="Appendix A, (2)",
         printed="M^(l) ∈ ℝ²",
         corrected="M^(l) ∈ ℝ^{2×2}",
-        kind="index",
+        kind="misprint",
         evidence="The matrix printed beside it has four entries.",
+        quotes=(
+            Quote(text="npf", line=274, words=r"\end{bmatrix} \in \mathbb{R}^2"),
+            Quote(text="npf0", line=243, words=r"\end{bmatrix} \in \mathbb{R}^2"),
+        ),
     ),
     Erratum(
         id="npf-8",
         paper="npf",
         place="Appendix D.1",
-        printed="step size stated for w = 100",
-        corrected="for the widths of Figure 7, w = 25 and 500",
-        kind="wording",
-        evidence="No figure of the appendix has w = 100.",
+        printed="we set the step-size α = 0.1/ρ_max, w = 100",
+        corrected="w = 25 and 500",
+        kind="misprint",
+        evidence="The sentence is about Figure 7, where w is 25 and 500. "
+        "Section 2 of dgn has the same words about its Figure 3, which has the same widths.",
+        quotes=(
+            Quote(
+                text="npf",
+                line=620,
+                words=r"we set the step-size $\alpha = \frac{0.1}{\rho_{\max}}$, $w = 100$",
+            ),
+        ),
     ),
 )
