@@ -44,6 +44,8 @@ class Experiment:
         counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
             if that is not the section with the name of the experiment.
         tell: facts that the plan adds to the settings, from `TOLD`.
+        explains: whether its tables only explain the paper (notation, equations, small examples).
+            A figure or table that shows nothing else is a drawing, without a result.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Experiment:
     makes: tuple[str, ...] = ()
     counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tell: tuple[str, ...] = ()
+    explains: bool = False
 
     @property
     def section(self) -> str:
@@ -208,7 +211,7 @@ def _paper(file: Path) -> Paper:
 
 
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
-    allowed = {"module", "reads", "settings", "makes", "counts", "tell"}
+    allowed = {"module", "reads", "settings", "makes", "counts", "tell", "explains"}
     _refuse_unknown(file, name, values, allowed)
     matched = _EXPERIMENT.fullmatch(name)
     if not matched or matched["paper"] != paper:
@@ -230,6 +233,7 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
         makes=tuple(values["makes"]),
         counts={table: tuple(s) for table, s in values.get("counts", {}).items()},
         tell=_told(file, name, values),
+        explains=values.get("explains", False),
     )
 
 

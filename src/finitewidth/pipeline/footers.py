@@ -5,19 +5,27 @@ unmodified preset and with those of the papers' own settings; ``[P]``, ``[C]`` a
 ``config/papers`` (`finitewidth.pipeline.sources`) say which differences matter.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from finitewidth.claims.grades import DRAWING, STAND_IN, grade_of
+from finitewidth.claims.needs import is_original
 from finitewidth.common.declarations import Artifact, Experiment, Paper
 from finitewidth.common.settings import leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe
 from finitewidth.experiments.planned import PlannedTraining
+from finitewidth.pipeline.differences import LAYERS, Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.jobs import Jobs, Read
 from finitewidth.pipeline.sources import Source, accepts
 
 UNITS = ("runs", "draws")
+REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
+AT_SIZES, SMALLER, ON_STAND_IN, DRAWN = (
+    "at the paper's sizes", "reduced", "on a stand-in", "drawing",
+)  # fmt: skip
+STATUSES = (AT_SIZES, SMALLER, ON_STAND_IN, DRAWN)
 MOST_CHOICES = 3  # settings named in one footer
 
 
@@ -30,12 +38,18 @@ class Scale:
         reduced: whether a value that the paper or its code states is another one here.
         choices: our own choices that differ from those of preset ``paper``.
         originals: whether every dataset is the paper's own.
+        sizes: whether all sizes are the paper's. Fewer runs or draws than the paper's (the
+            settings named in `REPETITIONS`) do not count as a size.
+        stand_in: whether some dataset is another one than the paper's. Images that were only
+            re-encoded are not another dataset, although they are not ``originals``.
     """
 
     modified: bool
     reduced: bool
     choices: tuple[str, ...]
     originals: bool
+    sizes: bool
+    stand_in: bool
 
     @property
     def papers(self) -> bool:
@@ -65,6 +79,7 @@ class Footers:
         self.jobs = Jobs(papers, config)
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
+        self._found: dict[str, list[Difference]] = {}
 
     @cached_property
     def _preset(self) -> Jobs:
@@ -87,6 +102,17 @@ class Footers:
         return Jobs(self._papers, replaced(self._config, changed))
 
     @cached_property
+    def _repeated(self) -> Jobs:
+        """The same as `_canonical`, with as many runs and draws as the paper."""
+        wanted = leaves(self._paper_config)
+        changed = {
+            path: wanted[path]
+            for path, value in self._differing.items()
+            if path[-1] in REPETITIONS or self._is_choice(path) or self._accepted(path, value)
+        }
+        return Jobs(self._papers, replaced(self._config, changed))
+
+    @cached_property
     def _differing(self) -> dict[tuple[str, ...], Any]:
         """Settings of papers that differ from preset ``paper``, with their values here."""
         theirs = leaves(self._paper_config)
@@ -102,15 +128,18 @@ class Footers:
     def _is_choice(self, path: tuple[str, ...]) -> bool:
         return self._sources[path].kind == "choice"
 
-    def scale(self, reads: Sequence[Read], role: str | None = None) -> Scale:
+    def scale(
+        self, reads: Sequence[Read], role: str | None = None, rows: Sequence[str] = ()
+    ) -> Scale:
         """How the jobs behind some inputs compare with the preset and the paper.
 
         Args:
             reads: the inputs.
             role: if given, trainings on other datasets are left out.
+            rows: if given, trainings for other rows (`TrainingRun.row`) are left out.
         """
-        jobs = self._jobs_behind(reads, role)
-        roles = self._roles(reads) if role is None else (role,)
+        jobs = self._jobs_behind(reads, role, rows)
+        roles = self._roles(reads, jobs) if role is None else (role,)
         ours = self._config["data"]
         modified = any(ours[r] != self._preset_config["data"][r] for r in roles)
         originals = all(ours[r] == self._paper_config["data"][r] for r in roles)
@@ -120,14 +149,113 @@ class Footers:
             reduced=reduced,
             choices=() if reduced else self._choices(jobs),
             originals=originals,
+            sizes=not self._differ(self._repeated, self._paper, jobs),
+            stand_in=not all(is_original(ours[r], r) for r in roles),
         )
 
-    def _jobs_behind(self, reads: Sequence[Read], role: str | None = None) -> tuple[str, ...]:
+    def differences(
+        self, reads: Sequence[Read], role: str | None = None, rows: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """What differs from the paper in what some inputs rest on, in words; the data come first.
+
+        Our own choices and values that the paper also accepts are left out. Where nothing differs,
+        the result is empty.
+
+        Args:
+            reads: the inputs.
+            role: if given, trainings on other datasets are left out.
+            rows: if given, trainings for other rows are left out.
+        """
+        jobs = self._jobs_behind(reads, role, rows)
+        found = [one for name in jobs for one in self._differences_of(name)]
+        roles = self._roles(reads, jobs) if role is None else (role,)
+        same = all(self._config["data"][r] == self._paper_config["data"][r] for r in roles)
+        if not found and same:
+            return ()
+        trained = [self.jobs.trainings[name] for name in jobs if name in self.jobs.trainings]
+        first = [self._data_words(r, trained) for r in roles]
+        if trained and not any(one.what == LAYERS for one in found):
+            first.append("networks whole")
+        return in_words(found, first)
+
+    def _data_words(self, role: str, trained: Sequence[PlannedTraining]) -> str:
+        """``MNIST whole``, ``CIFAR-10``, or what stands in."""
+        data = self._config["data"]
+        words = describe(data[role], role, data["imagefolder"])
+        parts = [t.run.data for t in trained if t.dataset == role]
+        whole = (
+            is_original(data[role], role) and parts and not any(p.train or p.test for p in parts)
+        )
+        return f"{words} whole" if whole else words
+
+    def _differences_of(self, name: str) -> list[Difference]:
+        """What differs between one job and that of the paper."""
+        if name not in self._found:
+            self._found[name] = list(self._compared(name))
+        return self._found[name]
+
+    def _compared(self, name: str) -> Iterator[Difference]:
+        ours, theirs = self._canonical, self._paper
+        if not self._differ(ours, theirs, [name]):
+            return
+        found: list[Difference] = []
+        if name in ours.experiments:
+            found = of_settings(ours[name].params, theirs[name].params)
+        elif name in theirs.trainings:
+            training = ours.trainings[name]
+            source = self._config["data"][training.dataset]
+            found = of_training(training, theirs.trainings[name], source)
+        yield from found or [Difference(f"{name} is set up otherwise", None, None)]
+
+    def grade(
+        self, reads: Sequence[Read], rows: Sequence[str] = (), *, any_size: bool = False
+    ) -> str:
+        """How good the evidence is that some inputs give (`finitewidth.claims.grades`).
+
+        Args:
+            reads: the inputs.
+            rows: if given, trainings for other rows are left out.
+            any_size: whether what is asked depends on no size.
+        """
+        scale = self.scale(reads, rows=rows)
+        return grade_of(
+            drawn=False,
+            originals=not scale.stand_in,
+            reduced=not (scale.sizes and scale.originals) and not any_size,
+            random=bool(self._roles(reads)) or any(self._counted(reads).values()),
+        )
+
+    def grade_of_artifact(self, name: str) -> str:
+        """The grade of a figure or table."""
+        if self._drawn(name):
+            return DRAWING
+        return self.grade(self.jobs[name].reads)
+
+    def status(self, name: str) -> str:
+        """What a figure or table shows, one of `STATUSES`."""
+        if self._drawn(name):
+            return DRAWN
+        if self.grade(self.jobs[name].reads) == STAND_IN:
+            return ON_STAND_IN
+        scale = self.scale(self.jobs[name].reads)
+        return AT_SIZES if scale.sizes and scale.originals else SMALLER
+
+    def _drawn(self, name: str) -> bool:
+        """Whether an artifact shows only what explains the paper."""
+        experiments = [self.jobs.experiments.get(job)
+                       for read in self.jobs[name].reads for job in read.jobs]  # fmt: skip
+        return bool(experiments) and all(e is not None and e.explains for e in experiments)
+
+    def _jobs_behind(
+        self, reads: Sequence[Read], role: str | None = None, rows: Sequence[str] = ()
+    ) -> tuple[str, ...]:
         _, jobs = self.jobs.closure(reads)
         trainings = self.jobs.trainings
         return tuple(
             name for name in jobs
-            if role is None or name not in trainings or trainings[name].dataset == role
+            if name not in trainings
+            or (role in (None, trainings[name].dataset)
+                and (not rows or trainings[name].run.row in rows))
         )  # fmt: skip
 
     @staticmethod
@@ -152,10 +280,15 @@ class Footers:
         return {name for name in self.jobs.experiments
                 if self._differ(self.jobs, self._preset, [name])}  # fmt: skip
 
-    def _roles(self, reads: Sequence[Read]) -> tuple[str, ...]:
-        """The papers' datasets behind some inputs, in the order of the catalogue."""
-        every, _ = self.jobs.closure(reads)
-        found = {read.role for read in every}
+    def _roles(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The papers' datasets that some inputs and jobs read, in the order of the catalogue.
+
+        Args:
+            reads: the inputs.
+            jobs: the jobs; by default all behind the inputs.
+        """
+        chosen = self._jobs_behind(reads) if jobs is None else jobs
+        found = {read.role for read in (*reads, *(r for j in chosen for r in self.jobs[j].reads))}
         return tuple(role for role in ROLES if role in found)
 
     def datasets(self, reads: Sequence[Read]) -> dict[str, str]:

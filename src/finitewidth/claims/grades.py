@@ -1,0 +1,32 @@
+"""How good the evidence is: one grade for every verdict, printed number and figure.
+
+`EXACT`: computed without random draws and without a dataset. `PAPER`: at the paper's own sizes, on
+its own data. `REDUCED`: at other sizes, on the paper's data or without any dataset; results on the
+paper's images re-encoded belong here too. `STAND_IN`: another dataset stands in for the paper's.
+`DRAWING`: a schematic drawing or a table of equations, without a result.
+"""
+
+EXACT = "exact"
+PAPER = "the paper's scale"
+REDUCED = "the paper's data, reduced scale"
+STAND_IN = "stand-in data"
+DRAWING = "drawing"
+GRADES = (EXACT, PAPER, REDUCED, STAND_IN, DRAWING)
+
+
+def grade_of(*, drawn: bool, originals: bool, reduced: bool, random: bool) -> str:
+    """The grade of some evidence; the first that applies.
+
+    Args:
+        drawn: whether it is a drawing or a table of equations; then nothing else matters.
+        originals: whether every dataset is the paper's own.
+        reduced: whether a size is not the paper's.
+        random: whether it rests on runs, on draws or on a dataset.
+    """
+    if drawn:
+        return DRAWING
+    if not originals:
+        return STAND_IN
+    if not random:
+        return EXACT
+    return REDUCED if reduced else PAPER

@@ -1,0 +1,205 @@
+"""What differs between a run and the paper, in words: ``epochs 30 of 300``, ``runs 3 of 5``."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from finitewidth.claims.needs import is_original
+from finitewidth.common.settings import leaves
+from finitewidth.data.catalogue import ROLES, SOURCES
+from finitewidth.experiments.planned import PlannedTraining
+from finitewidth.networks.architecture import Architecture
+
+MOST = 6  # statements shown; a seventh is shown rather than counted
+MOST_VALUES = 4  # values of one statement
+MOST_ENTRIES = 8  # entries of a list
+LAYERS, TRAIN, TEST, EPOCHS, RUNS = "layers", "training images", "test images", "epochs", "runs"
+ORDER = (LAYERS, TRAIN, TEST, EPOCHS, RUNS)  # the other statements follow
+# A number of these that is smaller than the paper's is written "30 of 300".
+COUNTED = frozenset({
+    TRAIN, TEST, EPOCHS, RUNS, "draws", "steps", "width", "depth", "samples", "points", "images",
+    "copies", "inputs", "datasets", "class", "shown", "sample",
+})  # fmt: skip
+NAMES = {
+    "train": TRAIN, "test": TEST, "pool": "pixels averaged per side", "batch_size": "batch size",
+    "per_class": "images per class", "step_size": "step size", "init": "initialisation",
+    "bias": "biases", "global_average_pooling": "global average pooling", "shown": "runs shown",
+    "paper_draws": "draws of the paper-sized sample",
+}  # fmt: skip
+
+NAMED_LAYERS = re.compile(r"(channels|dense layers|hidden layers) ")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value of this run and that of the paper; ``what`` names it."""
+
+    what: str
+    ours: Any
+    theirs: Any
+
+
+def of_training(ours: PlannedTraining, theirs: PlannedTraining, source: str) -> list[Difference]:
+    """What differs between a training of this run and the same training of the paper.
+
+    Args:
+        ours: of this run.
+        theirs: of the paper.
+        source: name of the dataset that this run uses; if it is the paper's own or a re-encoded
+            copy, "all images" is told as their number.
+    """
+    one, other = _described(ours), _described(theirs)
+    if is_original(source, ours.dataset):
+        for what, number in zip((TRAIN, TEST), SOURCES[source].images or (None, None), strict=True):
+            one[what], other[what] = one[what] or number, other[what] or number
+    return list(_between(one, other))
+
+
+def of_settings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[Difference]:
+    """What differs between the settings of an experiment and those of the paper."""
+    return list(_between(_flat(ours), _flat(theirs)))
+
+
+def in_words(differences: Iterable[Difference], first: Sequence[str] = ()) -> tuple[str, ...]:
+    """All differences as short statements, equal ones merged.
+
+    Args:
+        differences: in any order; epochs, runs and sizes of networks are told first.
+        first: statements that go before.
+    """
+    grouped: dict[str, dict[str, None]] = {}
+    for one in differences:
+        grouped.setdefault(one.what, {})[_pair(one)] = None
+    names = sorted(grouped, key=lambda what: ORDER.index(what) if what in ORDER else len(ORDER))
+    told = [*first, *_images(grouped)]
+    told += [_statement(what, list(grouped[what])) for what in names if what not in (TRAIN, TEST)]
+    if len(told) > MOST + 1:
+        told = [*told[:MOST], f"and {len(told) - MOST} more"]
+    return tuple(told)
+
+
+def _described(training: PlannedTraining) -> dict[str, Any]:
+    """What a training does, one value for each name.
+
+    Epochs at which weights are kept are told by their distance, since their number follows from
+    the number of epochs.
+    """
+    run = training.run
+    kept = {"evaluations": run.snapshots, "stages": run.best_so_far}
+    return {
+        "dataset": ROLES[training.dataset],
+        "classes": run.data.classes, TRAIN: run.data.train, TEST: run.data.test,
+        NAMES["pool"]: run.data.pool, **_network(asdict(run.architecture)),
+        EPOCHS: run.epochs,
+        RUNS: len({replica.seed for replica in run.replicas}),
+        "loss": run.loss, "optimiser": run.optimiser, "batch size": run.batch_size,
+        **{f"epochs between {name}": at[1] - at[0] for name, at in kept.items() if len(at) > 1},
+        "step size": _distinct(replica.step_size for replica in run.replicas),
+        "beta": _distinct(replica.beta for replica in run.replicas),
+        "epsilon": _distinct(replica.eps for replica in run.replicas),
+        "regimes": _distinct(replica.regime for replica in run.replicas),
+        "kinds of images": _distinct(replica.variant for replica in run.replicas),
+        "stages": len({replica.stage for replica in run.replicas}),
+        # the epochs in the labels, as in "best_so_far10", follow from the distance of the stages
+        "starts": _distinct((r.pretrained or "").rstrip("0123456789") for r in run.replicas),
+    }  # fmt: skip
+
+
+def _network(architecture: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {NAMES.get(k, k): v for k, v in architecture.items() if k not in ("channels", "dense")}
+    channels, dense = _sizes(architecture["channels"]), _sizes(architecture["dense"])
+    if not channels:
+        return {LAYERS: f"hidden layers {dense}", **rest}
+    return {LAYERS: f"channels {channels}, dense layers {dense or 'none'}", **rest}
+
+
+def _sizes(widths: Sequence[int]) -> str:
+    """``64-64-128``; ``5 × 128`` of many equal ones."""
+    if len(widths) > 2 and len(set(widths)) == 1:
+        return f"{len(widths)} × {widths[0]}"
+    return "-".join(map(str, widths))
+
+
+def _distinct(values: Iterable[Any]) -> Any:
+    found = list(dict.fromkeys(value for value in values if value not in (None, "")))
+    return found[0] if len(found) == 1 else found
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Name in words -> value, of nested settings; a network as for trainings."""
+    found: dict[str, Any] = {}
+    rest = dict(settings)
+    network = rest.get("network")
+    if isinstance(network, Mapping) and "kind" in network:
+        del rest["network"]
+        found |= _network(asdict(Architecture.from_mapping(network)))
+    for (*parents, last), value in leaves(rest).items():
+        where = f"{' '.join(parents)}: " if parents else ""
+        found[f"{where}{NAMES.get(last, last)}".replace("_", " ")] = value
+    return found
+
+
+def _between(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Difference]:
+    for what in dict.fromkeys((*ours, *theirs)):
+        if _plain(ours.get(what)) != _plain(theirs.get(what)):
+            yield Difference(what, ours.get(what), theirs.get(what))
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def _pair(one: Difference) -> str:
+    """``30 of 300``; ``0.02 (paper 0.01)``; empty if there is nothing to tell but the name."""
+    ours, theirs = one.ours, one.theirs
+    if ours is theirs is None:
+        return ""
+    if _is_count(one.what) and _number(ours) and _number(theirs) and ours < theirs:
+        return f"{ours:,} of {theirs:,}"
+    if one.what == LAYERS:
+        return f"{ours} (paper {NAMED_LAYERS.sub('', theirs)})"
+    missing = "all" if one.what in (TRAIN, TEST) else "none"
+    return f"{_value(ours, missing)} (paper {_value(theirs, missing)})"
+
+
+def _is_count(what: str) -> bool:
+    return what in COUNTED or what.rsplit(maxsplit=1)[-1] in COUNTED
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _value(value: Any, missing: str) -> str:
+    if value is None or value in ([], ()):
+        return missing
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        if len(value) > MOST_ENTRIES or any(isinstance(v, list | tuple) for v in value):
+            return f"{len(value)} values"
+        return _joined([_value(entry, missing) for entry in value])
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return str(value).replace("_", " ")
+
+
+def _joined(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def _statement(what: str, pairs: list[str]) -> str:
+    shown = pairs[:MOST_VALUES]
+    if len(pairs) > MOST_VALUES:
+        shown.append(f"{len(pairs) - MOST_VALUES} more")
+    return f"{'' if what == LAYERS else what} {_joined(shown)}".strip()
+
+
+def _images(grouped: Mapping[str, Iterable[str]]) -> list[str]:
+    """``4,000 of 50,000 training and 1,000 of 10,000 test images``."""
+    kinds = {what: _joined(list(grouped[what])) for what in (TRAIN, TEST) if what in grouped}
+    if len(kinds) == 2:
+        kinds[TRAIN] = kinds[TRAIN] + " training and " + kinds.pop(TEST)
+        return [f"{kinds[TRAIN]} test images"]
+    return [f"{words} {what}" for what, words in kinds.items()]
