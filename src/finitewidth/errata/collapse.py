@@ -1,7 +1,8 @@
-"""Misprints of ``collapse`` in the dynamics under a block kernel."""
+"""Errata of ``collapse`` in the dynamics under a block kernel."""
 
 import numpy as np
 
+from finitewidth.common.texts import Quote
 from finitewidth.errata import collapse_limits
 from finitewidth.errata.block_kernel import (
     ALPHA,
@@ -104,7 +105,7 @@ def _general_blocks(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 def general_rate() -> Evidence:
     """Entry (1, 1) of the rate of the features under a general block kernel."""
-    rng = generator("collapse-13")
+    rng = generator("collapse-14")
     state, blocks = random_state(rng), _general_blocks(rng)
     residuals = state.residuals
     per_class = residuals @ LABELS.T @ LABELS / SAMPLES
@@ -125,7 +126,7 @@ def general_rate() -> Evidence:
 
 def general_invariant() -> Evidence:
     """Entry (1, 2) of the rate of WᵀW - c₁ H₁H₁ᵀ - c₂ H₂H₂ᵀ under a general block kernel."""
-    rng = generator("collapse-14")
+    rng = generator("collapse-15")
     state, blocks = random_state(rng, centred=True), _general_blocks(rng)
     c1, c2, eye = 0.7, 1.3, np.eye(FEATURES)
     rate = flow(state, blocks)
@@ -149,12 +150,20 @@ ERRATA = (
         id="collapse-1",
         paper="collapse",
         place="(28)",
-        printed="WᵀW ∝ H₁H₁ᵀ/μ_class − H₂H₂ᵀ/μ_single",
-        corrected="WᵀW ∝ H₁H₁ᵀ/μ_class + H₂H₂ᵀ/μ_single",
-        kind="formula",
+        printed="WᵀW ∝ (1/μ_class) H₁H₁ᵀ − (1/μ_single) H₂H₂ᵀ",
+        corrected="WᵀW ∝ (1/μ_class) H₁H₁ᵀ + (1/μ_single) H₂H₂ᵀ, from (26)",
+        kind="misprint",
         evidence="Rate of both sides under gradient flow, from the definition of the kernel: "
-        "with E = 0 in (26) they stay equal.",
+        "with E = 0 in (26) they stay equal. The authors' code has the plus.",
         check=aligned_weights,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2698,
+                words=r"\mathbf{W}^\top \mathbf{W} \propto \frac{1}{\mu_{\text{class}}} "
+                r"\mathbf{H}_1 \mathbf{H}_1^\top - \frac{1}{\mu_{\text{single}}}",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-2",
@@ -162,39 +171,70 @@ ERRATA = (
         place="(40), third line",
         printed="dW/dt = −m (R₁H₁ᵀ − W H₂H₂ᵀ)",
         corrected="dW/dt = −m (R₁H₁ᵀ + W H₂H₂ᵀ), as in (25)",
-        kind="formula",
-        evidence="Gradient flow, sample by sample.",
+        kind="misprint",
+        evidence="Gradient flow, sample by sample. The line before it, (38), has the right sign.",
         check=rate_of_weights,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2901,
+                words=r"-m(\mathbf{R}_1 \mathbf{H}_1^\top - \mathbf{W}\mathbf{H}_2 "
+                r"\mathbf{H}_2^\top)",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-3",
         paper="collapse",
         place="B.2, after (39)",
-        printed="μ_single and μ_class are the two largest eigenvalues",
+        printed="μ_single and μ_class are the two largest eigenvalues of the block-structured "
+        "kernel",
         corrected="the two smallest, as after (25)",
-        kind="wording",
+        kind="misprint",
         evidence="Eigenvalues of a block kernel.",
         check=two_eigenvalues,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2899,
+                words="are the two largest eigenvalues of the block-structured kernel",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-4",
         paper="collapse",
         place="(46), first line",
         printed="dH₂/dt = −μ_single (Ẽ + m H₂H₂ᵀ) H₂",
-        corrected="dH₂/dt = −(Ẽ + m H₂H₂ᵀ) H₂",
-        kind="formula",
+        corrected="dH₂/dt = −(Ẽ + m H₂H₂ᵀ) H₂, from (44) and (45)",
+        kind="misprint",
         evidence="Gradient flow at R₁ = 0, sample by sample.",
         check=end_rate,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2931,
+                words=r"-\mu_{\text{single}} (\tilde{\mathbf{E}} + m \mathbf{H}_2",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-5",
         paper="collapse",
         place="(47), (48), (49)",
-        printed="−2 (H₂H₂ᵀ)², −2 Σ_j α_kj α_jl, −2 Σ_j α_kj²",
-        corrected="−2m (H₂H₂ᵀ)², −2m Σ_j α_kj α_jl, −2m Σ_j α_kj²",
-        kind="formula",
-        evidence="Gradient flow at R₁ = 0, sample by sample.",
+        printed="−2 (H₂H₂ᵀ)²; −2 Σ_j α_kj α_jl; −2 Σ_j α_kj²",
+        corrected="−2m (H₂H₂ᵀ)²; −2m Σ_j α_kj α_jl; −2m Σ_j α_kj²",
+        kind="misprint",
+        evidence="Gradient flow at R₁ = 0, sample by sample. "
+        "The sign, which the conclusion (50) needs, is right.",
         check=end_products,
+        quotes=(
+            Quote(
+                text="thesis", line=2935, words=r"- 2(\mathbf{H}_2 \mathbf{H}_2^\top)^2 \quad (47)"
+            ),
+            Quote(text="thesis", line=2939, words=r"- 2 \sum_j \alpha_{kj} \alpha_{jl}"),
+            Quote(text="thesis", line=2943, words=r"- 2 \sum_j \alpha_{kj}^2"),
+        ),
     ),
     Erratum(
         id="collapse-6",
@@ -202,9 +242,16 @@ ERRATA = (
         place="(54)",
         printed="E − (α m C²/μ_class) ⟨h⟩⟨h⟩ᵀ",
         corrected="E − (α C²/μ_class) ⟨h⟩⟨h⟩ᵀ; without effect at ⟨h⟩ = 0",
-        kind="formula",
+        kind="misprint",
         evidence="Both sides with E of (26) at a random state.",
         check=mean_term,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2965,
+                words=r"\mathbf{E} - \frac{\alpha m C^2}{\mu_{\text{class}}}",
+            ),
+        ),
     ),
     *collapse_limits.ERRATA,
     Erratum(
@@ -212,37 +259,71 @@ ERRATA = (
         paper="collapse",
         place="(72), first line",
         printed="dH/dt = −A_d WᵀR + m A_c WᵀR_class + N A_n WᵀR_global",
-        corrected="dH/dt = −A_d WᵀR − m A_c WᵀR_class − N A_n WᵀR_global",
-        kind="formula",
+        corrected="dH/dt = −A_d WᵀR − m A_c WᵀR_class − N A_n WᵀR_global, as in (73)",
+        kind="misprint",
         evidence="Gradient flow under general blocks, sample by sample.",
         check=general_rate,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3114,
+                words=r"-\mathbf{A}_d \mathbf{W}^\top \mathbf{R} + m \mathbf{A}_c \mathbf{W}^\top "
+                r"\mathbf{R}_{\text{class}} + N",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-15",
         paper="collapse",
         place="(77), (78)",
-        printed="minus before each transposed term",
-        corrected="plus: the derivative of a symmetric matrix is symmetric",
-        kind="formula",
+        printed="… WᵀR₁H₁ᵀ − H₁R₁ᵀW …; … WᵀW H₂H₂ᵀ − H₂H₂ᵀWᵀW …",
+        corrected="… WᵀR₁H₁ᵀ + H₁R₁ᵀW …; … WᵀW H₂H₂ᵀ + H₂H₂ᵀWᵀW …: "
+        "the derivative of a symmetric matrix is symmetric",
+        kind="misprint",
         evidence="Gradient flow under general blocks, sample by sample.",
         check=general_invariant,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3138,
+                words=r"\mathbf{H}_1^\top - \mathbf{H}_1 \mathbf{R}_1^\top \mathbf{W}",
+            ),
+            Quote(
+                text="thesis",
+                line=3140,
+                words=r"\mathbf{H}_2^\top - \mathbf{H}_2 \mathbf{H}_2^\top \mathbf{W}^\top",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-16",
         paper="collapse",
-        place="(79)",
+        place="Assumption D.2, (79)",
         printed="A_c = κ_c 𝕀 + N_c, A_d = κ_d 𝕀 + N_d",
-        corrected="A_c = (κ_c − κ_n) 𝕀 + N_c, A_d = (κ_d − κ_c) 𝕀 + N_d",
-        kind="index",
-        evidence="With the κ of Assumption 3.2 the special case named before it would not be one.",
+        corrected="A_c = (κ_c − κ_n) 𝕀 + N_c, A_d = (κ_d − κ_c) 𝕀 + N_d "
+        "with the κ of Assumption 3.2",
+        kind="convention",
+        evidence="Assumption 3.2, the special case that is to be relaxed, has "
+        "A_c = (κ_c − κ_n) 𝕀 and A_d = (κ_d − κ_c) 𝕀 in the sentence before. "
+        "The κ of (79) are other constants of the same name.",
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3150,
+                words=r"\mathbf{A}_c = \kappa_c \mathbb{I}_n + \mathbf{N}_c, \mathbf{A}_d = "
+                r"\kappa_d \mathbb{I}_n + \mathbf{N}_d",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-17",
         paper="collapse",
         place="C.1, list of figures",
         printed="Figure 11: DenseNet40 trained on CIFAR10",
-        corrected="Figure 20",
-        kind="wording",
-        evidence="The list runs from Figure 13 to 19 before it; Figure 11 is another.",
+        corrected="Figure 20: DenseNet40 trained on CIFAR10",
+        kind="misprint",
+        evidence="The list of kernel figures runs from Figure 13 to 19 before it, "
+        "and Figure 20 shows the kernels of this network.",
+        quotes=(Quote(text="thesis", line=3086, words="Figure 11: DenseNet40 trained on CIFAR10"),),
     ),
 )

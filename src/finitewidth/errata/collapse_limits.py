@@ -1,13 +1,9 @@
-"""Misprints of ``collapse`` in limits: equal biases, remarks on α, the definition of collapse."""
+"""Errata of ``collapse`` in limits: equal biases, the remark on α, the definition of collapse."""
 
 import numpy as np
 
-from finitewidth.errata.erratum import (
-    Erratum,
-    Evidence,
-    exactly,
-    extrapolated,
-)
+from finitewidth.common.texts import Quote
+from finitewidth.errata.erratum import Erratum, Evidence, exactly
 from finitewidth.errata.networks import generator
 
 CLASSES, ALPHA, BETA = 4, 0.15, 0.1
@@ -78,19 +74,6 @@ def centred_means() -> Evidence:
     return exactly("entry (1, 1) of MᵀM at α = 1/C, C = 4, μ_class/m = 2.5", truth, *forms)
 
 
-def many_classes() -> Evidence:
-    """Limit of αC, by extrapolating (69), as the number of classes grows.
-
-    γ = θ requires that αC vanishes.
-    """
-    inter, m, diagonal = 3.0, 12, 5.0
-    counts = [1000 * 2**power for power in range(8)]
-    values = [c / (inter * (1 - 1 / m) + diagonal / m + c - 1) for c in counts]
-    truth, error = extrapolated(values)
-    quantity = "lim αC as C → ∞, κ_c/κ_n = 3, κ_d/κ_n = 5, m = 12"
-    return Evidence(quantity, truth, error, 0.0, 1.0)
-
-
 def distance_of_means() -> Evidence:
     """Squared distance of two class means whose Gram matrix is given by (58)."""
     ratio = 1.7
@@ -104,72 +87,115 @@ ERRATA = (
     Erratum(
         id="collapse-7",
         paper="collapse",
-        place="(30)",
-        printed="γ = (1 − |βC| √(1−αC))/C",
-        corrected="γ = (1 − |1 − βC| √(1−αC))/C, as in (68)",
-        kind="formula",
+        place="after (30)",
+        printed="γ := (1/C) (1 − |βC| √(1 − αC))",
+        corrected="γ = (1/C) (1 − |1 − βC| √(1 − αC)), as in (68)",
+        kind="misprint",
         evidence="Square root of the right side of (29) at equal biases.",
         check=angle_of_weights,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2714,
+                words=r"\gamma := \frac{1}{C}(1 - |\beta C| \sqrt{1 - \alpha C})",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-8",
         paper="collapse",
         place="(NC2), first condition",
-        printed="|⟨h⟩_c − ⟨h⟩_c′| → 0",
-        corrected="| |⟨h⟩_c − ⟨h⟩| − |⟨h⟩_c′ − ⟨h⟩| | → 0: by (58) class means keep "
-        "the squared distance 2√(λ̃_c/m)",
-        kind="formula",
-        evidence="Vectors with the Gram matrix of (58).",
+        printed="‖⟨h⟩_c − ⟨h⟩_c′‖₂ → 0",
+        corrected="‖⟨h⟩_c − ⟨h⟩‖₂ − ‖⟨h⟩_c′ − ⟨h⟩‖₂ → 0: the norms of the centred class means "
+        "become equal; by (58) the means themselves keep the squared distance 2√(λ̃_c/m)",
+        kind="misprint",
+        evidence="Vectors with the Gram matrix of (58). "
+        "The second condition beside it excludes class means that become equal.",
         check=distance_of_means,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2508,
+                words=r"\|\langle h \rangle_c - \langle h \rangle_{c'}\|_2 \rightarrow 0",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-9",
         paper="collapse",
         place="(57), second line",
         printed="λ̃_c (WWᵀ)² − (𝕀 − β11ᵀ)² → 0",
-        corrected="λ̃_c (WWᵀ)² − m (𝕀 − β11ᵀ)² → 0",
-        kind="formula",
+        corrected="λ̃_c (WWᵀ)² − m (𝕀 − β11ᵀ)² → 0, as in (58)",
+        kind="misprint",
         evidence="The second line of (56) where (53) holds.",
         check=second_of_squares,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2977,
+                words=r"\tilde{\lambda}_c (\mathbf{W} \mathbf{W}^\top)^2 - (\mathbb{I}_C - \beta",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-10",
         paper="collapse",
-        place="(66)",
-        printed="(𝕀 − φ11ᵀ)⁻¹ = 𝕀 − φ/(1 + φC) 11ᵀ",
-        corrected="𝕀 + φ/(1 − φC) 11ᵀ",
-        kind="formula",
-        evidence="A matrix inverted.",
+        place="(66), second factor",
+        printed="H₁ᵀH₁ → √(μ_class/m) (𝕀 − ρ̃ 11ᵀ) (𝕀 − φ/(1 + φC) 11ᵀ)",
+        corrected="the second factor is 𝕀 + φ/(1 − φC) 11ᵀ, the inverse of 𝕀 − φ11ᵀ in (65)",
+        kind="wrong result",
+        evidence="The matrix in (65) is inverted numerically. "
+        "The θ of collapse-11 follows from this step.",
         check=inverse_matrix,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3029,
+                words=r"\left(\mathbb{I}_C - \frac{\phi}{1 + \phi C}\mathbf{1}_C"
+                r"\mathbf{1}_C^\top\right)",
+            ),
+        ),
     ),
     Erratum(
         id="collapse-11",
         paper="collapse",
         place="(66), (68), θ",
-        printed="θ = (1 − |1 − βC| / (2 − √(1−αC)))/C",
-        corrected="θ = (1 − |1 − βC| / √(1−αC))/C, which may be negative",
-        kind="formula",
+        printed="θ = (1/C) (1 − |1 − βC| / (2 − √(1 − αC)))",
+        corrected="θ = (1/C) (1 − |1 − βC| / √(1 − αC)), which may be negative",
+        kind="wrong result",
         evidence="The positive solution of (64).",
         check=angle_of_means,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3039,
+                words=r"\theta = \frac{1}{C}\left(1 - \frac{|1 - \beta C|}{2 - \sqrt{1 - \alpha C}}"
+                r"\right)",
+            ),
+            Quote(
+                text="thesis",
+                line=3031,
+                words=r"\theta := \tilde{\rho} + \phi/(1 + \phi C) - "
+                r"C\tilde{\rho}\phi/(1 + \phi C)",
+            ),
+        ),
+        claims=("K08",),
     ),
     Erratum(
         id="collapse-12",
         paper="collapse",
         place="(70)",
-        printed="MᵀM → (μ_class/m) (𝕀 − 11ᵀ/C)",
-        corrected="MᵀM → √(μ_class/m) (𝕀 − 11ᵀ/C), as in (67)",
-        kind="formula",
-        evidence="(63) at α = 1/C, centred on both sides: (MᵀM)².",
+        printed="MᵀM → (μ_class/m) (𝕀 − (1/C) 11ᵀ)",
+        corrected="MᵀM → √(μ_class/m) (𝕀 − (1/C) 11ᵀ), as in (67)",
+        kind="misprint",
+        evidence="(63) at α = 1/C, centred on both sides, is (MᵀM)²; its root is taken.",
         check=centred_means,
-    ),
-    Erratum(
-        id="collapse-13",
-        paper="collapse",
-        place="B.4, remark on α → 0",
-        printed="γ and θ come close as C → ∞, where α → 0",
-        corrected="they do as αC → 0; but αC → 1 as C → ∞",
-        kind="formula",
-        evidence="(69) times C, extrapolated.",
-        check=many_classes,
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3049,
+                words=r"\mathbf{M}^\top \mathbf{M} \rightarrow \frac{\mu_{\text{class}}}{m}",
+            ),
+        ),
     ),
 )
