@@ -1,13 +1,21 @@
-"""The check of every misprint that can be computed confirms it."""
+"""Every erratum that can be computed is confirmed, and every quote stands in its text.
 
+Quotes are compared if ``FINITEWIDTH_PAPERS`` names a folder with the texts.
+"""
+
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from finitewidth.claims.facts import number_key
+from finitewidth.claims.ledger import claims_of
 from finitewidth.common.declarations import paper_names
+from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import preset_only
+from finitewidth.common.texts import FOLDER, TEXTS, Quote, copies, stands_there
 from finitewidth.errata import document, table
-from finitewidth.errata.erratum import Evidence, extrapolated, outcome
+from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
 
 ROOT = Path(__file__).parents[2]
 # the number of networks in the settings; seeds are fixed, so tests with random networks are stable
@@ -15,6 +23,7 @@ NETWORKS = preset_only("paper", ROOT / "config")["errata"]["networks"]
 PAPERS = paper_names(ROOT / "workflow/papers")
 ERRATA = table.errata_of(PAPERS)
 COMPUTED = [erratum for erratum in ERRATA if erratum.check]
+QUOTES = [(erratum.id, quote) for erratum in ERRATA for quote in erratum.quotes]
 
 
 @pytest.mark.parametrize("erratum", COMPUTED, ids=lambda erratum: erratum.id)
@@ -41,9 +50,79 @@ def test_ids_are_unique_and_say_the_paper():
         assert erratum.id.rsplit("-", 1)[0] == erratum.paper
         assert erratum.printed != erratum.corrected
         assert "`" not in erratum.printed + erratum.corrected
-        assert erratum.kind in ("formula", "index", "wording", "units")
         # no LaTeX, because tables show the text as it is
         assert not set("\\$") & set(erratum.printed + erratum.corrected + erratum.evidence)
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """The texts that the reader has: key -> lines."""
+    return copies()
+
+
+@pytest.mark.parametrize(
+    ("name", "quote"), QUOTES, ids=[f"{name}, {quote.text}:{quote.line}" for name, quote in QUOTES]
+)
+def test_a_quote_stands_on_its_line(name, quote, texts):
+    if quote.text not in texts:
+        pytest.skip(f"{FOLDER} names no folder with the text {quote.text}")
+    assert stands_there(quote, texts[quote.text]), f"{name}: not on line {quote.line}"
+
+
+@pytest.mark.parametrize("erratum", ERRATA, ids=lambda erratum: erratum.id)
+def test_an_erratum_has_a_class_and_quotes_from_texts_of_its_paper(erratum):
+    assert erratum.kind in KINDS
+    assert erratum.quotes, f"{erratum.id} quotes no text"
+    for quote in erratum.quotes:
+        assert erratum.paper in TEXTS[quote.text].papers
+        assert "`" not in quote.words  # docs/errata.md shows them between backticks
+
+
+def test_claims_and_numbers_of_the_errata_exist():
+    for paper in PAPERS:
+        claims = {claim.id for claim in claims_of(paper)}
+        printed = read_reported(ROOT / "config/reported", paper)
+        keys = {number_key(vars(number)) for number in printed}
+        for erratum in ERRATA:
+            if erratum.paper == paper:
+                assert set(erratum.claims) <= claims, erratum.id
+                assert set(erratum.numbers) <= keys, erratum.id
+
+
+def _erratum(*quotes, check=None):
+    return Erratum("beyond-0", "beyond", "(1)", "a", "b", "misprint", "Why.", check, quotes=quotes)
+
+
+def test_an_erratum_is_transcribed_if_no_other_copy_has_the_words():
+    ours = Quote(text="trust", line=2, words="a")
+    scan = Quote(text="thesis", line=3, words="a")
+    assert _erratum(scan).transcribed
+    assert not _erratum(scan, ours).transcribed
+    assert not _erratum().transcribed
+    assert document.TRANSCRIBED in document.wording(_erratum(scan))
+    assert document.TRANSCRIBED not in document.wording(_erratum(scan, ours))
+    assert "- Text `trust`, line 2: `a`\n" in document.wording(_erratum(scan, ours))
+
+
+def test_a_row_names_sources_claims_and_numbers():
+    erratum = replace(
+        _erratum(Quote(text="trust", line=2, words="a"), Quote(text="thesis", line=3, words="b")),
+        claims=("B01", "B02"),
+        numbers=("x/y/z",),
+    )
+    row = table.row(erratum, 1)
+    assert row["sources"] == 'trust: 2, "a"; thesis: 3, "b"'
+    assert (row["claims"], row["numbers"]) == ("B01 B02", "x/y/z")
+    assert row["transcribed"] is False
+
+
+def test_confirmed_ones_are_counted_among_those_computed():
+    right, wrong = Evidence("", 1.0, 0.0, 2.0, 1.0), Evidence("", 1.0, 0.0, 1.0, 2.0)
+    errata = [replace(_erratum(), id=f"beyond-{n}") for n in range(4)]
+    found = dict(zip([e.id for e in errata], [right, right, wrong, None], strict=True))
+    text = document.counts(errata, found, 10)
+    assert "4 entries: 4 misprints, 0 wrong results, 0 imprecise remarks, 0 conventions." in text
+    assert "3 of them are computed, and 2 of these 3 are confirmed." in text
 
 
 @pytest.mark.parametrize(

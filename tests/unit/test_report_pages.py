@@ -15,10 +15,11 @@ from finitewidth.report.job import build_report
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {
-    "id": "beyond-1", "paper": "beyond", "place": "Theorem 3.1", "kind": "formula",
+    "id": "beyond-1", "paper": "beyond", "place": "Theorem 3.1", "kind": "wrong result",
     "printed": "a < b & c", "corrected": "a > b", "evidence": "Exact.", "quantity": "at 1",
     "truth": 77.0, "truth_error": 0.0, "printed_value": 56.0, "corrected_value": 77.0,
-    "outcome": "misprint confirmed",
+    "outcome": "misprint confirmed", "transcribed": True, "sources": 'thesis: 3, "a < b"',
+    "claims": "B01", "numbers": "beyond_text/dispersion/ordered",
 }  # fmt: skip
 
 

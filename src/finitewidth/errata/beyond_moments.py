@@ -1,10 +1,11 @@
-"""Misprints of ``beyond`` in moments of the kernel: Lemma A.4, Theorems 3.1 and 3.2, A.10."""
+"""Errata of ``beyond`` in moments of the kernel: Lemma A.4, Theorems 3.1 and 3.2, A.10."""
 
 from collections.abc import Callable
 
 import numpy as np
 from scipy.integrate import dblquad
 
+from finitewidth.common.texts import quoted
 from finitewidth.errata.erratum import (
     Erratum,
     Evidence,
@@ -151,11 +152,17 @@ ERRATA = (
         place="Lemma A.4 (2), (29)",
         printed="E[Π N_δ N_x] = Π E[N_δ] E[N_x] (1 + 1/n + O(M^{−3/2}))",
         corrected="E[Π N_δ N_x] = Π E[N_δ] E[N_x] · [(2/3) Π(1 − 1/n) + (1/3) Π(1 + 5/n)], exactly",
-        kind="formula",
+        kind="wrong result",
         evidence="Networks drawn in full; each pair of layers adds 8/n² more than the printed "
         "remainder allows, however far apart.",
         check=two_layers,
         drawn=True,
+        quotes=quoted(
+            "thesis",
+            (1740, r"\left(1 + \frac{1}{n_{\ell+p}} + O\left(\frac{1}{M^{3/2}}\right)\right)"),
+        ),
+        claims=("B18",),
+        numbers=("beyond_text/lemma_constant/forward_times_backward",),
     ),
     Erratum(
         id="beyond-2",
@@ -164,10 +171,18 @@ ERRATA = (
         printed="X_(1,L) [Σ n²_{l−1} + Σ_{l₁<l₂} n_{l₁−1} n_{l₂−1} C_(l₁,l₂)] / n₀²",
         corrected="X_(1,L) [Σ n²_{l−1} + 2 Σ_{l₁<l₂} n_{l₁−1} n_{l₂−1} "
         "(1/3 + (2/3) Π_p (n_p − 1)/(n_p + 5))] / n₀²",
-        kind="formula",
-        evidence="Moment recursion over layers, exact; the paper's own proof has the factor 2 "
-        "and C / X for C.",
+        kind="misprint",
+        evidence="Moment recursion over layers, exact. The proof of Lemma A.5 has the factor 2 and "
+        "C / X for C; that a transcription loses both is unlikely.",
         check=weights_squared,
+        quotes=quoted(
+            "thesis",
+            (
+                1486,
+                r"+ \sum_{\ell_1 < \ell_2} \frac{n_{\ell_2-1} n_{\ell_1-1}}{n_0^2}"
+                r" \mathcal{C}_{(\ell_1, \ell_2)}",
+            ),
+        ),
     ),
     Erratum(
         id="beyond-3",
@@ -175,9 +190,17 @@ ERRATA = (
         place="Theorem 3.2, (15); Lemma A.7",
         printed="C_(l₁,l₂) = Π(1 + 1/n)",
         corrected="C_(l₁,l₂) = (2/3) Π(1 − 1/n) + (1/3) Π(1 + 5/n)",
-        kind="formula",
+        kind="wrong result",
         evidence="Moment recursion over layers, exact.",
         check=weights_and_biases,
+        quotes=quoted(
+            "thesis",
+            (
+                1492,
+                r"\mathcal{C}_{(i,j)} := \prod_{k=i}^{j-1} \left(1 + \frac{1}{n_k}",
+            ),
+            (2046, r"\left(1 + \frac{1}{n_p} + \left(\frac{1}{M^{3/2}} \right) \right)"),
+        ),
     ),
     Erratum(
         id="beyond-4",
@@ -185,9 +208,17 @@ ERRATA = (
         place="Theorem 3.1, (8); (32), (40), appendix B.1",
         printed="e^{5λ} / (2λ) · (1 − (1 − e^{−4λ}) / (4λ))",
         corrected="W₂ = e^{5λ} (1/3 + 2/(9λ)) − (e^{5λ} − e^{−λ}) / (27λ²)",
-        kind="formula",
-        evidence="Exact dispersion at L = M/2 for M = 64 to 512, extrapolated.",
+        kind="wrong result",
+        evidence="Exact dispersion at L = M/2 for M = 64 to 2048, extrapolated.",
         check=chaotic_limit,
+        quotes=quoted(
+            "thesis",
+            (1451, r"e^{5\lambda} \left(1 - \frac{1}{4\lambda} (1 - e^{-4\lambda}) \right)"),
+            (1886, r"e^{5\lambda} \left(1 - \frac{1}{4\lambda} (1 - e^{-4\lambda})\right)"),
+            (2094, r"e^{5\lambda} \left(1 - \frac{1}{4\lambda} (1 - e^{-4\lambda}) \right)"),
+            (2320, r"e^{5\lambda} \left(1 - \frac{1}{4\lambda} (1 - e^{-4\lambda}) \right)"),
+        ),
+        claims=("B01",),
     ),
     Erratum(
         id="beyond-5",
@@ -197,9 +228,25 @@ ERRATA = (
         "+ (2α₀/(5λ)) ((4 − α₀)/(5λ) − 1 − α₀)] / (1 + α₀)²",
         corrected="(W₂ + 2α₀ WB + α₀² B₂) / (1 + α₀)² with W₂ of beyond-4, WB of beyond-6, "
         "B₂ = 2(e^{5λ} − 1)/(25λ²) − 2/(5λ)",
-        kind="formula",
-        evidence="Exact dispersion at L = M for M = 64 to 512, extrapolated.",
+        kind="wrong result",
+        evidence="Exact dispersion at L = M for M = 64 to 2048, extrapolated.",
         check=critical_limit,
+        quotes=quoted(
+            "thesis",
+            (
+                1455,
+                r"\left(\frac{1}{2\lambda} + \frac{2\alpha_0^2 - 8\alpha_0}{25\lambda^2} \right)",
+            ),
+            (
+                2098,
+                r"\left(\frac{1}{2} + \frac{16\alpha_0^2 + 36\alpha_0 - 25}{200\lambda} \right)",
+            ),
+            (
+                2316,
+                r"\left(\frac{1}{2\lambda} + \frac{2\alpha_0^2 - 8\alpha_0}{25\lambda^2} \right)",
+            ),
+        ),
+        claims=("B02",),
     ),
     Erratum(
         id="beyond-6",
@@ -207,9 +254,17 @@ ERRATA = (
         place="Lemma A.7, (37)",
         printed="(9e^{5λ}/(25λ²) − e^λ/λ² − 4/(5λ) + 16/(25λ²)) / (4α₀)",
         corrected="WB/α₀, WB = [e^{5λ} (11/225 + λ/15) + e^{−λ}/9 − λ/5 − 4/25] / λ²",
-        kind="formula",
-        evidence="Exact mixed moment at L = M for M = 64 to 512, extrapolated.",
+        kind="wrong result",
+        evidence="Exact mixed moment at L = M for M = 64 to 2048, extrapolated.",
         check=crossed_limit,
+        quotes=quoted(
+            "thesis",
+            (
+                2038,
+                r"\frac{1}{4\alpha_0} \left(e^{5\lambda} \frac{9}{25\lambda^2}"
+                r" - e^\lambda \frac{1}{\lambda^2} - \frac{4}{5\lambda} + \frac{16}{25\lambda^2}",
+            ),
+        ),
     ),
     Erratum(
         id="beyond-7",
@@ -217,10 +272,13 @@ ERRATA = (
         place="Lemma A.4, proof, part 2, i ≠ j",
         printed="1/4 + b_j² a²/2 + 8 b_i b_j a² (1 + 2a² − a⁴)",
         corrected="1/4 + b_j² a²/2 + (2/π) b_i b_j a²",
-        kind="formula",
+        kind="wrong result",
         evidence="Quadrature; φ′(U) and U² of one unit are not independent given a weight, "
         "and 4A²/(A² + 1) should be A²/(2π(A² + 1)).",
         check=lemma_integral,
+        quotes=quoted(
+            "thesis", (1812, r"8b_{i_p} b_{j_p} a_{i_{p-1}}^2 (1 + 2a_{i_{p-1}}^2 - a_{i_{p-1}}^4)")
+        ),
     ),
     Erratum(
         id="beyond-8",
@@ -228,10 +286,18 @@ ERRATA = (
         place="Theorem A.10, proof, chaotic phase",
         printed="E[f² |δ^{l+1}|² |x^{l−1}|²] ∝ Π_{j>l}(1 + 1/n_j) Π_{j<l}(1 + 5/n_j)",
         corrected="Π_{j>l}(1 + 5/n_j) Π_{j<l}(1 + 5/n_j)",
-        kind="formula",
-        evidence="Networks drawn in full: f² is correlated with every error.",
+        kind="wrong result",
+        evidence="Networks drawn in full: f² is correlated with every error. The factor and its "
+        "remainder come from Lemma A.4 (2).",
         check=gradient_step,
         drawn=True,
+        quotes=quoted(
+            "thesis",
+            (
+                2288,
+                r"\prod_{j=\ell+1}^{L-1} \left(1 + \frac{1}{n_j} + O\left(",
+            ),
+        ),
     ),
     Erratum(
         id="beyond-9",
@@ -239,8 +305,15 @@ ERRATA = (
         place="Theorem A.8, proof, chaotic phase",
         printed="E[Θ²] = E[Θ_W²] + E[Θ_b²] + E[Θ_W Θ_b]",
         corrected="E[Θ²] = E[Θ_W²] + E[Θ_b²] + 2 E[Θ_W Θ_b]",
-        kind="formula",
-        evidence="Moment recursion for Θ itself; without effect on the limit.",
+        kind="misprint",
+        evidence="Moment recursion for Θ itself; without effect on the limit. Case 3 has the 2.",
         check=square_of_a_sum,
+        quotes=quoted(
+            "thesis",
+            (
+                2118,
+                r"+ \frac{\mathbb{E}[\Theta_W(x, x)\Theta_b(x, x)]}{\mathbb{E}^2[\Theta_W(x, x)]}",
+            ),
+        ),
     ),
 )

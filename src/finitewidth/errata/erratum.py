@@ -1,4 +1,4 @@
-"""A misprint as an object: the printed formula, the corrected one, and a computation of both.
+"""An erratum as an object: the printed formula, the corrected one, and a computation of both.
 
 Formulas are Unicode text, so that every reader displays them. A check computes one number in three
 ways: by a route that uses neither formula (enumeration, quadrature, exact moments, an integrated
@@ -8,13 +8,14 @@ differential equation, or random networks), by the printed formula and by the co
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from finitewidth.common.texts import TEXTS, Quote
 
 Kind = Literal["misprint", "wrong result", "imprecise remark", "convention"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Outcome = Literal["misprint confirmed", "not confirmed", "not computed"]
 
 AGREES = 1e-8  # relative
@@ -62,7 +63,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A misprint.
+    """Something that a paper prints and that is wrong, imprecise or a matter of convention.
 
     Attributes:
         id: the paper and a number, e.g. ``beyond-3``.
@@ -79,7 +80,8 @@ class Erratum:
         drawn: whether ``check`` takes the number of random networks.
         quotes: the printed words in every copy of the paper that has them.
         claims: ids of the claims that state the same fact.
-        numbers: printed numbers that are the same fact, ``artifact/quantity/row``.
+        numbers: printed numbers that are the same fact, ``artifact/quantity/row`` of
+            ``config/reported``.
     """
 
     id: str
@@ -97,8 +99,9 @@ class Erratum:
 
     @property
     def transcribed(self) -> bool:
-        """Whether all copies with the printed words were read from pictures of pages."""
-        return all(TEXTS[quote.text].transcribed for quote in self.quotes)
+        """Whether every copy with the printed words was read from pictures of pages."""
+        texts = {quote.text for quote in self.quotes}
+        return bool(texts) and all(TEXTS[text].transcribed for text in texts)
 
     def computed(self, networks: int) -> Evidence | None:
         """Run the check with ``networks`` random networks; None without a check."""
@@ -108,7 +111,7 @@ class Erratum:
 
 
 def outcome(evidence: Evidence | None) -> Outcome:
-    """Say whether a misprint is confirmed, not confirmed or not computed."""
+    """Say whether an erratum is confirmed, not confirmed or not computed."""
     if evidence is None:
         return "not computed"
     return "misprint confirmed" if evidence.confirms else "not confirmed"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common.texts import Quote
 from finitewidth.errata.erratum import Erratum, outcome
 
 
@@ -31,7 +32,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``errata``: id, paper, place, kind, printed, corrected, evidence; quantity, truth,
-        truth_error, printed_value, corrected_value (empty if nothing is computed); outcome.
+        truth_error, printed_value, corrected_value (empty if nothing is computed); outcome;
+        transcribed, whether only transcribed copies have the words; sources, the quotes, each as
+        ``text: line, "words"``, separated by semicolons; claims and numbers that state the same
+        fact, separated by blanks.
     """
     errata = errata_of(settings["papers"])
     return {"errata": pd.DataFrame([row(erratum, settings["networks"]) for erratum in errata])}
@@ -50,5 +54,12 @@ def row(erratum: Erratum, networks: int) -> dict[str, Any]:
     return (
         {name: getattr(erratum, name) for name in names}
         | dict(zip(values, numbers, strict=True))
-        | {"outcome": outcome(found)}
+        | {"outcome": outcome(found), "transcribed": erratum.transcribed}
+        | {"sources": sources(erratum.quotes)}
+        | {"claims": " ".join(erratum.claims), "numbers": " ".join(erratum.numbers)}
     )
+
+
+def sources(quotes: Iterable[Quote]) -> str:
+    """Quotes as one string, ``text: line, "words"; ...``."""
+    return "; ".join(f'{quote.text}: {quote.line}, "{quote.words}"' for quote in quotes)

@@ -1,8 +1,12 @@
-"""Misprints of ``thesis``, chapter 2."""
+"""Errata of ``thesis``, chapter 2.
+
+The number 5 is not used any more: it was a missing power that the transcription may have lost.
+"""
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from finitewidth.common.texts import quoted
 from finitewidth.errata.erratum import Erratum, Evidence, exactly, on_average
 from finitewidth.errata.networks import generator
 from finitewidth.kernels.ntk_init.activations import activation_of
@@ -87,19 +91,6 @@ def least_norm_risk(networks: int) -> Evidence:
     return on_average(quantity, np.array(risks), 1 / (1 - gamma), 1 / (gamma - 1))
 
 
-def signal_risk(networks: int) -> Evidence:
-    """Excess risk at σ = 0: the part of w* that the features do not span, |w*| = 2."""
-    rng, size, count = generator("thesis-5"), 50, 100
-    risks = []
-    for _ in range(max(2, networks // 1000)):
-        basis = np.linalg.qr(rng.standard_normal((count, size))).Q
-        risks.append(4.0 * (1 - float((basis[0] ** 2).sum())))
-    forms = (norm * (1 - size / count) for norm in (2.0, 4.0))
-    return on_average(
-        "excess risk, γ = 2, |w*| = 2, σ = 0; r² by Theorem 2.5", np.array(risks), *forms
-    )
-
-
 def one_step() -> Evidence:
     """One step of gradient descent from 0 on |Xw − y|², X = (1), y = 1, by finite differences."""
     step, h = 0.1, 1e-6
@@ -115,9 +106,17 @@ ERRATA = (
         place="(2.55), (2.56)",
         printed="Θ^∞ = Σ_l Σ^{l−1} Π_{l′=l}^{L} Σ̇^{l′}",
         corrected="Θ^∞ = Σ_l Σ^l Π_{l′=l}^{L−1} σ_w² Σ̇^{l′}, Σ^l the covariance (2.30) of layer l",
-        kind="index",
+        kind="misprint",
         evidence="Mean field kernel as a sum over layers of signals times errors.",
         check=tangent_kernel,
+        quotes=quoted(
+            "thesis",
+            (
+                715,
+                r"\left(\Sigma^{\ell-1}(\mathbf{x}, \tilde{\mathbf{x}}) \prod_{\ell'=\ell}^L",
+            ),
+            (719, r"\dot{\Sigma}^\ell(\mathbf{x}, \tilde{\mathbf{x}}) = \mathbb{E}_{(u,v)"),
+        ),
     ),
     Erratum(
         id="thesis-2",
@@ -125,9 +124,16 @@ ERRATA = (
         place="(2.60)",
         printed="f^{(t)}(X) = Y + (f^{(0)}(X) − Y) exp(−tΘ^∞)",
         corrected="f^{(t)}(X) = Y + exp(−tΘ^∞/N) (f^{(0)}(X) − Y)",
-        kind="formula",
+        kind="misprint",
         evidence="(2.59) integrated.",
         check=training_outputs,
+        quotes=quoted(
+            "thesis",
+            (
+                749,
+                r"- \mathbf{Y}) \exp(-t\Theta^\infty(\mathbf{X}, \mathbf{X}))",
+            ),
+        ),
     ),
     Erratum(
         id="thesis-3",
@@ -135,9 +141,12 @@ ERRATA = (
         place="(2.61)",
         printed="𝕀 − exp(−tΘ^∞)",
         corrected="𝕀 − exp(−tΘ^∞/N)",
-        kind="formula",
+        kind="misprint",
         evidence="(2.59) integrated with a test point.",
         check=new_output,
+        quotes=quoted(
+            "thesis", (755, r"(\mathbb{I} - e^{-t\Theta^\infty(\mathbf{X}, \mathbf{X})})")
+        ),
     ),
     Erratum(
         id="thesis-4",
@@ -145,21 +154,14 @@ ERRATA = (
         place="(2.46), γ > 1",
         printed="r² (1 − 1/γ) + σ²/(1 − γ)",
         corrected="r² (1 − 1/γ) + σ²/(γ − 1), of the risk beyond σ²",
-        kind="formula",
+        kind="misprint",
         evidence="Regressions of least norm on pure noise, drawn.",
         check=least_norm_risk,
         drawn=True,
-    ),
-    Erratum(
-        id="thesis-5",
-        paper="thesis",
-        place="Theorem 2.5",
-        printed="|w*| = r²",
-        corrected="|w*|² = r²",
-        kind="formula",
-        evidence="Regressions of least norm without noise, drawn.",
-        check=signal_risk,
-        drawn=True,
+        quotes=quoted(
+            "thesis",
+            (647, r"r^2 \left(1 - \frac{1}{\gamma}\right) + \sigma^2 \frac{1}{1 - \gamma}"),
+        ),
     ),
     Erratum(
         id="thesis-6",
@@ -167,9 +169,14 @@ ERRATA = (
         place="Theorem 2.4, (2.42) with (2.41)",
         printed="w^{(k)} = w^{(k−1)} − η Xᵀ(X w^{(k−1)} − y) for the loss |Xw − y|²",
         corrected="for the loss ½ |Xw − y|²; for the printed one 2η stands for η",
-        kind="units",
+        kind="convention",
         evidence="One step with a numerical gradient of the printed loss.",
         check=one_step,
+        quotes=quoted(
+            "thesis",
+            (621, r"\|\mathbf{X}\mathbf{w} - \mathbf{y}\|_2^2, \quad (2.41)"),
+            (627, r"- \eta \mathbf{X}^\top (\mathbf{X}\mathbf{w}^{(k-1)} - \mathbf{y})"),
+        ),
     ),
     Erratum(
         id="thesis-7",
@@ -177,7 +184,13 @@ ERRATA = (
         place="Definition 2.2, (2.4)",
         printed="W^l ∈ ℝ^{n_{l−1} × n_l}",
         corrected="W^l ∈ ℝ^{n_l × n_{l−1}}",
-        kind="index",
+        kind="misprint",
         evidence="W^l multiplies a vector of n_{l−1} entries from the left.",
+        quotes=quoted(
+            "thesis",
+            (252, r"\mathbf{W}^\ell \in \mathbb{R}^{n_{\ell-1} \times n_\ell}"),
+            (258, r"(\mathbb{R}^{n_{\ell-1} \times n_\ell} \times \mathbb{R}^{n_\ell})"),
+            (262, r"\mathbf{W}^\ell \in \mathbb{R}^{n_{\ell-1} \times n_\ell}"),
+        ),
     ),
 )
