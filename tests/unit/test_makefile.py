@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from finitewidth.__main__ import _parser
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -26,3 +28,16 @@ def test_pytest_takes_the_arguments(target, tmp_path):
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
     )  # fmt: skip
     assert answer.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, answer.stderr
+
+
+def test_robustness_runs_every_seed_then_compares_and_reports():
+    said = subprocess.run(
+        ["make", "--dry-run", "robustness", "SEEDS=4 5", "PRESET=smoke"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "for seed in 0 4 5; do" in said
+    assert re.search(r"snakemake --cores \d+ robustness --config preset=smoke seed=\$seed ", said)
+    calls = [shlex.split(line) for line in re.findall(r"-m finitewidth (.*)", said)]
+    compared, reported = (_parser().parse_args(words) for words in calls)
+    assert (compared.command, compared.preset, compared.seeds) == ("robustness", "smoke", [4, 5])
+    assert (reported.command, reported.preset, reported.seed) == ("report", "smoke", 0)

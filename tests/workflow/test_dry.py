@@ -1,5 +1,6 @@
 """Bad settings are refused before any job; the workflow and the code are in style."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,33 @@ def test_bad_settings_are_refused_before_any_job(fresh, settings, words):
     for word in words:
         assert word in answer.stdout
     assert not (fresh.path / "results").exists()
+
+
+def test_robustness_plans_the_cheap_experiments_in_the_folder_of_the_seed(fresh):
+    planned = [fresh.planned("robustness", f"seed={seed}", preset="quick") for seed in (0, 3)]
+    assert planned[0] == planned[1]
+    jobs = planned[0]
+    assert jobs["robustness_claims"] > 1
+    assert jobs["trust_depth"] == 1
+    assert not {"trust_heat_widths", "trust_mean_field", "npf_regimes", "report", "claims"} & {
+        *jobs
+    }
+    answer = fresh.run("--dry-run", "--forceall", "robustness", "seed=3", preset="quick")
+    written = re.findall(r"^ +output: (.*)$", answer.stdout, re.M)
+    files = {file for line in written for file in line.split(", ")}
+    assert "results/quick-seed3/robustness/trust_verdicts.csv" in files
+    folders = {"results/quick-seed3/", "results/data/"}
+    assert {file[: file.index("/", 8) + 1] for file in files} == folders
+
+
+def test_results_of_two_base_seeds_share_datasets_only(fresh):
+    def outputs(seed):
+        answer = fresh.run("--dry-run", "--forceall", "trust_fig2", "npf_fig3", f"seed={seed}")
+        return set(", ".join(re.findall(r"^ +output: (.*)$", answer.stdout, re.M)).split(", "))
+
+    shared = outputs(0) & outputs(1)
+    assert shared
+    assert all(file.startswith("results/data/") for file in shared)
 
 
 def test_a_number_that_yaml_reads_as_text_is_refused_with_the_cure(fresh, tmp_path):

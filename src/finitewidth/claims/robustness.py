@@ -87,7 +87,10 @@ def compare(preset: str, seeds: Iterable[int]) -> list[Row]:
     papers = [file.name.removesuffix("_verdicts.csv")
               for file in sorted(Path(first, FOLDER).glob("*_verdicts.csv"))]  # fmt: skip
     if not papers:
-        raise ResultError(f"{first}/{FOLDER} has no verdicts; run `{_command(preset, 0)}`")
+        raise ResultError(
+            f"{first}/{FOLDER} has no verdicts; run `{_command(preset, 0)}`. If that makes none, "
+            f"preset {preset} decides no claim that rests on cheap random experiments"
+        )
     rows: list[Row] = []
     for paper in papers:
         found = {seed: _read(preset, seed, paper) for seed in (0, *seeds)}
