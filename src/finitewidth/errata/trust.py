@@ -1,6 +1,7 @@
 """Errata of ``trust`` in the mean-field recursions and their consequences.
 
 The text ``trust`` decides what is printed; the thesis reprints an edited version.
+The number 13 is not used any more: only the thesis has the power of alpha that it was about.
 """
 
 from collections.abc import Callable
