@@ -3,7 +3,10 @@
 from finitewidth.report.assets import assets_digest
 
 report_params = {
-    "settings": plan.report_settings,
+    "settings": lambda wildcards: {
+        **plan.report_settings(),
+        "robustness": robust.identities(),
+    },
     "jobs": lambda wildcards: plan.report_jobs(workflow.rules),
     "code": plan.code_of(
         "finitewidth.report.job", script="report", texts=["CITATION.cff"]

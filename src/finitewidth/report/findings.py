@@ -12,6 +12,7 @@ from finitewidth.common import reported_numbers, result_files
 from finitewidth.report import captions, sources
 from finitewidth.report.citations import Citation, read_citations
 from finitewidth.report.costs import Cost, read_cost, read_costs
+from finitewidth.report.robustness import Robustness, read_robustness
 
 MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
 CONFIRMED = "misprint confirmed"
@@ -103,6 +104,7 @@ class Findings:
     errata_file: str
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
+    robustness: Robustness | None = None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -126,7 +128,8 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     Args:
         settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
             line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
-            artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file.
+            artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file;
+            ``robustness``, paper -> identity of its verdicts under other base seeds (optional).
         root: folder of the project, with the printed numbers and the citations.
 
     Raises:
@@ -153,6 +156,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         costs=tuple(read_costs(Path(settings["results"]) / "benchmarks")),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()),
+        robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
 
 
