@@ -46,9 +46,9 @@ TEXTS = {
         sha256="769bac91ca5f33181407d6114e4bd0309b5d7f04dece61d4c5321752b935b7b4",
     ),
     "dgn": Text(
-        title="dgn (2020), extracted from the paper's pages",
+        title="dgn (2020), from the text layer of its pages, formulas broken over lines",
         papers=("dgn",),
-        transcribed=True,
+        transcribed=False,
         sha256="0e273fc6066b07ed7935e286466190d0caf0c32ce18c67fecda59d90ab23fe4a",
     ),
     "trust": Text(
