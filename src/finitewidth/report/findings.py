@@ -1,12 +1,12 @@
 """Read all results that the report shows; missing results are marked as not made yet."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.claims import ledger, reported, rollup
+from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.report import captions, sources
@@ -30,6 +30,9 @@ class ArtifactFindings:
         files: format -> path of the files that exist.
         caption: reStructuredText; empty if the artifact is planned.
         footer: the line below it.
+        scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``; empty if it
+            is planned.
+        grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
         claims, numbers: the claims and the printed numbers that refer to it.
         jobs: the experiments and trainings that it is computed from.
         log, benchmark, cost: of the job that draws or typesets it.
@@ -45,6 +48,8 @@ class ArtifactFindings:
     files: Mapping[str, str]
     caption: str = ""
     footer: str = ""
+    scale: str = ""
+    grade: str = ""
     claims: tuple[dict[str, Any], ...] = ()
     numbers: tuple[dict[str, str], ...] = ()
     jobs: tuple[sources.Job, ...] = ()
@@ -117,6 +122,16 @@ class Findings:
         return [number for paper in self.papers for number in paper.numbers]
 
     @cached_property
+    def facts(self) -> list[facts.Fact]:
+        """What does not hold, each fact once."""
+        return facts.facts_of(self.claims, self.numbers, self.errata)
+
+    @property
+    def own(self) -> list[ArtifactFindings]:
+        """The papers' own tables and figures, without additions."""
+        return [artifact for paper in self.papers for artifact in paper.own]
+
+    @cached_property
     def rollup(self) -> rollup.Rollup:
         """The counts of all papers."""
         return _rolled(self.claims, self.numbers)
@@ -140,7 +155,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     errata = _optional(Path(settings["errata"]))
     papers = []
     for name in settings["papers"]:
-        claims = _claims(name, settings["results"], settings["preset"])
+        claims = _claims(name, settings["results"], settings["preset"], errata or ())
         numbers = _numbers(name, settings["results"], root / "config/reported")
         entries = [entry for entry in settings["artifacts"] if entry["paper"] == name]
         papers.append(Paper(
@@ -169,7 +184,9 @@ def _optional(file: Path) -> list[dict[str, str]] | None:
     return result_files.read_rows(file, empty=True) if file.is_file() else None
 
 
-def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
+def _claims(
+    paper: str, results: str, preset: str, errata: Sequence[Mapping[str, str]]
+) -> list[dict[str, Any]]:
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
     folder = Path(results) / "claims"
     judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
@@ -182,6 +199,8 @@ def _claims(paper: str, results: str, preset: str) -> list[dict[str, Any]]:
         )
         rows.append(row | {
             "needs": [need.wording for need in claim.needs],
+            "quotes": claim.quotes,
+            "errata": [e["id"] for e in errata if claim.id in e.get("claims", "").split()],
             "artifacts": row["artifacts"].split(), "tables": row["tables"].split(),
             "parts": [part for part in parts if part["claim"] == claim.id],
         })  # fmt: skip
@@ -222,6 +241,8 @@ def _artifact(
         files=files,
         caption=captions.read_caption(entry["caption"], job.footer),
         footer=job.footer,
+        scale=entry["scale"],
+        grade=entry["grade"],
         jobs=tuple(sources.feeding(job, jobs)),
         log=job.log,
         benchmark=job.benchmark,

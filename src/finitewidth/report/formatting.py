@@ -6,12 +6,14 @@ from typing import Any
 # tone -> sign, and the words shown in the tone's colour with this sign before them
 TONES = {
     "good": ("✓", ("supported", "supported with a caveat", "seen on the stand-in", "reproduced",
-                   "close at reduced scale", "misprint confirmed", "made", "holds")),
+                   "close at reduced scale", "misprint confirmed", "made", "holds",
+                   "at the paper's sizes")),
     "bad": ("✗", ("contradicted", "contradicted in part", "off", "not confirmed", "fails")),
     "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
-                      "undecided")),
-    "open": ("–", ("not decidable here", "not comparable", "not judged", "not computed")),
-    "none": ("·", ("not run", "planned", "not made yet", "drawing")),
+                      "undecided", "on a stand-in")),
+    "open": ("–", ("not decidable here", "not comparable", "not judged", "not computed",
+                   "reduced", "drawing")),
+    "none": ("·", ("not run", "planned", "not made yet")),
 }  # fmt: skip
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}

@@ -10,10 +10,9 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from finitewidth.claims import reported, verdicts
-from finitewidth.claims.rollup import counted
+from finitewidth.claims import verdicts
 from finitewidth.common.provenance import environment as this_environment
-from finitewidth.report import captions, costs, formatting, sources
+from finitewidth.report import captions, costs, formatting, sources, summary
 from finitewidth.report.downloads import Downloads
 from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Paper
 
@@ -50,27 +49,25 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
 
 
 def overview(findings: Findings) -> Page:
-    """Return the overview: counts, results by paper, differences from the papers, and a legend."""
-    facts = {"findings": findings, "words": (*verdicts.VERDICTS, *reported.OUTCOMES)}
-    return Page(
-        name="index",
-        title="Which results of the papers are reproduced?",
-        label="Overview",
-        sections=(
-            Section(html=_rendered("overview.html", **facts)),
-            Section(
-                html=_rendered("scores.html", **facts), title="Results by paper", anchor="papers"
-            ),
-            Section(
-                html=_rendered("news.html", **_news(findings)),
-                title="Differences from the papers and inconclusive results",
-                anchor="news",
-            ),
-            Section(
-                html=_rendered("legend.html"), title="Meaning of the statuses", anchor="legend"
-            ),
-        ),
+    """Return the first page: counts, grades of evidence, what does not hold, results by paper."""
+    caveats = (verdicts.CAVEAT, verdicts.NOT_SEEN)
+    parts = (
+        (_rendered("overview.html", **summary.overview(findings)), "", ""),
+        (_rendered("evidence.html", **summary.evidence(findings)),
+         "What was computed, and what it is evidence of", "evidence"),
+        (_rendered("news.html", **summary.news(findings)), "What does not hold", "news"),
+        (_rendered("open.html", listed=summary.claims_with(findings, caveats)),
+         "What holds with a caveat, or was not seen on a stand-in", "caveats"),
+        (_rendered("open.html", listed=summary.claims_with(findings, (verdicts.INCONCLUSIVE,))),
+         "Inconclusive claims", "inconclusive"),
+        (_rendered("scores.html", findings=findings), "Results by paper", "papers"),
+        (_rendered("legend.html"), "Meaning of the words", "legend"),
+    )  # fmt: skip
+    sections = tuple(
+        Section(html=html, title=title, anchor=anchor) for html, title, anchor in parts
     )
+    title = "Which results of the papers are reproduced?"
+    return Page(name="index", title=title, label="Overview", sections=sections)
 
 
 def claims_page(findings: Findings, downloads: Downloads) -> Page:
@@ -128,7 +125,8 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of misprints: printed and corrected text, and the check of both."""
     data = downloads.put(findings.errata_file)
     jobs = sources.upstream((findings.errata_file,), findings.jobs)
-    head = Section(html=_rendered("errata.html", findings=findings, data=data, jobs=jobs))
+    facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
+    head = Section(html=_rendered("errata.html", **facts))
     cards = [
         Section(
             html=_rendered("errata_cards.html", errata=paper.errata),
@@ -198,6 +196,15 @@ def artifact_anchor(artifact: str) -> str:
 def artifact_href(artifact: str) -> str:
     """Return the address of an artifact."""
     return f"{artifact.split('_')[0]}.html#{artifact_anchor(artifact)}"
+
+
+def number_href(number: Mapping[str, str]) -> str:
+    """Return the address of a printed number: that of its artifact, or of the text's numbers."""
+    artifact = number["artifact"]
+    paper = artifact.split("_")[0]
+    if artifact == f"{paper}_text":
+        return f"{paper}.html#{paper}-text"
+    return artifact_href(artifact)
 
 
 def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloads) -> Section:
@@ -270,22 +277,6 @@ def _settings(stamp: Mapping[str, Any]) -> str:
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
 
 
-def _news(findings: Findings) -> dict[str, Any]:
-    """Return the claims and numbers that differ from the papers or are inconclusive."""
-
-    def judged(verdict: str) -> list[dict[str, Any]]:
-        return [claim for claim in findings.claims if claim["verdict"] == verdict]
-
-    off = [number for number in findings.numbers if number["outcome"] == reported.OFF]
-    return {
-        "contradicted": judged(verdicts.CONTRADICTED),
-        "inconclusive": judged(verdicts.INCONCLUSIVE),
-        "off": off,
-        "places": counted([n["artifact"] for n in off], dict.fromkeys(n["artifact"] for n in off)),
-        "misprints": {paper.name: paper.confirmed for paper in findings.papers if paper.confirmed},
-    }
-
-
 def _pixels(file: str) -> tuple[int, int]:
     from PIL import Image
 
@@ -317,6 +308,7 @@ def _environment() -> Environment:
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,
+        "number_href": number_href,
     }  # fmt: skip
     return environment
 

@@ -1,0 +1,107 @@
+"""What the first page of the report and the page of errata count."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from finitewidth.claims import grades, verdicts
+from finitewidth.claims.facts import CONFIRMED, number_key
+from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
+from finitewidth.claims.reported import OFF, OUTCOMES
+from finitewidth.claims.rollup import counted
+from finitewidth.report.findings import MADE, NOT_MADE, PLANNED, Findings
+
+SCALE_WORDS = {
+    "at the paper's sizes": "at the paper's sizes",
+    "reduced": "at reduced sizes",
+    "on a stand-in": "on a stand-in for the paper's data",
+    "drawing": "drawings and tables of equations",
+}
+MEANINGS = {
+    grades.EXACT: "Computed without random draws and without a dataset.",
+    grades.PAPER: "At the paper's own sizes and, where it has one, on its own dataset.",
+    grades.REDUCED: "At other sizes, on the paper's own dataset or without any.",
+    grades.STAND_IN: "Another dataset stands in for the paper's. It can show that the code works "
+    "and whether an effect is seen there; it says nothing about the paper's dataset.",
+    grades.DRAWING: "A schematic drawing or a table of equations: nothing is measured.",
+}
+UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
+
+
+def overview(findings: Findings) -> dict[str, Any]:
+    """The counts of the tiles on the first page."""
+    own = findings.own
+    made = [artifact for artifact in own if artifact.state == MADE]
+    states = [a.scale if a.state == MADE else a.state for a in own]
+    alarms = [float(c["false_alarm"] or 0) for c in findings.claims if c.get("false_alarm")]
+    return {
+        "findings": findings,
+        "own": own,
+        "states": counted(states, (*SCALE_WORDS, NOT_MADE, PLANNED)),
+        "scales": counted([a.scale for a in made], SCALE_WORDS),
+        "scale_words": SCALE_WORDS,
+        "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
+        "numbers": numbers_by_kind(findings.numbers),
+        "facts": findings.facts,
+        "alarms": sum(alarms),
+        "candidates": sum(alarm > 0 for alarm in alarms),
+    }
+
+
+def numbers_by_kind(numbers: Sequence[Mapping[str, str]]) -> dict[str, dict[str, int]]:
+    """Outcome -> count, of measured numbers and of constants, where there are any."""
+    found = {}
+    for kind in ("measured", "constant"):
+        outcomes = [number["outcome"] for number in numbers if number.get("kind") == kind]
+        if outcomes:
+            found[kind] = counted(outcomes, OUTCOMES)
+    return found
+
+
+def evidence(findings: Findings) -> dict[str, Any]:
+    """How many results there are of each grade."""
+    artifacts = [a.grade if a.state == MADE else "" for a in findings.own]
+    claims = [c["grade"] if c["verdict"] not in UNJUDGED else "" for c in findings.claims]
+    numbers = [
+        n.get("grade", "") if n["outcome"] != NUMBER_NOT_RUN else "" for n in findings.numbers
+    ]
+    words = {"tables and figures": artifacts, "claims": claims, "printed numbers": numbers}
+    return {
+        "table": {name: counted(found, grades.GRADES) for name, found in words.items()},
+        "rest": {name: found.count("") for name, found in words.items()},
+        "grades": MEANINGS,
+    }
+
+
+def news(findings: Findings) -> dict[str, Any]:
+    """The facts that do not hold, and the rows that they refer to."""
+    numbers: dict[str, list[Mapping[str, str]]] = {}
+    for number in findings.numbers:
+        if number["outcome"] == OFF:
+            numbers.setdefault(number_key(number), []).append(number)
+    errata = {erratum["id"]: erratum for erratum in findings.errata}
+    bare = [fact for fact in findings.facts if not (fact.claims or fact.numbers)]
+    papers = [errata[fact.errata[0]]["paper"] for fact in bare]
+    return {
+        "facts": findings.facts,
+        "claims": {claim["claim"]: claim for claim in findings.claims},
+        "numbers": numbers,
+        "errata": errata,
+        "misprints": counted(papers, [paper.name for paper in findings.papers]),
+    }
+
+
+def claims_with(findings: Findings, words: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The claims with one of these verdicts, verdict by verdict."""
+    return [claim for word in words for claim in findings.claims if claim["verdict"] == word]
+
+
+def errata(findings: Findings) -> dict[str, Any]:
+    """How many errata there are of each class, and how many were computed and confirmed."""
+    rows = findings.errata
+    kinds = [row["kind"] for row in rows]
+    return {
+        "kinds": counted(kinds, dict.fromkeys(kinds)),
+        "computed": sum(bool(row["quantity"]) for row in rows),
+        "confirmed": sum(row["outcome"] == CONFIRMED for row in rows),
+        "transcribed": sum(row.get("transcribed") == "True" for row in rows),
+    }
