@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from finitewidth.experiments.beyond.shapes import networks
 from finitewidth.kernels.gated_moments import (
     GateCounts,
     leading_variance,
@@ -121,6 +122,13 @@ def test_relative_errors_of_the_printed_finite_moments(row):
         errors = [printed.w2 - exact.w2, printed.wb - exact.wb, printed.second - exact.second]
         for text, error in zip(row[f"L = {depth}"].split(" / "), errors, strict=True):
             assert_printed(text, 100 * np.expm1(error))
+
+
+@pytest.mark.parametrize("row", table("shapes"), ids=first_cells)
+def test_dispersions_of_growing_and_shrinking_networks(row):
+    for kind, name, init in networks(int(row["L"]), 100, 500, float(row["sigma_w2"])):
+        heading = f"{name}, n_0 = 300" if kind == "common" and name != "constant" else name
+        assert_printed(row[heading], log_moments(init).dispersion)
 
 
 @pytest.mark.parametrize("row", table("draws"), ids=first_cells)

@@ -136,6 +136,35 @@ def theorem31(effect):
             "small": table("width sigma_w2 depth curve y spread draws", small)}  # fmt: skip
 
 
+def shapes(effect):
+    """Three architectures compared; effect: growing ones are above shrinking ones at the edge."""
+    dispersions, ratios, layers = [], [], []
+    names = {"growing": 10, "constant": 30, "shrinking": 50}
+    for kind, variance, depth in product(("own", "common"), (1.6, 1.9, 2.0, 2.1, 2.4), (2, 10, 30)):
+        key = kind, variance, depth
+        edge, own = abs(variance - 2) < 0.2, kind == "own"
+        for name, width in names.items():
+            dispersions.append((*key, name, width if own else 30, 1.5, 0.5))
+        above = 0.2 if variance >= 1.9 else -0.1
+        logs = {
+            ("growing", "constant"): above if effect else -0.1,
+            ("shrinking", "constant"): 0.1 if effect else -0.2,
+            ("growing", "shrinking"): (0.1 if edge and own else -0.1) if effect else 0.1,
+        }
+        ratios += [(*key, *pair, y, y) for pair, y in logs.items()]
+    for kind, variance, (name, width), layer in product(
+        ("own", "common"), (1.9, 2.0, 2.2), names.items(), range(1, 10)
+    ):
+        y = 5 * (layer / 10) ** 9 if variance < 2 and effect else 3 - width / 50 * effect
+        layers.append((kind, variance, 10, name, layer, layer / 10, y))
+    key = "input sigma_w2 depth "
+    return {
+        "dispersions": table(key + "architecture input_width y excess", dispersions),
+        "ratios": table(key + "first second y excess", ratios),
+        "layers": table(key + "architecture layer x y", layers),
+    }
+
+
 def maps(effect, widths=(50, 500), biases=(1.0,)):
     """Maps of trust; effect: r grows with depth above the border, falls with the width."""
     cells, borders = [], []
@@ -407,6 +436,7 @@ TABLES = {
     "beyond_fig5": limits,
     "beyond_fig6": architectures,
     "beyond_extra_theorem31": theorem31,
+    "beyond_extra_shapes": shapes,
     "trust_fig1": maps,
     "trust_fig7": lambda effect: maps(effect, widths=(100,), biases=(0.0, 1.0)),
     "trust_fig2": depth_curves,

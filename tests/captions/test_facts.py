@@ -25,6 +25,11 @@ SEEN = {
         "is larger than the printed limit", "come closer to the corrected limit", "agree with the",
         "they lie above the sums that Theorem 3.2 prints",
     ],
+    "beyond_extra_shapes": [
+        "a range around the edge of chaos, at 30 layers from a weight variance of 1.9 to 2.1",
+        "they have it at none of 15 points", "than constant networks also at 3 of 6 points",
+        "At the edge and above it", "only layers near the output count", "is 2.8 in the growing",
+    ],
     "trust_fig1": ["the ratio grows with depth", "On the border of ReLU networks at"],
     "trust_fig2": [
         "falls with the width", "the ratio grows with depth", "mostly too low", "limit 4.50",

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from finitewidth.experiments.beyond.shapes import networks
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
 from finitewidth.kernels.ntk_init.estimators import second_moment_with_known_mean as known_mean
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.leading_order import layer_coefficients, leading_excess
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts, relu_phase
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
@@ -148,20 +150,64 @@ def test_dispersion_grows_with_the_weight_variance_and_falls_with_the_width():
     assert [relu_phase(s) for s in (1.9, 2.0, 2.1)] == ["ordered", "critical", "chaotic"]
 
 
-def test_widening_networks_have_the_lower_dispersion_in_the_ordered_phase_only():
-    """``beyond`` B.2 makes the statement without the restriction."""
+def log_dispersions(sigma_w2, depth, narrow=100, wide=500):
+    """Return log r by kind of input and architecture; "own" are the networks of Figure 6."""
+    exact = {
+        (kind, name): log_moments(init)
+        for kind, name, init in networks(depth, narrow, wide, sigma_w2)
+    }
+    return {key: found.second - 2 * found.mean for key, found in exact.items()}
 
-    def dispersions(sigma_w2, depth=150, low=100, high=500):
-        up = [low + -(-place * (high - low) // depth) for place in range(depth)]
-        shapes = up, [(low + high) // 2] * depth, [high + low - n for n in up]
-        return [
-            log_moments(Initialisation(widths=tuple(shape), sigma_w2=sigma_w2)).dispersion
-            for shape in shapes
-        ]
 
-    ordered, critical = dispersions(1.8), dispersions(2.0)
-    assert ordered == sorted(ordered)
-    assert critical[0] == max(critical)
+# ``beyond`` B.2 states that growing networks have the lower dispersion, without a restriction
+@pytest.mark.parametrize(
+    ("sigma_w2", "depth", "order"),
+    [
+        (1.8, 150, ["growing", "constant", "shrinking"]),
+        (1.9, 50, ["constant", "growing", "shrinking"]),
+        (1.98, 150, ["constant", "shrinking", "growing"]),
+        (2.0, 150, ["constant", "shrinking", "growing"]),
+        (2.02, 150, ["constant", "shrinking", "growing"]),
+        (2.2, 150, ["constant", "growing", "shrinking"]),
+        (3.0, 150, ["constant", "growing", "shrinking"]),
+    ],
+)
+def test_the_order_of_architectures_does_not_follow_the_phase(sigma_w2, depth, order):
+    found = log_dispersions(sigma_w2, depth)
+    assert sorted(order, key=lambda name: found["own", name]) == order
+
+
+@pytest.mark.parametrize("widths", [(100, 500), (200, 300), (20, 400)], ids=str)
+def test_with_the_same_input_growing_networks_have_the_lower_dispersion(widths):
+    for depth, sigma_w2 in itertools.product((5, 20, 60, 150), (1.0, 1.8, 1.98, 2.0, 2.05, 3.0)):
+        found = log_dispersions(sigma_w2, depth, *widths)
+        assert found["common", "growing"] < found["common", "shrinking"]
+
+
+@pytest.mark.parametrize("sigma_w2", [2.2, 3.0])
+def test_reversed_widths_have_the_same_dispersion_in_the_chaotic_limit(sigma_w2):
+    """Check that the difference halves if depth and widths double, and does not vanish before."""
+    gaps = []
+    for scale in (2, 4, 8):
+        found = log_dispersions(sigma_w2, 50 * scale, 25 * scale, 125 * scale)
+        gaps.append(found["common", "shrinking"] - found["common", "growing"])
+    assert min(gaps) > 0
+    np.testing.assert_allclose(np.divide(gaps[:-1], gaps[1:]), 2, rtol=0.3)
+
+
+@QUICK
+@given(WIDTHS, VARIANCES, st.sampled_from(["standard", "ntk"]), st.floats(0.1, 10.0))
+def test_coefficients_of_layers_give_the_dispersion_of_wide_networks(
+    widths, sigma_w2, parametrisation, norm2
+):
+    wide = tuple(10**7 * width for width in widths)
+    init = Initialisation(widths=wide, sigma_w2=sigma_w2, parametrisation=parametrisation)
+    exact = log_moments(init, input_norm2=norm2)
+    excess = leading_excess(init, input_norm2=norm2)
+    assert excess == pytest.approx(np.expm1(exact.second - 2 * exact.mean), rel=1e-5, abs=1e-12)
+    coefficients = layer_coefficients(init, input_norm2=norm2)
+    assert coefficients.shape == (len(widths) - 1,)
+    assert ((coefficients >= 0) & (coefficients <= 5 + 1e-12)).all()
 
 
 @pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.2])

@@ -2,18 +2,21 @@
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
-from finitewidth.experiments.beyond import diagonal, off_diagonal, theorem31, theory
+from finitewidth.experiments.beyond import diagonal, off_diagonal, shapes, theorem31, theory
 from finitewidth.experiments.beyond.grids import depths, network
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
 from finitewidth.figures.beyond import dispersion as dispersion_figure
-from finitewidth.figures.beyond import extra_theorem31, fig5, fig6, ratio
+from finitewidth.figures.beyond import extra_shapes, extra_theorem31, fig5, fig6, ratio
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
+from finitewidth.kernels.ntk_init.leading_order import leading_excess
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
+from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
 from finitewidth.pipeline.plan import checked
 
 PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "errors": "bars",
@@ -42,7 +45,14 @@ THEORY = {
 THEOREM = {
     "draws": 60_000, "max_lambda": 2.0, "points": 4, "sigma_w2": [2.0, 2.5], "widths": [50],
     "small": {"width": 8, "depths": [2, 3], "sigma_w2": [2.0]},
+    "doubled": {"lambdas": [0.5], "widths": [20, 40], "sigma_w2": [1.0, 2.5]},
 }  # fmt: skip
+SHAPES = {
+    "narrow": 20, "wide": 60,
+    "maps": {"max_lambda": 1.0, "points": 6, "sigma_w2": {"first": 1.6, "last": 2.4, "points": 9}},
+    "layers": {"lambda": 0.5, "sigma_w2": [1.9, 2.0, 2.2]},
+}  # fmt: skip
+COLOURS = {"largest": 0.3, "linear": 0.003}
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +68,11 @@ def beside_diagonal():
 @pytest.fixture(scope="module")
 def closed_forms():
     return theory.measure({}, THEORY)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return shapes.measure({}, SHAPES)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +107,7 @@ def test_the_error_from_exact_moments_is_that_of_the_draws_where_tails_are_light
     sums = PowerSums(float(np.exp(log_moments(init).mean)))
     for block in scalar_chain_blocks(init, 100_000, 5):
         sums.add(block.theta)
-    assert diagonal.dispersion_error(init, 100_000) == pytest.approx(sums.dispersion()[1], rel=0.1)
+    assert exact_dispersion_error(init, 100_000) == pytest.approx(sums.dispersion()[1], rel=0.1)
 
 
 def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
@@ -172,8 +187,66 @@ def test_networks_drawn_in_full_follow_the_exact_curve(drawn_in_full):
     np.testing.assert_allclose(limits["relative"], 1.0)
 
 
+def test_compared_networks_differ_in_their_input_only_if_it_is_their_own(compared):
+    found = compared["dispersions"]
+    assert set(found[found["input"] == "common"]["input_width"]) == {40}
+    own = found[found["input"] == "own"]
+    assert own.groupby("architecture")["input_width"].unique().map(list).to_dict() == {
+        "growing": [20], "constant": [40], "shrinking": [60],
+    }  # fmt: skip
+    assert len(found) == 6 * 9 * 2 * 3
+    assert not found.duplicated(["input", "sigma_w2", "depth", "architecture"]).any()
+    last = {name: init for kind, name, init in shapes.networks(9, 20, 60, 2.0) if kind == "common"}
+    assert last["growing"].widths == (40, *theory.widths_of("growing", 9, 20, 60)[1:])
+
+
+def test_ratios_are_of_the_exact_dispersions(compared):
+    table = compared["dispersions"].pivot_table(
+        index=["input", "sigma_w2", "depth"], columns="architecture", values=["y", "excess"]
+    )
+    ratios = compared["ratios"]
+    assert set(ratios["sigma_w2"]) >= {1.6, 2.0, 2.4}
+    assert len(ratios) == 3 * len(table)
+    for row in ratios.itertuples():
+        own = table.loc[row.input, row.sigma_w2, row.depth]
+        assert 10**row.y == pytest.approx(own["y", row.first] / own["y", row.second])
+        assert row.excess == pytest.approx(own["excess", row.first] - own["excess", row.second])
+
+
+def test_coefficients_of_layers_add_up_to_the_excess(compared):
+    key = ["input", "sigma_w2", "architecture"]
+    layers = compared["layers"]
+    assert set(layers["depth"]) == {20}
+    for (kind, variance, name), own in layers.groupby(key):
+        inits = {(k, n): init for k, n, init in shapes.networks(20, 20, 60, variance)}
+        init = inits[kind, name]
+        total = (own["y"].to_numpy() / init.widths[1:]).sum()
+        assert own["layer"].tolist() == list(range(1, 20))
+        assert total == pytest.approx(leading_excess(init))
+
+
+def test_the_maps_draw_the_ratios_and_the_line_where_they_are_equal(compared):
+    figure = extra_shapes.draw(extra_shapes.select(compared, COLOURS), COLOURS)
+    maps = [axis for axis in figure.axes if axis.get_title().count(" / ")]
+    assert [axis.get_title() for axis in maps[:3]] == [
+        "growing / constant", "shrinking / constant", "growing / shrinking",
+    ]  # fmt: skip
+    keys = ["input", "first", "second"]
+    by_map = dict(list(compared["ratios"].groupby(keys)))
+    for axis, kind in zip(maps, ["own"] * 3 + ["common"] * 3, strict=True):
+        rows = by_map[kind, *axis.get_title().split(" / ")]
+        rows = rows.pivot(index="depth", columns="sigma_w2", values="y")
+        drawn = axis.collections[0].get_array()
+        np.testing.assert_array_equal(np.ravel(drawn), rows.to_numpy().ravel())
+        both = rows.to_numpy().min() < 0 < rows.to_numpy().max()
+        assert len(axis.collections) == 1 + both
+        assert axis.lines[0].get_xdata()[0] == 2
+    sizes = [text.get_fontsize() for text in figure.findobj(match=Text) if text.get_text()]
+    assert min(sizes) >= 6.5
+
+
 def test_every_figure_is_drawn_from_its_rows_alone(
-    on_diagonal, beside_diagonal, closed_forms, drawn_in_full
+    on_diagonal, beside_diagonal, closed_forms, drawn_in_full, compared
 ):
     for module, tables, settings in (
         (dispersion_figure, on_diagonal, PHASES), (dispersion_figure, on_diagonal, NEAR),
@@ -183,7 +256,7 @@ def test_every_figure_is_drawn_from_its_rows_alone(
         (ratio, beside_diagonal, {"errors": "bars", "mean_field": False}),
         (ratio, beside_diagonal, BANDS | {"mean_field": True}),
         (fig5, closed_forms, {"corrected": True}), (fig6, closed_forms, {"exact": True}),
-        (extra_theorem31, drawn_in_full, {}),
+        (extra_theorem31, drawn_in_full, {}), (extra_shapes, compared, COLOURS),
     ):  # fmt: skip
         rows = module.select(tables, settings)
         assert len(rows)
@@ -197,6 +270,7 @@ def test_every_figure_is_drawn_from_its_rows_alone(
     [
         ("diagonal", {"phases": {"banded": [1.3]}}, r"diagonal.phases.banded: \[1.3\] is refused"),
         ("off_diagonal", {"ratio": {"banded": {"cosines": [0.2]}}}, "ratio.banded.cosines"),
+        ("shapes", {"maps": {"sigma_w2": {"first": 2.4}}}, "first: 2.4 is refused; it must be"),
         ("theory", {"architectures": {"narrow": 500}}, "narrow: 500 is refused; it must be below"),
     ],
 )

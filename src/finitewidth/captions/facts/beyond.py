@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.captions.facts import Tables
+from finitewidth.captions.facts import Tables, shapes
 from finitewidth.captions.facts.rows import (
     CLEAR,
     ERRORS,
@@ -154,6 +154,11 @@ def beyond_extra_theorem31(tables: Tables) -> dict[str, Any]:
         "approaches": _approaches(last),
     }
     return found | _small_networks(small)
+
+
+def beyond_extra_shapes(tables: Tables) -> dict[str, Any]:
+    """Growing, constant and shrinking networks against each other."""
+    return shapes.compared(tables)
 
 
 def _approaches(last: pd.DataFrame) -> bool:

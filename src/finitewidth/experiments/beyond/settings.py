@@ -7,7 +7,7 @@ from finitewidth.common.errors import ConfigError
 
 
 def check(beyond: Mapping[str, Any]) -> None:
-    """Refuse lines shown with bands that are not among all lines, and architectures of one width.
+    """Refuse lines shown with bands that are not among all lines, one width, or an empty map.
 
     Raises:
         ConfigError: the message names the key, its value and what is allowed.
@@ -28,3 +28,8 @@ def check(beyond: Mapping[str, Any]) -> None:
     if narrow >= wide:
         raise ConfigError(f"{name}.narrow: {narrow} is refused; it must be below "
                           f"{name}.wide, {wide}")  # fmt: skip
+    name = "beyond.shapes.maps.sigma_w2"
+    first, last = (beyond["shapes"]["maps"]["sigma_w2"][key] for key in ("first", "last"))
+    if first >= last:
+        raise ConfigError(f"{name}.first: {first} is refused; it must be below "
+                          f"{name}.last, {last}")  # fmt: skip
