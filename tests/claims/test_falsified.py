@@ -54,7 +54,7 @@ class Folder:
         kinds = ("verdicts", "parts", "numbers")
         outputs = {kind: self.results / f"claims/{self.paper}_{kind}.csv" for kind in kinds}
         (self.results / "claims").mkdir(exist_ok=True)
-        settings = {"preset": "paper", "results": self.results, "contexts": {}, "comparable": {},
+        settings = {"preset": "paper", "results": self.results, "numbers": {},
                     "situations": {c.id: {} for c in ledger.claims_of(self.paper)}}  # fmt: skip
         tables = [self.results / file for file in self.files]
         reported = ROOT / f"config/reported/{self.paper}.csv"

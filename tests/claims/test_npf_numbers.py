@@ -24,6 +24,11 @@ def test_figure_3_and_the_text_are_means_over_runs():
     # spread .15811 points of each of four cells of five runs
     assert said["cifar10", "frnpf"].standard_error == pytest.approx(0.0790569 * 5**-0.5, rel=1e-4)
     assert said["stage6", "flnpf"].runs == 5
+    parts = {place: ours.part for place, ours in said.items()}
+    assert parts["stage6", "flnpf"] == "stages"
+    assert parts["gconv", "relu"] == "gconv_adam"
+    assert parts["cifar10", "frnpf"] == "gconv_sgd gconv_adam"
+    assert {ours.part for ours in (drawn | said).values()} == set(npf_numbers.PARTS)
 
 
 def test_gains_and_train_accuracy():

@@ -1,13 +1,19 @@
-"""Printed numbers beside ours: reproduced, off, or not comparable."""
+"""Printed numbers beside ours: reproduced or off, close or different, or not comparable."""
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
-from finitewidth.claims import reported
-from finitewidth.claims.reported import Ours, compare, half_unit
+from finitewidth.claims import grades, reported
+from finitewidth.claims.judges import dgn_training
+from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.reported_numbers import Reported, read_reported
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.jobs import Jobs
 
 ROOT = Path(__file__).parents[2]
 TABLES = {
@@ -29,9 +35,11 @@ def printed(value="80.32", spread="0.35", tolerance=None, **changes):
     return Reported(**fields | changes)
 
 
-def outcome(theirs, value, error=0.0, comparable=True):
-    ours = {("npf_table2", "q"): [Ours(row="r", column="c", value=value, standard_error=error)]}
-    (row,) = compare([theirs], ours, {("npf_table2", "q"): comparable})
+def outcome(theirs, value, error=0.0, runs=None, **basis):
+    """The row of one number; at the paper's own scale unless ``basis`` says otherwise."""
+    number = Ours(row="r", column="c", value=value, standard_error=error, runs=runs)
+    bases = {("npf_table2", "q"): {"": Basis(**{"papers": True} | basis)}}
+    (row,) = compare([theirs], {("npf_table2", "q"): [number]}, bases)
     return row
 
 
@@ -60,10 +68,101 @@ def test_a_tolerance_set_beforehand_counts_alone():
     assert outcome(printed(tolerance=1.7), 78.6)["outcome"] == "off"
 
 
-def test_a_reduced_scale_earns_no_reproduction_however_close():
-    row = outcome(printed(), 80.32, comparable=False)
+def test_a_reduced_scale_earns_words_of_its_own():
+    close = outcome(printed(), 80.32, papers=False, differs="epochs 30 of 300", grade="g")
+    assert (close["outcome"], close["ours"]) == ("close at reduced scale", 80.32)
+    assert (close["differs"], close["grade"]) == ("epochs 30 of 300", "g")
+    # the same allowance as at the paper's scale
+    assert outcome(printed(), 80.66, papers=False)["outcome"] == "close at reduced scale"
+    assert outcome(printed(), 80.68, papers=False)["outcome"] == "differs at reduced scale"
+    assert outcome(printed(tolerance=1.7), 78.6, papers=False)["outcome"].startswith("differs")
+
+
+def test_another_dataset_is_not_comparable_however_close():
+    row = outcome(printed(), 80.32, papers=False, stand_in=True, differs="digits 8×8")
+    assert (row["outcome"], row["differs"]) == ("not comparable", "digits 8×8")
+
+
+def test_a_single_run_has_no_error_and_no_interval():
+    row = outcome(printed(), 80.32, runs=1)
     assert row["outcome"] == "not comparable"
-    assert row["ours"] == 80.32
+    assert row["difference_low"] is row["difference_se"] is row["allowed"] is None
+    row = outcome(printed(tolerance=1.7), 80.4, error=float("nan"), runs=1)
+    assert (row["outcome"], row["difference_low"]) == ("reproduced", None)
+
+
+def test_the_interval_is_that_of_welch():
+    rng = np.random.default_rng(5)
+    ours, theirs = rng.normal(80, 1, 3), rng.normal(79, 2, 5)
+    number = printed(value=str(theirs.mean()), spread=str(theirs.std()))  # all digits: no rounding
+    row = outcome(number, ours.mean(), error=ours.std(ddof=1) / 3**0.5, runs=3)
+    low, high = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
+    assert (row["difference_low"], row["difference_high"]) == pytest.approx((low, high), abs=1e-6)
+
+
+def test_intervals_cover_the_true_difference():
+    """Three of our runs, five of the paper, which prints no spread: 95 % of the intervals do.
+
+    With 4,000 samples the share has a standard error of .0034.
+    """
+    rng, covered = np.random.default_rng(6), 0
+    for ours, theirs in zip(
+        rng.normal(80, 1, (4000, 3)), rng.normal(79, 1, (4000, 5)), strict=True
+    ):
+        number = printed(value=str(theirs.mean()), spread="", runs=5)
+        row = outcome(number, ours.mean(), error=ours.std(ddof=1) / 3**0.5, runs=3)
+        covered += row["difference_low"] <= 1 <= row["difference_high"]
+    assert covered / 4000 == pytest.approx(0.95, abs=0.015)
+
+
+def test_a_measured_mean_without_a_spread_varies_as_ours_does():
+    bare = printed(spread="", runs=5)
+    # 2 √(.1² + .1²·3/5 + .005²) = .2532
+    assert outcome(bare, 80.57, error=0.1, runs=3)["outcome"] == "reproduced"
+    assert outcome(bare, 80.58, error=0.1, runs=3)["outcome"] == "off"
+    # a constant is exact: 2 √(.1² + .005²) = .2002
+    assert outcome(bare, 80.53, error=0.1, runs=3, kind="constant")["outcome"] == "off"
+
+
+def test_every_row_says_whether_it_is_a_constant():
+    assert outcome(printed(), 80.3)["kind"] == "measured"
+    assert outcome(printed(), 80.3, kind="constant")["kind"] == "constant"
+    (row,) = compare([printed()], {}, {("npf_table2", "q"): {"": Basis(kind="constant")}})
+    assert (row["kind"], row["outcome"], row["grade"]) == ("constant", "not run", "")
+    kinds = {
+        (n.artifact, n.quantity): n.kind
+        for paper in ("npf", "trust", "beyond", "dgn")
+        for n in reported.numbers_of(paper)
+    }
+    assert {key[0] for key, kind in kinds.items() if kind == "constant"} == {
+        "trust_text", "beyond_text", "dgn_text"
+    }  # fmt: skip
+    assert kinds["npf_table2", "test_accuracy"] == kinds["dgn_table4", "accuracy"] == "measured"
+    # limits that theorems name, although they need the paper's sizes to be seen
+    assert kinds["beyond_text", "off_diagonal_over_diagonal"] == "constant"
+
+
+def test_the_part_of_the_tables_decides():
+    numbers = {("npf_table2", "q"): [Ours(row="r", column="c", value=80.32, part="fc_sgd")]}
+    parts = {"fc_adam": Basis(stand_in=True), "fc_sgd": Basis(differs="epochs 30 of 300")}
+    (row,) = compare([printed()], numbers, {("npf_table2", "q"): parts})
+    assert (row["outcome"], row["differs"]) == ("close at reduced scale", "epochs 30 of 300")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "originals", "reduced", "random", "grade"),
+    [
+        (True, False, True, True, grades.DRAWING),
+        (False, False, False, False, grades.STAND_IN),
+        (False, True, True, False, grades.EXACT),
+        (False, True, False, True, grades.PAPER),
+        (False, True, True, True, grades.REDUCED),
+    ],
+)
+def test_grades(drawn, originals, reduced, random, grade):
+    found = grades.grade_of(drawn=drawn, originals=originals, reduced=reduced, random=random)
+    assert found == grade
+    assert grade in grades.GRADES
 
 
 def test_a_number_nobody_computed_is_not_run():
@@ -87,3 +186,24 @@ def test_finders_belong_to_printed_numbers(paper):
     for numbers in reported.numbers_of(paper):
         assert (numbers.artifact, numbers.quantity) in known
         assert set(numbers.reads.values()) <= TABLES
+
+
+def test_parts_are_rows_of_trainings():
+    papers = read_papers(ROOT / "workflow/papers")
+    jobs = Jobs(papers, preset_only("paper", ROOT / "config"))
+    rows = {training.run.row for training in jobs.trainings.values()}
+    parts = {part for paper in papers for n in reported.numbers_of(paper.name) for part in n.parts}
+    assert {row for part in parts for row in part.split()} <= rows
+    assert "gconv_sgd gconv_adam" in parts
+
+
+def test_numbers_in_the_text_of_dgn_rest_on_their_own_trainings():
+    keys = [("cifar10", "gates_only"), ("cifar10", "soft_relu"), ("mnist", "galu")]
+    runs = pd.DataFrame(
+        [{"row": row, "column": column, "quantity": "test_accuracy", "value": value, "diverged": 0}
+         for row, column in keys for value in (55.0, 56.0)]
+    )  # fmt: skip
+    found = dgn_training.text_numbers({"runs": runs}, "test_accuracy")
+    parts = {(ours.row, ours.column): ours.part for ours in found}
+    assert parts == dict(zip(keys, ("gates_only", "table4", "mnist"), strict=True))
+    assert set(parts.values()) == set(dgn_training.PARTS)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from finitewidth.claims import grades
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import leaves, merged, preset_only, replaced
-from finitewidth.pipeline.footers import Footers
+from finitewidth.pipeline.footers import STATUSES, Footers
 from finitewidth.pipeline.jobs import Jobs
 from finitewidth.pipeline.plan import checked
 from finitewidth.pipeline.sources import read_sources
@@ -123,6 +124,101 @@ def test_numbers_are_comparable_dataset_by_dataset():
     assert comparable(mixed) == {"mnist": False, "cifar10": True}
     adam = merged(PRESETS["paper"], {"npf": {"regimes": {"rows": {"fc_adam": {"epochs": 2}}}}})
     assert comparable(adam) == {"mnist": False, "cifar10": True}
+
+
+def differs(preset="paper", read="npf_regimes.runs", rows=(), role=None, **over):
+    footers = of(merged(PRESETS[preset], over))
+    return footers.differences([footers.jobs.read("", read)], role, rows)
+
+
+def test_what_differs_from_the_paper_is_told_in_words():
+    assert differs("laptop", rows=["fc_sgd"]) == (
+        "MNIST whole", "networks whole", "epochs 30 of 300", "runs 3 of 5"
+    )  # fmt: skip
+    assert differs("laptop", role="mnist")[2] == "epochs 30 of 300 and 20 of 100"
+    jpeg = differs("laptop", rows=["gconv_sgd"], data={"cifar10": "cifar10_jpeg"})
+    assert jpeg == (
+        "CIFAR-10 (JPEG re-encoded)",
+        "4,000 of 50,000 training and 1,000 of 10,000 test images",
+        "channels 8-8-16-16, dense layers 32 (paper 64-64-128-128, 256-256)",
+        "epochs 8 of 100", "runs 3 of 5", "initialisation he uniform (paper glorot uniform)",
+        "step size 0.15 (paper 0.1)",
+    )  # fmt: skip
+    quick = differs("quick", rows=["fc_adam"])
+    assert quick[:2] == ("digits 8×8 (stand-in for MNIST)", "hidden layers 5 × 64 (paper 5 × 128)")
+    few = {"trust": {"heat_widths": {"widths": [50, 100]}}}
+    widths = differs(read="trust_heat_widths.cells", **few)
+    assert widths == ("widths 50 and 100 (paper 50, 100, 200 and 500)",)
+
+
+def test_a_long_list_of_differences_is_cut():
+    told = differs("laptop", read="npf_stages.curves")
+    assert len(told) == 7
+    assert told[-1].startswith("and ")
+    assert int(told[-1].split()[1]) >= 2
+
+
+def test_nothing_differs_at_the_papers_settings_or_in_choices_and_accepted_values():
+    for name in DONE:
+        footers = of(PRESETS["paper"])
+        assert footers.differences(footers.jobs[name].reads) == ()
+    assert differs(read="dgn_planar.errors", dgn={"planar": {"steps": 7}}) == ()
+    assert differs(read="npf_kvf.curves", npf={"kvf": {"gate": {"eps": 0}}}) == ()
+    assert differs(read="beyond_diagonal.estimates", beyond={"diagonal": {"draws": 501}}) == ()
+    assert differs(read="beyond_diagonal.estimates", beyond={"diagonal": {"draws": 499}}) == (
+        "draws 499 of 500",
+    )  # fmt: skip
+
+
+def test_the_same_images_re_encoded_differ_but_are_no_stand_in():
+    config = merged(PRESETS["paper"], {"data": {"cifar10": "cifar10_jpeg"}})
+    footers = of(config)
+    reads = footers.jobs["dgn_table4"].reads
+    scale = footers.scale(reads)
+    assert (scale.originals, scale.stand_in, scale.sizes) == (False, False, True)
+    assert footers.differences(reads) == ("CIFAR-10 (JPEG re-encoded) whole", "networks whole")
+    assert footers.grade(reads) == grades.REDUCED
+    mine = {"cifar10": "mine", "imagefolder": {"mine": "folder"}}
+    assert of(merged(config, {"data": mine})).scale(reads).stand_in
+
+
+def test_fewer_runs_or_draws_are_no_size():
+    def sizes(read, **over):
+        footers = of(merged(PRESETS["paper"], over))
+        scale = footers.scale([footers.jobs.read("", read)])
+        return scale.sizes, scale.papers
+
+    fewer = {"runs": 2}
+    assert sizes("npf_regimes.runs", npf={"regimes": fewer}) == (True, False)
+    assert sizes("npf_regimes.runs", npf={"regimes": {**fewer, "train": 100}}) == (False, False)
+    draws = {"draws": 9, "paper_draws": 9}
+    assert sizes("trust_depth.curves", trust={"depth": draws}) == (True, False)
+    pairs = {"pairs": [[1, 1]]}
+    assert sizes("trust_depth.curves", trust={"depth": {**draws, **pairs}}) == (False, False)
+
+
+CONCEPTUAL = """npf_table1 npf_table3 npf_table4 npf_table5 npf_fig1 npf_fig2 npf_fig4 npf_fig5
+npf0_table1 npf0_fig1 npf0_fig2 dgn_table1 dgn_table2 dgn_table3 dgn_table5 dgn_fig9"""
+
+
+def test_drawings_and_tables_of_equations_are_named_as_such():
+    footers = of(PRESETS["quick"])
+    drawn = {name for name in DONE if footers.status(name) == "drawing"}
+    assert drawn == set(CONCEPTUAL.split())
+    assert {footers.grade_of_artifact(name) for name in drawn} == {grades.DRAWING}
+    # a claim on the same tables rests on what was computed
+    assert footers.grade(footers.jobs["dgn_fig9"].reads) == grades.EXACT
+
+
+def test_the_status_of_a_figure_is_its_own():
+    quick, laptop, paper = (of(PRESETS[name]) for name in ("quick", "laptop", "paper"))
+    assert quick.status("npf_fig3") == "on a stand-in"
+    assert laptop.status("npf_fig3") == "reduced"
+    assert paper.status("npf_fig3") == "at the paper's sizes"
+    assert quick.status("beyond_fig5") == "at the paper's sizes"
+    assert quick.grade_of_artifact("beyond_fig5") == grades.EXACT
+    assert quick.grade_of_artifact("beyond_fig1") == grades.PAPER
+    assert {quick.status(name) for name in DONE} <= set(STATUSES)
 
 
 def test_device_and_checkpoints_change_no_footer():

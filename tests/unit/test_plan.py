@@ -67,12 +67,21 @@ def test_code_of_jobs_changes_with_the_numbers_that_they_read(tmp_path):
 
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     told = plan().claim_settings(SimpleNamespace(paper="npf"))
-    assert told["contexts"]["N21"].startswith("preset quick · digits 8×8 (stand-in for MNIST)")
+    context = told["situations"]["N21"]["context"]
+    assert context.startswith("preset quick · digits 8×8 (stand-in for MNIST)")
     assert any("MNIST" in reason for reason in told["situations"]["N15"]["unmet"])
     assert told["situations"]["N04"]["unmet"] == []
-    assert not any(told["comparable"][key] for key in told["comparable"] if "npf_table2" in key)
+    cells = told["numbers"]["npf_table2/test_accuracy"]
+    assert {"fc_sgd", "gconv_adam"} < set(cells)
+    assert all(cell["stand_in"] and not cell["papers"] for cell in cells.values())
+    assert not told["numbers"]["npf_text/best_depth"][""]["stand_in"]
     papers = plan("paper").claim_settings(SimpleNamespace(paper="npf"))
-    assert papers["comparable"]["npf_table2/test_accuracy"]
+    assert all(each["papers"] for each in papers["numbers"]["npf_table2/test_accuracy"].values())
+    # our kernel sees a subset of the images at every preset
+    gains = papers["numbers"]["npf_text/accuracy_gain"]
+    assert {part: each["papers"] for part, each in gains.items()} == {
+        "gconv_adam": True, "cntk": False
+    }  # fmt: skip
     assert not any(each["unmet"] for each in papers["situations"].values())
 
 

@@ -431,7 +431,7 @@ CLAIMS = (
 
 NUMBERS: tuple[Numbers, ...] = (
     Numbers(
-        artifact="beyond_text", quantity="dispersion",
+        artifact="beyond_text", quantity="dispersion", constant=True,
         find=beyond_numbers.dispersion, reads=DIAGONAL,
     ),
     Numbers(
@@ -447,11 +447,11 @@ NUMBERS: tuple[Numbers, ...] = (
         find=beyond_numbers.summand_moment, reads=MOMENTS,
     ),
     Numbers(
-        artifact="beyond_text", quantity="off_diagonal_over_diagonal",
+        artifact="beyond_text", quantity="off_diagonal_over_diagonal", constant=True,
         find=beyond_numbers.off_diagonal_over_diagonal, reads=PAIRS,
     ),
     Numbers(
-        artifact="beyond_text", quantity="relative_ntk_change",
+        artifact="beyond_text", quantity="relative_ntk_change", constant=True,
         find=beyond_numbers.relative_ntk_change, reads=STEPS,
     ),
 )  # fmt: skip

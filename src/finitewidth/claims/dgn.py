@@ -500,6 +500,7 @@ NUMBERS: tuple[Numbers, ...] = (
         Numbers(
             artifact="dgn_text", quantity=quantity,
             find=partial(dgn_training.text_numbers, quantity=quantity), reads=TEXT,
+            parts=dgn_training.PARTS,
         )
         for quantity in ("test_accuracy", "train_accuracy")
     ),

@@ -22,8 +22,9 @@ PART_COLUMNS = (
 )  # fmt: skip
 NUMBER_COLUMNS = (
     "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
-    "printed_spread", "note", "ours", "standard_error", "runs", "difference", "difference_se",
-    "allowed", "outcome", "context",
+    "printed_spread", "note", "kind", "ours", "standard_error", "runs", "difference",
+    "difference_low", "difference_high", "difference_se", "allowed", "outcome", "differs", "grade",
+    "context",
 )  # fmt: skip
 
 
@@ -42,9 +43,8 @@ def run_claims(
         reported_file: the CSV file of its printed numbers; None if there is none.
         outputs: the CSV files ``verdicts``, ``parts`` and ``numbers``.
         settings: ``preset``; ``results``, the folder of its results; ``situations``, the id of
-            every claim that has a judge -> the fields of its `ledger.Situation`; ``contexts``,
-            ``artifact/quantity`` -> what its rows were computed with; ``comparable``,
-            ``artifact/quantity`` -> whether at the paper's own scale.
+            every claim that has a judge -> the fields of its `ledger.Situation`; ``numbers``,
+            ``artifact/quantity`` -> part -> the fields of its `reported.Basis`.
     """
     read = read_tables(tables, settings["results"])
     write_verdicts(ledger.claims_of(paper), read, outputs, settings)
@@ -99,12 +99,10 @@ def _numbers(
     if reported_file is None:
         return []
     printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
-    found, comparable = {}, {}
+    found, bases = {}, {}
     for numbers in reported.numbers_of(paper):
         key = numbers.artifact, numbers.quantity
         found[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
-        comparable[key] = settings["comparable"]["/".join(key)]
-    rows = reported.compare(printed, found, comparable)
-    contexts = settings["contexts"]
-    return [{**row, "context": contexts.get(f"{row['artifact']}/{row['quantity']}", "")}
-            for row in rows]  # fmt: skip
+        parts = settings["numbers"]["/".join(key)]
+        bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
+    return reported.compare(printed, found, bases)

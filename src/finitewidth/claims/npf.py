@@ -437,13 +437,13 @@ CLAIMS = (
 )
 
 NUMBERS: tuple[Numbers, ...] = tuple(
-    Numbers(artifact=artifact, quantity=quantity, find=find, reads=reads)
-    for artifact, quantity, find, reads in (
-        ("npf_table2", "test_accuracy", npf_accuracy.table2_numbers, TABLE2),
-        ("npf_fig3", "test_accuracy", npf_numbers.fig3_numbers, STAGES),
-        ("npf_text", "test_accuracy", npf_numbers.text_numbers, STAGES),
-        ("npf_text", "accuracy_gain", npf_numbers.cntk_gain_numbers, CNTK),
-        ("npf_text", "train_accuracy", npf_numbers.train_numbers, TABLE2),
-        ("npf_text", "best_depth", npf_memorisation.best_depths, MEMORISATION),
+    Numbers(artifact=artifact, quantity=quantity, find=find, reads=reads, parts=parts)
+    for artifact, quantity, find, reads, parts in (
+        ("npf_table2", "test_accuracy", npf_accuracy.table2_numbers, TABLE2, npf_accuracy.PARTS),
+        ("npf_fig3", "test_accuracy", npf_numbers.fig3_numbers, STAGES, npf_numbers.PARTS),
+        ("npf_text", "test_accuracy", npf_numbers.text_numbers, STAGES, npf_numbers.PARTS),
+        ("npf_text", "accuracy_gain", npf_numbers.cntk_gain_numbers, CNTK, npf_numbers.GAINS),
+        ("npf_text", "train_accuracy", npf_numbers.train_numbers, TABLE2, {"": ""}),
+        ("npf_text", "best_depth", npf_memorisation.best_depths, MEMORISATION, {"": ""}),
     )
 )

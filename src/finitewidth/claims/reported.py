@@ -1,17 +1,33 @@
 """Our numbers beside the printed ones.
 
-A printed number is ``reproduced`` if ours lies within its tolerance (``config/reported``). Without
-a tolerance, ours must lie within twice the combined uncertainty: the standard errors of both and
-half a unit of the last digit printed. Otherwise it is ``off``. ``reproduced`` only means that the
-two numbers cannot be told apart, which is easier with fewer runs. A claim that they are close (N25)
-needs an interval inside a margin. A number from a stand-in or from reduced sizes is ``not
-comparable``, however close it is. A number that depends on no size and no dataset, such as the
-constant of a theorem, is compared at every preset.
+Every number is a constant (of a theorem, or a limit) or measured, and both are counted separately.
+The words:
+
+``reproduced`` or ``off``
+    Ours was computed at the paper's own sizes on its own data, or the number depends on neither.
+    Fewer runs or draws than the paper's do not count as a size.
+``close at reduced scale`` or ``differs at reduced scale``
+    Sizes differ, or the paper's images were re-encoded. The row says what differs.
+``not comparable``
+    Another dataset stands in for the paper's, however close the number is. Or there is a single
+    run, whose error nobody knows, and no tolerance.
+
+The rule is the same for both pairs of words: ours lies within the tolerance (``config/reported``)
+or, without one, within twice the combined uncertainty, which is made of the standard errors of both
+and of half a unit of the last digit printed. If the paper prints a measured mean without any
+spread, its standard error is not zero but unknown. It is then taken to vary from run to run as much
+as ours does, over as many runs as it names, or over as many as ours has. Constants have no such
+error.
+
+``reproduced`` and ``close`` only mean that the two numbers cannot be told apart, which is easier
+with fewer runs. Therefore every difference comes with its 95 % interval, by Student's t: with three
+runs it reaches 4.3 standard errors to each side, not 2. A claim that numbers are close (N25) needs
+an interval inside a margin.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -19,18 +35,30 @@ from finitewidth.claims.ledger import Tables, module_of
 from finitewidth.common.reported_numbers import Reported
 
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
-OUTCOMES = (REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN)
+CLOSE, DIFFERS = "close at reduced scale", "differs at reduced scale"
+OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, NOT_COMPARABLE, NOT_RUN)
+CONSTANT, MEASURED = "constant", "measured"
+KINDS = (CONSTANT, MEASURED)
+LEVEL = 0.05  # of the intervals
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ours:
-    """One number of a run, with the row, the column and the unit of the printed one."""
+    """One number of a run, with the row, the column and the unit of the printed one.
+
+    Attributes:
+        row, column: as of the printed number.
+        value, standard_error: in its unit; an error of 0 is that of an exact number.
+        runs: how many it averages; None if it averages none.
+        part: the part of its tables that it rests on, one of those of its `Numbers`.
+    """
 
     row: str
     column: str
     value: float
     standard_error: float = 0.0
     runs: int | None = None
+    part: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +71,11 @@ class Numbers:
         find: from the tables read to our numbers.
         scale_free: whether the number depends on no dataset and no size, so that it is comparable
             at every preset.
+        constant: whether a constant or a limit is printed rather than a measurement. What is
+            ``scale_free`` is always a constant.
+        parts: the parts of the tables on which single numbers rest, each the rows of trainings
+            (`TrainingRun.row`) separated by blanks, or empty for all. With each, what is smaller
+            than in the paper at every preset, in words; empty if nothing is.
     """
 
     artifact: str
@@ -50,6 +83,34 @@ class Numbers:
     reads: Mapping[str, str]
     find: Callable[[Tables], Iterable[Ours]]
     scale_free: bool = False
+    constant: bool = False
+    parts: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+
+    @property
+    def kind(self) -> str:
+        """``constant`` or ``measured``."""
+        return CONSTANT if self.constant or self.scale_free else MEASURED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What our counterparts of some printed numbers were computed with.
+
+    Attributes:
+        kind: ``constant`` or ``measured``.
+        papers: whether at the paper's own sizes on its own data, as far as that matters.
+        stand_in: whether another dataset stands in for the paper's.
+        differs: what differs from the paper, in words.
+        grade: one of `finitewidth.claims.grades.GRADES`.
+        context: preset, data, and numbers of runs, in words.
+    """
+
+    kind: str = MEASURED
+    papers: bool = False
+    stand_in: bool = False
+    differs: str = ""
+    grade: str = ""
+    context: str = ""
 
 
 def numbers_of(paper: str) -> tuple[Numbers, ...]:
@@ -61,14 +122,14 @@ def numbers_of(paper: str) -> tuple[Numbers, ...]:
 def compare(
     printed: Sequence[Reported],
     ours: Mapping[tuple[str, str], Sequence[Ours]],
-    comparable: Mapping[tuple[str, str], bool],
+    bases: Mapping[tuple[str, str], Mapping[str, Basis]],
 ) -> list[dict[str, Any]]:
     """One row per printed number.
 
     Args:
         printed: the paper's numbers.
         ours: (artifact, quantity) -> what the run found.
-        comparable: (artifact, quantity) -> whether it was computed at the paper's own scale.
+        bases: (artifact, quantity) -> part (see `Ours`) -> what it was computed with.
     """
     found = {
         (artifact, quantity, number.row, number.column): number
@@ -84,43 +145,87 @@ def compare(
             "read_method": theirs.read_method, "printed": theirs.printed,
             "printed_spread": theirs.printed_spread, "note": theirs.note,
         }  # fmt: skip
-        scale = comparable.get((theirs.artifact, theirs.quantity), False)
-        rows.append(row | _compared(theirs, mine, scale))
+        parts = bases.get((theirs.artifact, theirs.quantity)) or {"": Basis()}
+        if mine is None or not math.isfinite(mine.value):
+            basis = next(iter(parts.values()))
+            rows.append(row | _not_run(basis))
+        else:
+            rows.append(row | _compared(theirs, mine, parts[mine.part]))
     return rows
 
 
-def _compared(theirs: Reported, mine: Ours | None, comparable: bool) -> dict[str, Any]:
-    names = ("ours", "standard_error", "runs", "difference", "difference_se", "allowed")
-    if mine is None or not math.isfinite(mine.value):
-        return {**dict.fromkeys(names), "outcome": NOT_RUN}
-    combined = math.hypot(mine.standard_error, printed_error(theirs))
+def _not_run(basis: Basis) -> dict[str, Any]:
+    names = ("ours", "standard_error", "runs", "difference", "difference_low", "difference_high",
+             "difference_se", "allowed")  # fmt: skip
+    return {**dict.fromkeys(names), "outcome": NOT_RUN, "kind": basis.kind, "differs": "",
+            "grade": "", "context": basis.context}  # fmt: skip
+
+
+def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
+    known = mine.runs != 1 and math.isfinite(mine.standard_error)
+    combined, dof = _combined(theirs, mine, basis.kind) if known else (math.nan, math.inf)
     difference = mine.value - theirs.value
+    half = _quantile(dof) * combined if combined else 0.0
     allowed = theirs.tolerance if theirs.tolerance is not None else 2 * combined
-    outcome = REPRODUCED if abs(difference) <= allowed else OFF
     return {
         "ours": mine.value, "standard_error": mine.standard_error, "runs": mine.runs,
-        "difference": difference, "difference_se": difference / combined if combined else None,
-        "allowed": allowed, "outcome": outcome if comparable else NOT_COMPARABLE,
+        "difference": difference,
+        "difference_low": difference - half if known else None,
+        "difference_high": difference + half if known else None,
+        "difference_se": difference / combined if known and combined else None,
+        "allowed": None if math.isnan(allowed) else allowed,
+        "outcome": _outcome(difference, allowed, basis), "kind": basis.kind,
+        "differs": basis.differs, "grade": basis.grade, "context": basis.context,
     }  # fmt: skip
 
 
-def printed_error(theirs: Reported) -> float:
-    """Standard error of a printed mean, its rounding included.
+def _outcome(difference: float, allowed: float, basis: Basis) -> str:
+    if basis.stand_in or math.isnan(allowed):
+        return NOT_COMPARABLE
+    close, other = (REPRODUCED, OFF) if basis.papers else (CLOSE, DIFFERS)
+    return close if abs(difference) <= allowed else other
 
-    A spread over runs is divided by the square root of their number, or of their number less one
-    if it is a population standard deviation. Rounding adds half a unit of the last digit; for whole
-    percentages, which are measured, it adds half a percent.
-    """
-    sampling = 0.0
+
+def _combined(theirs: Reported, mine: Ours, kind: str) -> tuple[float, float]:
+    """Standard error of the difference, and its degrees of freedom (Welch and Satterthwaite)."""
+    own, dof = mine.standard_error, (mine.runs - 1 if mine.runs else math.inf)
+    parts = [(_rounding(theirs), math.inf)]
     if theirs.spread is not None:
         runs = theirs.runs or 1
-        divisor = max(1, runs - 1) if theirs.spread_kind == "std_population" else runs
-        sampling = theirs.spread if theirs.spread_kind == "standard_error" else (
-            theirs.spread / math.sqrt(divisor))  # fmt: skip
+        parts += [(own, dof), (_sampling(theirs), runs - 1 if runs > 1 else math.inf)]
+    elif kind == MEASURED and mine.runs:
+        # one estimate of the spread serves both means
+        parts.append((own * math.sqrt(1 + mine.runs / (theirs.runs or mine.runs)), dof))
+    else:
+        parts.append((own, dof))
+    combined = math.hypot(*(error for error, _ in parts))
+    curvature = sum(error**4 / dof for error, dof in parts)
+    return combined, combined**4 / curvature if curvature else math.inf
+
+
+def _quantile(dof: float) -> float:
+    """Half the width of a 95 % interval in standard errors."""
+    from scipy.special import ndtri, stdtrit  # slow to import, and Snakemake imports this module
+
+    p = 1 - LEVEL / 2
+    return float(ndtri(p) if math.isinf(dof) else stdtrit(dof, p))
+
+
+def _sampling(theirs: Reported) -> float:
+    """Standard error of a printed mean: its spread over the square root of the number of runs.
+
+    The number is one less for a population standard deviation.
+    """
+    spread, runs = theirs.spread or 0.0, theirs.runs or 1
+    if theirs.spread_kind == "standard_error":
+        return spread
+    return spread / math.sqrt(max(1, runs - 1) if theirs.spread_kind == "std_population" else runs)
+
+
+def _rounding(theirs: Reported) -> float:
+    """Half a unit of the last digit; half a percent for whole percentages, which are measured."""
     rounding = half_unit(theirs.printed)
-    if theirs.unit == "percent" and not rounding:
-        rounding = 0.5
-    return math.hypot(sampling, rounding)
+    return 0.5 if theirs.unit == "percent" and not rounding else rounding
 
 
 def half_unit(printed: str) -> float:

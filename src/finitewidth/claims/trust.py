@@ -401,11 +401,11 @@ CLAIMS = (
 NUMBERS: tuple[Numbers, ...] = (
     Numbers(
         artifact="trust_text", quantity="dispersion", find=trust_numbers.dispersion,
-        reads=DEPTH,
+        constant=True, reads=DEPTH,
     ),
     Numbers(
         artifact="trust_text", quantity="kappa_ratio", find=trust_numbers.kappa_ratio,
-        reads=MEAN_FIELD,
+        constant=True, reads=MEAN_FIELD,
     ),
     Numbers(
         artifact="trust_text", quantity="edge_of_chaos", find=trust_numbers.edge_of_chaos,

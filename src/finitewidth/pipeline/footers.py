@@ -208,20 +208,20 @@ class Footers:
         yield from found or [Difference(f"{name} is set up otherwise", None, None)]
 
     def grade(
-        self, reads: Sequence[Read], rows: Sequence[str] = (), *, any_size: bool = False
+        self, reads: Sequence[Read], rows: Sequence[str] = (), *, reduced: bool | None = None
     ) -> str:
         """How good the evidence is that some inputs give (`finitewidth.claims.grades`).
 
         Args:
             reads: the inputs.
             rows: if given, trainings for other rows are left out.
-            any_size: whether what is asked depends on no size.
+            reduced: whether sizes are reduced, if it is known otherwise than from the settings.
         """
         scale = self.scale(reads, rows=rows)
         return grade_of(
             drawn=False,
             originals=not scale.stand_in,
-            reduced=not (scale.sizes and scale.originals) and not any_size,
+            reduced=not (scale.sizes and scale.originals) if reduced is None else reduced,
             random=bool(self._roles(reads)) or any(self._counted(reads).values()),
         )
 

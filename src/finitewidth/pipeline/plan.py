@@ -253,16 +253,34 @@ class Plan:
 
     def claim_settings(self, wildcards: Any) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""
-        contexts, comparable = {}, {}
         situations = {
             c.id: self._situation(c) for c in ledger.claims_of(wildcards.paper) if c.judge
         }
-        for numbers in reported.numbers_of(wildcards.paper):
-            key, reads = f"{numbers.artifact}/{numbers.quantity}", self._reads(numbers.reads)
-            contexts[key] = self.footers.context(reads)
-            comparable[key] = numbers.scale_free or self.footers.scale(reads).papers
+        numbers = {
+            f"{each.artifact}/{each.quantity}": self._bases(each)
+            for each in reported.numbers_of(wildcards.paper)
+        }
         common = {"preset": self.config["preset"], "results": self.results}
-        return {**common, "contexts": contexts, "comparable": comparable, "situations": situations}
+        return {**common, "numbers": numbers, "situations": situations}
+
+    def _bases(self, numbers: reported.Numbers) -> dict[str, dict[str, Any]]:
+        """Part -> the fields of the `reported.Basis` of some printed numbers."""
+        reads, free = self._reads(numbers.reads), numbers.scale_free
+        context, found = self.footers.context(reads), {}
+        for part, always in numbers.parts.items():
+            rows = part.split()
+            scale = self.footers.scale(reads, rows=rows)
+            known = False if free else (True if always else None)
+            words = () if free else self.footers.differences(reads, rows=rows)
+            found[part] = {
+                "kind": numbers.kind,
+                "papers": free or (scale.sizes and scale.originals and not always),
+                "stand_in": scale.stand_in and not free,
+                "differs": "; ".join(filter(None, (*words, always))),
+                "grade": self.footers.grade(reads, rows, reduced=known),
+                "context": context,
+            }
+        return found
 
     def _situation(self, claim: ledger.Claim) -> dict[str, Any]:
         """The fields of the `ledger.Situation` of a claim in this configuration."""
@@ -275,7 +293,7 @@ class Plan:
         return {
             "unmet": needs.unmet(claim.needs, facts),
             "sizes": sizes,
-            "stand_in": not scale.originals,
+            "stand_in": scale.stand_in,
             "grade": self.footers.grade(reads),
             "context": self.footers.context(reads),
         }
@@ -349,6 +367,8 @@ class Plan:
                 "label": entry.label, "title": entry.title, "status": entry.status,
                 "extra": entry.extra, "files": self.jobs.outputs(entry.artifact),
                 "caption": self.caption(entry.artifact),
+                "scale": self.footers.status(entry.artifact) if entry.done else "",
+                "grade": self.footers.grade_of_artifact(entry.artifact) if entry.done else "",
             }
             for entry in self.artifacts
         ]  # fmt: skip

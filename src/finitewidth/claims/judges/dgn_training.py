@@ -19,6 +19,9 @@ VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
 STEP = 1e-3  # resolution assumed for train accuracies; that of thousands of images is finer
 PIXELS = ("random_pixels", "permuted_pixels")
+# the rows of trainings on which the numbers in the text rest; those on MNIST have the same name
+ROWS = {("cifar10", "gates_only"): "gates_only", ("cifar10", "soft_relu"): "table4"}
+PARTS = dict.fromkeys((*ROWS.values(), "mnist"), "")
 
 
 def _paired(name: str, first: "pd.Series", second: "pd.Series", **thresholds: float) -> Part:
@@ -179,7 +182,10 @@ def text_numbers(tables: Tables, quantity: str) -> list[Ours]:
     """Accuracies in percent, with the keys of the printed ones."""
     rows = _sound(tables["runs"])
     rows = rows[rows["quantity"] == quantity]
-    return [mean_of(*key, group["value"]) for key, group in rows.groupby(["row", "column"])]
+    return [
+        mean_of(row, column, group["value"], ROWS.get((row, column), str(row)))
+        for (row, column), group in rows.groupby(["row", "column"])
+    ]
 
 
 def _sound(runs: "pd.DataFrame") -> "pd.DataFrame":

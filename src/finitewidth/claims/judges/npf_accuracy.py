@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 POINT = 1.0  # percent of accuracy: a smaller drop between stages is not counted as a drop
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
+PARTS = dict.fromkeys(ROWS, "")  # see `finitewidth.claims.reported.Numbers`
 
 
 def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_test") -> "pd.Series":
@@ -139,6 +140,7 @@ def table2_numbers(tables: Tables) -> list[Ours]:
             Ours(
                 row=row, column=regime, value=100 * sound["best_test"].mean(),
                 standard_error=standard_error(spread, len(sound), ddof=1), runs=len(sound),
+                part=str(row),
             )
         )  # fmt: skip
     return found

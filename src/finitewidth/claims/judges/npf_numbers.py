@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GCONV = ("gconv_sgd", "gconv_adam")
+# the parts of the tables on which single numbers rest; see `finitewidth.claims.reported.Numbers`
+ADAM, STAGES, BOTH = "gconv_adam", "stages", " ".join(GCONV)
+PARTS = {ADAM: "", STAGES: "", BOTH: ""}
+GAINS = {ADAM: "", "cntk": "a subset of the images; the paper quotes results for all of them"}
 RANDOM = ("frnpf_ii", "frnpf_di")
 LEARNT = ("dlnpf", "flnpf", "relu")
 
@@ -26,9 +30,9 @@ def fig3_numbers(tables: Tables) -> list[Ours]:
     runs, stages = tables["runs"], tables["stages"]
     return [
         *(one for stage in sorted(stages["stage"].dropna().unique())
-          for one in _ours(f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)),
-        *_ours("reference", "relu", accuracies, runs, "gconv_adam", "relu"),
-        *_ours("reference", "frnpf", at_stage, stages, 0),
+          for one in _ours(STAGES, f"stage{stage:.0f}", "flnpf", at_stage, stages, stage)),
+        *_ours(ADAM, "reference", "relu", accuracies, runs, ADAM, "relu"),
+        *_ours(STAGES, "reference", "frnpf", at_stage, stages, 0),
     ]  # fmt: skip
 
 
@@ -39,24 +43,24 @@ def text_numbers(tables: Tables) -> list[Ours]:
     GCONV over both kinds of random gates and both optimisers.
     """
     runs, stages = tables["runs"], tables["stages"]
-    adam = accuracies, runs, "gconv_adam"
+    adam = accuracies, runs, ADAM
     return [
-        *_ours("gconv_adam", "frnpf", *adam, "frnpf_ii"),
-        *_ours("stage0", "frnpf", at_stage, stages, 0),
-        *_ours("stage1", "flnpf", at_stage, stages, 1),
-        *_ours("stage6", "flnpf", at_stage, stages, 6),
-        *_mean_of("cifar10", "frnpf", runs, product(GCONV, RANDOM)),
-        *_ours("gconv", "relu", *adam, "relu"),
-        *_ours("fully_trained", "relu", *adam, "relu"),
-        *_ours("fully_trained", "flnpf", *adam, "flnpf"),
+        *_ours(ADAM, "gconv_adam", "frnpf", *adam, "frnpf_ii"),
+        *_ours(STAGES, "stage0", "frnpf", at_stage, stages, 0),
+        *_ours(STAGES, "stage1", "flnpf", at_stage, stages, 1),
+        *_ours(STAGES, "stage6", "flnpf", at_stage, stages, 6),
+        *_mean_of(BOTH, "cifar10", "frnpf", runs, product(GCONV, RANDOM)),
+        *_ours(ADAM, "gconv", "relu", *adam, "relu"),
+        *_ours(ADAM, "fully_trained", "relu", *adam, "relu"),
+        *_ours(ADAM, "fully_trained", "flnpf", *adam, "flnpf"),
     ]
 
 
 def gain_numbers(tables: Tables) -> list[Ours]:
     """The smallest gain of learnt over random gates on GCONV with Adam, points."""
-    adam = accuracies, tables["runs"], "gconv_adam"
-    random = _ours("", "", *adam, "frnpf_ii")
-    learnt = [one for regime in LEARNT for one in _ours("", "", *adam, regime)]
+    adam = accuracies, tables["runs"], ADAM
+    random = _ours(ADAM, "", "", *adam, "frnpf_ii")
+    learnt = [one for regime in LEARNT for one in _ours(ADAM, "", "", *adam, regime)]
     if not random or len(learnt) < len(LEARNT):
         return []
     least = min(learnt, key=lambda ours: ours.value)
@@ -64,7 +68,7 @@ def gain_numbers(tables: Tables) -> list[Ours]:
         Ours(
             row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
             standard_error=math.hypot(least.standard_error, random[0].standard_error),
-            runs=least.runs,
+            runs=least.runs, part=ADAM,
         )
     ]  # fmt: skip
 
@@ -84,6 +88,7 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
         "value": float(network["accuracy"] - kernel["accuracy"]),
         "standard_error": math.hypot(network["standard_error"], kernel["standard_error"]),
         "runs": int(network["runs"]),
+        "part": "cntk",
     }
     ends = ("finite_cnn_low", "finite_cnn_high")
     return gain_numbers(tables) + [Ours(row=end, column="over_cntk", **gain) for end in ends]
@@ -92,18 +97,21 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
 def train_numbers(tables: Tables) -> list[Ours]:
     """Train accuracy in the last epoch, percent, as the mean over all cells of Table 2."""
     cells = product(ROWS, (*RANDOM, *LEARNT))
-    return _mean_of("all", "all", tables["runs"], cells, "train_last")
+    return _mean_of("", "all", "all", tables["runs"], cells, "train_last")
 
 
-def _ours(row: str, column: str, find: Callable[..., Sequence[float]], *what: Any) -> list[Ours]:
+def _ours(
+    part: str, row: str, column: str, find: Callable[..., Sequence[float]], *what: Any
+) -> list[Ours]:
     """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
     try:
-        return [mean_of(row, column, find(*what))]
+        return [mean_of(row, column, find(*what), part)]
     except CannotDecideError:
         return []
 
 
 def _mean_of(
+    part: str,
     row: str,
     column: str,
     runs: "pd.DataFrame",
@@ -111,7 +119,7 @@ def _mean_of(
     kind: str = "best_test",
 ) -> list[Ours]:
     """Mean of the means of cells of Table 2; empty unless all of them are there."""
-    found = [_ours(row, column, accuracies, runs, *cell, kind) for cell in cells]
+    found = [_ours(part, row, column, accuracies, runs, *cell, kind) for cell in cells]
     if not all(found):
         return []
     cells = [ours for (ours,) in found]
@@ -119,6 +127,6 @@ def _mean_of(
         Ours(
             row=row, column=column, value=float(np.mean([ours.value for ours in cells])),
             standard_error=math.hypot(*(ours.standard_error for ours in cells)) / len(cells),
-            runs=min(ours.runs for ours in cells),
+            runs=min(ours.runs for ours in cells), part=part,
         )
     ]  # fmt: skip
