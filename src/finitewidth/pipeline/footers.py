@@ -80,6 +80,7 @@ class Footers:
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
         self._found: dict[str, list[Difference]] = {}
+        self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
     @cached_property
     def _preset(self) -> Jobs:
@@ -138,6 +139,12 @@ class Footers:
             role: if given, trainings on other datasets are left out.
             rows: if given, trainings for other rows (`TrainingRun.row`) are left out.
         """
+        key = frozenset((read.reference, read.files) for read in reads), role, tuple(rows)
+        if key not in self._scales:
+            self._scales[key] = self._scale(reads, role, rows)
+        return self._scales[key]
+
+    def _scale(self, reads: Sequence[Read], role: str | None, rows: Sequence[str]) -> Scale:
         jobs = self._jobs_behind(reads, role, rows)
         roles = self._roles(reads, jobs) if role is None else (role,)
         ours = self._config["data"]
