@@ -1,7 +1,6 @@
 """Dispersion of the NTK's diagonal, job `beyond_diagonal` (``beyond`` Figures 1, 2, 9 and 10)."""
 
 from collections.abc import Mapping, Sequence
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from finitewidth.experiments.beyond.grids import depths, dispersion_curves, netw
 from finitewidth.experiments.beyond.power_sums import PowerSums
 from finitewidth.kernels.ntk_init import estimators
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
-from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
 
 GROUPS = ("phases", "near")
 
@@ -30,10 +28,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             variances also shown with bands).
 
     Returns:
-        ``estimates``: group, sample, width, alpha_0, sigma_w2, banded, depth, x, y, spread, draws.
-        The sample ``many`` uses the same random numbers for all depths and weight variances. The
-        sample ``paper`` has the paper's number of draws, its estimator, and independent random
-        numbers for every depth.
+        ``estimates``: group, sample, width, alpha_0, sigma_w2, banded, depth, x, y, spread (the
+        standard error from exact moments, nan if the draws do not suffice), draws, bootstrap (the
+        standard error from the draws alone, for the sample ``paper``, whose spread is the larger of
+        both). The sample ``many`` uses the same random numbers for all depths and weight
+        variances. The sample ``paper`` has the paper's number of draws, its estimator, and
+        independent random numbers for every depth.
         ``theory``: see `finitewidth.experiments.beyond.grids.dispersion_curves`, with group and
         banded.
     """
@@ -81,25 +81,18 @@ def _many(
             sums[depth, variance].add(drawn.scaled_theta)
     rows = []
     for cell, found in sums.items():
-        error = dispersion_error(network(cell[0], width, alpha_0, cell[1]), found.count)
-        rows.append(_row("many", width, alpha_0, cell, (found.dispersion()[0], error, found.count)))
+        value = found.dispersion()[0]
+        error = _known_error(width, alpha_0, cell, found.count, value)
+        rows.append(_row("many", width, alpha_0, cell, (value, error, found.count)))
     return rows
 
 
-def dispersion_error(init: Initialisation, draws: int) -> float:
-    """Standard error of the naive ratio of ``draws`` draws, from exact moments up to the fourth.
-
-    Errors estimated from the draws are too small if rare draws dominate the moments. With
-    t = Theta / E[Theta] the ratio r has the influence function t^2 - r - 2 r (t - 1).
-    """
-    parts = log_kernel_moments(init, 4)
-    log = [
-        np.logaddexp.reduce([np.log(comb(k, i)) + parts[i, k - i] for i in range(k + 1)])
-        for k in range(5)
-    ]
-    _, _, second, third, fourth = (np.exp(log[k] - k * log[1]) for k in range(5))
-    variance = fourth - 4 * second * third + 4 * second**3 - second**2
-    return float(np.sqrt(max(variance, 0.0) / draws))
+def _known_error(
+    width: int, alpha_0: float, cell: tuple[int, float], draws: int, value: float
+) -> float:
+    """Standard error from exact moments; nan if the draws do not suffice."""
+    init = network(cell[0], width, alpha_0, cell[1])
+    return sufficient(value, exact_dispersion_error(init, draws))
 
 
 def _paper_sized(
@@ -122,7 +115,8 @@ def _paper_sized(
                 seed=seed_for("bootstrap", seed, repr(cell[1])),
                 resamples=settings["resamples"],
             )
-            rows.append(
-                _row("paper", width, alpha_0, cell, (found.value, found.standard_error, draws))
-            )
+            known = _known_error(width, alpha_0, cell, draws, found.value)
+            error = float(np.maximum(found.standard_error, known))  # nan if one of them is
+            row = _row("paper", width, alpha_0, cell, (found.value, error, draws))
+            rows.append(row | {"bootstrap": found.standard_error})
     return rows

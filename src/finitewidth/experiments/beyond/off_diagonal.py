@@ -9,13 +9,14 @@ import pandas as pd
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.beyond.grids import depths, dispersion_curves, network, networks
-from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
+from finitewidth.experiments.beyond.power_sums import PairSums, TailedSums
 from finitewidth.kernels.ntk_init import estimators
 from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,
 )
 from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
+from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")
 POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards
@@ -44,8 +45,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
-        cosine, depth, sample (``many`` or ``paper``), x, y, spread, draws, banded. All depths,
-        weight variances and cosines of a width use the same random numbers.
+        cosine, depth, sample (``many`` or ``paper``), x, y, spread (standard error, nan if the
+        draws do not suffice for a dispersion), draws, banded. All depths, weight variances and
+        cosines of a width use the same random numbers.
         ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
         and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
         Theta(x, x).
@@ -92,7 +94,7 @@ def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
 def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     cells = _cells(width, settings)
     cosines = sorted({cell.cosine for cell in cells})
-    sums: dict[_Cell, PairSums | PowerSums] = {}
+    sums: dict[_Cell, PairSums | TailedSums] = {}
     firsts: dict[_Cell, list[np.ndarray]] = {cell: [] for cell in cells}
     draws, few, done = settings["draws"], settings["paper_draws"], 0
     progress = Progress(draws, f"pairs, width {width}")
@@ -100,10 +102,8 @@ def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     for block in sample_pairs(width, _depths(width, settings), cosines, draws, seed):
         for cell in cells:
             theta = _theta(cell, block)
-            if cell.group == RATIO:
-                sums.setdefault(cell, PairSums()).add(theta[0], theta[1])
-            else:
-                sums.setdefault(cell, PowerSums(float(theta[1].mean()))).add(theta[1])
+            empty = PairSums() if cell.group == RATIO else TailedSums(float(theta[1].mean()))
+            sums.setdefault(cell, empty).add(theta[0], theta[1])
             if done < few:
                 firsts[cell].append(theta[:, : few - done])
         done += theta.shape[1]
@@ -136,7 +136,10 @@ def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, An
         found = estimators.dispersion(
             theta[1], estimator="leave_one_out", seed=seed, resamples=resamples
         )
-    return {"y": found.value, "spread": found.standard_error, "draws": found.draws}
+    error = found.standard_error
+    if cell.group != RATIO:
+        error = robust_error(found.value, error, log_variance(theta[0]), found.draws)
+    return {"y": found.value, "spread": error, "draws": found.draws}
 
 
 def _ratio_curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

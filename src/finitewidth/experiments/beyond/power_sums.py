@@ -5,6 +5,8 @@ Only the sums are stored, so the memory needed does not depend on the number of 
 
 import numpy as np
 
+from finitewidth.kernels.ntk_init.tail_errors import LogSums, robust_error
+
 
 class PowerSums:
     """Sums of the powers of u = theta / ``about`` - 1.
@@ -37,6 +39,27 @@ class PowerSums:
         c = 1 / mean**2 + ratio - 2 * ratio / mean
         variance = a * a * u4 + 2 * a * b * u3 + (b * b + 2 * a * c) * u2 + 2 * b * c * u1 + c * c
         return float(ratio), float(np.sqrt(max(variance, 0.0) / self.count))
+
+
+class TailedSums:
+    """`PowerSums` of an off-diagonal kernel, with the logarithms of the diagonal one.
+
+    The off-diagonal kernel may be negative, and it is at most the larger of its two diagonal ones.
+    Its upper tail is therefore taken from theirs.
+    """
+
+    def __init__(self, about: float):
+        self.powers, self.logs = PowerSums(about), LogSums()
+
+    def add(self, diagonal: np.ndarray, off_diagonal: np.ndarray) -> None:
+        """Add a block of draws, (n,) each."""
+        self.powers.add(off_diagonal)
+        self.logs.add(diagonal)
+
+    def dispersion(self) -> tuple[float, float]:
+        """As `PowerSums.dispersion`, with the standard error from `robust_error`."""
+        value, error = self.powers.dispersion()
+        return value, robust_error(value, error, self.logs.variance(), self.powers.count)
 
 
 class PairSums:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact
+from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact, known_error
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
@@ -23,9 +23,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
-        dispersion, error (standard error), draws. Samples: ``ours``, with the same random numbers
-        for all depths; ``paper``, with the paper's number of draws and independent random numbers
-        for every depth; ``exact``, which replaces ``ours`` if there is a closed form.
+        dispersion, error (standard error, nan if the draws do not suffice), draws. Samples:
+        ``ours``, with the same random numbers for all depths; ``paper``, with the paper's number of
+        draws and independent random numbers for every depth; ``exact``, which replaces ``ours`` if
+        there is a closed form.
         ``limits``: sigma_w2, sigma_b2, form (printed or corrected), lambda, dispersion, for
         sigma_b2 = 0: Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
     """
@@ -65,7 +66,8 @@ def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]
     many = {} if bias == 0 else sweep(settings["draws"], "ours")
     for depth in depths:
         tag = {"depth": depth, "lambda": depth / width}
-        yield tag | estimated(few[depth], estimator, "paper")
+        known = known_error(init.cut(depth), settings["paper_draws"], float(width))
+        yield tag | estimated(few[depth], estimator, "paper", known)
         if bias == 0:
             yield tag | exact(init.cut(depth), float(width))
         else:

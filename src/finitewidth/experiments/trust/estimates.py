@@ -10,6 +10,12 @@ from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
 from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.tail_errors import (
+    exact_dispersion_error,
+    log_variance,
+    robust_error,
+    sufficient,
+)
 
 Row = dict[str, Any]
 
@@ -20,10 +26,29 @@ def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]
     return {cell: joined([block[cell] for block in kept]) for cell in kept[0]}
 
 
-def estimated(draws: NtkDraws, estimator: str, sample: str) -> Row:
-    """Logarithm of the mean kernel, dispersion, standard error and number of draws, from draws."""
-    value, error = linearised_dispersion(draws.scaled_theta, estimator=estimator)
-    mean = float(np.log(draws.scaled_theta.mean()) + draws.log_growth)
+def estimated(
+    draws: NtkDraws, estimator: str, sample: str, known_error: float | None = None
+) -> Row:
+    """Logarithm of the mean kernel, dispersion, standard error and number of draws, from draws.
+
+    Args:
+        draws: of the kernel.
+        estimator: as for `linearised_dispersion`.
+        sample: name of the sample.
+        known_error: standard error from `exact_dispersion_error`; None to take that of the draws,
+            which allows for a tail that they lack.
+
+    Returns:
+        The columns sample, log_mean, dispersion, error, draws. The error is nan if the draws do not
+        suffice, see `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
+    """
+    theta = draws.scaled_theta
+    value, error = linearised_dispersion(theta, estimator=estimator)
+    if known_error is None:
+        error = robust_error(value, error, log_variance(theta), len(draws))
+    else:
+        error = sufficient(value, max(error, known_error))
+    mean = float(np.log(theta.mean()) + draws.log_growth)
     return {
         "sample": sample,
         "log_mean": mean,
@@ -48,3 +73,10 @@ def exact(init: Initialisation, input_norm2: float) -> Row:
         "error": 0.0,
         "draws": 0,
     }
+
+
+def known_error(init: Initialisation, draws: int, input_norm2: float) -> float | None:
+    """Standard error of a dispersion from exact moments; None for networks with random biases."""
+    if init.sigma_b2 != 0:
+        return None
+    return exact_dispersion_error(init, draws, input_norm2=input_norm2)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact
+from finitewidth.experiments.trust.estimates import Row, collected, estimated, exact, known_error
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.phases import border
@@ -29,8 +29,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
-        error (standard error), draws. Samples: ``ours``; ``paper``, the first ``paper_draws`` of
-        these draws; ``exact``, which replaces ``ours`` if there is a closed form.
+        error (standard error, nan if the draws do not suffice), draws. Samples: ``ours``;
+        ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
+        there is a closed form.
         ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
     """
     rows, borders = [], []
@@ -53,12 +54,14 @@ def _map(activation: str, width: int, bias: float, settings: Mapping[str, Any]) 
     found = collected(_sweep(activation, deepest, depths, variances, count))
     for (depth, variance), draws in found.items():
         tag = {"sigma_w2": variance, "depth": depth}
+        known = None
         if closed:
             init = constant_width(depth, width, sigma_w2=variance)
+            known = known_error(init, few, float(width))
             yield tag | exact(init, float(width))
         else:
             yield tag | estimated(draws, settings["estimator"], "ours")
-        yield tag | estimated(draws.first(few), settings["estimator"], "paper")
+        yield tag | estimated(draws.first(few), settings["estimator"], "paper", known)
 
 
 def _sweep(

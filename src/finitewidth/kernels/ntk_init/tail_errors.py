@@ -1,0 +1,163 @@
+"""Standard errors of dispersions that hold up with heavy tails.
+
+The tangent kernel of a deep chaotic network is close to log-normal. Rare draws then carry its
+moments. A sample that lacks them gives an estimate that is too small, with an error that is too
+small. The errors here are therefore taken from the logarithms of the draws, which have light tails:
+the tail of the fitted log-normal law says what the draws may have missed. This is the idea of the
+parametric bootstrap (Efron and Tibshirani 1993, section 6.5), here in closed form. Derivation and
+measured coverage: docs/theory.md, section 6.
+"""
+
+from math import comb
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri
+
+from finitewidth.kernels.ntk_init.initialisation import (
+    Initialisation,
+    checked_count,
+    checked_number,
+)
+from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments
+
+MISSED = 0.025  # probability with which a sample lacks the tail that an error allows for
+NORMAL = 1.959964  # its normal quantile: a 95 % interval is that many standard errors to each side
+LARGEST = 0.5  # relative error from which on the draws do not suffice
+UPPER = 2.0  # standard errors by which the variance of the logarithms is increased
+CANCELS = 1e-6  # variance below which the terms of a relative variance cancel
+
+
+class LogSums:
+    """Sums of powers of log theta over blocks of draws; draws that are not positive are left out.
+
+    A kernel of 0 belongs to a dead network. It has no part in the upper tail.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.about = 0.0
+        self.sums = np.zeros(3)
+
+    def add(self, theta: Any) -> None:
+        """Add a block of draws, (n,)."""
+        theta = np.asarray(theta, dtype=np.float64)
+        logs = np.log(theta[theta > 0])
+        if not self.count and len(logs):
+            self.about = float(logs.mean())  # near the mean of all draws, against cancellation
+        logs -= self.about
+        square = logs * logs
+        self.count += len(logs)
+        self.sums += [logs.sum(), square.sum(), square @ logs]
+
+    def variance(self) -> float:
+        """Variance of the log-normal law whose upper tail is that of the draws, or a heavier one.
+
+        With the second and third cumulants k_2 and k_3 of log theta, log(E theta^4 / E^2 theta^2)
+        is 4 k_2 + 8 k_3 to third order, so that a positive skewness acts as the variance
+        k_2 + 2 k_3. A negative one is left out. k_2 is increased by `UPPER` of its standard
+        errors.
+
+        Returns:
+            The variance; nan for fewer than two positive draws.
+        """
+        if self.count < 2:
+            return float("nan")
+        first, second, third = self.sums / self.count
+        variance = max(second - first**2, 0.0)
+        skewness = third - 3 * first * second + 2 * first**3
+        unbiased = variance * self.count / (self.count - 1)
+        upper = 1 + UPPER * (2 / self.count) ** 0.5
+        return float(unbiased * upper + 2 * max(skewness, 0.0))
+
+
+def log_variance(theta: Any) -> float:
+    """Return `LogSums.variance` of draws, (n,)."""
+    sums = LogSums()
+    sums.add(theta)
+    return sums.variance()
+
+
+def log_normal_error(variance: float, draws: int) -> float:
+    """Relative standard error of the dispersion of log-normal draws, which may lack their tail.
+
+    With the probability `MISSED` no draw lies above the quantile c of order 1 + log(MISSED) / n.
+    The sample is then one of the law without the part above c. Let q be the value for this law
+    over that for the whole law, and v / n its relative variance for n draws below c. The error is
+
+        sqrt(((1/q - 1) / NORMAL)^2 + v / (n q^2)),
+
+    so that an interval of `NORMAL` errors about the smaller estimate reaches up to the truth. Where
+    tails are light, q is near 1 and v / n is the variance of the delta method,
+    (e^(4 s^2) - 4 e^(2 s^2) + 4 e^(s^2) - 1) / n.
+
+    Args:
+        variance: s^2, the variance of log theta.
+        draws: n, their number.
+
+    Raises:
+        ConfigError: an argument is out of range.
+    """
+    count = checked_count("draws", draws)
+    s2 = checked_number("variance", variance)
+    if s2 < CANCELS:
+        return float(s2 * (2 / count) ** 0.5)
+    end = -ndtri(min(-np.log(MISSED) / count, 0.5))
+    # logarithms of the moments below the quantile, of orders 0 to 4, over those of the whole law
+    kept = log_ndtr(end - np.arange(5) * s2**0.5) - log_ndtr(end)
+    first, second, third, fourth = (kept[k] + (k * k - k) * s2 / 2 for k in range(1, 5))
+    lost, ratio, skewed = 2 * kept[1] - kept[2], second - 2 * first, third - second - first
+    spread = np.expm1(fourth - 2 * second) - 4 * np.exp(skewed) + 4 * np.exp(ratio)
+    scatter = (max(spread, 0.0) / count) ** 0.5
+    with np.errstate(over="ignore"):
+        return float(np.hypot(np.expm1(lost) / NORMAL, np.exp(lost) * scatter))
+
+
+def robust_error(value: float, error: float, variance: float, draws: int) -> float:
+    """Return the standard error of a dispersion that holds up with heavy tails.
+
+    It is the larger of the error of the sample and `log_normal_error`. The former is the larger
+    one if the sample has one of the rare draws, the latter if it has none.
+
+    Args:
+        value: the estimate of E[theta^2] / E[theta]^2.
+        error: its standard error from the sample.
+        variance: from `LogSums.variance` or `log_variance` of the draws.
+        draws: their number.
+
+    Returns:
+        The error; nan if it is above `LARGEST` times the value, and where no error is known. The
+        draws then do not suffice: the estimate is biased low, and no error repairs this.
+    """
+    if not np.isfinite([value, error, variance]).all():
+        return float("nan")
+    return sufficient(value, max(error, value * log_normal_error(variance, draws)))
+
+
+def sufficient(value: float, error: float) -> float:
+    """Return the error, or nan if it is above `LARGEST` times the value."""
+    return error if error <= LARGEST * abs(value) else float("nan")
+
+
+def exact_dispersion_error(init: Initialisation, draws: int, *, input_norm2: float = 1.0) -> float:
+    """Standard error of the naive ratio of ``draws`` draws, from exact moments up to the fourth.
+
+    With t = Theta / E[Theta] the ratio r has the influence function t^2 - r - 2 r (t - 1). Use it
+    where there is a closed form: it is right for all tails.
+
+    Args:
+        init: the law of a ReLU network with one output and sigma_b2 = 0.
+        draws: number of draws.
+        input_norm2: |x|^2 > 0.
+
+    Raises:
+        ConfigError: biases are random, there are several outputs, or an argument is out of range.
+    """
+    parts = log_kernel_moments(init, 4, input_norm2=input_norm2)
+    log = [
+        np.logaddexp.reduce([np.log(comb(k, i)) + parts[i, k - i] for i in range(k + 1)])
+        for k in range(5)
+    ]
+    _, _, second, third, fourth = (np.exp(log[k] - k * log[1]) for k in range(5))
+    variance = fourth - 4 * second * third + 4 * second**3 - second**2
+    return float(np.sqrt(max(variance, 0.0) / draws))
