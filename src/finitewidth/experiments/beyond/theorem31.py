@@ -17,6 +17,7 @@ from finitewidth.experiments.beyond.power_sums import PowerSums
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
 
 PIECE = 50_000  # networks per batch
 
@@ -90,7 +91,8 @@ def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
                 drawn = sample_by_brute_force(init, x, size, seed, activation="relu")
                 sums.add(drawn.theta[:, 0, 0])
                 progress.advance(size)
-            value, spread = sums.dispersion()
+            value, error = sums.dispersion()
+            spread = sufficient(value, max(error, exact_dispersion_error(init, draws)))
             rows.append(
                 {"width": width, "alpha_0": 1.0, "sigma_w2": variance, "depth": depth,
                  "x": depth / width, "curve": "networks", "y": value, "spread": spread,
