@@ -143,9 +143,15 @@ def test_known_seeds_of_other_base_seeds():
 
 
 def test_the_base_seed_ends_with_its_block_also_after_an_error():
-    with pytest.raises(KeyError), base_seed(3):
-        assert current_base_seed() == 3
+    found = []
+
+    def fails():
+        found.append(current_base_seed())
         raise KeyError
+
+    with pytest.raises(KeyError), base_seed(3):
+        fails()
+    assert found == [3]
     assert current_base_seed() == 0
 
 
