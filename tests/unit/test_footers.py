@@ -182,6 +182,21 @@ def test_the_same_images_re_encoded_differ_but_are_no_stand_in():
     assert of(merged(config, {"data": mine})).scale(reads).stand_in
 
 
+def test_shorter_trainings_of_our_own_choice_are_told_and_count_as_reduced():
+    footers = of(PRESETS["laptop"])
+    reads = footers.jobs["dgn_fig5"].reads
+    own = "our own choice: epochs 14 of 100"
+    assert footers.differences(reads) == ("MNIST whole", "networks whole", own)
+    assert (footers.scale(reads).reduced, footers.scale(reads).sizes) == (False, False)
+    assert footers.status("dgn_fig5") == "reduced"
+    longer = {"dgn": {"mnist": {"epochs": 101, "step_size": 0.1, "runs": 2}}}
+    assert differs(read="dgn_mnist.curves", **longer) == ()
+    pooled = {"npf": {"cntk": {"pool": 4, "epochs": 20}}}
+    assert differs(read="npf_cntk.runs", rows=["cntk"], **pooled)[-1] == (
+        "our own choice: epochs 20 of 200, pixels averaged per side 4 (preset paper 1)"
+    )
+
+
 def test_fewer_runs_or_draws_are_no_size():
     def sizes(read, **over):
         footers = of(merged(PRESETS["paper"], over))

@@ -39,6 +39,15 @@ class Difference:
     ours: Any
     theirs: Any
 
+    @property
+    def smaller(self) -> bool:
+        """Whether it makes a training smaller: its images, their pixels, its layers or epochs."""
+        if self.what in (LAYERS, NAMES["pool"]):
+            return True
+        if self.what not in (TRAIN, TEST, EPOCHS) or self.ours is None:
+            return False
+        return self.theirs is None or self.ours < self.theirs
+
 
 def of_training(ours: PlannedTraining, theirs: PlannedTraining, source: str) -> list[Difference]:
     """What differs between a training of this run and the same training of the paper.

@@ -38,7 +38,8 @@ class Scale:
         reduced: whether a value that the paper or its code states is another one here.
         choices: our own choices that differ from those of preset ``paper``.
         originals: whether every dataset is the paper's own.
-        sizes: whether all sizes are the paper's. Fewer runs or draws than the paper's (the
+        sizes: whether all sizes are the paper's; where it gives no size of a training, whether it
+            is at least that of preset ``paper``. Fewer runs or draws than the paper's (the
             settings named in `REPETITIONS`) do not count as a size.
         stand_in: whether some dataset is another one than the paper's. Images that were only
             re-encoded are not another dataset, although they are not ``originals``.
@@ -80,6 +81,7 @@ class Footers:
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
         self._found: dict[str, list[Difference]] = {}
+        self._smaller: dict[str, list[Difference]] = {}
         self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
     @cached_property
@@ -112,6 +114,13 @@ class Footers:
             if path[-1] in REPETITIONS or self._is_choice(path) or self._accepted(path, value)
         }
         return Jobs(self._papers, replaced(self._config, changed))
+
+    @cached_property
+    def _choosing(self) -> Jobs:
+        """The same run with accepted values replaced by those of preset paper, not our choices."""
+        wanted = leaves(self._paper_config)
+        accepted = {p: wanted[p] for p, v in self._differing.items() if self._accepted(p, v)}
+        return Jobs(self._papers, replaced(self._config, accepted))
 
     @cached_property
     def _differing(self) -> dict[tuple[str, ...], Any]:
@@ -156,7 +165,10 @@ class Footers:
             reduced=reduced,
             choices=() if reduced else self._choices(jobs),
             originals=originals,
-            sizes=not self._differ(self._repeated, self._paper, jobs),
+            sizes=not (
+                self._differ(self._repeated, self._paper, jobs)
+                or any(self._chosen_smaller(name) for name in jobs)
+            ),
             stand_in=not all(is_original(ours[r], r) for r in roles),
         )
 
@@ -165,8 +177,8 @@ class Footers:
     ) -> tuple[str, ...]:
         """What differs from the paper in what some inputs rest on, in words; the data come first.
 
-        Our own choices and values that the paper also accepts are left out. Where nothing differs,
-        the result is empty.
+        Values that the paper also accepts are left out, and so are our own choices except smaller
+        sizes of trainings. Where nothing differs, the result is empty.
 
         Args:
             reads: the inputs.
@@ -177,13 +189,17 @@ class Footers:
         found = [one for name in jobs for one in self._differences_of(name)]
         roles = self._roles(reads, jobs) if role is None else (role,)
         same = all(self._config["data"][r] == self._paper_config["data"][r] for r in roles)
-        if not found and same:
+        own = in_words(one for name in jobs for one in self._chosen_smaller(name))
+        if not found and not own and same:
             return ()
         trained = [self.jobs.trainings[name] for name in jobs if name in self.jobs.trainings]
         first = [self._data_words(r, trained) for r in roles]
         if trained and not any(one.what == LAYERS for one in found):
             first.append("networks whole")
-        return in_words(found, first)
+        told = in_words(found, first)
+        if own:
+            told += (f"our own choice: {', '.join(own).replace('(paper ', '(preset paper ')}",)
+        return told
 
     def _data_words(self, role: str, trained: Sequence[PlannedTraining]) -> str:
         """``MNIST whole``, ``CIFAR-10``, or what stands in."""
@@ -200,6 +216,19 @@ class Footers:
         if name not in self._found:
             self._found[name] = list(self._compared(name))
         return self._found[name]
+
+    def _chosen_smaller(self, name: str) -> list[Difference]:
+        """Sizes of a training that the paper does not give and that are smaller than in preset
+        ``paper``.
+        """
+        ours, theirs = self._choosing.trainings.get(name), self._paper.trainings.get(name)
+        if ours is None or theirs is None or ours.run == theirs.run:
+            return []
+        if name not in self._smaller:
+            stated = {one.what for one in self._differences_of(name)}
+            every = of_training(ours, theirs, self._config["data"][ours.dataset])
+            self._smaller[name] = [one for one in every if one.smaller and one.what not in stated]
+        return self._smaller[name]
 
     def _compared(self, name: str) -> Iterator[Difference]:
         ours, theirs = self._canonical, self._paper
