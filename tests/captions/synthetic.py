@@ -48,10 +48,10 @@ def diagonal(effect):
             for sample, y, spread, draws in (
                 (FEW, exact * missed, 0.1, 50), (MANY, exact, 0.01, 5000),
             ):  # fmt: skip
-                estimates.append((*key, sample, y, spread, draws, True))
+                estimates.append((*key, sample, y, spread, draws, True, spread))
     names = "group width alpha_0 sigma_w2 depth x"
     return {
-        "estimates": table(f"{names} sample y spread draws banded", estimates),
+        "estimates": table(f"{names} sample y spread draws banded bootstrap", estimates),
         "theory": table(f"{names} curve y banded", theory),
     }
 

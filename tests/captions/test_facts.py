@@ -19,7 +19,7 @@ SEEN = {
     "beyond_fig6": ["at every weight variance below", "constant width have the lowest"],
     "beyond_fig7": ["this factor grows with depth", "The deepest points are uncertain"],
     "beyond_fig8": ["Deeper points are more uncertain"],
-    "beyond_fig9": ["The bootstrap bands are too narrow"],
+    "beyond_fig9": ["Bootstrap errors would be too small"],
     "beyond_fig11": ["The distance grows with depth"],
     "beyond_extra_theorem31": [
         "is larger than the printed limit", "come closer to the corrected limit", "agree with the",

@@ -19,6 +19,7 @@ from finitewidth.captions.facts.rows import (
     values_of,
     where,
 )
+from finitewidth.kernels.ntk_init.tail_errors import LARGEST
 
 EDGE = 2.0  # sigma_w^2 at the edge of chaos
 FROM_DEPTH = 20  # where claim B14 begins to hold equation 18 against estimates
@@ -241,7 +242,8 @@ def _limits(tables: Tables) -> dict[str, Any]:
     found = _drawn(estimates) | {
         "below": below,
         "mostly_below": below is not None and below > 0.5,
-        "outside": share(off > ERRORS * few["spread"]),
+        "outside": share(off > ERRORS * few["bootstrap"]),
+        "largest": LARGEST,
         "errors": ERRORS,
     }
     found["often_outside"] = found["outside"] is not None and found["outside"] > OFTEN
@@ -371,7 +373,8 @@ def _against_mean_field(rows: pd.DataFrame, theory: pd.DataFrame) -> dict[str, A
 def _off_diagonal(tables: Tables) -> dict[str, Any]:
     """Dispersion off the diagonal over the exact one on it, in the deepest reliable estimates.
 
-    An estimate is reliable if its relative standard error is at most `RELIABLE`.
+    An estimate is reliable if its relative standard error is at most `RELIABLE`. If the draws do
+    not suffice, the error is nan and the estimate is not reliable.
     """
     estimates, theory = tables["estimates"], tables["theory"]
     rows = _beside(_ours(estimates), theory, "exact")
@@ -380,7 +383,8 @@ def _off_diagonal(tables: Tables) -> dict[str, Any]:
         "cosines": values_of(estimates, "cosine"),
         "reliable": RELIABLE,
         "largest_error": float(rows["relative"].max()) if len(rows) else None,
-        "uncertain": bool((rows["relative"] > RELIABLE).any()),
+        "uncertain": bool((~(rows["relative"] <= RELIABLE)).any()),
+        "without_error": int(rows["relative"].isna().sum()),
     }
     rows = rows[rows["relative"] <= RELIABLE]
     ends = ends_of(rows, [*CURVE, "cosine"], "x")
