@@ -14,6 +14,7 @@ from finitewidth.figures.beyond import dispersion as dispersion_figure
 from finitewidth.figures.beyond import extra_shapes, extra_theorem31, fig5, fig6, ratio
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.leading_order import leading_excess
+from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
@@ -120,6 +121,20 @@ def test_diagonal_estimates_agree_with_the_exact_dispersion(on_diagonal):
     z = (many["y"] - exact) / many["spread"]
     assert z.abs().max() < 5
     assert set(estimates[estimates["sample"] == "paper"]["draws"]) == {200}
+
+
+def test_dispersions_of_doubled_widths_near_their_limits():
+    rows = theorem31._doubled(
+        {"lambdas": [0.5, 1.0], "widths": [640, 1280], "sigma_w2": [1.0, 2.5]}
+    )
+    found = {(r["sigma_w2"], r["x"], r["width"]): r for r in rows}
+    for (variance, lam, width), row in found.items():
+        assert row["depth"] == lam * width
+        assert row["printed"] == dispersion_limit(lam, row["phase"], form="printed")
+        limit = dispersion_limit(lam, row["phase"])
+        narrow = found[variance, lam, 640]["exact"] - limit
+        if width == 1280:  # the remainder is halved
+            assert (row["exact"] - limit) / narrow == pytest.approx(0.5, rel=0.02)
 
 
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():

@@ -35,6 +35,18 @@ def test_the_printed_product_is_that_of_independent_backward_weights(drawn):
     assert difference == pytest.approx(tied["value"] - untied["value"])
 
 
+def test_exact_products_are_the_closed_form_and_those_of_drawn_networks(drawn):
+    (small, wide) = lemmas.products({"ratio": 0.375, "widths": [8, 80]})
+    assert (small["layers"], wide["layers"]) == (3, 30)
+    for row in (small, wide):
+        n, s = row["width"], row["layers"]
+        assert row["exact"] == pytest.approx((2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
+    tied = drawn["chain_product", "tied"]
+    # 4.5 standard errors: one in 140,000 seeds would fail
+    assert abs(tied["value"] - small["exact"]) < 4.5 * tied["error"]
+    assert small["printed"] == pytest.approx(tied["printed"])
+
+
 def test_norms_of_one_network_follow_from_its_matrices():
     rng = np.random.default_rng(3)
     found = lemmas.norm_ratios(rng, 2, 5, 2, 1.8)

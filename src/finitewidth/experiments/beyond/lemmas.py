@@ -18,16 +18,17 @@ REPEATS = 1000  # samples per batch
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Moments of norm ratios, changes of the kernel in one step, and means of estimators.
+    """Moments of norm ratios, their products, changes in one step, and means of estimators.
 
     Args:
         inputs: none.
-        settings: ``moments``, ``steps`` and ``estimators``; see the functions of these names.
+        settings: ``moments``, ``products``, ``steps`` and ``estimators``; see the functions of
+            these names.
 
     Returns:
-        ``moments``, ``steps``, ``estimators``: the tables of the functions of these names.
+        ``moments``, ``products``, ``steps``, ``estimators``: the tables of these functions.
     """
-    parts = {"moments": moments, "steps": steps, "estimators": estimators}
+    parts = {"moments": moments, "products": products, "steps": steps, "estimators": estimators}
     return {name: pd.DataFrame(part(settings[name])) for name, part in parts.items()}
 
 
@@ -140,6 +141,36 @@ def _mean(
         "error": float(sample.std(ddof=1) / len(sample) ** 0.5), "draws": len(sample),
         "printed": float(printed), "exact": float(exact),
     }  # fmt: skip
+
+
+def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """E[prod N_x N_d] over all hidden layers, exactly, at several widths n and one s / n.
+
+    J is the matrix of derivatives of the last of s hidden layers with respect to the
+    pre-activations of the first, x the last hidden layer, and a = sigma_w2 / 2. For |x^0| = 1 the
+    quantity is 2 a / n times S, the mean of |J|_F^2 |x|^2. Let T be the mean of |J^T x|^2. One more
+    layer maps them to
+
+        S' = a^2 ((1 + 1/n) S + (4/n) T),    T' = a^2 ((2/n) S + (1 + 3/n) T),
+
+    because a row w of its weights adds (w x)^2 to |x|^2 and |J^T w|^2 to |J|_F^2 if its unit is
+    active. The first layer obeys the same rule from S = n / (2 a), T = 0.
+
+    Args:
+        settings: ``ratio``, hidden layers over width, and ``widths``.
+
+    Returns:
+        Rows width, layers, exact (the mean over the product of the means) and printed (Lemma A.4,
+        without its remainder).
+    """
+    rows = []
+    for width in settings["widths"]:
+        layers = round(settings["ratio"] * width)
+        step = np.array([[1 + 1 / width, 4 / width], [2 / width, 1 + 3 / width]])
+        exact = float(np.linalg.matrix_power(step, layers)[0, 0])
+        printed = (1 + 1 / width) ** layers
+        rows.append({"width": width, "layers": layers, "exact": exact, "printed": printed})
+    return rows
 
 
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:

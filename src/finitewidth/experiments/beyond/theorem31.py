@@ -28,12 +28,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: none.
         settings: ``max_lambda``, ``points``, ``sigma_w2``, ``widths`` of the exact curves;
-            ``small`` with ``width``, ``depths`` and ``sigma_w2`` of the random networks; ``draws``,
-            their number for each depth.
+            ``doubled`` with ``lambdas``, ``widths`` and ``sigma_w2`` of the exact values that lead
+            to the limits; ``small`` with ``width``, ``depths`` and ``sigma_w2`` of the random
+            networks; ``draws``, their number for each depth.
 
     Returns:
         ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, exact), width (0 for
         limits), x, y, relative.
+        ``doubled``: phase, sigma_w2, x, width, depth, exact, printed (the limit at this x).
         ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact, networks), y, spread,
         relative, relative_spread, draws.
         ``relative`` is y divided by what the paper prints: the limit at the same lambda, or
@@ -50,6 +52,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     shares = {"relative": small["y"] / by, "relative_spread": small["spread"] / by}
     return {
         "curves": curves.assign(relative=curves["y"] / printed),
+        "doubled": pd.DataFrame(_doubled(settings["doubled"])),
         "small": small.assign(**shares),
     }
 
@@ -70,6 +73,21 @@ def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
                 line = {"curve": "exact", "width": width, "x": depth / width, "y": value}
                 rows.append(key | line)
     return rows
+
+
+def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Exact dispersions at each width and the printed limit that they should tend to."""
+    return [
+        {
+            "phase": relu_phase(variance), "sigma_w2": variance, "x": lam, "width": width,
+            "depth": round(lam * width),
+            "exact": log_moments(network(round(lam * width), width, 1.0, variance)).dispersion,
+            "printed": dispersion_limit(lam, relu_phase(variance), form="printed"),
+        }
+        for variance in settings["sigma_w2"]
+        for lam in settings["lambdas"]
+        for width in settings["widths"]
+    ]  # fmt: skip
 
 
 def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
