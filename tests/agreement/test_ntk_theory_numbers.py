@@ -13,13 +13,15 @@ from finitewidth.kernels.gated_moments import (
     value_kernel_moments,
 )
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
-from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
+from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 
 THEORY = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 SIGMAS = 4.5
@@ -138,6 +140,44 @@ def test_draws_needed_for_one_per_cent(row):
     squared = np.exp(log_theta_moment(init, 4) - 2 * log_theta_moment(init, 2)) - 1
     assert_printed(row["relative s.e. from 500 draws"], (squared / 500) ** 0.5)
     assert float(row["draws for 1 %"]) == pytest.approx(squared * 1e4, rel=0.06)
+
+
+@pytest.fixture(scope="module")
+def deep_draws():
+    """{L: (400 x 4,000 draws of Theta, exact dispersion)}, M = 50, sigma_w2 = 3."""
+    depths, deepest = (5, 15, 25, 50), constant_width(50, 50, sigma_w2=3.0)
+    blocks = list(sample_depths(deepest, depths, 400 * 4000, 7, input_norm2=50.0))
+    return {
+        depth: (
+            np.concatenate([block[depth, 3.0].scaled_theta for block in blocks]),
+            log_moments(deepest.cut(depth), input_norm2=50.0).dispersion,
+        )
+        for depth in depths
+    }
+
+
+@pytest.mark.parametrize("row", table("coverage"), ids=first_cells)
+def test_coverage_of_errors_with_the_tail(row, deep_draws):
+    draws = int(row["draws"])
+    theta, truth = deep_draws[round(50 * float(row["L/M"]))]
+    found = []
+    for sample in theta[: 400 * draws].reshape(400, draws):
+        value, own = linearised_dispersion(sample)
+        robust = robust_error(value, own, log_variance(sample), draws)
+        gap = max(abs(value - truth), value * abs(np.log(value / truth)))
+        found.append((gap <= 1.96 * own, gap <= 1.96 * robust, np.isnan(robust), value))
+    own, robust, missing, values = np.transpose(found).astype(float)
+    shares = {"errors of the samples": own, "without error": missing}
+    if row["with the tail"] == "-":
+        assert missing.mean() > 0.95
+    else:
+        shares["with the tail"] = robust[missing == 0]
+    for name, marks in shares.items():  # the printed share is of 400 experiments, too
+        printed = float(row[name])
+        spread = (2 * max(printed * (1 - printed), 0.01) / len(marks)) ** 0.5
+        assert abs(marks.mean() - printed) < SIGMAS * spread + 0.005
+    logs = np.log(values / truth)
+    assert abs(np.median(logs) - float(row["bias"])) < SIGMAS * logs.std() / 10 + 0.005
 
 
 def test_estimators_at_five_draws():

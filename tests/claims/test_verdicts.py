@@ -145,6 +145,13 @@ def test_one_number_missing_leaves_the_largest_and_the_smallest_open():
         assert decide([extreme("x", [found[0], found[2]], low=0)]).verdict == SUPPORTED
 
 
+def test_an_estimate_without_an_error_leaves_the_largest_open():
+    """Its value may be anything, although it is estimated as the smaller one."""
+    found = [Estimate(1.0, math.nan), Estimate(2.0, 0.1)]
+    for extreme in (largest, smallest):
+        assert extreme("extreme", found, high=9).undefined
+
+
 def test_a_strict_threshold_is_not_met_by_itself():
     assert decide([part(0, 0, low=0)]).verdict == SUPPORTED
     assert decide([part(0, 0, low=0, strict=True)]).verdict == CONTRADICTED

@@ -55,7 +55,8 @@ class Estimate(NamedTuple):
 def largest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
     """The largest of several estimates, its error widened by Bonferroni's rule for their number.
 
-    An estimate that is not a number counts as the largest, so that nothing is decided.
+    An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
+    is decided.
 
     Raises:
         CannotDecideError: there is none.
@@ -73,7 +74,7 @@ def _extreme(name: str, found: Sequence[Estimate], sign: int, thresholds: dict) 
 
     if not found:
         raise CannotDecideError(f"{name}: no rows")
-    chosen = max(found, key=lambda one: math.inf if math.isnan(one.value) else sign * one.value)
+    chosen = max(found, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
     widened = stats.norm.ppf(1 - LEVEL / len(found)) / stats.norm.ppf(1 - LEVEL)
     return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
 

@@ -16,6 +16,7 @@ Modules that do not import torch:
 * ``infinite_width``, ``phases``: mean-field recursions, chi_1 and the borders between phases. For
   tanh and callables they import torch.
 * ``estimators``: `dispersion` and `mean_ratio`, ratios with bootstrap errors.
+* ``tail_errors``: standard errors of dispersions that hold up with heavy tails.
 
 Modules that import torch:
 
