@@ -1,12 +1,13 @@
 """The whole report, built without results and from a few made-up results."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests import report_crawler
 
-from finitewidth.claims import ledger
+from finitewidth.claims import grades, ledger, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import preset_only
@@ -45,15 +46,17 @@ def partial(tmp_path_factory):
     """A report on one verdict and one erratum."""
     results = tmp_path_factory.mktemp("partial")
     claim = ledger.claims_of("beyond")[0]
-    row = {
-        "claim": claim.id, "paper": "beyond", "place": claim.place, "statement": "a < b & c.",
-        "rule": claim.rule, "artifacts": "beyond_fig1", "tables": "beyond/experiments/x.csv",
-        "preset": "quick", "context": "10 draws", "verdict": "contradicted", "reason": "1 of 1",
-        "statistic": "slope", "value": 0.5, "low": 0.4, "high": 0.6, "threshold": "at least 1",
-    }  # fmt: skip
+    claim = replace(claim, statement="a < b & c.", rule="r is at least 1.")
+    part = verdicts.Part(name="slope", value=0.5, standard_error=0.05, low=1, paper=True)
+    judged = verdicts.decide([part], verdicts.Terms(kind=verdicts.THEOREM))
+    situation = ledger.Situation(context="10 draws", grade=grades.PAPER)
+    row = ledger.verdict_row(claim, judged, "quick", situation)
+    row |= {"artifacts": "beyond_fig1", "tables": "beyond/experiments/x.csv"}
+    parts = [{"claim": claim.id, **each} for each in judged.parts]
     (results / "claims").mkdir()
     (results / "beyond/experiments").mkdir(parents=True)
     result_files.write_table(results / "claims/beyond_verdicts.csv", pd.DataFrame([row]))
+    result_files.write_table(results / "claims/beyond_parts.csv", pd.DataFrame(parts))
     result_files.write_table(results / "beyond/experiments/x.csv", pd.DataFrame({"x": [1]}))
     result_files.write_table(results / "errata.csv", pd.DataFrame([ERRATUM]))
     with pytest.MonkeyPatch.context() as patch:
@@ -91,12 +94,15 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
     links = {link["href"] for link in card.find_all("a")}
     assert {"files/beyond/experiments/x.csv", "beyond.html#beyond-fig1"} <= links
     words = " ".join(card.get_text().split())
-    for said in ("contradicted", "slope", "0.5", "[0.4, 0.6]", "at least 1", "10 draws",
-                 "a < b & c"):  # fmt: skip
+    for said in ("contradicted", "slope", "0.5", "[0.402, 0.598]", "1 of 1 fails",
+                 "the paper's scale", "at least 1", "10 draws", "a < b & c"):  # fmt: skip
         assert said in words
     news = report_crawler.soup(partial / "index.html").find(id="news").parent.get_text()
     assert claim in news
-    assert "1 misprint confirmed" in news
+    assert "1 of 1 comparisons fails" in " ".join(news.split())
+    # the erratum is linked to the claim: one fact
+    assert "wrong result: beyond-1" in " ".join(news.split())
+    assert "more errat" not in news
     assert report_crawler.soup(partial / "errata.html").find(id="beyond-1")
 
 

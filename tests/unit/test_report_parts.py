@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from finitewidth.claims import reported, rollup, verdicts
+from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
@@ -65,9 +65,9 @@ def test_a_damaged_stamp_is_named(tmp_path):
 
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
-    every = (*verdicts.VERDICTS, *reported.OUTCOMES, *rollup.WORST_FIRST, rollup.NOTHING,
-             "not judged", "planned", "made", "not made yet",
-             "misprint confirmed", "not confirmed", "not computed")  # fmt: skip
+    every = (*verdicts.VERDICTS, *verdicts.OUTCOMES, *reported.OUTCOMES, *grades.STATUSES,
+             "not judged", "planned", "made", "not made yet", "misprint confirmed",
+             "not confirmed", "not computed")  # fmt: skip
     assert {formatting.tone(word) for word in every} == set(formatting.TONES)
     assert all(formatting.sign(word) for word in every)
 

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from finitewidth.claims.grades import DRAWING, STAND_IN, grade_of
+from finitewidth.claims.grades import (
+    AT_SIZES,
+    DRAWING,
+    DRAWN,
+    ON_STAND_IN,
+    SMALLER,
+    STAND_IN,
+    grade_of,
+)
 from finitewidth.claims.needs import is_original
 from finitewidth.common.declarations import Artifact, Experiment, Paper
 from finitewidth.common.settings import leaves, replaced
@@ -22,10 +30,6 @@ from finitewidth.pipeline.sources import Source, accepts
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
-AT_SIZES, SMALLER, ON_STAND_IN, DRAWN = (
-    "at the paper's sizes", "reduced", "on a stand-in", "drawing",
-)  # fmt: skip
-STATUSES = (AT_SIZES, SMALLER, ON_STAND_IN, DRAWN)
 MOST_CHOICES = 3  # settings named in one footer
 
 
@@ -268,7 +272,7 @@ class Footers:
         return self.grade(self.jobs[name].reads)
 
     def status(self, name: str) -> str:
-        """What a figure or table shows, one of `STATUSES`."""
+        """What a figure or table shows, one of `finitewidth.claims.grades.STATUSES`."""
         if self._drawn(name):
             return DRAWN
         if self.grade(self.jobs[name].reads) == STAND_IN:
@@ -360,7 +364,8 @@ class Footers:
         words += _pooled(sections)
         words.append(_counted(self._counted(reads)) + self._first_shown(artifact))
         if scale.reduced:
-            words.append("stand-in for the paper's sizes")
+            fewer = "fewer runs or draws than the paper's"
+            words.append(fewer if scale.sizes else "stand-in for the paper's sizes")
         if scale.choices:
             words.append(_named(scale.choices))
         return " · ".join(words)

@@ -11,10 +11,10 @@ from finitewidth.claims.rollup import counted
 from finitewidth.report.findings import MADE, NOT_MADE, PLANNED, Findings
 
 SCALE_WORDS = {
-    "at the paper's sizes": "at the paper's sizes",
-    "reduced": "at reduced sizes",
-    "on a stand-in": "on a stand-in for the paper's data",
-    "drawing": "drawings and tables of equations",
+    grades.AT_SIZES: "at the paper's sizes",
+    grades.SMALLER: "at reduced sizes",
+    grades.ON_STAND_IN: "on a stand-in for the paper's data",
+    grades.DRAWN: "drawings and tables of equations",
 }
 MEANINGS = {
     grades.EXACT: "Computed without random draws and without a dataset.",
