@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="list all artifacts and the files of those made")
     listing.add_argument("--planned", action="store_true", help="list planned artifacts as well")
     plan = commands.add_parser("plan", help="forecast the cost of every artifact")
-    errata = commands.add_parser("errata", help="compute the misprints of the papers, as Markdown")
+    errata = commands.add_parser("errata", help="compute the errata of the papers, as Markdown")
     errata.add_argument("--write", type=Path, metavar="FILE", help="write to a file, not to stdout")
     report = commands.add_parser("report", help="build the report from the results there are")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
@@ -80,7 +80,7 @@ def _snakemake(rule: str, preset: str, *settings: str) -> int:
 
 
 def show_errata(file: Path | None) -> None:
-    """Compute all misprints; write or print them."""
+    """Compute all errata; write or print them."""
     # imported here because computing them imports torch
     from finitewidth.errata import document, table
 
