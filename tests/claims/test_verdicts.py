@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from finitewidth.claims.judges import samples
 from finitewidth.claims.judges.estimates import Estimate, largest, smallest
@@ -57,6 +57,25 @@ def test_a_band_is_a_test_of_equivalence():
     assert decide([part(0, low=-2, high=2)]).verdict == SUPPORTED
     assert decide([part(1, low=-2, high=2)]).verdict == INCONCLUSIVE
     assert decide([part(5, low=-2, high=2)]).verdict == CONTRADICTED
+
+
+@pytest.mark.parametrize("width", [0, 1, 3, 50])
+@pytest.mark.parametrize("error", [{}, {"dof": 3}])
+def test_a_truth_at_the_end_of_a_band_leaves_it_as_often_as_stated(width, error):
+    """Both tails count: at the end of a band of width 0 either side is equally likely."""
+    law = stats.t(error.get("dof", 1e9))
+
+    def excess(score):
+        return part(score, low=0, high=width, **error).p_inside - LEVEL
+
+    below, above = optimize.brentq(excess, -60, 0), optimize.brentq(excess, width, width + 60)
+    assert law.cdf(below) + law.sf(above) == pytest.approx(LEVEL)
+
+
+def test_runs_all_alike_leave_a_band_at_either_end():
+    assert samples.mean("m", [2.0] * 6, low=0).p_outside == 0.5**6
+    assert samples.mean("m", [2.0] * 6, high=1).p_inside == 0.5**6
+    assert samples.mean("m", [2.0] * 6, low=0, high=1).p_inside == 2 * 0.5**6
 
 
 def test_exact_values_know_no_doubt():

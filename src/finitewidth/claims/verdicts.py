@@ -4,7 +4,7 @@ A claim compares one or several estimates with thresholds that the code fixes be
 comparison holds if the estimate lies on the claimed side at a one-sided level of 2.5 %. It fails if
 the estimate lies on the other side at 2.5 % after Holm's correction for the number of comparisons
 (Holm 1979, Scand. J. Statist. 6). Otherwise it is undecided. A claim judged by a single comparison
-is thus decided by its 95 % interval.
+with one threshold is thus decided by its 95 % interval.
 
 A comparison is *binding* if its threshold is in the paper's own words (an order, a sign, a printed
 bound or value) and its sizes lie in the range that the paper speaks about. Only binding comparisons
@@ -134,10 +134,17 @@ class Part:
 
     @property
     def p_inside(self) -> float:
-        """One-sided p-value of "the truth lies inside": small if the claim is contradicted."""
+        """P-value of "the truth lies inside": small if the claim is contradicted.
+
+        It is one-sided if there is one threshold. Between two thresholds the estimate can leave at
+        either end, and both tails count. They are largest for a truth at the end where it left: for
+        a value above ``high``, the tails beyond ``value - high`` and ``value - low``.
+        """
         if self.exact:
             return float(self._inside() or self.undefined)
-        return min(self._tail(self.low - self.value), self._tail(self.value - self.high))
+        above = self._tail(self.value - self.high) + self._tail(self.value - self.low)
+        below = self._tail(self.low - self.value) + self._tail(self.high - self.value)
+        return min(above, below, 1.0)
 
     def _inside(self) -> bool:
         if self.strict:
