@@ -93,9 +93,7 @@ def test_all_must_hold_and_one_clear_failure_contradicts():
     found = decide([part(3, low=0), part(-4, low=0), part(5, low=0)])
     assert found.verdict == IN_PART
     assert found.decisive.value == -4
-    assert found.reason == (
-        "1 of 3 comparisons fails; 1 by the paper's own words in its own range"
-    )
+    assert found.reason == ("1 of 3 comparisons fails; 1 by the paper's own words in its own range")
 
 
 def test_holm_guards_against_one_unlucky_comparison_of_many():
