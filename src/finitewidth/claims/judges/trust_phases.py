@@ -11,6 +11,7 @@ from finitewidth.claims.judges.estimates import (
     at,
     estimates,
     largest,
+    mean,
     power_of,
     required,
 )
@@ -21,12 +22,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
+BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
 ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance
-FROM_DEPTH = 20
-BAND = (1.3, 3.0)  # of r: the transition between the phases
-BAND_LAMBDA = 0.4  # L / M at which the band is measured; chaotic networks are above it there
+FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
+SHALLOW = 2
+UP_TO = 0.25  # L / M up to which the draws tell how fast r grows in the chaotic phase
+SMALL = 1.15
+NO_GROWTH = 0.05
+AS_WIDTH = (-1.2, -0.8)  # powers of M that count as 1 / M
+# L / M -> r at the ends of the transition. At r = 2 the standard deviation equals the mean, where
+# the red zone of Figure 1 ends. Chaotic networks are above the first band at the first L / M. All
+# four widths have L / M = 0.2, but there r stays below 2 in most of them.
+BANDS = {0.4: (1.3, 2.0), 0.2: (1.1, 1.5)}
+BIAS_BAND, BIAS_FROM, BIAS_SHALLOW = (1.3, 2.0), 0.4, 0.28  # r; L / M
 APART = float(np.log(1.15))  # of log r: where curves of different widths still collapse
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
+
+WHY_SMALL = "the paper says small; at 1.15 the standard deviation is 39 % of the mean"
+WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a change is exactly 0"
+WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
+WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
+WHY_APART = "the paper says that r depends on L/M, and gives no measure of how well curves collapse"
+WHY_SHALLOW = "the paper speaks of the transition as a whole; this is where that of tanh is widest"
 
 
 def ours(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -56,60 +73,113 @@ def _deepest_ordered(cells: "pd.DataFrame", border: float) -> "pd.DataFrame":
     return _row_of(inside, inside["sigma_w2"].max())
 
 
+def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
+    """The lowest weight variance of a map's chaotic part, and the highest."""
+    outside = required(cells[cells["sigma_w2"] >= CHAOTIC * border - 1e-9], "the chaotic phase")
+    return sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()})
+
+
+def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
+    """The deepest L up to M / 4, and the deepest up to half of it."""
+    depths = np.sort(cells["depth"].unique())
+    deep = depths[depths <= UP_TO * width]
+    if not len(deep) or depths[0] > deep[-1] / 2:
+        raise CannotDecideError(f"no two depths up to M/4 at M = {width}")
+    return int(deep[-1]), int(depths[depths <= deep[-1] / 2][-1])
+
+
+def _growth(curve: "pd.DataFrame", deep: int, shallow: int) -> Estimate:
+    return _r(curve, deep).log().minus(_r(curve, shallow).log())
+
+
 def t01(tables: Tables) -> list[Part]:
-    """Ordered: r small, not growing with depth, and r - 1 falls as 1 / M."""
+    """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
     parts: list[Part] = []
-    by_width: dict[str, dict[int, Estimate]] = {}
+    by_width: dict[str, dict[int, pd.DataFrame]] = {}
     for activation, border, width, cells in _maps(tables):
-        name = f"{NAMES[activation]}, M = {width}"
         curve = _deepest_ordered(cells, border)
-        inside = cells[(cells["sigma_w2"] <= ORDERED * border + 1e-9) & (cells["depth"] >= 3)]
-        found = estimates(inside, "dispersion", "error")
-        parts.append(largest(f"{name}: largest r for L >= 3", found, high=1.15))
-        growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
-        parts.append(growth.part(f"{name}: r at the deepest - r at L = 20", high=0.05))
-        by_width.setdefault(activation, {})[width] = _r(curve, FROM_DEPTH).shifted(-1)
-    for activation, found in by_width.items():
-        widths = sorted(found)
-        if len(widths) < 2:
-            raise CannotDecideError("maps of one width do not show how r falls with it")
-        power = power_of(widths, [found[width] for width in widths])
-        label = f"{NAMES[activation]}: power of M with which r - 1 changes at L = 20"
-        parts.append(power.part(label, low=-1.2, high=-0.8))
+        parts += _ordered(f"{NAMES[activation]}, M = {width}", cells, border, width)
+        name = f"{NAMES[activation]}, sigma_w^2 = {curve['sigma_w2'].iloc[0]:.4g}, Figure 1"
+        by_width.setdefault(name, {})[width] = curve
+    rows = ours(tables["curves"])
+    ordered = required(rows[rows["sigma_w2"] < BORDER], "the ordered phase of Figure 2")
+    for (variance, _, width), curve in ordered.groupby(["sigma_w2", "sigma_b2", "width"]):
+        name = f"ReLU, sigma_w^2 = {variance:g}, Figure 2"
+        by_width.setdefault(name, {})[int(width)] = curve
+    for name, curves in by_width.items():
+        parts += _falls_with_width(name, curves)
     return parts
+
+
+def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Iterator[Part]:
+    """In one map r is small in the ordered phase, and stays so with depth."""
+    curve = _deepest_ordered(cells, border)
+    inside = cells[(cells["sigma_w2"] <= ORDERED * border + 1e-9) & (cells["depth"] >= 3)]
+    found = estimates(inside, "dispersion", "error")
+    yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
+    label = f"{name}: largest r for L >= 3, as small"
+    yield largest(label, found, high=SMALL, ours=WHY_SMALL)
+    growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
+    label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
+    yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
+    deep, shallow = _depth_and_half(cells, width)
+    chaotic = _row_of(cells, _chaotic(cells, border)[0])
+    less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
+    label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
+    yield less.part(label, high=0, strict=True, paper=True)
+
+
+def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
+    """Comparisons: r - 1 falls with M at L = 20 and at the largest depth that all widths have."""
+    widths = sorted(curves)
+    if len(widths) < 2:
+        raise CannotDecideError("networks of one width do not show how r falls with it")
+    deepest = min(int(curve["depth"].max()) for curve in curves.values())
+    for depth in sorted({FROM_DEPTH, deepest}):
+        power = power_of(widths, [_r(curves[width], depth).shifted(-1) for width in widths])
+        label = f"{name}: power of M with which r - 1 changes at L = {depth}"
+        yield power.part(label, high=0, strict=True, paper=True)
+        if depth == FROM_DEPTH:
+            low, high = AS_WIDTH
+            yield power.part(f"{label}, as 1/M", low=low, high=high, ours=WHY_POWER, late=True)
 
 
 def t02(tables: Tables) -> list[Part]:
     """Chaotic: r grows with depth."""
     parts = []
     for activation, border, width, cells in _maps(tables):
-        outside = required(cells[cells["sigma_w2"] >= CHAOTIC * border - 1e-9], "the chaotic phase")
-        depths = np.sort(cells["depth"].unique())
-        deep = depths[depths <= width / 2]
-        if not len(deep) or depths[0] > deep[-1] / 2:
-            raise CannotDecideError(f"no two depths up to M/2 at M = {width}")
-        shallow = depths[depths <= deep[-1] / 2][-1]
-        for variance in sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()}):
-            curve = _row_of(outside, variance)
-            growth = _r(curve, deep[-1]).log().minus(_r(curve, shallow).log())
+        deep, shallow = _depth_and_half(cells, width)
+        for variance in _chaotic(cells, border):
+            growth = _growth(_row_of(cells, variance), deep, shallow)
             name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}"
-            parts.append(growth.part(f"{name}: log r at L = {deep[-1]} - at {shallow}", low=0))
+            label = f"{name}: log r at L = {deep} - at {shallow}"
+            parts.append(growth.part(label, low=0, strict=True, paper=True))
     return parts
 
 
 def t03(tables: Tables) -> list[Part]:
-    """Border: the standard deviation is below the mean, r < 2."""
-    parts = []
+    """Border: the standard deviation is below the mean, r < 2; estimates, and exact values."""
+    curves = {}
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
-        variance, depth = below["sigma_w2"].max(), below["depth"].max()
-        name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}, L = {depth}"
-        parts.append(_r(_row_of(below, variance), depth).part(f"{name}: r", high=2))
+        variance = below["sigma_w2"].max()
+        name = f"{NAMES[activation]}, M = {width}, (sigma_w^2, sigma_b^2) = ({variance:g}, "
+        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = _row_of(below, variance)
+    rows = ours(tables["curves"])
+    exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
+    for width, curve in required(exact, "the border without biases").groupby("width"):
+        curves[f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"] = curve
+    parts = []
+    for name, curve in curves.items():
+        deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
+        for depth in sorted({int(deep.min()), int(deep.max())}):
+            label = f"{name}: r at L = {depth}"
+            parts.append(_r(curve, depth).part(label, high=2, strict=True, paper=True))
     return parts
 
 
-def band(cells: "pd.DataFrame", depth: float) -> Estimate:
-    """Width in sigma_w^2 of the band of r at one depth.
+def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Estimate:
+    """Width in sigma_w^2 of the band between two levels of r at one depth.
 
     Raises:
         CannotDecideError: the map does not reach across the band, or not to the depth.
@@ -117,7 +187,7 @@ def band(cells: "pd.DataFrame", depth: float) -> Estimate:
     required(cells, f"a map at depth {depth:g}")
     grid = sorted(cells["sigma_w2"].unique())
     line = [_r(_row_of(cells, variance), depth).log() for variance in grid]
-    ends = [_crossing(grid, line, np.log(level)) for level in BAND]
+    ends = [_crossing(grid, line, np.log(level)) for level in levels]
     return ends[1].minus(ends[0])
 
 
@@ -134,59 +204,102 @@ def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate
 
 def t04(tables: Tables) -> list[Part]:
     """The band of the transition gets narrower from each width to the next."""
-    found: dict[str, dict[int, Estimate]] = {}
-    for activation, _, width, cells in _maps(tables):
-        if cells["depth"].max() >= BAND_LAMBDA * width:
-            found.setdefault(activation, {})[width] = band(cells, BAND_LAMBDA * width)
-    parts = []
-    for activation, bands in found.items():
-        widths = sorted(bands)
-        for narrow, wide in pairwise(widths):
-            name = f"{NAMES[activation]}: band at M = {narrow} - at {wide}"
-            parts.append(bands[narrow].minus(bands[wide]).part(name, low=0))
+    maps, parts = list(_maps(tables)), []
+    for ratio, levels in BANDS.items():
+        found: dict[str, dict[int, Estimate]] = {}
+        for activation, _, width, cells in maps:
+            if cells["depth"].max() >= ratio * width:
+                own = band(cells, ratio * width, levels)
+                found.setdefault(activation, {})[width] = own
+        for activation, bands in found.items():
+            for narrow, wide in pairwise(sorted(bands)):
+                name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
+                less = bands[narrow].minus(bands[wide])
+                parts.append(less.part(f"{name} - at {wide}", low=0, strict=True, paper=True))
     return parts
 
 
+def _told(levels: tuple[float, float]) -> str:
+    return f"band of {levels[0]:g} < r < {levels[1]:g}"
+
+
 def t05(tables: Tables) -> list[Part]:
-    """Shallow networks have a small variance at every weight variance."""
+    """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
     parts = []
     for activation, _, width, cells in _maps(tables):
-        if width >= 100:
-            found = estimates(cells[cells["depth"] <= 2], "dispersion", "error")
-            name = f"{NAMES[activation]}, M = {width}: largest r for L <= 2"
-            parts.append(largest(name, found, high=1.3))
+        name = f"{NAMES[activation]}, M = {width}"
+        found = estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
+        label = f"{name}: largest r for L <= {SHALLOW}"
+        parts.append(largest(label, found, high=SMALL, ours=WHY_SMALL, late=True))
+        curve = _row_of(cells, cells["sigma_w2"].max())
+        more = _r(curve, FROM_DEPTH).minus(_r(curve, SHALLOW))
+        label = f"{name}, highest sigma_w^2: r at L = {FROM_DEPTH} - at {SHALLOW}"
+        parts.append(more.part(label, low=0, strict=True, paper=True))
     return parts
 
 
 def _chaotic_curves(tables: Tables) -> dict[int, "pd.DataFrame"]:
     """Width -> curve of log r in the chaotic phase of ReLU networks (sigma_w^2 > 2)."""
     rows = ours(tables["curves"])
-    rows = required(rows[rows["sigma_w2"] > 2], "the chaotic phase")
+    rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
     logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
     return dict(tuple(rows.assign(**logs).groupby("width")))
 
 
 def t06(tables: Tables) -> list[Part]:
-    """Chaotic: r falls with M at one depth; log r is linear in L / M, the same for all widths."""
+    """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
+    import pandas as pd
+
     curves = _chaotic_curves(tables)
     widths, parts = sorted(curves), []
     for narrow, wide in pairwise(widths):
-        first, second = (at(curves[w], "depth", FROM_DEPTH, "log_r", "log_error")
-                         for w in (narrow, wide))  # fmt: skip
-        parts.append(first.minus(second).part(f"L = 20: log r at M = {narrow} - at {wide}", low=0))
-    import pandas as pd
-
+        less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        label = f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}"
+        parts.append(less.part(label, low=0, strict=True, paper=True))
+    reaching = [width for width in widths if curves[width]["lambda"].max() >= COLLAPSE[-1]]
+    parts += [_convex(width, curves[width]) for width in reaching]
     parts.append(_straightness(pd.concat(curves.values())))
+    return parts + _collapse(curves)
+
+
+def _at_depth(curve: "pd.DataFrame") -> Estimate:
+    return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
+
+
+def _convex(width: int, curve: "pd.DataFrame") -> Part:
+    """That r grows faster than in proportion to L / M: its second difference."""
+    first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
+    second = last.minus(middle.scaled(2).minus(first))
+    low, mid, high = COLLAPSE
+    label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
+    return second.part(label, low=0, strict=True, paper=True)
+
+
+def _collapse(curves: dict[int, "pd.DataFrame"]) -> list[Part]:
+    """Two widths differ less at one L / M than at one depth, and little."""
+    parts = []
     for ratio in COLLAPSE:
-        reaching = [w for w in widths if curves[w]["lambda"].max() >= ratio]
+        reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
         if len(reaching) < 2:
             raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
         narrow, wide = reaching[0], reaching[-1]
         first, second = (at(curves[w], "lambda", ratio, "log_r", "log_error")
                          for w in (narrow, wide))  # fmt: skip
-        name = f"L/M = {ratio}: log r at M = {narrow} - at {wide}"
-        parts.append(first.minus(second).part(name, low=-APART, high=APART))
+        name = f"log r at M = {narrow} - at {wide}"
+        apart = first.minus(second)
+        # the planned rule had no L/M of 0.3
+        late = ratio == COLLAPSE[-1]
+        label = f"L/M = {ratio}: {name}"
+        parts.append(apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late))
+        at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        less = _size(apart).minus(_size(at_depth))
+        label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
+        parts.append(less.part(label, high=0, strict=True, paper=True))
     return parts
+
+
+def _size(one: Estimate) -> Estimate:
+    return Estimate(abs(one.value), one.error)
 
 
 def _straightness(rows: "pd.DataFrame") -> Part:
@@ -199,34 +312,48 @@ def _straightness(rows: "pd.DataFrame") -> Part:
     unexplained = float(left @ left) / total
     gradient = 2 * (unexplained * centred - left) / total
     error = float(np.linalg.norm(gradient * errors))
-    return Estimate(1 - unexplained, error).part("R^2 of log r on L/M", low=0.97)
+    straight = Estimate(1 - unexplained, error)
+    return straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
 
 
 def t08(tables: Tables) -> list[Part]:
-    """The band of the transition widens with sigma_b^2."""
+    """The band of the transition is wider at the largest sigma_b^2 than at the smallest."""
     parts = []
     for (activation, width), cells in ours(tables["cells"]).groupby(["activation", "width"]):
-        depth, biases = BAND_LAMBDA * width, sorted(cells["sigma_b2"].unique())
-        bands = [band(cells[cells["sigma_b2"] == bias], depth) for bias in biases]
-        for place in range(1, len(biases)):
-            name = f"{NAMES[activation]}: band at sigma_b^2 = {biases[place]:g} - at "
-            wider = bands[place].minus(bands[place - 1])
-            parts.append(wider.part(f"{name}{biases[place - 1]:g}", low=0))
+        biases, depths = (sorted(cells[name].unique()) for name in ("sigma_b2", "depth"))
+        if len(biases) < 2:
+            raise CannotDecideError("maps of one sigma_b^2 do not show what it changes")
+        low, high = (cells[cells["sigma_b2"] == bias] for bias in (biases[0], biases[-1]))
+        deep = [depth for depth in depths if depth >= BIAS_FROM * width]
+        bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
+        wider = _mean_band(high, deep).minus(_mean_band(low, deep))
+        name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
+        label = f"{name}, mean over L >= {BIAS_FROM * width:g}, {bias}"
+        parts.append(wider.part(label, low=0, strict=True, paper=True))
+        shallow = BIAS_SHALLOW * width
+        wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
+        label = f"{name}, L = {shallow:g}, {bias}"
+        parts.append(wider.part(label, low=0, strict=True, ours=WHY_SHALLOW, late=True))
     return parts
 
 
+def _mean_band(cells: "pd.DataFrame", depths: list[int]) -> Estimate:
+    return mean([band(cells, depth, BIAS_BAND) for depth in depths])
+
+
 def t09(tables: Tables) -> list[Part]:
-    """The border of ReLU is 2 for every sigma_b^2; that of tanh moves and is above 2 at 1."""
+    """The border of ReLU is the same for all sigma_b^2; that of tanh moves, and is larger at 1."""
     lines = tables["borders"].set_index("sigma_b2").groupby("activation")["sigma_w2"]
     found = {activation: line.to_dict() for activation, line in lines}
-    if len(found.get("relu", {})) < 2 or 1 not in found.get("tanh", {}):
+    relu, tanh = found.get("relu", {}), found.get("tanh", {})
+    if len(relu) < 2 or 1 not in relu or 1 not in tanh:
         raise CannotDecideError("no borders of several sigma_b^2, 1 among them")
-    relu = [Estimate(value) for value in found["relu"].values()]
-    tanh = found["tanh"]
-    moved = Estimate(max(tanh.values()) - min(tanh.values()))
+    spreads = {name: Estimate(max(line.values()) - min(line.values()))
+               for name, line in (("relu", relu), ("tanh", tanh))}  # fmt: skip
+    larger = Estimate(tanh[1] - relu[1])
     return [
-        largest("ReLU: largest border", relu, high=2 + 1e-9),
-        Estimate(min(relu).value).part("ReLU: smallest border", low=2 - 1e-9),
-        moved.part("tanh: largest - smallest border", low=0.01),
-        Estimate(tanh[1]).part("tanh, sigma_b^2 = 1: border", low=2, strict=True),
+        # the roots are found to 1e-12
+        spreads["relu"].part("ReLU: largest - smallest border", high=1e-9, paper=True),
+        spreads["tanh"].part("tanh: largest - smallest border", low=1e-9, strict=True, paper=True),
+        larger.part("sigma_b^2 = 1: border of tanh - of ReLU", low=0, strict=True, paper=True),
     ]
