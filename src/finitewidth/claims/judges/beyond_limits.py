@@ -123,29 +123,46 @@ def b02(tables: Tables) -> list[Part]:
 def b03(tables: Tables) -> list[Part]:
     """Ordered phase: r is 1 in the limit, and does not grow with depth as at the edge."""
     parts = _exact_limits(tables["doubled"], "ordered")
-    rows = drawn(tables["estimates"], "phases")
-    edge = required(rows[rows["sigma_w2"] == 2], "sigma_w^2 = 2")
-    for variance, phase in required(rows[rows["sigma_w2"] < 2], "sigma_w^2 < 2").groupby(
-        "sigma_w2"
-    ):
+    exact = _exact(tables["theory"])
+    edge = required(exact[exact["sigma_w2"] == 2], "sigma_w^2 = 2")
+    ordered = required(exact[exact["sigma_w2"] < 2], "sigma_w^2 < 2")
+    for (variance, width), line in ordered.groupby(["sigma_w2", "width"]):
+        more = _growth(line).minus(_growth(edge[edge["width"] == width]))
+        name = f"sigma_w^2 = {variance:g}, M = {width}, exact: rise of log r from L = {FROM_DEPTH}"
+        parts.append(more.part(f"{name} on - that at sigma_w^2 = 2", high=0, paper=True))
+    return [*parts, *_low_dispersions(drawn(tables["estimates"], "phases"))]
+
+
+def _low_dispersions(rows: "pd.DataFrame") -> list[Part]:
+    """Measured r of ordered networks away from the edge: its size, its growth, and its power of M.
+
+    Raises:
+        CannotDecideError: there are no such networks of two widths.
+    """
+    parts = []
+    rows = required(rows[rows["sigma_w2"] <= 1.5], "sigma_w^2 up to 1.5")
+    for variance, phase in rows.groupby("sigma_w2"):
         widths = sorted(phase["width"].unique())
         if len(widths) < 2:
             raise CannotDecideError("one width does not show how r falls with it")
-        lines = {width: phase[phase["width"] == width] for width in widths}
-        for width, line in lines.items():
+        ends = []
+        for width in widths:
+            line = phase[phase["width"] == width]
             name = f"sigma_w^2 = {variance:g}, M = {width}"
-            beyond_edge = _growth(line).minus(_growth(edge[edge["width"] == width]))
-            label = f"{name}: rise of log r from L = {FROM_DEPTH} on - that at sigma_w^2 = 2"
-            parts.append(beyond_edge.part(label, high=0, paper=True))
-            if variance <= 1.5:
-                parts.append(deepest(line).part(f"{name}: r at L/M = 0.5", **LOW_R))
-                label = f"{name}: rise of log r from L = {FROM_DEPTH} on"
-                parts.append(_growth(line).part(label, **NO_GROWTH))
-        if variance <= 1.5:
-            power = power_of(widths, [deepest(line).shifted(-1) for line in lines.values()])
-            label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
-            parts.append(power.part(label, **INVERSE_WIDTH))
+            ends.append(deepest(line))
+            parts.append(ends[-1].part(f"{name}: r at L/M = 0.5", **LOW_R))
+            label = f"{name}: rise of log r from L = {FROM_DEPTH} on"
+            parts.append(_growth(line).part(label, **NO_GROWTH))
+        power = power_of(widths, [end.shifted(-1) for end in ends])
+        label = f"sigma_w^2 = {variance:g}: power of M with which r - 1 changes at L/M = 0.5"
+        parts.append(power.part(label, **INVERSE_WIDTH))
     return parts
+
+
+def _exact(theory: "pd.DataFrame") -> "pd.DataFrame":
+    """The exact values of the networks of Figure 1."""
+    inside = theory[(theory["group"] == "phases") & (theory["curve"] == "exact")]
+    return required(inside.assign(spread=0.0), "exact values")
 
 
 def _growth(line: "pd.DataFrame") -> Estimate:
@@ -167,11 +184,11 @@ def b04(tables: Tables) -> list[Part]:
         found = [Estimate(float(gap)) for gap in gaps]
         name = f"{form} limits: smallest log (chaotic / edge of chaos), all L/M and alpha_0"
         parts.append(smallest_of(name, found, low=0, strict=True, paper=True))
-    rows = drawn(tables["estimates"], "phases")
-    for width, here in rows.groupby("width"):
+    exact = _exact(tables["theory"])
+    for width, here in exact.groupby("width"):
         edge, chaotic = (here[here["sigma_w2"] == 2], here[here["sigma_w2"] > 2])
         for variance, line in chaotic.groupby("sigma_w2"):
             gap = deepest(line).log().minus(deepest(required(edge, "sigma_w^2 = 2")).log())
-            name = f"M = {width}, L/M = 0.5: log r at sigma_w^2 = {variance:g} - at 2"
-            parts.append(gap.part(name, low=0, paper=True))
+            name = f"M = {width}, L/M = 0.5, exact: log r at sigma_w^2 = {variance:g} - at 2"
+            parts.append(gap.part(name, low=0, strict=True, paper=True))
     return parts
