@@ -188,15 +188,16 @@ def test_the_ledger_imports_neither_pandas_nor_scipy():
 
 
 def test_verdict_rows_name_the_statistic_that_decided():
-    claim = next(claim for claim in JUDGED if claim.id == "N14")
+    claim = next(claim for claim in JUDGED if claim.id == "N22")
     _, contradicting = made_up(claim)
     judged = judged_as(claim, contradicting())
     row = ledger.verdict_row(claim, judged, "paper", ledger.Situation(context="5 runs"))
     assert row["context"] == "5 runs"
-    assert row["failing"] == 1
+    assert row["failing"] == len(judged.parts)
     assert row["threshold"] == "-1 to 1"
-    assert row["tables"] == "npf/experiments/regimes_runs.csv"
-    assert row["high"] < -1
+    assert row["threshold_of"] == "ours"
+    assert row["tables"] == "npf/experiments/kvf_runs.csv"
+    assert row["low"] > 1
     assert isinstance(pd.DataFrame([row]), pd.DataFrame)
 
 

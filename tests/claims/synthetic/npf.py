@@ -71,8 +71,8 @@ def nu_runs(end=0.4, runs=5):
     return {"runs": pd.DataFrame(rows)}
 
 
-def beside_the_cntk(comparable=1, **accuracies):
-    """CNTK and networks on the same 1000 images, percent, and Table 2."""
+def beside_the_cntk(comparable=1, table2=None, **accuracies):
+    """CNTK and networks on the same 1000 images, percent, and Table 2, fractions."""
     means = {"frnpf_ii": 50.0, "frnpf_di": 51.0, "dlnpf": 70.0, "flnpf": 72.0, "relu": 73.0}
     rows = [
         {"kind": "network", "regime": regime, "train": 1000, "runs": 5, "accuracy": mean,
@@ -82,7 +82,7 @@ def beside_the_cntk(comparable=1, **accuracies):
     rows += [{"kind": "kernel", "regime": "cntk", "train": n, "accuracy": accuracy,
               "standard_error": 1.0} for n, accuracy in ((1000, 60.0), (100, 30.0))]  # fmt: skip
     rows.append({"kind": "printed", "regime": "cntk", "accuracy": 77.43})
-    runs = table2_runs(dlnpf=0.79)
+    runs = table2_runs(**{"dlnpf": 0.79} | (table2 or {}))
     return {**runs, "cntk": pd.DataFrame(rows).assign(comparable=comparable)}
 
 
@@ -90,14 +90,14 @@ ROWS = npf_theory.ROWS | {
     "N12": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=16, wide=12)),
     "N13": (lambda: best_at(narrow=8, wide=12), lambda: best_at(narrow=8, wide=20)),
     "N21": (nu_runs, lambda: nu_runs(end=1.5)),
-    "N16": (beside_the_cntk, lambda: beside_the_cntk(comparable=0, relu=50.0)),
-    "N17": (lambda: beside_the_cntk(comparable=0), lambda: beside_the_cntk(dlnpf=50.0)),
+    "N16": (beside_the_cntk, lambda: beside_the_cntk(table2={"flnpf": 0.75})),
+    "N17": (beside_the_cntk, lambda: beside_the_cntk(table2={"relu": 0.75})),
     "N14": (table2_runs, lambda: table2_runs(frnpf_di=0.70)),
     "N15": (table2_runs, lambda: table2_runs(dlnpf=0.66)),
-    "N18": (table2_runs, lambda: table2_runs(flnpf=0.78)),
+    "N18": (table2_runs, lambda: table2_runs(flnpf=0.65)),
     "N19": (stage_runs, lambda: stage_runs((0.67, 0.78, 0.74, 0.77, 0.78, 0.79, 0.79))),
     "N20": (stages_beside_table2,
-            lambda: stages_beside_table2(0.70, 0.71, 0.74, 0.771, 0.784, 0.787, 0.794)),
+            lambda: stages_beside_table2(0.70, 0.69, 0.74, 0.771, 0.784, 0.787, 0.794)),
     "N22": (kernel_sizes, lambda: kernel_sizes(200.0)),
     "N25": (cells, lambda: cells(relu=0.83)),
 }  # fmt: skip
@@ -105,6 +105,5 @@ ROWS = npf_theory.ROWS | {
 INVARIANT = {
     "N04": (("shuffled",), "every row is held against constants"),
     "N14": (("constant",), "that means are alike is what it says"),
-    "N18": (("constant",), "that means are alike is what it says"),
     "N22": (("shuffled",), "it says the same of every epoch"),
 }

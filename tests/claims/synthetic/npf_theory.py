@@ -60,10 +60,10 @@ def fits(lowest):
 
 ROWS = {
     "N04": (means, lambda: means(trace=0.5)),
-    "N05": (lambda: errors("width", -0.5), lambda: errors("width", 0.0)),
-    "N06": (lambda: variances(3), lambda: variances(4)),
-    "N07": (lambda: own_gates(0.0, 1.0), lambda: own_gates(-0.5, 0.01)),
-    "N10": (lambda: errors("copies", -0.5), lambda: errors("copies", -1.0)),
+    "N05": (lambda: errors("width", -0.5), lambda: errors("width", 0.2)),
+    "N06": (lambda: variances(3), lambda: variances(5)),
+    "N07": (lambda: own_gates(0.0, 1.0), lambda: own_gates(-0.5, 0.0)),
+    "N10": (lambda: errors("copies", -0.5), lambda: errors("copies", 0.2)),
 }
 ROWS_OF_DGN = {
     "D02": (lambda: variances(2), lambda: variances(3)),
