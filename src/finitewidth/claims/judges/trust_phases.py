@@ -26,7 +26,7 @@ BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
 ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance
 FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
 SHALLOW = 2
-UP_TO = 0.25  # L / M up to which the draws tell how fast r grows in the chaotic phase
+UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
 SMALL = 1.15
 NO_GROWTH = 0.05
 AS_WIDTH = (-1.2, -0.8)  # powers of M that count as 1 / M
@@ -34,7 +34,8 @@ AS_WIDTH = (-1.2, -0.8)  # powers of M that count as 1 / M
 # the red zone of Figure 1 ends. Chaotic networks are above the first band at the first L / M. All
 # four widths have L / M = 0.2, but there r stays below 2 in most of them.
 BANDS = {0.4: (1.3, 2.0), 0.2: (1.1, 1.5)}
-BIAS_BAND, BIAS_FROM, BIAS_SHALLOW = (1.3, 2.0), 0.4, 0.28  # r; L / M
+BIAS_BAND, BIAS_SHALLOW = (1.3, 2.0), 0.28  # r; L / M
+BIAS_DEPTHS = (0.5, 0.9)  # of L / M; the draws do not suffice for deeper networks
 APART = float(np.log(1.15))  # of log r: where curves of different widths still collapse
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
 
@@ -80,11 +81,11 @@ def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
 
 
 def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
-    """The deepest L up to M / 4, and the deepest up to half of it."""
+    """The deepest L up to M / 5, and the deepest up to half of it."""
     depths = np.sort(cells["depth"].unique())
     deep = depths[depths <= UP_TO * width]
     if not len(deep) or depths[0] > deep[-1] / 2:
-        raise CannotDecideError(f"no two depths up to M/4 at M = {width}")
+        raise CannotDecideError(f"no two depths up to M/5 at M = {width}")
     return int(deep[-1]), int(depths[depths <= deep[-1] / 2][-1])
 
 
@@ -232,8 +233,9 @@ def t05(tables: Tables) -> list[Part]:
         label = f"{name}: largest r for L <= {SHALLOW}"
         parts.append(largest(label, found, high=SMALL, ours=WHY_SMALL, late=True))
         curve = _row_of(cells, cells["sigma_w2"].max())
-        more = _r(curve, FROM_DEPTH).minus(_r(curve, SHALLOW))
-        label = f"{name}, highest sigma_w^2: r at L = {FROM_DEPTH} - at {SHALLOW}"
+        deep, _ = _depth_and_half(cells, width)
+        more = _r(curve, deep).minus(_r(curve, SHALLOW))
+        label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
         parts.append(more.part(label, low=0, strict=True, paper=True))
     return parts
 
@@ -324,11 +326,12 @@ def t08(tables: Tables) -> list[Part]:
         if len(biases) < 2:
             raise CannotDecideError("maps of one sigma_b^2 do not show what it changes")
         low, high = (cells[cells["sigma_b2"] == bias] for bias in (biases[0], biases[-1]))
-        deep = [depth for depth in depths if depth >= BIAS_FROM * width]
+        first, last = (share * width for share in BIAS_DEPTHS)
+        deep = [depth for depth in depths if first <= depth <= last]
         bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
         wider = _mean_band(high, deep).minus(_mean_band(low, deep))
         name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
-        label = f"{name}, mean over L >= {BIAS_FROM * width:g}, {bias}"
+        label = f"{name}, mean over L = {first:g} to {last:g}, {bias}"
         parts.append(wider.part(label, low=0, strict=True, paper=True))
         shallow = BIAS_SHALLOW * width
         wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
