@@ -49,23 +49,10 @@ def variances(power):
     return {"variance": pd.DataFrame(rows)}
 
 
-def fits(lowest):
-    rows = [
-        {"hidden": hidden, "width": 16, "biases": biases, "run": run, "floor": 1.8,
-         "lowest": 1e-9 if biases else lowest + 0.1 * run}
-        for hidden in (1, 2) for biases in (0, 1) for run in range(3)
-    ]  # fmt: skip
-    return {"fits": pd.DataFrame(rows)}
-
-
 ROWS = {
     "N04": (means, lambda: means(trace=0.5)),
     "N05": (lambda: errors("width", -0.5), lambda: errors("width", 0.2)),
     "N06": (lambda: variances(3), lambda: variances(5)),
     "N07": (lambda: own_gates(0.0, 1.0), lambda: own_gates(-0.5, 0.0)),
     "N10": (lambda: errors("copies", -0.5), lambda: errors("copies", 0.2)),
-}
-ROWS_OF_DGN = {
-    "D02": (lambda: variances(2), lambda: variances(3)),
-    "D09": (lambda: fits(1.8), lambda: fits(1.7)),
 }

@@ -1,7 +1,7 @@
 """Claims of dgn on trained networks: Figures 5, 7 and 8, Table 4, and accuracies in the text."""
 
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BETAS, LARGE, EPS = (1, 2, 4, 8, 12, 16, 20, 24), (16, 20, 24), (0.1, 0.4)
+SATURATED = 8  # the beta up to which Table 4 rises
+LEVEL = "Table 4 hardly changes from beta 8 on, by .01 at most"
+COMPARABLE = "the paper says comparable; Table 4 has .71 to .72 beside .71"
 VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
+AT_START = {"ours": "Figure 8 shows no frozen gates for this kernel, so that its start serves",
+            "late": True}  # fmt: skip
 STEP = 1e-3  # resolution assumed for train accuracies; that of thousands of images is finer
 PIXELS = ("random_pixels", "permuted_pixels")
 # the rows of trainings on which the numbers in the text rest; those on MNIST have the same name
@@ -24,7 +29,7 @@ ROWS = {("cifar10", "gates_only"): "gates_only", ("cifar10", "soft_relu"): "tabl
 PARTS = dict.fromkeys((*ROWS.values(), "mnist"), "")
 
 
-def _paired(name: str, first: "pd.Series", second: "pd.Series", **thresholds: float) -> Part:
+def _paired(name: str, first: "pd.Series", second: "pd.Series", **thresholds: Any) -> Part:
     """The difference run by run, over the seeds that both have."""
     both = first.index.intersection(second.index)
     return samples.paired(name, first[both], second[both], **thresholds)
@@ -36,20 +41,29 @@ def d14(tables: Tables) -> list[Part]:
         by_seed(tables["runs"], "epochs_to_99", regime, regime=regime, variant="original")
         for regime in ("galu", "relu")
     ]
-    return [_paired("epochs to 99 % train accuracy, GaLU - ReLU", *epochs, high=0)]
+    return [_paired("epochs to 99 % train accuracy, GaLU - ReLU", *epochs, high=0, paper=True)]
 
 
 def d15(tables: Tables) -> list[Part]:
-    """Test accuracies of about 96.5 and 98.5 %, at least a point apart."""
-    galu, relu = (
-        100 * by_seed(tables["runs"], "best_test", regime, regime=regime, variant="original")
-        for regime in ("galu", "relu")
-    )
+    """Test accuracies of around 96.5 and 98.5 %, the better one of ReLU.
+
+    The paper's networks are trained to close to 100 % of the training images.
+    """
+    runs, test = tables["runs"], {}
+    for regime in ("galu", "relu"):
+        keys = {"regime": regime, "variant": "original"}
+        if (train := by_seed(runs, "best_train", regime, **keys).mean()) < FITTED:
+            raise CannotDecideError(f"{regime}: train accuracy of {train:.3g}, not close to 1")
+        test[regime] = 100 * by_seed(runs, "best_test", regime, **keys)
+    around = "the paper says around; .7 points are a third of the difference between both networks"
     return [
-        samples.mean("test accuracy of GaLU, percent", galu, low=95.8, high=97.2),
-        samples.mean("test accuracy of ReLU, percent", relu, low=97.8, high=99.2),
-        _paired("test accuracy, ReLU - GaLU, points", relu, galu, low=1),
-    ]
+        _paired("test accuracy, ReLU - GaLU, points", test["relu"], test["galu"], low=0,
+                paper=True),
+        samples.mean("test accuracy of GaLU, percent", test["galu"], low=95.8, high=97.2,
+                     ours=around),
+        samples.mean("test accuracy of ReLU, percent", test["relu"], low=97.8, high=99.2,
+                     ours=around),
+    ]  # fmt: skip
 
 
 def d16(tables: Tables) -> list[Part]:
@@ -59,13 +73,14 @@ def d16(tables: Tables) -> list[Part]:
     is our choice.
     """
     runs, parts = tables["runs"], []
+    ours = "the paper says that networks fit, on MNIST to close to 100 %"
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
         name = f"train accuracy of {regime} on {np.atleast_1d(variant)[0]}"
         best = by_seed(runs, "best_train", regime, regime=regime, variant=variant)
         if variant == "random_labels" and best.mean() < FITTED:
             epochs = runs["epochs"].max()
             raise CannotDecideError(f"{name}: {best.mean():.3g} at best within {epochs:.0f} epochs")
-        parts.append(samples.mean(name, best, low=FITTED, resolution=STEP))
+        parts.append(samples.mean(name, best, low=FITTED, resolution=STEP, ours=ours))
     return parts
 
 
@@ -76,7 +91,7 @@ def d17(tables: Tables) -> list[Part]:
     networks = {"ReLU": "relu", "soft-ReLU": "soft_relu", "soft-GaLU": ("soft_galu", "dlnpf")}
     return [
         samples.difference(f"test squared error, GaLU - {name}", frozen,
-                           by_seed(runs, loss, name, regime=regime), low=0)
+                           by_seed(runs, loss, name, regime=regime), low=0, paper=True)
         for name, regime in networks.items()
     ]  # fmt: skip
 
@@ -87,7 +102,7 @@ def d18(tables: Tables) -> list[Part]:
         by_seed(tables["runs"], "test_loss", regime, regime=regime)
         for regime in ("frnpf_di", "relu")
     )
-    return [_paired("test squared error, frozen ReLU - ReLU", frozen, relu, low=0)]
+    return [_paired("test squared error, frozen ReLU - ReLU", frozen, relu, low=0, paper=True)]
 
 
 def d19(tables: Tables) -> list[Part]:
@@ -95,33 +110,39 @@ def d19(tables: Tables) -> list[Part]:
     unlearnt, learnt = (
         by_seed(tables["runs"], "test_loss", regime, regime=regime) for regime in ("galu", "flnpf")
     )
-    return [_paired("test squared error, unlearnt - learnt gates", unlearnt, learnt, low=0)]
+    name = "test squared error, unlearnt - learnt gates"
+    return [_paired(name, unlearnt, learnt, low=0, paper=True)]
 
 
 def d20(tables: Tables) -> list[Part]:
-    """After the first quarter nu lies below its bound at every epoch, for all four kernels."""
+    """After the start nu lies below its bound at every kept epoch, for all four kernels.
+
+    The bound of the first two kernels is nu of frozen gates at the same epoch. The paper names no
+    counterpart of the other two; for them it is nu at the start.
+    """
     runs = tables["runs"].dropna(subset="nu")
     if runs.empty:
         raise CannotDecideError("no kernel could be inverted")
     lines = {"gates": ("learnt gates", "unlearnt gates"), "adaptable": ("ReLU", "frozen ReLU"),
              "ka": ("soft-GaLU", None), "ka_hat": ("soft-GaLU", None)}  # fmt: skip
-    last = runs["epoch"].max()
-    later = sorted(epoch for epoch in runs["epoch"].unique() if epoch > last / 4)
     parts = []
-    for (panel, (name, bound)), epoch in product(lines.items(), later):
+    epochs = sorted(epoch for epoch in runs["epoch"].unique() if epoch > 0)
+    for (panel, (name, bound)), epoch in product(lines.items(), epochs):
         logs = [
             np.log(by_seed(runs, "nu", f"{panel}", panel=panel, series=series, epoch=at))
             for series, at in ((name, epoch), (bound or name, epoch if bound else 0))
         ]
         title = f"{panel}, epoch {epoch:g}: log nu, {name} - {bound or 'value at t = 0'}"
-        parts.append(_paired(title, *logs, high=0))
+        parts.append(_paired(title, *logs, high=0, **({"paper": True} if bound else AT_START)))
     return parts
 
 
 def d21(tables: Tables) -> list[Part]:
     """A network whose gates alone learn has about 56 % test accuracy."""
     values = by_seed(tables["runs"], "value", "gates only", column="gates_only")
-    return [samples.mean("test accuracy where only gates learn, percent", values, low=53, high=59)]
+    ours = "the paper gives neither epochs nor runs nor a spread; 3 points allow for these"
+    name = "test accuracy where only gates learn, percent"
+    return [samples.mean(name, values, low=53, high=59, ours=ours)]
 
 
 def _soft(runs: "pd.DataFrame", eps: float, beta: float) -> "pd.Series":
@@ -137,20 +158,22 @@ def d22(tables: Tables) -> list[Part]:
     parts = []
     for eps in EPS:
         at = f"eps {eps:g}: test accuracy"
-        parts.append(_paired(f"{at}, beta 8 - beta 1", soft[eps, 8], soft[eps, 1], low=0))
+        for a, b in pairwise(BETAS):
+            rises = {"low": 0, "paper": True} if b <= SATURATED else {"low": -0.01, "ours": LEVEL}
+            parts.append(
+                _paired(f"{at}, beta {b:g} - beta {a:g}", soft[eps, b], soft[eps, a], **rises)
+            )
+        parts.append(_paired(f"{at}, beta 24 - beta 8", soft[eps, 24], soft[eps, 8], high=0.015,
+                             ours=LEVEL))  # fmt: skip
         parts += [
-            _paired(f"{at}, beta {b:g} - beta {a:g}", soft[eps, b], soft[eps, a], low=-0.01)
-            for a, b in pairwise(BETAS)
-        ]
-        parts.append(_paired(f"{at}, beta 24 - beta 8", soft[eps, 24], soft[eps, 8], high=0.015))
-        parts += [
-            _paired(f"{at}, beta {b:g} - ReLU", soft[eps, b], relu, low=-0.015, high=0.015)
+            _paired(f"{at}, beta {b:g} - ReLU", soft[eps, b], relu, low=-0.015, high=0.015,
+                    ours=COMPARABLE)
             for b in LARGE
-        ]
+        ]  # fmt: skip
     few, many = EPS
     return parts + [
         _paired(f"beta {b:g}: test accuracy, eps {few:g} - eps {many:g}", soft[few, b],
-                soft[many, b], low=-0.03, high=0.03)
+                soft[many, b], low=-0.03, high=0.03, ours="the largest difference in Table 4")
         for b in BETAS
     ]  # fmt: skip
 
@@ -159,13 +182,23 @@ def d24(tables: Tables) -> list[Part]:
     """All networks except the linear one fit the training images; its accuracies are as printed."""
     runs = tables["runs"]
     names = ["relu", *(f"soft_relu_eps{eps:g}_beta{b:g}" for eps, b in product(EPS, BETAS))]
-    train, test = (by_seed(runs, c, "the linear network", network="dln")
-                   for c in ("best_train", "best_test"))  # fmt: skip
+    relu, linear = (
+        {column: by_seed(runs, column, name, network=network)
+         for column in ("best_train", "best_test")}
+        for name, network in (("ReLU", "relu"), ("the linear network", "dln"))
+    )  # fmt: skip
+    near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
         *(samples.mean(f"train accuracy, {name}", by_seed(runs, "best_train", name, network=name),
-                       low=0.985, resolution=STEP) for name in names),
-        samples.mean("train accuracy, linear", train, low=0.4842, high=0.5242),
-        samples.mean("test accuracy, linear", test, low=0.3739, high=0.4139),
+                       low=0.985, resolution=STEP, paper=True) for name in names),
+        _paired("train accuracy, ReLU - linear", relu["best_train"], linear["best_train"], low=0,
+                paper=True),
+        _paired("test accuracy, ReLU - linear", relu["best_test"], linear["best_test"], low=0,
+                paper=True),
+        samples.mean("train accuracy, linear", linear["best_train"], low=0.4842, high=0.5242,
+                     ours=near),
+        samples.mean("test accuracy, linear", linear["best_test"], low=0.3739, high=0.4139,
+                     ours=near),
     ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Claims on networks of fixed random gates that memorise: npf appendix D, dgn experiment 1.
+"""Claims of npf on networks of fixed random gates that memorise (appendix D).
 
-Both papers make statements about gradient descent. They are judged by gradient descent itself, not
-by its linear recursion. Error ratios of single runs differ by powers of ten, so that their
+They are about gradient descent, and so are those of dgn on the same networks (`dgn_gates`). They
+are judged by gradient descent itself, not by its linear recursion. Error ratios of single runs differ by powers of ten, so that their
 logarithms are compared.
 """
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 DEPTHS = (2, 4, 6, 8, 12, 16, 20)
 NARROW, WIDE = 25, 500
 DESCENT = "gradient descent"
-DIAGONAL_TOLERANCE, OFF_DIAGONAL_TOLERANCE = 0.25, 0.05
 BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
 
 
@@ -64,54 +63,6 @@ def n12(tables: Tables) -> list[Part]:
 def n13(tables: Tables) -> list[Part]:
     """At w = 500 depth helps up to 12 and then hurts, after 100 steps."""
     return _best_at(tables["errors"], WIDE, 100)
-
-
-def d04(tables: Tables) -> list[Part]:
-    """At w = 500 one diagonal and one off-diagonal entry of K_0/d are close to the ideal ones."""
-    kernels, entries = (tables[name][tables[name]["width"] == WIDE]
-                        for name in ("kernels", "entries"))  # fmt: skip
-    parts = []
-    for depth in DEPTHS:
-        runs, ideal = kernels[kernels["depth"] == depth], entries[entries["depth"] == depth]
-        if runs.empty or ideal.empty:
-            raise CannotDecideError(f"no kernels at w = {WIDE}, d = {depth}")
-        for entry, allowed in (
-            ("diagonal", DIAGONAL_TOLERANCE), ("off_diagonal", OFF_DIAGONAL_TOLERANCE),
-        ):  # fmt: skip
-            parts.append(samples.mean(
-                f"d = {depth}: {entry.replace('_', '-')} entry of K_0/d minus ideal",
-                runs[entry] - ideal[f"{entry}_ideal"].iloc[0], low=-allowed, high=allowed,
-            ))  # fmt: skip
-    return parts
-
-
-def d05(tables: Tables) -> list[Part]:
-    """The spectrum of wide networks is closer to the ideal one, at every depth."""
-    kernels = tables["kernels"]
-
-    def distances(width: int, depth: int) -> "pd.Series":
-        return kernels[(kernels["width"] == width) & (kernels["depth"] == depth)]["distance"]
-
-    return [
-        samples.difference(
-            f"d = {depth}: distance to the ideal spectrum, w = {NARROW} minus w = {WIDE}",
-            distances(NARROW, depth), distances(WIDE, depth), low=0,
-        )
-        for depth in DEPTHS
-    ]  # fmt: skip
-
-
-def d06(tables: Tables) -> list[Part]:
-    """The error after 100 steps falls from each depth to the next, at both widths."""
-    errors = tables["errors"]
-    return [
-        samples.difference(
-            f"w = {width}: log10 error at d = {deeper} minus at d = {depth}",
-            log_ratios(errors, width, deeper, 100), log_ratios(errors, width, depth, 100), high=0,
-        )
-        for width in (NARROW, WIDE)
-        for depth, deeper in pairwise(DEPTHS)
-    ]  # fmt: skip
 
 
 def best_depths(tables: Tables) -> list[Ours]:

@@ -1,4 +1,4 @@
-"""Claims of npf and dgn on the tangent kernel of fixed gates at initialisation."""
+"""Claims of npf on the tangent kernel of fixed gates at initialisation."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -142,21 +142,6 @@ def _below_bound(words: str, wide: "pd.DataFrame", sigma2: float) -> Part:
         name=f"{words}, d={depth[0]:g}: largest Var over the printed bound",
         value=float((wide["variance"] / bound).max()), high=1, paper=True,
     )  # fmt: skip
-
-
-def d02(tables: Tables) -> list[Part]:
-    """Exact variances: Var w / d^2 from depth 4 to 32."""
-    return [
-        Part(
-            name=f"{words}, w={width}: Var w / d^2, d=32 over d=4",
-            value=_growth(
-                _some(tables["variance"], form="exact", entry=entry), width, "per_d2", 4
-            ),
-            high=2,
-        )
-        for entry, words in ENTRIES.items()
-        for width in WIDE
-    ]  # fmt: skip
 
 
 def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
