@@ -1,8 +1,8 @@
 """Claims of npf on networks of fixed random gates that memorise (appendix D).
 
 They are about gradient descent, and so are those of dgn on the same networks (`dgn_gates`). They
-are judged by gradient descent itself, not by its linear recursion. Error ratios of single runs differ by powers of ten, so that their
-logarithms are compared.
+are judged by gradient descent itself, not by its linear recursion. Error ratios of single runs
+differ by powers of ten, so that their logarithms are compared.
 """
 
 from collections.abc import Sequence
