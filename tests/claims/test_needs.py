@@ -29,8 +29,8 @@ SETTINGS = {preset: preset_only(preset, ROOT / "config") for preset in presets}
 # Figure 9 of dgn is computed exactly, from the same network at every preset.
 DECLARED = read_papers(ROOT / "workflow/papers")
 AT_EVERY_PRESET = {"D25"}
-FROM_LAPTOP = {"N13", "N14", "N15", "N18", "N19", "D14", "D15"}
-AT_PAPER = {"N20", "N25", "D16", "D21", "D22", "D24"}
+FROM_LAPTOP = {"N13", "D14", "D15"}
+AT_PAPER = {"N14", "N20", "N25", "D16", "D21", "D22", "D24"}
 
 TOY = {
     "data": {"mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg",
