@@ -29,7 +29,7 @@ SETTINGS = {preset: preset_only(preset, ROOT / "config") for preset in presets}
 # Figure 9 of dgn is computed exactly, from the same network at every preset.
 DECLARED = read_papers(ROOT / "workflow/papers")
 AT_EVERY_PRESET = {"D25"}
-FROM_LAPTOP = {"N13", "D14", "D15"}
+FROM_LAPTOP = {"N13", "D15"}
 AT_PAPER = {"N14", "N20", "N25", "D16", "D21", "D22", "D24"}
 
 TOY = {
