@@ -16,6 +16,12 @@ from finitewidth.claims.verdicts import CannotDecideError, Part
 def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **thresholds: float) -> Part:
     """The mean of independent runs against ``low`` and/or ``high``; Student's t.
 
+    The test keeps its level for normal runs, and for differences of runs with one law, which are
+    symmetric. Means of skewed runs err on the side of the many: of 5 log-normal runs whose
+    logarithms have the standard deviation 1/4, 1/2 or 1, a true ``low`` equal to the mean fails in
+    4.6, 8 or 18 % of cases instead of 2.5 %, and ``high`` in 1.3, 0.6 or 0.2 %. Take logarithms, or
+    the `median`, of such runs.
+
     Args:
         name: of the comparison.
         sample: a value per run.
@@ -38,6 +44,9 @@ def mean(name: str, sample: Sequence[float], resolution: float = 0.0, **threshol
 def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
     """The median of n independent runs; its error is from the order statistics sqrt(n)/2 away.
 
+    The number of spacings between these is small. With it as the degrees of freedom, the test keeps
+    its level for laws of any shape.
+
     Raises:
         CannotDecideError: fewer than two runs, or one without a finite value.
     """
@@ -45,11 +54,11 @@ def median(name: str, sample: Sequence[float], **thresholds: float) -> Part:
     count, half = len(values), math.sqrt(len(values)) / 2
     if _alike(values):
         return Part(name=name, value=float(values[0]), chance=0.5**count, **thresholds)
-    low = values[max(0, math.floor(count / 2 - half))]
-    high = values[min(count - 1, math.ceil(count / 2 + half))]
+    middle = (count - 1) / 2
+    low, high = max(0, math.floor(middle - half)), min(count - 1, math.ceil(middle + half))
     return Part(
-        name=name, value=float(np.median(values)), standard_error=float(high - low) / 2,
-        dof=count - 1, **thresholds,
+        name=name, value=float(np.median(values)), dof=high - low,
+        standard_error=float(values[high] - values[low]) / 2, **thresholds,
     )  # fmt: skip
 
 
