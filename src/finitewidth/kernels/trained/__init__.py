@@ -1,0 +1,48 @@
+"""The neural tangent kernel of a given network, trained or not, at finite width.
+
+Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>, over the trainable parameters of a network with
+outputs f_1 .. f_K. For example, the traced kernel of a torchvision network, and of its features:
+
+    network = torchvision.models.resnet18(weights="DEFAULT").eval()
+    theta = traced_kernel(network, images)                      # (N, N)
+    parts = terms(network, images)                              # {"conv1": (N, N), ..}
+    theta_h = traced_kernel(network[:-1], x)                    # of a Sequential
+    theta_h = traced_kernel(network, images, of=features)       # of a function of its modules
+
+Layers: `fully_connected` and `dense` hold the closed form for dense networks and stacks of them;
+`recording`, `layers`, `contractions` and `hooked` the general one; `refusals` says for which
+networks there is none.
+
+The functions compute the kernel exactly, up to rounding. They choose for each layer whether to form
+the gradients or only products of activations and of signals, an idea of Novak, Sohl-Dickstein and
+Schoenholz, "Fast Finite Width Neural Tangent Kernel" (ICML 2022).
+"""
+
+from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
+from finitewidth.kernels.trained.eigenvalue import Eigenpair
+from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.interface import (
+    Options,
+    diagonal,
+    from_features,
+    full_kernel,
+    largest_eigenvalue,
+    output_norms,
+    terms,
+    traced_kernel,
+)
+
+__all__ = [
+    "DEFAULT_BUDGET",
+    "Eigenpair",
+    "FullyConnected",
+    "Options",
+    "as_fully_connected",
+    "diagonal",
+    "from_features",
+    "full_kernel",
+    "largest_eigenvalue",
+    "output_norms",
+    "terms",
+    "traced_kernel",
+]

@@ -1,0 +1,234 @@
+"""Parts of the kernel of one unit of parameters, in the cheaper of two orders of contraction.
+
+With patches a (N, G, D, P), signals g (N, k, G, c, P) of k outputs, and gradients ("rows")
+r_i = sum_p g_ip a_ip^T (k, G, c, D) of input i, the products of two gradients can be taken
+
+    direct:      as <r_i, r_j>, after the rows have been made
+    structured:  as sum_pq <a_ip, a_jq> <g_ip, g_jq>, without making them
+
+The structured order wins where the positions are few and the weights many, as in dense layers and
+in the late layers of a VGG; the direct order wins in early convolutions. The idea is that of Novak,
+Sohl-Dickstein and Schoenholz, "Fast Finite Width Neural Tangent Kernel" (ICML 2022). Costs are
+counted in multiplications. An element of an intermediate array counts as `ELEMENT` of them,
+because it is written and read.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from finitewidth.kernels.trained.budget import fitting, pieces
+from finitewidth.kernels.trained.layers import Unit
+
+ELEMENT = 24
+GRAM_BLOCKS = 4  # 5/8 of the products of a symmetric matrix are formed
+GRAM_SIZE = 64  # below this size, all of them
+
+
+def add_gram(total: Tensor, rows: Tensor) -> None:
+    """Add rows rows^T to a matrix, forming little more than the part above the diagonal.
+
+    Args:
+        total: (n, n).
+        rows: (n, m).
+    """
+    count = len(rows)
+    size = count if count < GRAM_SIZE else -(-count // GRAM_BLOCKS)
+    for block in pieces(count, size):
+        part = rows[block] @ rows[block.start :].mT
+        total[block, block.start :] += part
+        total[block.stop :, block] += part[:, block.stop - block.start :].mT
+
+
+def traced_costs(unit: Unit, outputs: int) -> tuple[float, float]:
+    """Return the costs of the direct and of the structured order for the traced kernel."""
+    N, G, c, D, P = unit.shape
+    rows = outputs * N * G * c * D
+    pairs = N**2 * P**2 * G
+    return rows * (P + N + ELEMENT), pairs * (D + outputs * c + ELEMENT)
+
+
+def add_traced(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
+    """Add the sum over outputs of the products of gradients by the weights of a product.
+
+    Args:
+        total: (N, N).
+        unit: the weights.
+        g: signals of some outputs, (N, k, C, P).
+        work: bytes for temporary arrays.
+
+    Raises:
+        ConfigError: the patches or gradients for one output channel do not fit.
+    """
+    direct, structured = traced_costs(unit, g.shape[1])
+    N, G, _, D, P = unit.shape
+    # patches, patches and signals of a group, and the pairs of positions with one input
+    fixed = g.element_size() * N * P * (D * (G + 1) + g[0, ..., 0].numel() // G)
+    per_input = g.element_size() * 3 * N * P**2
+    if structured < direct and fixed + per_input <= work:
+        size = fitting(work - fixed, per_input, N, unit.name)
+        _add_traced_structured(total, unit, g, size)
+    else:
+        _add_traced_direct(total, unit, g, work)
+
+
+def _add_traced_structured(total: Tensor, unit: Unit, g: Tensor, size: int) -> None:
+    N, G, c, D, P = unit.shape
+    k = g.shape[1]
+    patches = unit.patches()
+    if G == P == 1:
+        a, s = patches.view(N, D), g.reshape(N, k * c)
+        total += (a @ a.mT).add_(float(unit.bias)).mul_(s @ s.mT)
+        return
+    g = g.view(N, k, G, c, P)
+    for group in range(G):
+        a = patches[:, group].mT.reshape(N * P, D)
+        s = g[:, :, group].permute(0, 3, 1, 2).reshape(N * P, k * c)
+        for block in pieces(N, size):
+            here = slice(block.start * P, block.stop * P)
+            rest = slice(block.start * P, None)
+            pairs = (a[here] @ a[rest].mT).mul_(s[here] @ s[rest].mT)
+            part = pairs.view(block.stop - block.start, P, -1, P).sum((1, 3))
+            total[block, block.start :] += part
+            total[block.stop :, block] += part[:, block.stop - block.start :].mT
+
+
+def _add_traced_direct(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
+    N, G, c, D, P = unit.shape
+    item, k = g.element_size(), g.shape[1]
+    signals = g.view(N, k, G, c, P).transpose(1, 2)
+    signals = signals.reshape(N, G, k * c, P) if G > 1 else g.view(N, 1, k * c, P)
+    # half of the space for patches of some inputs, half for rows of some channels
+    samples = fitting(work // 2, item * G * D * P * 2, N, f"patches of {unit.name!r}")
+    per_channel = item * N * G * D
+    size = fitting(work // 2, per_channel, k * c, f"gradients by {unit.name!r}")
+    kept = unit.patches() if samples == N else None
+    for block in pieces(k * c, size):
+        rows = g.new_empty(N, G, block.stop - block.start, D)
+        for some in pieces(N, samples):
+            a = unit.patches(some) if kept is None else kept[some]
+            torch.matmul(signals[some, :, block], a.mT, out=rows[some])
+        add_gram(total, rows.flatten(1))
+
+
+def add_diagonal(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
+    """Add the squared gradients by the weights of a product.
+
+    Args:
+        total: (N, k).
+        unit: the weights.
+        g: signals of some outputs, (N, k, C, P).
+        work: bytes for temporary arrays.
+
+    Raises:
+        ConfigError: the arrays for one input do not fit.
+    """
+    N, G, c, D, P = unit.shape
+    item, k = g.element_size(), g.shape[1]
+    direct = k * c * D * (P + ELEMENT)
+    structured = P**2 * (D + k * c + ELEMENT) + k * c * P * ELEMENT
+    structured_wins = structured < direct
+    array = P**2 + 2 * k * c * P if structured_wins else k * c * (D + P)
+    one = item * G * (2 * D * P + array)
+    for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
+        a = unit.patches(some)
+        s = g[some].view(-1, k, G, c, P).transpose(1, 2).reshape(len(a), G, k * c, P)
+        if structured_wins:
+            products = (s @ (a.mT @ a)).mul_(s).sum((1, 3))
+        else:
+            products = (s @ a.mT).square_().sum((1, 3))
+        if G > 1:
+            products = products.view(len(a), k, c)
+        total[some] += products.reshape(len(a), k, -1).sum(-1)
+        if unit.bias:
+            total[some] += g[some].sum(-1).square().sum(-1)
+
+
+class Store:
+    """What is kept of one unit until the signals of all outputs are known, for the full kernel.
+
+    Attributes:
+        unit: the parameters.
+        structured: True to keep signals, False to keep rows.
+        array: signals (G, N, P, c, K) or rows (N, K, ...).
+    """
+
+    def __init__(self, unit: Unit, outputs: int, structured: bool, like: Tensor) -> None:
+        N, G, c, D, P = unit.shape
+        self.unit, self.structured = unit, structured
+        if structured:
+            self.array = like.new_empty(G, N, P, c, outputs)
+        elif unit.kind == "product":
+            self.array = like.new_empty(N, outputs, G, c, D)
+        else:
+            self.array = like.new_empty(N, outputs, c)
+
+    def put(self, part: slice, of_call: Callable, work: int) -> None:
+        """Keep the signals of some outputs, or the rows made of them.
+
+        Args:
+            part: the outputs.
+            of_call: the function that returns the signals (N, k, C, P) of a call.
+            work: bytes for temporary arrays.
+
+        Raises:
+            ConfigError: the arrays for one input do not fit.
+        """
+        unit = self.unit
+        if unit.kind != "product":
+            self.array[:, part] = unit.rows(of_call)
+            return
+        N, G, c, D, P = unit.shape
+        g = unit.signals(of_call)
+        g = g.view(N, -1, G, c, P)
+        if self.structured:
+            self.array[..., part] = g.permute(2, 0, 4, 3, 1)
+            return
+        one = g.element_size() * G * (2 * D * P + g.shape[1] * c * (D + P))
+        for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
+            a = unit.patches(some)  # (n, G, D, P)
+            s = g[some].transpose(1, 2).reshape(len(a), G, -1, P)
+            rows = (s @ a.mT).view(len(a), G, -1, c, D)
+            self.array[some, part] = rows.transpose(1, 2)
+
+    def add_to(self, total: Tensor) -> None:
+        """Add the part of this unit to the full kernel, (N K, N K) with index i K + k."""
+        if not self.structured:
+            add_gram(total, self.array.flatten(2).flatten(0, 1))
+            return
+        N, G, c, D, P = self.unit.shape
+        K = self.array.shape[-1]
+        patches, blocks = self.unit.patches(), total.view(N, K, N, K)
+        if G == P == 1:
+            a, s = patches.view(N, D), self.array.view(N, c, K).mT.contiguous()
+            A = (a @ a.mT).add_(float(self.unit.bias))
+            for i in range(N):
+                part = (s[i] @ s[i:].flatten(0, 1).mT).view(K, N - i, K) * A[i, i:, None]
+                blocks[i, :, i:] += part
+                blocks[i + 1 :, :, i] += part[:, 1:].permute(1, 2, 0)
+            return
+        for group in range(G):
+            a, signals = patches[:, group], self.array[group]  # (N, D, P), (N, P, c, K)
+            for i in range(N):
+                A = a[i].mT @ a[i:]  # (n, P, P)
+                behind = (A @ signals[i:].flatten(2)).view(-1, P * c, K)
+                part = signals[i].view(P * c, K).mT @ behind  # (n, K, K)
+                blocks[i, :, i:] += part.transpose(0, 1)
+                blocks[i + 1 :, :, i] += part[1:].mT
+
+
+def full_plans(unit: Unit, outputs: int) -> tuple[tuple[float, int], tuple[float, int] | None]:
+    """Return cost and number of kept elements of the direct and of the structured order.
+
+    The second is None for scales and shifts.
+    """
+    N, G, c, D, P = unit.shape
+    K = outputs
+    if unit.kind != "product":
+        return ((K * N) ** 2 * c, N * K * c), None
+    direct = K * N * G * c * D * (P + K * N / 2 + ELEMENT), N * K * G * c * D
+    if G == P == 1:
+        return direct, ((K * N) ** 2 * (c + ELEMENT), N * K * c)
+    pairs = N**2 * P**2 * (D + K * c) + N**2 * P * c * K * (K + ELEMENT) + (N * K) ** 2 * ELEMENT
+    return direct, (G * pairs / 2, N * K * G * c * P)

@@ -1,0 +1,225 @@
+"""Kernels of fully connected networks in closed form, without autograd.
+
+With the layer inputs A_(l-1) (S, n_(l-1)) and the signals G_l (S, K, n_l), the derivatives of all
+outputs by the pre-activations of layer l, the parts of layer l are
+
+    traced     (A A^T + 1) o (G G^T), with the signals of the K outputs side by side, (S, K n_l)
+    full       the same with G as (S K, n_l)
+    diagonal   (|a|^2 + 1) |g|^2
+
+where o is the elementwise product and 1 stands for the bias. No gradient is stored. Source:
+equations 4 and 7 of ``beyond``; Novak, Sohl-Dickstein and Schoenholz, "Fast Finite Width Neural
+Tangent Kernel" (ICML 2022), call the order of these products structured derivatives.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from finitewidth.kernels.gated_networks import check_network
+from finitewidth.kernels.trained.budget import fitting, pieces
+from finitewidth.kernels.trained.fully_connected import FullyConnected
+
+ITEM = 8  # bytes of a float64
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Forward pass of a stack in float64.
+
+    Attributes:
+        weights: W_1 .. W_L, (R, n_(l-1), n_l).
+        inputs: A_0 .. A_(L-1), (R, S, n_(l-1)).
+        slopes: phi' of every layer that has an activation, (R, S, n_l).
+        with_biases: whether biases count as parameters.
+        activated: whether the output has an activation.
+    """
+
+    weights: Sequence[Tensor]
+    inputs: Sequence[Tensor]
+    slopes: Sequence[Tensor]
+    with_biases: bool
+    activated: bool
+
+
+def dense_terms(
+    network: FullyConnected, x: Tensor, what: str, by_layer: bool, budget: int
+) -> dict[str, Tensor]:
+    """Compute the parts of a kernel that belong to the layers of a stack.
+
+    Args:
+        network: the networks.
+        x: inputs (S, n0) or (R, S, n0).
+        what: "traced", "full" or "diagonal".
+        by_layer: False to add all layers up, under the name "".
+        budget: bytes for temporary arrays.
+
+    Returns:
+        For each layer a float64 tensor: traced (..., S, S), full (..., K, S, K, S), diagonal
+        (..., K, S). The leading axes are the replicas.
+
+    Raises:
+        ConfigError: the shapes do not match, or one replica does not fit into the budget.
+    """
+    network, x, leading = stacked(network, x)
+    count, S, K = len(x), x.shape[-2], network.outputs
+    shape = {"traced": (S, S), "full": (S, K, S, K), "diagonal": (S, K)}[what]
+    names = network.names if by_layer else ("",) * len(network.weights)
+    totals = {name: x.new_zeros((count, *shape), dtype=torch.float64) for name in names}
+    replicas, outputs = _chunks(network, S, count, what, budget)
+    for chosen in pieces(count, replicas):
+        run = forward(network, x, chosen)
+        for part in pieces(K, outputs):
+            for layer, signal in signals(run, part):
+                total = totals[names[layer]][chosen]
+                total = total[..., part] if what == "diagonal" else total
+                total += TERMS[what](run.inputs[layer], signal, run.with_biases)
+    order = {"traced": (1, 2), "full": (2, 1, 4, 3), "diagonal": (2, 1)}[what]
+    return {
+        name: total.permute(0, *order).reshape(*leading, *(shape[axis - 1] for axis in order))
+        for name, total in totals.items()
+    }
+
+
+def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor, tuple[int, ...]]:
+    """Return networks and inputs with one leading axis of R replicas, and their leading axes.
+
+    Raises:
+        ConfigError: the shapes do not match.
+    """
+    check_network(x, network.weights, network.biases)
+    leading = torch.broadcast_shapes(x.shape[:-2], network.replicas)
+
+    def flat(tensor: Tensor, own: int) -> Tensor:
+        axes = tensor.shape[tensor.dim() - own :]
+        return tensor.detach().expand(*leading, *axes).reshape(-1, *axes)
+
+    weights = [flat(weight, 2) for weight in network.weights]
+    biases = network.biases and [flat(bias, 1) for bias in network.biases]
+    return replace(network, weights=weights, biases=biases), flat(x, 2), tuple(leading)
+
+
+@torch.no_grad()
+def forward(network: FullyConnected, x: Tensor, chosen: slice = slice(None)) -> Pass:
+    """Run the forward pass of some replicas in float64.
+
+    Args:
+        network: the networks, from `stacked`.
+        x: inputs (R, S, n0), from `stacked`.
+        chosen: the replicas.
+    """
+    weights = [weight[chosen].double() for weight in network.weights]
+    biases = network.biases and [bias[chosen].double() for bias in network.biases]
+    phi, last = network.activation, len(weights) - 1
+    inputs, slopes = [x[chosen].double()], []
+    for layer, weight in enumerate(weights):
+        if layer == last and not network.activated_output:
+            break
+        h = inputs[-1] @ weight
+        h = h if biases is None else h + biases[layer][:, None, :]
+        value = phi.value(h)
+        slopes.append(phi.slope(h) if phi.slope_of_value is None else phi.slope_of_value(value))
+        inputs.append(value)
+    return Pass(weights, inputs[: last + 1], slopes, biases is not None, network.activated_output)
+
+
+def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
+    """Yield the layers, last first, with the derivatives of some outputs by h_l.
+
+    Args:
+        run: the forward pass.
+        outputs: the outputs, k of them.
+
+    Yields:
+        The number of the layer from 0, and a tensor (R, S, k, n_l).
+    """
+    last = len(run.weights) - 1
+    R, S, K = *run.inputs[0].shape[:2], run.weights[-1].shape[-1]
+    signal = torch.eye(K, dtype=torch.float64, device=run.inputs[0].device)[outputs]
+    signal = signal.expand(R, S, -1, K)
+    if run.activated:
+        signal = signal * run.slopes[last][:, :, None, :]
+    yield last, signal
+    for layer in range(last - 1, -1, -1):
+        back = run.weights[layer + 1].mT
+        if layer == last - 1:  # the signal above is diagonal
+            back = back[:, None, outputs, :]
+            if run.activated:
+                back = run.slopes[last][:, :, outputs, None] * back
+        else:
+            back = (signal.flatten(1, 2) @ back).view(R, S, -1, back.shape[-1])
+        slope = run.slopes[layer][:, :, None, :]
+        # a product of its own size is overwritten, which saves a copy of it
+        signal = back.mul_(slope) if layer < last - 1 else back * slope
+        yield layer, signal
+
+
+def times(run: Pass, vectors: Tensor) -> Tensor:
+    """Multiply the full kernels by vectors: J J^T v by one backward and one tangent pass.
+
+    Args:
+        run: the forward pass.
+        vectors: v, (R, S, K).
+
+    Returns:
+        (R, S, K).
+    """
+    last = len(run.weights) - 1
+    signal = vectors * run.slopes[last] if run.activated else vectors
+    back = [signal]
+    for layer in range(last - 1, -1, -1):
+        back.append((back[-1] @ run.weights[layer + 1].mT) * run.slopes[layer])
+    tangent = torch.zeros_like(back[-1])
+    for layer, signal in enumerate(reversed(back)):
+        if layer:
+            tangent = (tangent * run.slopes[layer - 1]) @ run.weights[layer]
+        A = run.inputs[layer]
+        short = A.shape[1] <= A.shape[2]  # a Gram matrix is cheaper than two products with A
+        tangent = tangent + ((A @ A.mT) @ signal if short else A @ (A.mT @ signal))
+        if run.with_biases:
+            tangent = tangent + signal.sum(1, keepdim=True)
+    return tangent * run.slopes[last] if run.activated else tangent
+
+
+def _traced(A: Tensor, G: Tensor, bias: bool) -> Tensor:
+    side_by_side = G.flatten(2)
+    return (A @ A.mT).add_(float(bias)).mul_(side_by_side @ side_by_side.mT)
+
+
+def _full(A: Tensor, G: Tensor, bias: bool) -> Tensor:
+    R, S, K, _ = G.shape
+    rows = G.flatten(1, 2)
+    products = (rows @ rows.mT).view(R, S, K, S, K)
+    return products.mul_((A @ A.mT).add_(float(bias))[:, :, None, :, None])
+
+
+def _diagonal(A: Tensor, G: Tensor, bias: bool) -> Tensor:
+    return (A.square().sum(-1) + float(bias))[:, :, None] * G.square().sum(-1)
+
+
+TERMS = {"traced": _traced, "full": _full, "diagonal": _diagonal}
+
+
+def _chunks(
+    network: FullyConnected, samples: int, replicas: int, what: str, budget: int
+) -> tuple[int, int]:
+    """Return how many replicas and how many outputs are computed at once.
+
+    All outputs of as many replicas as fit, or else some outputs of one replica.
+    """
+    widths = [weight.shape[-1] for weight in network.weights]
+    units = sum(widths) + network.weights[0].shape[-2]
+    weights = sum(weight.shape[-1] * weight.shape[-2] for weight in network.weights)
+    K = network.outputs
+    products = 3 * (samples * (K if what == "full" else 1)) ** 2
+    fixed = ITEM * (weights + 2 * samples * units + products)
+    per_output = ITEM * 3 * samples * max(widths)
+    one = fixed + K * per_output
+    if one <= budget:
+        return fitting(budget, one, replicas, "one replica"), K
+    if what == "full":
+        return fitting(budget, one, 1, "one replica"), K
+    fitting(budget, fixed + per_output, 1, "one replica with one output")
+    return 1, fitting(budget - fixed, per_output, K, "one output")

@@ -1,0 +1,159 @@
+"""Fully connected networks, single or stacked, as the closed forms of `dense` need them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.gated_networks import check_network
+from finitewidth.kernels.ntk_init.activations import (
+    RELU,
+    TANH,
+    Activation,
+    TensorMap,
+    activation_of,
+)
+
+IDENTITY = Activation("identity", lambda h: h, torch.ones_like)
+ELEMENTWISE = (
+    nn.CELU, nn.ELU, nn.GELU, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU,
+    nn.LogSigmoid, nn.Mish, nn.ReLU6, nn.SELU, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.Softsign,
+    nn.Tanhshrink,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FullyConnected:
+    """One fully connected network, or a stack of R networks of the same shape.
+
+    h_l = x_(l-1) W_l + b_l, x_l = phi(h_l), with l = 1..L. The output is h_L, or x_L if
+    ``activated_output``. The leading axes of all tensors are the replicas; they may be missing.
+
+    Attributes:
+        weights: W_1 .. W_L, (..., n_(l-1), n_l), as in `finitewidth.networks.weights`.
+        biases: b_1 .. b_L, (..., n_l). None for a network without biases; they are then not counted
+            as parameters.
+        activation: phi: "relu", "tanh", "erf", an `Activation`, or an elementwise torch callable.
+        activated_output: True if phi is also applied to the last layer.
+        names: names of the layers; their numbers from 0 by default.
+
+    Raises:
+        ConfigError: the shapes do not match or the activation is unknown.
+    """
+
+    weights: Sequence[Tensor]
+    biases: Sequence[Tensor] | None
+    activation: str | Activation | TensorMap
+    activated_output: bool = False
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not len(self.weights):
+            raise ConfigError("weights: the list is empty; it needs at least the output layer")
+        object.__setattr__(self, "activation", activation_of(self.activation))
+        names = self.names or tuple(str(layer) for layer in range(len(self.weights)))
+        object.__setattr__(self, "names", names)
+        first = self.weights[0]
+        check_network(first.new_empty((1, first.shape[-2])), self.weights, self.biases)
+
+    @property
+    def outputs(self) -> int:
+        """Return the number of outputs, K."""
+        return self.weights[-1].shape[-1]
+
+    @property
+    def replicas(self) -> tuple[int, ...]:
+        """Return the leading axes, (R,) for a stack and () for one network."""
+        return torch.broadcast_shapes(*(weight.shape[:-2] for weight in self.weights))
+
+    def without_output(self) -> "FullyConnected":
+        """Return the network whose outputs are the features x_(L-1), the last hidden layer.
+
+        Raises:
+            ConfigError: there is no hidden layer.
+        """
+        if len(self.weights) < 2:
+            raise ConfigError("network: it has one layer; features need at least one hidden layer")
+        biases = None if self.biases is None else self.biases[:-1]
+        return replace(
+            self, weights=self.weights[:-1], biases=biases, names=self.names[:-1],
+            activated_output=True,
+        )  # fmt: skip
+
+
+def as_fully_connected(network: nn.Module) -> FullyConnected | None:
+    """Return a torch network in this form if it is a plain stack of dense layers, else None.
+
+    It must be an `nn.Sequential` of `nn.Linear` layers with the same elementwise activation after
+    each, or with none. It may start with `nn.Flatten` and end with the activation. All parameters
+    must be trainable, all layers different, and no module may have hooks.
+    """
+    if type(network) is not nn.Sequential:
+        return None
+    modules = list(_leaves(network))
+    if modules and type(modules[0][1]) is nn.Flatten and modules[0][1].start_dim == 1:
+        modules = modules[1:]
+    linear = [(name, module) for name, module in modules if type(module) is nn.Linear]
+    if not linear or modules[0][1] is not linear[0][1] or not all(map(_plain, linear)):
+        return None
+    if len({id(p) for _, module in linear for p in module.parameters()}) < sum(
+        len(list(module.parameters())) for _, module in linear
+    ):
+        return None
+    activation = _common_activation([module for _, module in modules])
+    with_bias = {module.bias is not None for _, module in linear}
+    if activation is None or len(with_bias) > 1:
+        return None
+    return FullyConnected(
+        weights=[module.weight.detach().mT for _, module in linear],
+        biases=[module.bias.detach() for _, module in linear] if True in with_bias else None,
+        activation=activation,
+        activated_output=type(modules[-1][1]) is not nn.Linear,
+        names=tuple(name for name, _ in linear),
+    )
+
+
+def _leaves(network: nn.Sequential, prefix: str = "") -> Iterator[tuple[str, nn.Module]]:
+    for name, module in network.named_children():
+        if type(module) is nn.Sequential:
+            yield from _leaves(module, f"{prefix}{name}.")
+        else:
+            yield prefix + name, module
+
+
+def _plain(named: tuple[str, nn.Module]) -> bool:
+    """Tell whether a linear layer has its own trainable parameters and no hooks."""
+    module = named[1]
+    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
+    names = set(module._parameters) == {"weight", "bias"}
+    return names and not hooks and all(p.requires_grad for p in module.parameters())
+
+
+def _common_activation(modules: Sequence[nn.Module]) -> Activation | None:
+    """Return the activation between linear layers; None if they differ or are not elementwise."""
+    runs: list[list[nn.Module]] = []  # the modules after each linear layer
+    for module in modules:
+        if type(module) is nn.Linear:
+            runs.append([])
+        elif runs:
+            runs[-1].append(module)
+    if not runs[-1] and len(runs) > 1:  # a linear output
+        runs = runs[:-1]
+    kinds = {tuple(repr(module).replace("inplace=True", "") for module in run) for run in runs}
+    if len(kinds) != 1 or len(runs[0]) > 1:
+        return None
+    return _activation(runs[0][0]) if runs[0] else IDENTITY
+
+
+def _activation(module: nn.Module) -> Activation | None:
+    if type(module) is nn.ReLU:
+        return RELU
+    if type(module) is nn.Tanh:
+        return TANH
+    if type(module) is nn.Identity:
+        return IDENTITY
+    if type(module) in ELEMENTWISE:
+        return activation_of(lambda h: module(h.clone()))  # it may work in place
+    return None

@@ -1,0 +1,271 @@
+"""The tangent kernel of a given network: one interface for stacks and for torch modules."""
+
+from collections.abc import Callable
+from typing import Literal, TypedDict, Unpack, get_args
+
+import torch
+from torch import Tensor, nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import dense
+from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
+from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair
+from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.hooked import Request, module_terms
+from finitewidth.kernels.trained.products import module_times
+
+Network = FullyConnected | nn.Module
+Kernel = Literal["traced", "full", "diagonal"]
+Unreachable = Literal["jacobian", "refuse"]
+
+
+class Options(TypedDict, total=False):
+    """Options of all functions of this module.
+
+    Attributes:
+        of: for modules: the function x -> (N, K) whose kernel is wanted, such as the features of
+            the network; the network itself by default.
+        parameters: for modules: tells by its name whether a trainable parameter is counted; all by
+            default. Frozen parameters (``requires_grad=False``) are never counted.
+        unreachable: for modules: what to do with parameters that hooks cannot reach. "jacobian"
+            (default) computes their gradients input by input and output by output; "refuse" raises.
+        budget: bytes for temporary arrays, `DEFAULT_BUDGET` by default. The network, the graph of
+            its forward pass, and the result are not counted.
+    """
+
+    of: Callable[[Tensor], Tensor] | None
+    parameters: Callable[[str], bool] | None
+    unreachable: Unreachable
+    budget: int
+
+
+def terms(
+    network: Network, x: Tensor, *, kernel: Kernel = "traced", **options: Unpack[Options]
+) -> dict[str, Tensor]:
+    """Compute the parts of a kernel that belong to the layers; their sum is the kernel.
+
+    Args:
+        network: networks or a module, see `traced_kernel`.
+        x: inputs, see `traced_kernel`.
+        kernel: "traced", "full" or "diagonal"; the shapes are those of `traced_kernel`,
+            `full_kernel` and `diagonal`.
+        **options: see `Options`.
+
+    Returns:
+        A float64 tensor for each layer by its name: the parameters of one module, or one parameter
+        that hooks cannot reach.
+
+    Raises:
+        ConfigError: see `traced_kernel`.
+    """
+    return _terms(network, x, kernel, True, options)
+
+
+def traced_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Compute Theta(i, j) = sum_k <grad f_k(x_i), grad f_k(x_j)> over all counted parameters.
+
+    Stacks, and `nn.Sequential` of `nn.Linear` with one elementwise activation, are computed in
+    closed form in float64 (`dense`). Other modules need one forward pass and one backward sweep for
+    each output, in the type of the network; products are added up in float64 (`hooked`). In
+    float32 the error is about 1e-7 to 1e-5 of the norm of the kernel, and grows with the depth.
+
+    Args:
+        network: `FullyConnected`, or a torch module whose outputs depend on one input each. Batch
+            norms must use running statistics, and dropout must be off: ``network.eval()``.
+        x: inputs, (S, n0) or (R, S, n0) for a stack, (N, ...) for a module.
+        **options: see `Options`.
+
+    Returns:
+        Float64, (..., S, S) with the replica axes of a stack, (N, N) for a module.
+
+    Raises:
+        ConfigError: the kernel would be wrong, for a reason that the message gives; the budget is
+            too small; or an option is unknown.
+    """
+    return _total(network, x, "traced", options)
+
+
+def full_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Compute Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>.
+
+    Arguments and errors are those of `traced_kernel`.
+
+    Returns:
+        Float64, (..., K, S, K, S): output and input of the row, output and input of the column.
+    """
+    return _total(network, x, "full", options)
+
+
+def diagonal(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Compute |grad f_k(x_i)|^2, float64, (..., K, S).
+
+    Arguments and errors are those of `traced_kernel`.
+    """
+    return _total(network, x, "diagonal", options)
+
+
+def output_norms(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Compute |Theta_ks|_F, the Frobenius norms over inputs for all pairs of outputs.
+
+    Arguments and errors are those of `traced_kernel`.
+
+    Returns:
+        Float64, (..., K, K).
+    """
+    return full_kernel(network, x, **options).square().sum((-3, -1)).sqrt()
+
+
+def from_features(kernel: Tensor, head: Tensor, features: Tensor, *, bias: bool) -> Tensor:
+    """Compute the full kernel of f = W h + b from that of the features h.
+
+    Theta_cs(i, j) = W_c Theta^h(i, j) W_s^T + delta_cs (<h_i, h_j> [+ 1]).
+
+    Args:
+        kernel: Theta^h, (n, N, n, N).
+        head: W, (C, n).
+        features: h, (N, n).
+        bias: whether b counts as a parameter.
+
+    Returns:
+        (C, N, C, N) in the type of ``kernel``.
+    """
+    W, h = head.detach().to(kernel), features.detach().to(kernel)
+    theta = torch.einsum("cm,minj,sn->cisj", W, kernel, W)
+    theta.diagonal(dim1=0, dim2=2).add_((h @ h.mT + float(bias))[..., None])
+    return theta
+
+
+def largest_eigenvalue(
+    network: Network,
+    x: Tensor,
+    *,
+    start: Tensor | None = None,
+    products: int = 60,
+    tolerance: float = 1e-6,
+    per_input: bool = False,
+    **options: Unpack[Options],
+) -> Eigenpair:
+    """Estimate the largest eigenvalue of the full (S K, S K) kernel without forming it.
+
+    A product with the kernel takes one backward and one tangent pass. Gradient descent with the
+    loss (1/2S) sum |f - y|^2 is stable near a minimum if its rate is below 2 / (eigenvalue / S).
+
+    Args:
+        network: see `traced_kernel`.
+        x: see `traced_kernel`.
+        start: vector of an earlier call, (R, S, K) or (S, K); drawn at random with a fixed seed by
+            default. A good start saves most of the products.
+        products: largest number of products.
+        tolerance: relative residual at which the iteration ends. The relative error of the value is
+            at most the residual if another eigenvalue is not larger still, and about its square
+            divided by the relative distance of the next eigenvalue.
+        per_input: True to divide by the number of inputs S.
+        **options: see `Options`; ``unreachable`` and ``budget`` are not needed.
+
+    Returns:
+        The estimates, float64 for a stack; in the type of the network for a module.
+
+    Raises:
+        ConfigError: see `traced_kernel`.
+    """
+    stack, x = _closed_form(network, x, options)
+    if stack is not None:
+        stack, x, leading = dense.stacked(stack, x)
+        run = dense.forward(stack, x)
+        shape, times = (len(x), x.shape[1], stack.outputs), lambda v: dense.times(run, v)
+        like = run.inputs[0]
+    else:
+        times, like = module_times(network, options.get("of") or network, x,
+                                   _counted(network, options.get("parameters")))  # fmt: skip
+        shape, leading = (1, *like.shape), ()
+    if start is None:
+        stream = torch.Generator().manual_seed(0)
+        one = torch.randn(shape[1:], generator=stream, dtype=torch.float64)
+        start = one.expand(shape)  # the same for all replicas
+    elif start.shape != (*leading, *shape[1:]):
+        raise ConfigError(
+            f"start: shape {tuple(start.shape)} must be {(*leading, *shape[1:])}, as the outputs"
+        )
+    flat = start.to(like).reshape(shape).flatten(1)
+    found = largest_eigenpair(
+        lambda v: times(v.view(shape)).flatten(1), flat, max(products, 2), tolerance
+    )
+    scale = shape[1] if per_input else 1
+    return Eigenpair(
+        found.value.reshape(leading) / scale, found.vector.reshape(*leading, *shape[1:]),
+        found.residual.reshape(leading), found.products,
+    )  # fmt: skip
+
+
+def _total(network: Network, x: Tensor, kernel: Kernel, options: Options) -> Tensor:
+    return _terms(network, x, kernel, False, options)[""]
+
+
+def _terms(
+    network: Network, x: Tensor, kernel: str, by_layer: bool, options: Options
+) -> dict[str, Tensor]:
+    if kernel not in get_args(Kernel):
+        raise ConfigError(f"kernel: {kernel!r} must be one of {', '.join(get_args(Kernel))}")
+    budget = options.get("budget", DEFAULT_BUDGET)
+    stack, x = _closed_form(network, x, options)
+    if stack is not None:
+        return dense.dense_terms(stack, x, kernel, by_layer, budget)
+    unreachable = options.get("unreachable", "jacobian")
+    request = Request(options.get("of") or network, x, by_layer, unreachable, budget)
+    return module_terms(network, request, _counted(network, options.get("parameters")), kernel)
+
+
+def _closed_form(
+    network: Network, x: Tensor, options: Options
+) -> tuple[FullyConnected | None, Tensor]:
+    """Return a network in closed form, if it has one, and its inputs.
+
+    Raises:
+        ConfigError: an option is unknown or does not suit the network.
+    """
+    unknown = set(options) - set(Options.__annotations__)
+    if unknown:
+        raise ConfigError(
+            f"{min(unknown)}: unknown option; allowed are {', '.join(Options.__annotations__)}"
+        )
+    if options.get("unreachable", "jacobian") not in get_args(Unreachable):
+        raise ConfigError(
+            f"unreachable: {options['unreachable']!r} must be one of "
+            f"{', '.join(get_args(Unreachable))}"
+        )
+    special = options.get("of") or options.get("parameters")
+    if isinstance(network, FullyConnected):
+        if special:
+            raise ConfigError(
+                "of, parameters: they are for torch modules; for a stack use without_output(), or "
+                "biases=None"
+            )
+        return network, x
+    if not isinstance(network, nn.Module):
+        raise ConfigError(
+            f"network: {type(network).__name__} must be FullyConnected or a torch module"
+        )
+    stack = None if special else as_fully_connected(network)
+    if stack is None:
+        return None, x
+    flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
+    return (stack, flat) if flat.dim() == 2 else (None, x)
+
+
+def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[str, nn.Parameter]:
+    """Return the parameters of the kernel by name.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    counted = {
+        name: parameter
+        for name, parameter in network.named_parameters()
+        if parameter.requires_grad and (chosen is None or chosen(name))
+    }
+    if not counted:
+        raise ConfigError(
+            "network: no parameter is counted; they need requires_grad=True, and parameters= must "
+            "accept some names"
+        )
+    return counted
