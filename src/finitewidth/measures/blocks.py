@@ -1,0 +1,151 @@
+"""Blocks of kernel matrices: means over pairs of inputs by their classes, and label alignment.
+
+All functions take kernels (..., S, S) and the labels (S,) of the inputs.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from finitewidth.common.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class BlockMeans:
+    """Means of the entries of kernels over kinds of pairs of inputs, each (...,).
+
+    A mean over no pairs is nan: ``same_class`` if no class has two inputs, ``other_class`` if there
+    is one class.
+
+    Attributes:
+        diagonal: over pairs of an input with itself; gamma_d, kappa_d in ``collapse``, Theta_d in
+            ``beyond``.
+        same_class: over pairs of different inputs of one class; gamma_c, Theta_c (``beyond``
+            equation 23).
+        same_class_with_diagonal: over all pairs of one class, the diagonal included. The authors'
+            code for ``beyond`` Figure 4 computes this one.
+        other_class: over pairs of different classes; gamma_n, Theta_n.
+        spread_diagonal: standard deviation of the diagonal.
+        spread_same: standard deviation over the pairs of ``same_class``.
+        spread_other: standard deviation over the pairs of ``other_class``.
+    """
+
+    diagonal: np.ndarray
+    same_class: np.ndarray
+    same_class_with_diagonal: np.ndarray
+    other_class: np.ndarray
+    spread_diagonal: np.ndarray
+    spread_same: np.ndarray
+    spread_other: np.ndarray
+
+
+def block_means(kernel: Any, labels: Any) -> BlockMeans:
+    """Return the means of a block-structured kernel, see `BlockMeans`.
+
+    Source: ``beyond`` equation 23, ``collapse`` Definition 3.1.
+
+    Args:
+        kernel: (..., S, S).
+        labels: the classes, (S,).
+
+    Raises:
+        ConfigError: the shapes do not match.
+    """
+    theta, together = _checked(kernel, labels)
+    alone = np.eye(len(together), dtype=bool)
+    diagonal, spread_diagonal = _moments(theta, alone)
+    same, spread_same = _moments(theta, together & ~alone)
+    other, spread_other = _moments(theta, ~together)
+    return BlockMeans(
+        diagonal=diagonal,
+        same_class=same,
+        same_class_with_diagonal=_moments(theta, together)[0],
+        other_class=other,
+        spread_diagonal=spread_diagonal,
+        spread_same=spread_same,
+        spread_other=spread_other,
+    )
+
+
+def gap(means: BlockMeans) -> np.ndarray:
+    """Return (same class - other class) / diagonal, (...,).
+
+    It is 0 for a constant kernel and 1 if classes are orthogonal and inputs of a class alike. A
+    kernel that does not know the labels can have a positive gap, if inputs of a class are similar.
+    """
+    return (means.same_class - means.other_class) / means.diagonal
+
+
+def alignment(kernel: Any, labels: Any) -> np.ndarray:
+    """Return the cosine of kernels and of the label matrix Y Y^T, (...,).
+
+    A = <K, Y Y^T>_F / (|K|_F |Y Y^T|_F), where Y Y^T is 1 for pairs of one class and 0 otherwise.
+    Source: thesis (2.63), ``collapse`` Figure 2. A constant kernel has the alignment 1/sqrt(C) if
+    the C classes are of equal size.
+
+    Args:
+        kernel: (..., S, S).
+        labels: the classes, (S,).
+
+    Raises:
+        ConfigError: the shapes do not match, or a kernel is zero.
+    """
+    theta, together = _checked(kernel, labels)
+    return _cosine(theta, together.astype(float))
+
+
+def centred_alignment(kernel: Any, labels: Any) -> np.ndarray:
+    """Return the cosine of H K H and H Y Y^T H, where H = 1 - 1 1^T / S, (...,).
+
+    The mean over the inputs is removed from the gradients and from the labels, so a constant that
+    is added to the kernel does not count (Cortes, Mohri and Rostamizadeh 2012, Definition 4).
+
+    Args:
+        kernel: (..., S, S).
+        labels: the classes, (S,), at least two.
+
+    Raises:
+        ConfigError: the shapes do not match, a kernel is constant, or there is one class.
+    """
+    theta, together = _checked(kernel, labels)
+    if together.all():
+        raise ConfigError("labels: there is one class; centred alignment needs at least two")
+    centred = _centred(theta)
+    # what rounding leaves of a constant kernel has no direction
+    rounding = 64 * np.finfo(float).eps * np.linalg.norm(theta, axis=(-2, -1))
+    if (np.linalg.norm(centred, axis=(-2, -1)) <= rounding).any():
+        raise ConfigError("kernel: it is constant; centred alignment needs one that is not")
+    return _cosine(centred, _centred(together.astype(float)))
+
+
+def _moments(theta: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of the entries at the chosen pairs."""
+    if not pairs.any():
+        nothing = np.full(theta.shape[:-2], np.nan)
+        return nothing, nothing
+    entries = theta[..., pairs]
+    return entries.mean(axis=-1), entries.std(axis=-1)
+
+
+def _cosine(theta: np.ndarray, target: np.ndarray) -> np.ndarray:
+    size = np.linalg.norm(theta, axis=(-2, -1))
+    if not (size != 0).all():
+        raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
+    return (theta * target).sum(axis=(-2, -1)) / (size * np.linalg.norm(target))
+
+
+def _centred(matrix: np.ndarray) -> np.ndarray:
+    matrix = matrix - matrix.mean(axis=-1, keepdims=True)
+    return matrix - matrix.mean(axis=-2, keepdims=True)
+
+
+def _checked(kernel: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the kernel in float64, and the pairs of one class, (S, S)."""
+    theta, classes = np.asarray(kernel, dtype=float), np.asarray(labels)
+    if classes.ndim != 1 or theta.ndim < 2 or theta.shape[-2:] != (len(classes),) * 2:
+        raise ConfigError(
+            f"kernel: shape {theta.shape} must be (..., S, S) for labels (S,), which are "
+            f"{classes.shape}"
+        )
+    return theta, classes[:, None] == classes

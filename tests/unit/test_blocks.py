@@ -1,0 +1,122 @@
+"""Block means and alignments of kernels against loops over pairs, and on kernels known exactly."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.measures.blocks import alignment, block_means, centred_alignment, gap
+
+LABELS = np.array([0, 0, 0, 1, 1, 2])
+
+
+def kernels(seed=0, leading=(2, 3)):
+    J = np.random.default_rng(seed).normal(size=(*leading, 6, 9))
+    return J @ np.swapaxes(J, -1, -2)
+
+
+def test_means_are_those_of_a_loop_over_pairs():
+    theta = kernels()
+    means = block_means(theta, LABELS)
+    pairs = [(i, j) for i in range(6) for j in range(6)]
+    kinds = {
+        "diagonal": [(i, j) for i, j in pairs if i == j],
+        "same": [(i, j) for i, j in pairs if i != j and LABELS[i] == LABELS[j]],
+        "other": [(i, j) for i, j in pairs if LABELS[i] != LABELS[j]],
+    }
+    values = {kind: np.array([theta[..., i, j] for i, j in at]) for kind, at in kinds.items()}
+    np.testing.assert_allclose(means.diagonal, values["diagonal"].mean(0))
+    np.testing.assert_allclose(means.same_class, values["same"].mean(0))
+    np.testing.assert_allclose(means.other_class, values["other"].mean(0))
+    both = np.concatenate([values["diagonal"], values["same"]])
+    np.testing.assert_allclose(means.same_class_with_diagonal, both.mean(0))
+    np.testing.assert_allclose(means.spread_diagonal, values["diagonal"].std(0))
+    np.testing.assert_allclose(means.spread_same, values["same"].std(0))
+    np.testing.assert_allclose(means.spread_other, values["other"].std(0))
+    wanted = (means.same_class - means.other_class) / means.diagonal
+    np.testing.assert_allclose(gap(means), wanted)
+
+
+@given(
+    values=st.lists(st.floats(-2, 2), min_size=3, max_size=3),
+    per_class=st.integers(2, 5),
+    classes=st.integers(2, 5),
+    seed=st.integers(0, 99),
+)
+def test_a_block_structured_kernel_gives_its_three_values(values, per_class, classes, seed):
+    labels = np.random.default_rng(seed).permutation(np.repeat(np.arange(classes), per_class))
+    d, c, n = values
+    same = labels[:, None] == labels
+    theta = np.where(same, c, n).astype(float)
+    np.fill_diagonal(theta, d)
+    means = block_means(theta, labels)
+    found = (means.diagonal, means.same_class, means.other_class)
+    np.testing.assert_allclose(found, (d, c, n), atol=1e-12)
+    np.testing.assert_allclose(
+        (means.spread_diagonal, means.spread_same, means.spread_other), 0, atol=1e-12
+    )
+    # with m inputs a class the two definitions differ by (d - c) / m
+    np.testing.assert_allclose(
+        means.same_class_with_diagonal - means.same_class, (d - c) / per_class, atol=1e-12
+    )
+
+
+def test_missing_pairs_give_nan():
+    means = block_means(np.eye(3), [0, 1, 2])
+    assert np.isnan(means.same_class)
+    assert np.isnan(means.spread_same)
+    assert np.isnan(block_means(np.eye(3), [5, 5, 5]).other_class)
+
+
+def test_alignment_with_the_label_matrix():
+    labels = np.repeat(np.arange(4), 3)
+    ideal = (labels[:, None] == labels).astype(float)
+    assert alignment(ideal, labels) == pytest.approx(1)
+    assert centred_alignment(ideal, labels) == pytest.approx(1)
+    assert alignment(np.ones((12, 12)), labels) == pytest.approx(1 / np.sqrt(4))
+    assert alignment(np.eye(12), labels) == pytest.approx(1 / np.sqrt(3))
+
+
+def test_alignments_by_their_matrix_form():
+    theta = kernels()
+    Y = np.eye(3)[LABELS]
+    H = np.eye(6) - 1 / 6
+
+    def cosine(a, b):
+        return np.trace(a @ b) / np.sqrt(np.trace(a @ a) * np.trace(b @ b))
+
+    for index in np.ndindex(2, 3):
+        K, L = theta[index], Y @ Y.T
+        np.testing.assert_allclose(alignment(theta, LABELS)[index], cosine(K, L))
+        np.testing.assert_allclose(
+            centred_alignment(theta, LABELS)[index], cosine(H @ K @ H, H @ L @ H)
+        )
+
+
+@given(shift=st.floats(0, 1e3), scale=st.floats(0.01, 100), seed=st.integers(0, 99))
+def test_what_changes_alignments_and_what_does_not(shift, scale, seed):
+    theta = kernels(seed, ())
+    np.testing.assert_allclose(alignment(scale * theta, LABELS), alignment(theta, LABELS))
+    moved = scale * theta + shift
+    np.testing.assert_allclose(
+        centred_alignment(moved, LABELS), centred_alignment(theta, LABELS), rtol=1e-6
+    )
+    order = np.random.default_rng(seed).permutation(6)
+    shuffled = theta[order][:, order]
+    np.testing.assert_allclose(alignment(shuffled, LABELS[order]), alignment(theta, LABELS))
+
+
+@pytest.mark.parametrize(
+    ("function", "kernel", "labels", "word"),
+    [
+        (block_means, np.eye(3), [0, 1], "shape"),
+        (block_means, np.eye(3), [[0, 1, 2]], "shape"),
+        (alignment, np.zeros((2, 2)), [0, 1], "zero"),
+        (centred_alignment, 3.7 * np.ones((7, 7)), [0, 1, 0, 1, 0, 1, 0], "constant"),
+        (centred_alignment, np.eye(2), [1, 1], "one class"),
+    ],
+)
+def test_refusals(function, kernel, labels, word):
+    with pytest.raises(ConfigError, match=word):
+        function(kernel, labels)
