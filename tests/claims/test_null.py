@@ -95,9 +95,9 @@ def test_borderline_estimates_contradict_the_ledger_no_more_often_than_stated(ve
 
 @each_claim
 def test_clear_failures_contradict(claim):
-    """The same with truths 6 standard errors on the wrong side."""
+    """The same with truths 6 standard errors on the wrong side; too few for less than 5 runs."""
     for parts in map(null.all_binding, compared(claim)):
-        sampled = [part for part in parts if not part.exact and part.chance is None]
+        sampled = [p for p in parts if not p.exact and p.chance is None and p.dof >= 4]
         if not sampled:
             continue
         uniforms = null.uniforms_of(null.stream(claim.id), INDEPENDENT, (20, len(sampled)))
