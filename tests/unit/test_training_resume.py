@@ -176,7 +176,7 @@ def saves_of(run, monkeypatch, took, seconds, step=1.0):
 
     original, store.save = loop._Training._step, save
     with monkeypatch.context() as patch:
-        patch.setattr(loop.time, "monotonic", lambda: clock[0])
+        patch.setattr(time, "monotonic", lambda: clock[0])
         patch.setattr(loop._Training, "_step", stepping)
         loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=seconds)
     return saved, len(saved) * took / clock[0]

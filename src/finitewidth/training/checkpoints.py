@@ -4,6 +4,9 @@ import errno
 import hashlib
 import io
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,6 +15,35 @@ import torch
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import LOG
 from finitewidth.common.result_files import atomic
+
+LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
+PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
+
+
+class SavingTimes:
+    """When to write checkpoints: at least some seconds apart, longer apart if saving takes long."""
+
+    def __init__(self, seconds: float):
+        """Start the clock.
+
+        Args:
+            seconds: between two checkpoints.
+        """
+        self.seconds = seconds
+        self._next = time.monotonic() + seconds
+
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() > self._next
+
+    @contextmanager
+    def saving(self) -> Iterator[None]:
+        """Measure how long the block takes that saves, and set the next time."""
+        started = time.monotonic()
+        yield
+        ended = time.monotonic()
+        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
+        self._next = ended + max(self.seconds, pause)
 
 
 class CheckpointStore:

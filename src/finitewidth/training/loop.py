@@ -1,6 +1,5 @@
 """The training loop for stacked replicas. A training can be interrupted and resumed exactly."""
 
-import time
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -11,15 +10,13 @@ from torch import Tensor
 from finitewidth.common.progress import LOG, Progress
 from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.weights import generator
-from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
 from finitewidth.training.losses import batch_losses, correct
 from finitewidth.training.optimisers import StackedOptimiser
 from finitewidth.training.run import TrainingRun
 from finitewidth.training.stack import Images, Stack, Trained, build_stack
 
 EVALUATION_BATCH = 500
-LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
-PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
 
 
 @dataclass
@@ -97,8 +94,8 @@ class _Training:
         self.trained = stack.trained()
         step_sizes = [replica.step_size for replica in run.replicas]
         self.optimiser = StackedOptimiser(run.optimiser, self.trained, step_sizes)
-        self.checkpoints, self.seconds = checkpoints, seconds
-        self.save_at = time.monotonic() + seconds if checkpoints else float("inf")
+        self.checkpoints = checkpoints
+        self.saving_times = SavingTimes(seconds if checkpoints else float("inf"))
         self.steps_per_epoch = -(-images.train_count // run.batch_size)
         self.state = State(epoch=0, step=0, sums=self._no_sums())
 
@@ -128,7 +125,7 @@ class _Training:
             self._step(batch)
             state.step = step + 1
             progress.advance()
-            if time.monotonic() > self.save_at:
+            if self.saving_times.due():
                 self.save()
         state.epoch, state.step = state.epoch + 1, 0
         self._record()
@@ -239,17 +236,14 @@ class _Training:
 
     def save(self) -> None:
         """Write a checkpoint and set the time of the next one."""
-        started = time.monotonic()
-        state = {
-            "trained": [tensor.detach() for tensor in self.trained],
-            "optimiser": self.optimiser.state(),
-            **vars(self.state),
-        }
-        number = self.state.epoch * self.steps_per_epoch + self.state.step
-        self.checkpoints.save(number, state)
-        ended = time.monotonic()
-        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
-        self.save_at = ended + max(self.seconds, pause)
+        with self.saving_times.saving():
+            state = {
+                "trained": [tensor.detach() for tensor in self.trained],
+                "optimiser": self.optimiser.state(),
+                **vars(self.state),
+            }
+            number = self.state.epoch * self.steps_per_epoch + self.state.step
+            self.checkpoints.save(number, state)
         LOG.info("checkpoint after epoch %d, step %d", self.state.epoch, self.state.step)
 
     def resume(self) -> None:

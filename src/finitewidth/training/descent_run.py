@@ -1,0 +1,281 @@
+"""A gradient descent of a stack in progress: clocks, records and stops of every network."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.training.fully_connected import Passes, Stack, joined
+from finitewidth.training.stopping import NEVER, READINGS, Stops
+
+MODES = ("steps", "graded", "flow")
+START_ITERATIONS = 30  # of the power iteration, at the start
+RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
+Kernel = Callable[[Stack], Tensor]  # traced tangent kernels (R, S, S) of a stack, in float64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a descent does.
+
+    Attributes:
+        steps: number of steps of gradient descent.
+        rates: rate of each network, (R,).
+        times: numbers of steps after which a network is recorded, besides 0 and its last step.
+        mode: ``steps`` for gradient descent as written; ``graded`` for steps that are several at
+            once where that is accurate, see `graded`; ``flow`` for gradient flow where that is
+            accurate, see `flow`, and graded steps elsewhere.
+        cap: largest rate of a graded step in units of 1/lambda_max.
+        share: a graded step makes at most t/share steps at once after t steps.
+        tolerance: error of a step of the flow, relative to the way from the initial weights.
+        steepest: largest rate in units of 1/lambda_max for which the flow is used.
+        stop: reading of the stopping rule by which networks stop, ``window`` or ``each``; None if
+            they do not stop. Both readings are recorded in any case.
+        fall, patience: of the stopping rule.
+    """
+
+    steps: int
+    rates: tuple[float, ...]
+    times: tuple[int, ...] = ()
+    mode: str = "graded"
+    cap: float = 0.5
+    share: int = 32
+    tolerance: float = 3e-4
+    steepest: float = 0.25
+    stop: str | None = "window"
+    fall: float = 1e-7
+    patience: int = 100
+
+    def __post_init__(self) -> None:
+        """Reject plans that cannot be carried out.
+
+        Raises:
+            ConfigError: the mode or the reading is unknown, or a number is out of range.
+        """
+        if self.mode not in MODES:
+            raise ConfigError(f"mode: {self.mode!r} is unknown; allowed: {', '.join(MODES)}")
+        if self.stop is not None and self.stop not in READINGS:
+            raise ConfigError(f"stop: {self.stop!r} is unknown; allowed: {', '.join(READINGS)}")
+        if self.steps < 0 or any(not 0 <= time <= self.steps for time in self.times):
+            raise ConfigError(f"times = {self.times}: allowed: 0 to steps = {self.steps}")
+        if not 0 <= self.cap <= 0.5 or self.share < 1:
+            raise ConfigError(f"cap = {self.cap}, share = {self.share}: allowed: 0 to 0.5; from 1")
+
+
+@dataclass
+class Clocks:
+    """Counters of all networks of a descent, (R,) each.
+
+    Attributes:
+        time: steps of gradient descent made.
+        jump: steps that the last gradient made, until its result has been taken account of.
+        gradients: gradients computed.
+        largest_jump: largest number of steps made with one gradient.
+        recorded: last recorded time.
+        flowed: number of steps made by the flow.
+        eta_lambda: last estimate of rate times lambda_max.
+        eta_lambda_start, eta_lambda_max: at the start, and the largest at recorded times.
+    """
+
+    time: np.ndarray
+    jump: np.ndarray
+    gradients: np.ndarray
+    largest_jump: np.ndarray
+    recorded: np.ndarray
+    flowed: np.ndarray
+    eta_lambda: np.ndarray
+    eta_lambda_start: np.ndarray
+    eta_lambda_max: np.ndarray
+
+    @classmethod
+    def started(cls, replicas: int) -> "Clocks":
+        """Return counters at the start."""
+        zeros = [np.zeros(replicas, dtype=np.int64) for _ in range(4)]
+        numbers = [np.full(replicas, np.nan), np.full(replicas, np.nan), np.zeros(replicas)]
+        return cls(*zeros, np.full(replicas, NEVER), np.zeros(replicas, dtype=np.int64), *numbers)
+
+
+@dataclass
+class Run:
+    """A descent in progress. All but the first five attributes change and are in a checkpoint.
+
+    Attributes:
+        plan: what is done.
+        initial: the initial networks; never changed.
+        x, y: inputs (S, n_0) and targets (S, K).
+        kernel: computes traced tangent kernels.
+        places: numbers, within ``initial``, of the networks that are descending now, ascending.
+        stack: these networks, changed in place.
+        waiting: name of a later phase -> networks that take part in it, with their numbers.
+        phase: number of the phase.
+        count: gradients of each descending network since the phase began.
+        stops, clocks: of all networks.
+        vectors: of the power iteration, (R, S, K).
+        kernels: at the start, (R, S, S).
+        snapshots, ends: rows so far, see `finitewidth.training.descent.Descent`.
+        solver: tensors of the flow.
+    """
+
+    plan: Plan
+    initial: Stack
+    x: Tensor
+    y: Tensor
+    kernel: Kernel
+    places: np.ndarray = field(init=False)
+    stack: Stack = field(init=False)
+    waiting: dict[str, list[tuple[np.ndarray, Stack]]] = field(default_factory=dict)
+    phase: int = 0
+    count: int = 0
+    stops: Stops = field(init=False)
+    clocks: Clocks = field(init=False)
+    vectors: Tensor = field(init=False)
+    kernels: Tensor | None = None
+    snapshots: list[dict[str, Any]] = field(default_factory=list)
+    ends: list[dict[str, Any]] = field(default_factory=list)
+    solver: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Start: all networks are at time 0."""
+        replicas, plan = self.initial.replicas, self.plan
+        if len(plan.rates) != replicas:
+            raise ConfigError(f"rates: found {len(plan.rates)}, there are {replicas} networks")
+        self.rates = np.asarray(plan.rates, dtype=np.float64)
+        self.wanted = np.unique([0, *plan.times, plan.steps])
+        self.places, self.stack = np.arange(replicas), self.initial.copy()
+        self.stops = Stops(replicas, plan.fall, plan.patience)
+        self.clocks = Clocks.started(replicas)
+        start = torch.randn(self.y.shape, generator=torch.Generator().manual_seed(0))
+        start = (start / start.norm()).to(self.stack.weights[0])
+        self.vectors = start.expand(replicas, *start.shape).clone()
+
+    def arrive(self, at: np.ndarray, losses: np.ndarray) -> np.ndarray:
+        """Take account of the losses of networks that have reached a new point.
+
+        Records those that are due, and ends those that have diverged, stopped or made all steps.
+        A second call at the same point changes nothing.
+
+        Args:
+            at: positions in ``stack``.
+            losses: one per position.
+
+        Returns:
+            For each position whether its descent has ended.
+        """
+        plan, clocks, places = self.plan, self.clocks, self.places[at]
+        times = clocks.time[places]
+        new = (clocks.jump[places] > 0) | np.isnan(self.stops.first[places])
+        fresh = places[new]
+        self.stops.note(fresh, times[new], clocks.jump[fresh], losses[new])
+        clocks.jump[places] = 0
+        diverged = ~np.isfinite(losses)
+        ended = diverged | (times >= plan.steps)
+        if plan.stop is not None:
+            ended |= getattr(self.stops, plan.stop)[places] != NEVER
+        due = (np.isin(times, self.wanted) | ended) & (clocks.recorded[places] != times)
+        self._record(at[due & ~diverged], losses[due & ~diverged])
+        for place, lost in zip(places[ended], diverged[ended], strict=True):
+            self.ends.append(self._end(int(place), bool(lost)))
+        return ended
+
+    def _record(self, at: np.ndarray, losses: np.ndarray) -> None:
+        """Add a row for each position, with the change of its kernel."""
+        if not at.size:
+            return
+        clocks, places = self.clocks, self.places[at]
+        part = self.stack.select(at)
+        kernels = self.kernel(part)
+        index = torch.from_numpy(places).to(kernels.device)
+        first = self.kernels is None  # all networks at time 0
+        if first:
+            shape = (self.initial.replicas, *kernels.shape[1:])
+            self.kernels = kernels.new_full(shape, torch.nan)
+            self.kernels[index] = kernels
+        before = self.kernels[index]
+        change = (kernels - before).flatten(1).norm(dim=1) / before.flatten(1).norm(dim=1)
+        passes = Passes(part, self.x, self.y)
+        passes.forward()
+        self.measure_slope(passes, at, START_ITERATIONS if first else RECORD_ITERATIONS)
+        steep = clocks.eta_lambda[places]
+        if first:
+            clocks.eta_lambda_start[places] = steep
+        clocks.eta_lambda_max[places] = np.fmax(clocks.eta_lambda_max[places], steep)
+        clocks.recorded[places] = clocks.time[places]
+        columns = (places, clocks.time[places], losses, change.cpu().numpy(), steep)
+        names = ("replica", "time", "loss", "change", "eta_lambda")
+        self.snapshots += [
+            dict(zip(names, row, strict=True))
+            for row in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+    def _end(self, place: int, diverged: bool) -> dict[str, Any]:
+        stops, clocks = self.stops, self.clocks
+        return {
+            "replica": place,
+            "method": self._method(place),
+            "steps_taken": int(clocks.time[place]),
+            "gradients": int(clocks.gradients[place]),
+            "largest_jump": int(clocks.largest_jump[place]),
+            "first_loss": float(stops.first[place]),
+            "lowest_loss": float(stops.lowest[place]),
+            "last_loss": float(stops.last[place]),
+            "stop_window": int(stops.window[place]),
+            "stop_each": int(stops.each[place]),
+            "eta_lambda_start": float(clocks.eta_lambda_start[place]),
+            "eta_lambda_end": float(clocks.eta_lambda[place]),
+            "eta_lambda_max": float(clocks.eta_lambda_max[place]),
+            "exceeded": int(clocks.eta_lambda_max[place] > 2),
+            "diverged": int(diverged),
+        }
+
+    def _method(self, place: int) -> str:
+        """How the network descended. Graded steps that never joined steps are plain steps."""
+        clocks = self.clocks
+        if clocks.flowed[place]:
+            own = clocks.flowed[place] == clocks.time[place] - self.plan.share
+            return "flow" if own else "flow, then graded"
+        return "graded" if clocks.largest_jump[place] > 1 else "steps"
+
+    def measure_slope(self, passes: Passes, at: np.ndarray, iterations: int) -> None:
+        """Go on with the power iteration of the networks at some positions.
+
+        Args:
+            passes: of these networks, after `Passes.forward`.
+            at: their positions in ``stack``.
+            iterations: number of them.
+        """
+        places = self.places[at]
+        index = torch.from_numpy(places).to(self.vectors.device)
+        values, vectors = passes.largest_eigenvalue(self.vectors[index], iterations)
+        self.vectors[index] = vectors
+        self.clocks.eta_lambda[places] = values * self.rates[places]
+
+    def gaps(self, places: np.ndarray) -> np.ndarray:
+        """Steps from the present time of networks to their next wanted time."""
+        times = self.clocks.time[places]
+        last = len(self.wanted) - 1
+        return self.wanted[np.minimum(np.searchsorted(self.wanted, times, "right"), last)] - times
+
+    def keep(self, positions: np.ndarray) -> None:
+        """Let only the networks at some positions of ``stack`` go on."""
+        self.places, self.stack = self.places[positions], self.stack.select(positions)
+
+    def park(self, positions: np.ndarray, phase: str) -> None:
+        """Let copies of the networks at some positions of ``stack`` take part in a later phase."""
+        if positions.size:
+            parked = (self.places[positions], self.stack.select(positions))
+            self.waiting.setdefault(phase, []).append(parked)
+
+    def begin(self, number: int, name: str) -> None:
+        """Begin a phase with the networks that wait for it, or with all in the first phase."""
+        if number:
+            parked = self.waiting.pop(name, [])
+            places = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in parked)])
+            order = np.argsort(places)
+            self.places = places[order]
+            if parked:
+                self.stack = joined([stack for _, stack in parked]).select(order)
+        self.phase, self.count, self.solver = number, 0, {}

@@ -1,0 +1,294 @@
+"""Stacks of fully connected networks with biases: initial weights, and passes written out by hand.
+
+The loss of a network is 1/(2S) sum_s |f(x_s) - y_s|^2, the sum over its K outputs included. Nothing
+is recorded for autograd, and no activation is allocated twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import sqrt
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.networks.weights import generator
+
+ACTIVATIONS = ("relu", "tanh")
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Fully connected networks of equal shape, with biases and a linear output layer.
+
+    Attributes:
+        weights: one tensor (R, fan_in, fan_out) per layer, R being the number of networks.
+        biases: one tensor (R, fan_out) per layer.
+        activation: of the hidden layers, ``relu`` or ``tanh``.
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    activation: str
+
+    def __post_init__(self) -> None:
+        """Check the shapes.
+
+        Raises:
+            ConfigError: the activation is unknown, or the shapes do not match.
+        """
+        if self.activation not in ACTIVATIONS:
+            allowed = ", ".join(ACTIVATIONS)
+            raise ConfigError(f"activation: {self.activation!r} is unknown; allowed: {allowed}")
+        shapes = [tuple(weight.shape) for weight in self.weights]
+        wanted = [(shape[0], shape[-1]) for shape in shapes]
+        fits = all(a[0] == b[0] and a[-1] == b[1] for a, b in pairwise(shapes))
+        if not fits or not shapes or wanted != [tuple(bias.shape) for bias in self.biases]:
+            found = [*shapes, *(tuple(bias.shape) for bias in self.biases)]
+            raise ConfigError(f"shapes of weights and biases do not match: {found}")
+
+    @property
+    def replicas(self) -> int:
+        """Number of networks, R."""
+        return len(self.weights[0])
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Weights, then biases."""
+        return [*self.weights, *self.biases]
+
+    def with_parameters(self, parameters: Sequence[Tensor]) -> "Stack":
+        """Return the stack with other tensors, in the order of ``parameters``."""
+        depth = len(self.weights)
+        return replace(self, weights=tuple(parameters[:depth]), biases=tuple(parameters[depth:]))
+
+    def copy(self, dtype: torch.dtype | None = None) -> "Stack":
+        """Return a copy in its own memory."""
+        return self.with_parameters(
+            [t.to(dtype or t.dtype, copy=True).contiguous() for t in self.parameters]
+        )
+
+    def select(self, places: Sequence[int]) -> "Stack":
+        """Return a copy of the networks at some places, in that order."""
+        index = torch.as_tensor(places, dtype=torch.int64, device=self.weights[0].device)
+        return self.with_parameters([t.index_select(0, index) for t in self.parameters])
+
+    def outputs(self, x: Tensor) -> Tensor:
+        """Outputs (R, S, K) on inputs (S, n_0)."""
+        passes = Passes(self, x)
+        return passes.forward().clone()
+
+
+def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
+    """Numbers (R,) in the type of a tensor (R, ...) and with as many axes, to multiply it with."""
+    return torch.as_tensor(values).to(tensor).view(-1, *(1,) * (tensor.dim() - 1))
+
+
+def joined(stacks: Sequence[Stack]) -> Stack:
+    """Return one stack with the networks of several stacks of equal shape, in their order."""
+    tensors = zip(*(stack.parameters for stack in stacks), strict=True)
+    return stacks[0].with_parameters([torch.cat(parts) for parts in tensors])
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One network of a stack: variances of its weights (times fan_in) and biases, and its seed."""
+
+    sigma_w2: float
+    sigma_b2: float
+    seed: int
+
+
+def initial_stack(
+    name: Sequence[str | int],
+    draws: Sequence[Draw],
+    widths: Sequence[int],
+    activation: str,
+    dtype: torch.dtype = torch.float32,
+) -> Stack:
+    """Draw Gaussian networks in the standard parametrisation, on the CPU.
+
+    Weights have variance sigma_w2 / fan_in and biases sigma_b2. Networks of the same seed use the
+    same standard normal numbers, whatever their variances are, so that curves over sigma_w2 are
+    smooth. The random stream depends on the name, the seed and all widths: networks of other
+    seeds, depths or widths are independent. It also depends on the base seed of the run.
+
+    Args:
+        name: first words of the name of the random streams, see `provenance.seed_for`.
+        draws: one per network.
+        widths: n_0, ..., n_L; n_L is the number of outputs.
+        activation: ``relu`` or ``tanh``.
+        dtype: of the weights. Numbers are drawn in float32 and scaled in float64.
+
+    Raises:
+        ConfigError: the activation is unknown.
+    """
+    layers = list(pairwise(widths))
+    weights = [torch.empty(len(draws), *shape, dtype=dtype) for shape in layers]
+    biases = [torch.empty(len(draws), fan_out, dtype=dtype) for _, fan_out in layers]
+    for seed in dict.fromkeys(draw.seed for draw in draws):
+        stream = generator(*name, seed, *widths)
+        normal = [
+            (torch.randn(shape, generator=stream), torch.randn(shape[1], generator=stream))
+            for shape in layers
+        ]
+        for place, draw in enumerate(draws):
+            if draw.seed != seed:
+                continue
+            for layer, (weight, bias) in enumerate(normal):
+                scale = sqrt(draw.sigma_w2 / layers[layer][0])
+                weights[layer][place] = weight.double() * scale
+                biases[layer][place] = bias.double() * sqrt(draw.sigma_b2)
+    return Stack(tuple(weights), tuple(biases), activation)
+
+
+def in_span_of_inputs(stack: Stack, x: Tensor) -> tuple[Stack, Tensor]:
+    """Return an equal problem with at most S inputs, by a rotation of the input space.
+
+    Gradient descent changes the weights of the first layer only within the span of the S inputs.
+    With coordinates in an orthonormal basis of that span, outputs, gradients, tangent kernels and
+    all steps of gradient descent stay what they are, up to rounding. This does not hold for Adam.
+    It saves most of the first layer if n_0 > S.
+
+    Args:
+        stack: networks with n_0 inputs.
+        x: inputs, (S, n_0).
+
+    Returns:
+        The stack with min(S, n_0) inputs, and the coordinates of the inputs; both as they are if
+        n_0 <= S.
+    """
+    count, n_0 = x.shape
+    if n_0 <= count:
+        return stack, x
+    basis, coordinates = torch.linalg.qr(x.double().mT)  # (n_0, S), (S, S)
+    first = stack.weights[0]
+    rotated = (basis.mT @ first.double()).to(first.dtype).contiguous()
+    reduced = replace(stack, weights=(rotated, *stack.weights[1:]))
+    return reduced, coordinates.mT.to(x.dtype).contiguous()
+
+
+class Passes:
+    """Forward and backward passes of a stack on fixed inputs, in memory allocated once.
+
+    All methods but `forward` use the activations of the last call of `forward`.
+    """
+
+    def __init__(self, stack: Stack, x: Tensor, y: Tensor | None = None):
+        """Allocate the memory.
+
+        Args:
+            stack: the networks. Passes see changes of its tensors.
+            x: inputs, (S, n_0).
+            y: targets, (S, K); zeros if they are left out.
+        """
+        self.stack, like = stack, stack.weights[0]
+        count, replicas = len(x), stack.replicas
+        self.samples = count
+        shapes = [(replicas, count, weight.shape[-1]) for weight in stack.weights]
+        self.z = [x.to(like).expand(replicas, *x.shape), *(like.new_empty(s) for s in shapes)]
+        self.signals = [torch.empty_like(z) for z in self.z[1:]]
+        self.scratch = [torch.empty_like(z) for z in self.z[1:-1]]
+        self.targets = like.new_zeros(shapes[-1][1:]) if y is None else y.to(like)
+
+    def forward(self) -> Tensor:
+        """Compute all activations and return the errors f - y, (R, S, K)."""
+        last = len(self.stack.weights) - 1
+        for layer, (weight, bias) in enumerate(
+            zip(self.stack.weights, self.stack.biases, strict=True)
+        ):
+            h = torch.baddbmm(bias[:, None], self.z[layer], weight, out=self.z[layer + 1])
+            if layer < last:
+                self._activate(h)
+        return self.z[-1].sub_(self.targets)
+
+    def losses(self) -> np.ndarray:
+        """Loss of each network, (R,), summed in float64."""
+        squares = self.z[-1].double().square().sum(dim=(1, 2))
+        return squares.cpu().numpy() / (2 * self.samples)
+
+    def gradient(
+        self, scale: np.ndarray | None = None, out: Sequence[Tensor] | None = None
+    ) -> list[Tensor]:
+        """Compute the gradient of the loss in the order of `Stack.parameters`.
+
+        Args:
+            scale: a factor for each network, (R,); 1 if it is left out.
+            out: tensors of the same shapes, into which it is written.
+        """
+        scale = np.ones(self.stack.replicas) if scale is None else scale
+        out = [torch.empty_like(t) for t in self.stack.parameters] if out is None else out
+        depth = len(self.stack.weights)
+        for layer in self._backward(self._errors_times(scale)):
+            torch.bmm(self.z[layer].mT, self.signals[layer], out=out[layer])
+            torch.sum(self.signals[layer], dim=1, out=out[depth + layer])
+        return list(out)
+
+    def largest_eigenvalue(self, start: Tensor, iterations: int) -> tuple[np.ndarray, Tensor]:
+        """Estimate the largest eigenvalue of the S K x S K tangent kernel over S.
+
+        It is that of the curvature J^T J / S of the loss, which limits the rate to 2/lambda_max.
+        The estimates come from power iteration, hence they are not too large. One iteration takes
+        about two thirds of the products of a step.
+
+        Args:
+            start: where the iteration starts, (R, S, K), with norm 1 for each network.
+            iterations: at least 1.
+
+        Returns:
+            The estimates, (R,) in float64, and the last vectors, from which to go on.
+        """
+        grams = [torch.bmm(z, z.mT).add_(1) for z in self.z[:-1]]
+        vector = start.to(self.z[-1])
+        for _ in range(iterations):
+            image = self._tangent(vector, grams).div_(self.samples)
+            value = (image * vector).sum(dim=(1, 2), dtype=torch.float64)
+            norm = image.flatten(1).norm(dim=1)[:, None, None]
+            vector = torch.where(norm > 0, image / norm, vector)
+        return value.cpu().numpy(), vector
+
+    def _tangent(self, vector: Tensor, grams: list[Tensor]) -> Tensor:
+        """Return J J^T applied to ``vector``, by a backward and a forward pass."""
+        self.signals[-1].copy_(vector)
+        for _ in self._backward(self.signals[-1]):
+            pass
+        moved = torch.bmm(grams[0], self.signals[0])
+        for layer in range(1, len(grams)):
+            self._times_slope(moved, layer - 1)
+            below = torch.bmm(moved, self.stack.weights[layer])
+            moved = below.baddbmm_(grams[layer], self.signals[layer])
+        return moved
+
+    def _errors_times(self, scale: np.ndarray) -> Tensor:
+        factor = torch.from_numpy(scale / self.samples).to(self.z[-1])[:, None, None]
+        return torch.mul(self.z[-1], factor, out=self.signals[-1])
+
+    def _backward(self, signal: Tensor):
+        """Yield the layers from the last to the first when their signals are ready."""
+        for layer in reversed(range(len(self.stack.weights))):
+            if layer:
+                below = self.signals[layer - 1]
+                torch.bmm(signal, self.stack.weights[layer].mT, out=below)
+                self._times_slope(below, layer - 1)
+                signal = below
+            yield layer
+
+    def _activate(self, h: Tensor) -> None:
+        if self.stack.activation == "relu":
+            h.clamp_(min=0)
+        elif h.device.type == "cpu":
+            array = h.numpy()
+            np.tanh(array, out=array)  # several times as fast as torch on a CPU
+        else:
+            h.tanh_()
+
+    def _times_slope(self, signal: Tensor, hidden: int) -> None:
+        """Multiply a signal in place by the slope of the activation of a hidden layer."""
+        z = self.z[hidden + 1]
+        if self.stack.activation == "relu":
+            # eight times as fast as a product with z > 0
+            torch.ops.aten.threshold_backward.grad_input(signal, z, 0, grad_input=signal)
+        else:
+            signal.addcmul_(torch.mul(signal, z, out=self.scratch[hidden]), z, value=-1)

@@ -1,0 +1,162 @@
+"""Graded steps: gradient descent that makes several steps at once where that is accurate.
+
+After t steps, a gradient makes k of them at once. k is the largest power of two that is at most
+t / share and at most cap / (rate lambda_max), and it is cut at times that are recorded. As long as
+a mode of curvature lambda matters, t is about 1 / (rate lambda), so that k rate lambda is about
+1 / share; modes that have decayed before are kept stable by the cap. Where rate lambda_max is above
+cap / 2, k is 1, and the steps are those of gradient descent bit for bit. k is a power of two so
+that an estimate of lambda_max that differs in its last bit gives the same steps.
+
+For k equal steps on a quadratic loss, w(t + k) = w - k rate g + rate^2 k (k - 1) / 2 H g + ... The
+second term is taken from the last gradient, g' at k' steps before: rate k' H g' = g' - g. What is
+left is of second order in k rate lambda. For k = 1 the term is 0. For large k the formula is that
+of Adams and Bashforth, which is stable for k rate lambda < 1.
+
+Weights are kept as initial weights plus a difference. A step of float32 weights that changes a
+weight by less than half its last digit would be lost; at small rates this stops descents that are
+far from a minimum.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from finitewidth.training.fully_connected import Passes, per_network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from finitewidth.training.descent_run import Run
+
+TRACKED = 20  # gradients between two iterations of the power iteration
+LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is used
+
+
+def descend_by_steps(
+    run: "Run", cap: float, saved: "Callable[[], None]", until: int | None = None
+) -> None:
+    """Descend until all networks of the run have ended or are parked.
+
+    Args:
+        run: changed in place.
+        cap: see the module; 0 for steps one by one.
+        saved: called after every gradient; may write a checkpoint.
+        until: number of steps after which networks are parked: for the flow where it may be used,
+            and elsewhere for graded steps. None for no such end.
+    """
+    passes = None
+    steps = _Steps(run) if run.places.size else None
+    while run.places.size:
+        if passes is None:
+            passes = Passes(run.stack, run.x, run.y)
+        passes.forward()
+        leaving = run.arrive(np.arange(run.places.size), passes.losses())
+        if until is not None:
+            over = ~leaving & (run.clocks.time[run.places] >= until)
+            flat = run.clocks.eta_lambda[run.places] <= run.plan.steepest
+            run.park(np.flatnonzero(over & flat), "flow")
+            run.park(np.flatnonzero(over & ~flat), "graded")
+            leaving |= over
+        if leaving.any():
+            positions = np.flatnonzero(~leaving)
+            run.keep(positions)
+            steps.keep(positions)
+            passes = None
+            continue
+        if cap > 0 and run.count % TRACKED == 0:
+            run.measure_slope(passes, np.arange(run.places.size), 1)
+        steps.make(passes, _jumps(run, cap))
+        saved()
+
+
+def steps_at_once(
+    times: np.ndarray, eta_lambda: np.ndarray, gaps: np.ndarray, *, cap: float, share: int
+) -> np.ndarray:
+    """Number of steps that the next gradient of each network makes, at least 1.
+
+    Args:
+        times: steps made.
+        eta_lambda: rate times lambda_max; NaN gives single steps.
+        gaps: steps to the next time that must be hit, at least 1.
+        cap: largest rate in units of 1/lambda_max.
+        share: at most 1/share of the number of steps made are made at once.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limit = np.minimum(times / share, cap / eta_lambda)
+    _, exponent = np.frexp(np.where(np.isfinite(limit), limit, 1.0))
+    power = 2 ** np.maximum(exponent - 1, 0).astype(np.int64)
+    return np.minimum(power, gaps)
+
+
+def _jumps(run: "Run", cap: float) -> np.ndarray:
+    clocks, places = run.clocks, run.places
+    return steps_at_once(
+        clocks.time[places],
+        clocks.eta_lambda[places],
+        run.gaps(places),
+        cap=cap,
+        share=run.plan.share,
+    )
+
+
+class _Steps:
+    """The steps of the networks that descend; the state is kept in ``run.solver``.
+
+    ``base``: weights when the phase began. ``away``: what was added since. ``now`` and ``last``:
+    the present and the last gradient, times the rate. ``jump``: the last number of steps, 0 before
+    the first.
+    """
+
+    TENSORS = ("base", "away", "now", "last")
+
+    def __init__(self, run: "Run"):
+        self.run, self.of = run, run.solver
+        if not self.of:
+            parameters = run.stack.parameters
+            self.of["base"] = [tensor.clone() for tensor in parameters]
+            for name in ("away", "now", "last"):
+                self.of[name] = [torch.zeros_like(tensor) for tensor in parameters]
+            self.of["jump"] = np.zeros(run.places.size, dtype=np.int64)
+
+    def keep(self, positions: np.ndarray) -> None:
+        """Keep the networks at some positions."""
+        index = torch.from_numpy(positions).to(self.of["base"][0].device)
+        for name in self.TENSORS:
+            self.of[name] = [tensor[index] for tensor in self.of[name]]
+        self.of["jump"] = self.of["jump"][positions]
+
+    def make(self, passes: Passes, jumps: np.ndarray) -> None:
+        """Make some steps with each network, at the gradients of ``passes``."""
+        of, run = self.of, self.run
+        passes.gradient(run.rates[run.places], out=of["now"])
+        second = np.zeros(jumps.size)
+        near = jumps <= LONGEST_RATIO * of["jump"]
+        second[near] = (jumps * (jumps - 1))[near] / (2 * of["jump"][near])
+        groups = zip(
+            run.stack.parameters, of["base"], of["away"], of["now"], of["last"], strict=True
+        )
+        single = (jumps == 1).all()
+        for weight, base, away, now, last in groups:
+            if single:  # the same numbers in a third of the time
+                away.sub_(now)
+            else:
+                _add(away, now, -(jumps + second))
+                _add(away, last, second)
+            torch.add(base, away, out=weight)
+        of["now"], of["last"], of["jump"] = of["last"], of["now"], jumps
+        _advance(run, jumps)
+
+
+def _add(total: Tensor, term: Tensor, factors: np.ndarray) -> None:
+    total.addcmul_(term, per_network(factors, term))
+
+
+def _advance(run: "Run", jumps: np.ndarray) -> None:
+    clocks, places = run.clocks, run.places
+    clocks.time[places] += jumps
+    clocks.jump[places] = jumps
+    clocks.gradients[places] += 1
+    clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
+    run.count += 1

@@ -1,0 +1,41 @@
+"""Small stacks of fully connected networks, their data, and descents, for tests and benchmarks."""
+
+import torch
+
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.training.descent import descend
+from finitewidth.training.descent_run import Plan
+from finitewidth.training.fully_connected import Draw, initial_stack
+
+OUTPUTS = 10
+
+
+def images(samples=32, inputs=16, outputs=OUTPUTS, dtype=torch.float32):
+    """Inputs in [0, 1] around one centre per class, and targets of ones and zeros."""
+    stream = torch.Generator().manual_seed(5)
+    classes = torch.arange(samples) % outputs
+    centres = torch.rand(outputs, inputs, generator=stream)
+    x = (centres[classes] + 0.2 * torch.randn(samples, inputs, generator=stream)).clamp(0, 1)
+    return x.to(dtype), torch.nn.functional.one_hot(classes, outputs).to(dtype)
+
+
+def stack_of(activation, sigma_w2, depth=5, width=32, inputs=16, seeds=(0,), **more):
+    """Networks of all variances and seeds, with sigma_b2 = 1."""
+    more = {"dtype": torch.float32, "outputs": OUTPUTS, **more}
+    draws = [Draw(value, 1.0, seed) for seed in seeds for value in sigma_w2]
+    widths = [inputs, *[width] * (depth - 1), more["outputs"]]
+    return initial_stack(("descent test",), draws, widths, activation, more["dtype"])
+
+
+def kernel_on(x):
+    """The traced kernel on some inputs, as `descend` wants it."""
+    return lambda stack: traced_kernel(
+        FullyConnected(stack.weights, stack.biases, stack.activation), x
+    )
+
+
+def descended(stack, data, *, rate=1e-3, store=None, seconds=60.0, **plan):
+    """A descent with a common rate."""
+    x, y = data
+    plan = Plan(rates=(rate,) * stack.replicas, **plan)
+    return descend(stack, x, y, plan, kernel_on(x), store, seconds)
