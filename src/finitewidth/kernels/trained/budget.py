@@ -23,7 +23,7 @@ def fitting(budget: int, per_item: int, count: int, what: str) -> int:
     """
     if per_item > budget:
         raise ConfigError(
-            f"budget: {what} needs {megabytes(per_item)}, but its share of the budget is only "
+            f"budget: {what} needs {megabytes(per_item)}, but its share of the budget is "
             f"{megabytes(budget)}; raise budget or use fewer inputs"
         )
     return max(1, min(count, budget // max(per_item, 1)))
@@ -37,4 +37,4 @@ def pieces(count: int, size: int) -> Iterator[slice]:
 
 def megabytes(count: int) -> str:
     """Return a number of bytes in MiB, for messages."""
-    return f"{count / 2**20:,.1f} MiB"
+    return f"{count / 2**20:.3g} MiB"

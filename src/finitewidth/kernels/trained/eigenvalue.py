@@ -16,7 +16,8 @@ class Eigenpair:
     Attributes:
         value: the largest eigenvalues, (R,) or ().
         vector: unit vectors, (R, S, K) or (S, K); pass them as ``start`` to the next call.
-        residual: the norm of Theta v - value v, over value. An eigenvalue lies within this relative distance.
+        residual: the norm of Theta v - value v, over value. An eigenvalue lies within this
+            relative distance of value.
         products: number of products with the matrices.
     """
 

@@ -101,13 +101,13 @@ def sweeps(recording: Recording, share: int) -> Iterator[tuple[slice, OfCall]]:
     outputs = recording.outputs
     (N, K), item = outputs.shape, outputs.element_size()
     per_output = item * sum(call.output.numel() for call in calls)
-    # one sweep returns new tensors, which are then copied to their place
+    # a sweep makes as many numbers again, and about as many on its way
     joined = item * max(
         sum(call.output.numel() for call in unit.calls) if len(unit.calls) > 1 else 0
         for unit in recording.units
     )
-    what = "the signals of one output"
-    count = fitting(share - per_output, per_output + joined, K, what)
+    fitting(share, 3 * per_output + joined, K, "a backward sweep for one output")
+    count = fitting(share - 2 * per_output, per_output + joined, K, "one output")
     kept = {call: call.output.new_empty(N, count, *call.size[1:]) for call in calls}
     nodes = [call.output for call in calls]
     for part in pieces(K, count):

@@ -149,7 +149,8 @@ class Unit:
         kind: "product" (weights of linear and convolutional modules), "scale" (weights of norm
             layers) or "shift" (biases).
         calls: the calls that use these parameters. Gradients of several calls add up.
-        bias: whether the biases of the same calls are part of a product.
+        bias: whether the biases of the same calls are part of a product, as weights of a further
+            input that is 1.
     """
 
     name: str
@@ -162,11 +163,12 @@ class Unit:
         """Return N, G, c, D and P: channels per group c, fan-in D, positions of all calls P."""
         N, C, _ = self.calls[0].size
         G, D = patch_shape(self.calls[0].module) if self.kind == "product" else (1, 1)
-        return N, G, C // G, D, sum(call.size[2] for call in self.calls)
+        return N, G, C // G, D + self.bias, sum(call.size[2] for call in self.calls)
 
     def patches(self, samples: slice = slice(None)) -> Tensor:
         """Return the patches of all calls for some inputs, (n, G, D, P)."""
-        return _joined(patches(call.module, call.input[samples]) for call in self.calls)
+        a = _joined(patches(call.module, call.input[samples]) for call in self.calls)
+        return torch.cat([a, torch.ones_like(a[:, :, :1])], dim=2) if self.bias else a
 
     def signals(self, of_call: Callable[[Call], Tensor]) -> Tensor:
         """Return the signals of all calls, (N, k, C, P), from those of single calls."""

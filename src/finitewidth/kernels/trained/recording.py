@@ -57,7 +57,6 @@ def record(
         alone = of(x[:1])
     with torch.enable_grad(), _recorded(network, wanted) as calls:
         outputs = of(x)
-    refusals.check_outputs(alone, 1)
     refusals.check_outputs(outputs, len(x))
     refusals.check_single_input(alone, outputs)
     _check_unchanged(network, calls)
@@ -107,6 +106,8 @@ def _recorded(network: nn.Module, wanted: set[int]) -> Iterator[list[Call]]:
 def _inputs_apart(alone: Sequence[Call], together: Sequence[Call], samples: int) -> dict[int, bool]:
     """Tell for each call whether the first axis of its input and output is that of the inputs.
 
+    The shapes must say so, and the first input must come first.
+
     Raises:
         ConfigError: the calls depend on the number of inputs.
     """
@@ -120,6 +121,7 @@ def _inputs_apart(alone: Sequence[Call], together: Sequence[Call], samples: int)
             one.shape == (1, *all_.shape[1:]) and len(all_) == samples
             for one, all_ in ((single.input, many.input), (single.output, many.output))
         )
+        and refusals.alike(single.input, many.input[:1])
         for single, many in zip(alone, together, strict=True)
     }
 

@@ -1,0 +1,382 @@
+"""Kernels of torch modules by hooks against Jacobians of torch.func, and what is refused."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.peak_memory import PeakMemory
+from tests.trained_networks import NETWORKS, ResNet, Reused, Unreachable, prepared, vgg
+from torch import nn
+from torch.nn import functional
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels import trained
+from finitewidth.kernels.reference import tangent_kernel_by_jacobian
+from finitewidth.kernels.trained import contractions, hooked
+
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
+    pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
+]
+TOLERANCE = 1e-12
+
+
+def agree(found, wanted, tolerance=TOLERANCE):
+    assert found.dtype == torch.float64
+    assert found.shape == wanted.shape
+    assert (found - wanted).abs().max() <= tolerance * wanted.abs().max()
+
+
+def traced(full):
+    return torch.einsum("kikj->ij", full)
+
+
+def as_matrix(full):
+    return full.reshape(full.shape[0] * full.shape[1], -1)
+
+
+def check_all(network, x, wanted, **options):
+    """Every form of the kernel against the full kernel by Jacobians."""
+    agree(trained.full_kernel(network, x, **options), wanted)
+    agree(trained.traced_kernel(network, x, **options), traced(wanted))
+    agree(trained.output_norms(network, x, **options), wanted.square().sum((1, 3)).sqrt())
+    diagonal = as_matrix(wanted).diagonal().view(wanted.shape[:2])
+    agree(trained.diagonal(network, x, **options), diagonal)
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def case(request):
+    """A network, its inputs, and its kernel by Jacobians."""
+    network, x = prepared(*NETWORKS[request.param])
+    return network, x, tangent_kernel_by_jacobian(network, x)
+
+
+def test_equals_the_jacobian(case):
+    check_all(*case)
+
+
+@pytest.mark.parametrize("structured", [False, True])
+def test_both_orders_of_contraction(case, structured, monkeypatch):
+    """The order is chosen by cost; each order alone gives the kernel of every layer."""
+    network, x, wanted = case
+    monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
+    monkeypatch.setattr(contractions, "GRAM_SIZE", 2)  # blocks of symmetric products
+    monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
+    plans = hooked.full_plans
+
+    def one_order(unit, outputs):
+        direct, other = plans(unit, outputs)
+        return direct, other and (0 if structured else 1e30, other[1])
+
+    monkeypatch.setattr(hooked, "full_plans", one_order)
+    check_all(network, x, wanted)
+
+
+def test_additive_over_layers(case):
+    network, x, wanted = case
+    parts = {kind: trained.terms(network, x, kernel=kind) for kind in ("traced", "full")}
+    agree(sum(parts["traced"].values()), traced(wanted))
+    agree(sum(parts["full"].values()), wanted)
+    for name, part in parts["traced"].items():
+        agree(part, traced(parts["full"][name]))
+    # each part is the kernel of the parameters of one module
+    first = next(iter(parts["traced"]))
+    alone = trained.traced_kernel(
+        network, x, parameters=lambda name: name.rpartition(".")[0] == first
+    )
+    agree(alone, parts["traced"][first])
+
+
+def test_symmetric_and_positive(case):
+    network, x, _ = case
+    full = as_matrix(trained.full_kernel(network, x))
+    kernel = trained.traced_kernel(network, x)
+    for matrix in (full, kernel):
+        assert torch.equal(matrix, matrix.mT) or (matrix - matrix.mT).abs().max() < 1e-13 * (
+            matrix.abs().max()
+        )
+        assert torch.linalg.eigvalsh(matrix)[0] > -1e-12 * matrix.abs().max()
+
+
+def test_largest_eigenvalue(case):
+    network, x, wanted = case
+    found = trained.largest_eigenvalue(network, x, tolerance=1e-9, products=100)
+    largest = torch.linalg.eigvalsh(as_matrix(wanted))[-1]
+    torch.testing.assert_close(found.value, largest, rtol=1e-12, atol=0)
+    assert found.vector.shape == network(x).shape
+    again = trained.largest_eigenvalue(network, x, start=found.vector, tolerance=1e-6)
+    assert again.products == 1  # at least two are allowed, one suffices
+    torch.testing.assert_close(again.value, largest, rtol=1e-12, atol=0)
+    per_input = trained.largest_eigenvalue(network, x, start=found.vector, per_input=True)
+    torch.testing.assert_close(per_input.value, largest / len(x), rtol=1e-12, atol=0)
+
+
+class CountedSweep(torch.autograd.Function):
+    """The identity; counts its backward passes."""
+
+    sweeps = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        CountedSweep.sweeps += 1
+        return gradient
+
+
+@pytest.mark.parametrize("function", [trained.traced_kernel, trained.full_kernel, trained.diagonal])
+@pytest.mark.parametrize("budget", [2**20, 2**29])
+def test_one_sweep_for_each_output_and_not_one_more(function, budget):
+    network, x = prepared(lambda: ResNet(outputs=7), (3, 7, 6))
+    batches = []
+
+    def counted(images):
+        batches.append(len(images))
+        return CountedSweep.apply(network(images))
+
+    CountedSweep.sweeps = 0
+    found = function(network, x, of=counted, budget=budget)
+    assert CountedSweep.sweeps == 7
+    assert batches == [1, len(x)]  # one input alone, then all
+    agree(found, function(network, x))
+
+
+@pytest.mark.parametrize("function", [trained.traced_kernel, trained.full_kernel, trained.diagonal])
+@pytest.mark.parametrize(
+    "make", [(lambda: ResNet((6, 8), 1, 3, 12), (3, 12, 12)), (lambda: Reused(20), (5,))]
+)
+def test_stays_within_the_budget(function, make, monkeypatch):
+    """The tensors beside the network, its graph and the result need no more than the budget."""
+    network, x = prepared(*make, samples=6)
+    wanted = function(network, x)
+    peaks, recorded = {}, hooked.record
+    for budget in (2**k for k in range(12, 28)):
+        memory = PeakMemory()
+
+        def record(*arguments, memory=memory):
+            found = recorded(*arguments)
+            memory.reset()
+            return found
+
+        monkeypatch.setattr(hooked, "record", record)
+        try:
+            with memory:
+                found = function(network, x, budget=budget)
+        except ConfigError as error:
+            assert "budget: " in str(error)  # noqa: PT017
+            assert not peaks  # a larger budget never fails
+            continue
+        agree(found, wanted)
+        copies = 2 if function is trained.full_kernel else 1  # it is reordered at the end
+        peaks[budget] = memory.extra - copies * 8 * found.numel()
+    assert all(peak <= budget for budget, peak in peaks.items()), peaks
+    assert peaks[min(peaks)] < 0.7 * peaks[max(peaks)], peaks  # a budget makes a difference
+
+
+def test_a_budget_that_is_too_small_says_what_is_needed():
+    network, x = prepared(ResNet, (3, 7, 6))
+    for function in (trained.traced_kernel, trained.full_kernel, trained.diagonal):
+        with pytest.raises(ConfigError, match=r"budget: .* MiB"):
+            function(network, x, budget=1000)
+    free, x = prepared(Unreachable, (3, 4))
+    with pytest.raises(ConfigError, match="Jacobian of one output by position"):
+        trained.traced_kernel(free, x, budget=500, parameters=lambda name: name == "position")
+
+
+def test_unit_permutations_leave_the_kernel_alone():
+    network, x = prepared(vgg, (3, 8, 8))
+    before = trained.full_kernel(network, x)
+    convolution, norm, following = network[0][0], network[0][1], network[0][4]
+    order = torch.randperm(4, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        for tensor in (convolution.weight, convolution.bias, norm.weight, norm.bias,
+                       norm.running_mean, norm.running_var):  # fmt: skip
+            tensor.copy_(tensor[order].clone())
+        following.weight.copy_(following.weight[:, order].clone())
+    agree(trained.full_kernel(network, x), before, 1e-11)
+
+
+def test_copies_of_an_output():
+    network, x = prepared(lambda: ResNet(outputs=1), (3, 7, 6))
+    one = trained.traced_kernel(network, x)
+    copies = trained.traced_kernel(network, x, of=lambda images: network(images).expand(-1, 5))
+    agree(copies, 5 * one)
+    head = trained.terms(network, x)["head"]
+    tripled = nn.Sequential(network.features, nn.Linear(6, 3).double())
+    with torch.no_grad():
+        tripled[1].weight.copy_(network.head.weight.expand(3, -1))
+    # below the head, three equal outputs count three times; each has a head of its own
+    agree(trained.traced_kernel(tripled, x), 3 * (one - head) + 3 * head)
+
+
+def test_features_and_the_way_back_to_the_outputs():
+    network, x = prepared(ResNet, (3, 7, 6))
+    theta_h = trained.full_kernel(network, x, of=network.features)
+    wanted = tangent_kernel_by_jacobian(network, x, lambda net, images: net.features(images))
+    agree(theta_h, wanted)
+    agree(trained.full_kernel(network.features, x), wanted)
+    assert "head" not in trained.terms(network, x, of=network.features)
+    back = trained.from_features(theta_h, network.head.weight, network.features(x), bias=True)
+    agree(back, tangent_kernel_by_jacobian(network, x))
+
+
+def test_frozen_parameters_are_not_counted():
+    network, x = prepared(ResNet, (3, 7, 6))
+    parts = trained.terms(network, x)
+    for parameter in network.features.parameters():
+        parameter.requires_grad_(False)
+    agree(trained.traced_kernel(network, x), parts["head"])
+
+
+def test_float32_is_close_and_added_in_float64():
+    network, x = prepared(vgg, (3, 8, 8))
+    wanted = trained.traced_kernel(network, x)
+    found = trained.traced_kernel(network.float(), x.float())
+    assert 0 < (found - wanted).norm() / wanted.norm() < 1e-5
+    assert found.dtype == torch.float64
+
+
+def test_the_network_is_left_as_it_was():
+    network, x = prepared(vgg, (3, 8, 8))
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    trained.traced_kernel(network, x)
+    assert all(torch.equal(before[name], now) for name, now in network.state_dict().items())
+    assert all(parameter.grad is None for parameter in network.parameters())
+    assert not any(module._forward_hooks for module in network.modules())
+    with pytest.raises(ConfigError):
+        trained.traced_kernel(network, x, budget=10)
+    assert not any(module._forward_hooks for module in network.modules())
+
+
+def in_train_mode(network, kind):
+    for module in network.modules():
+        module.train(isinstance(module, kind))
+    return network
+
+
+class Changed(nn.Module):
+    """A linear layer, something around it, and an output."""
+
+    def __init__(self, around):
+        super().__init__()
+        self.inner, self.head, self.around = nn.Linear(3, 3), nn.Linear(3, 2), around
+
+    def forward(self, x):
+        return self.head(self.around(self.inner, torch.tanh(x)))
+
+
+def without_gradients(layer, x):
+    with torch.no_grad():
+        return layer(x)
+
+
+def changed_input(layer, x):
+    y = layer(x)
+    x.mul_(2)
+    return y + x
+
+
+REFUSED = {
+    "statistics of the batch": lambda: in_train_mode(vgg(), nn.BatchNorm2d),
+    "without running statistics": lambda: nn.Sequential(
+        nn.Linear(3, 3), nn.BatchNorm1d(3, track_running_stats=False)
+    ).eval(),
+    "draws random numbers": lambda: in_train_mode(vgg(), nn.Dropout),
+    "Transformer|Attention.* draws": lambda: nn.MultiheadAttention(4, 2, dropout=0.1),
+    "mixes inputs": lambda: Changed(lambda layer, x: layer(x - x.mean(0))).eval(),
+    "mixes inputs, is random": lambda: Changed(
+        lambda layer, x: functional.dropout(layer(x), 0.5)
+    ).eval(),
+    "changed in place": lambda: Changed(changed_input).eval(),
+    "runs without gradients": lambda: Changed(without_gradients).eval(),
+    "has no shape yet": lambda: nn.Sequential(nn.LazyLinear(2)),
+    r"of: the outputs are \(4, 2, 3\)": lambda: nn.Sequential(
+        nn.Linear(3, 6), nn.Unflatten(1, (2, 3))
+    ),
+    "other modules for one input": lambda: Changed(
+        lambda layer, x: layer(x) if len(x) == 1 else layer(layer(x)) * 0 + layer(x)
+    ).eval(),
+    "no parameter is counted": lambda: nn.Sequential(nn.ReLU()),
+    "not finite": lambda: Changed(lambda layer, x: layer(x) * torch.inf).eval(),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refused_with_a_reason(reason):
+    torch.manual_seed(0)
+    network = REFUSED[reason]()
+    x = torch.randn(4, 3, 8, 8) if len(list(network.children())) > 5 else torch.randn(4, 3)
+    with pytest.raises(ConfigError, match=reason):
+        trained.traced_kernel(network, x)
+
+
+def test_hooks_that_do_not_reach_a_parameter_can_be_an_error():
+    network, x = prepared(Unreachable, (3, 4))
+    with pytest.raises(ConfigError, match=r"cannot reach the parameters position.*mixer\.weight"):
+        trained.traced_kernel(network, x, unreachable="refuse")
+    reached = trained.traced_kernel(
+        network, x, unreachable="refuse", parameters=lambda name: name.startswith("head")
+    )
+    agree(reached, trained.terms(network, x)["head"])
+
+
+def test_inputs_in_another_order_inside_the_network():
+    """A call that sees the inputs in reverse is not read by hooks."""
+    network = Changed(lambda layer, x: layer(x.flip(0)).flip(0)).double()
+    x = torch.randn(4, 3, dtype=torch.float64)
+    with pytest.raises(ConfigError, match=r"inner\.weight"):
+        trained.traced_kernel(network, x, unreachable="refuse")
+    # alone, the input is the same, so the Jacobian row by row is right
+    straight = Changed(lambda layer, x: layer(x)).double()
+    straight.load_state_dict(network.state_dict())
+    agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(straight, x))
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"unreachable": "guess"}, "unreachable"),
+        ({"budgt": 3}, "budgt"),
+        ({"parameters": lambda name: False}, "no parameter"),
+    ],
+)
+def test_wrong_options(options, word):
+    with pytest.raises(ConfigError, match=word):
+        trained.traced_kernel(nn.Sequential(nn.Linear(2, 2)), torch.zeros(3, 2), **options)
+    with pytest.raises(ConfigError, match="network: str"):
+        trained.traced_kernel("resnet", torch.zeros(3, 2))
+    with pytest.raises(ConfigError, match="kernel: 'half'"):
+        trained.terms(nn.Linear(2, 2), torch.zeros(3, 2), kernel="half")
+
+
+@st.composite
+def architectures(draw):
+    """A random sequence of convolutions, norms, activations, pools and dense layers."""
+    channels, side, layers = draw(st.sampled_from([1, 2, 4])), draw(st.integers(6, 9)), []
+    shape = (channels, side, side - 1)
+    for _ in range(draw(st.integers(1, 3))):
+        groups = draw(st.sampled_from([g for g in (1, 2, 4) if channels % g == 0]))
+        width = groups * draw(st.integers(1, 3))
+        conv = nn.Conv2d(
+            channels, width, draw(st.integers(1, 3)), stride=draw(st.integers(1, 2)), padding=2,
+            dilation=draw(st.integers(1, 2)), groups=groups, bias=draw(st.booleans()),
+        )  # fmt: skip
+        norm = draw(st.sampled_from([nn.BatchNorm2d, lambda w: nn.GroupNorm(1, w), None]))
+        act = draw(st.sampled_from([nn.ReLU(inplace=True), nn.Tanh(), nn.SiLU(inplace=True)]))
+        pool = draw(st.sampled_from([nn.MaxPool2d(2, 1, 1), nn.AvgPool2d(2, 1), nn.Identity()]))
+        layers += [conv, norm(width) if norm else nn.Identity(), act, pool]
+        channels = width
+    layers += [draw(st.sampled_from([nn.AdaptiveAvgPool2d(2), nn.AdaptiveMaxPool2d((1, 2))]))]
+    layers += [nn.Flatten(), nn.LazyLinear(draw(st.integers(1, 4)))]
+    return nn.Sequential(*layers), shape
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(architecture=architectures(), samples=st.integers(1, 5), seed=st.integers(0, 99))
+def test_random_architectures(architecture, samples, seed):
+    network, shape = architecture
+    network, x = prepared(lambda: network, shape, samples, seed)
+    check_all(network, x, tangent_kernel_by_jacobian(network, x))

@@ -1,0 +1,43 @@
+"""Bytes of all tensors that were made and are alive, as torch sees them."""
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+
+class PeakMemory(TorchDispatchMode):
+    """Count tensors that operations return inside a ``with`` block.
+
+    Attributes:
+        peak: largest number of bytes alive after an operation, since the last ``reset``.
+        base: bytes alive at the last ``reset``.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.storages, self.peak, self.base = {}, 0, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        answer = function(*args, **(kwargs or {}))
+        for leaf in tree_leaves(answer):
+            if isinstance(leaf, torch.Tensor):
+                storage = leaf.untyped_storage()
+                self.storages[storage._cdata] = (StorageWeakRef(storage), storage.nbytes())
+        self.peak = max(self.peak, self.alive())
+        return answer
+
+    def alive(self):
+        self.storages = {
+            key: (reference, size)
+            for key, (reference, size) in self.storages.items()
+            if not reference.expired()
+        }
+        return sum(size for _, size in self.storages.values())
+
+    def reset(self):
+        self.base = self.peak = self.alive()
+
+    @property
+    def extra(self):
+        return self.peak - self.base
