@@ -43,6 +43,8 @@ EXACT = (
     "second moment",
     "fourth moment",
     "a second",
+    "Double descent",
+    "r^2",
 )
 WORDS = re.compile(
     r"\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|"

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from tests.captions import synthetic_thesis
 
 FEW, MANY = "paper", "many"
 DEPTHS = (2, 4, 8, 12, 16, 20)
@@ -466,4 +467,5 @@ TABLES = {
     "npf_extra_energy": energy,
     "npf_extra_limits": relu_limits,
     "npf_extra_theory": theory,
+    **synthetic_thesis.TABLES,
 }

@@ -54,6 +54,16 @@ SEEN = {
     "npf_extra_energy": ["Training moves the labels", "nu_t falls", "holds only"],
     "npf_extra_limits": ["at most 0.0 standard errors from 1", "do not tell the combinations"],
     "npf_extra_theory": ["the errors fall with", "the errors stay", "its growth slows down"],
+    "thesis_fig2_3": [
+        "falls with every degree, from 0.5 to 0.1", "falls up to degree 1",
+        "more than 100 times the median",
+    ],
+    "thesis_fig2_4": [
+        "means agree with the exact means", "as many parameters as samples",
+        "larger than the limit, by",
+        "negative, which no risk can be, up to a ratio of 2", "is lowest at a ratio of 2",
+        "it falls throughout",
+    ],
 }  # fmt: skip
 PLAIN = (bool, int, float, str, type(None))
 

@@ -1,6 +1,8 @@
-"""Claims of the thesis. No experiment makes their rows yet."""
+"""Claims of chapter 2 of the thesis."""
 
+from finitewidth.claims.judges import thesis_risk
 from finitewidth.claims.ledger import Claim
+from finitewidth.claims.needs import AtLeast, AtMost, Covers, Entries
 from finitewidth.claims.reported import Numbers
 from finitewidth.claims.verdicts import THEOREM
 from finitewidth.common.texts import quoted
@@ -41,6 +43,22 @@ CLAIMS = (
             "since N is finite, and which left out the peak."
         ),
         artifacts=("thesis_fig2_4",),
+        reads={
+            table: f"thesis_risk.{table}" for table in ("drawn", "curves", "doubled", "descent")
+        },
+        needs=(
+            AtLeast("thesis.risk.draws", 100),
+            AtLeast("thesis.risk.samples", 100),
+            Covers("thesis.risk.ratios", (0.1, 0.5, 1, 2, 10)),
+            AtLeast("thesis.risk.signal", 1),
+            AtMost("thesis.risk.signal", 1),
+            Entries("thesis.risk.noises", 1, high=1, strict=True),
+            Entries("thesis.risk.noises", 1, low=1, strict=True),
+            Entries("thesis.risk.doubled", 4, low=1000),
+            Entries("thesis.risk.descent.ratios", 1, high=1, strict=True),
+            Entries("thesis.risk.descent.ratios", 1, low=1, strict=True),
+        ),
+        judge=thesis_risk.h01,
     ),
 )
 

@@ -1,0 +1,75 @@
+"""Training and expected risk of polynomials, job `thesis_classical` (``thesis`` Figure 2.3).
+
+The thesis draws the two curves by hand. Here they are measured on data of our own: noisy values of
+a sine, fitted by least squares with polynomials of growing degree.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.polynomial import legendre
+
+from finitewidth.common.provenance import seed_for
+
+NODES = 64  # of the quadrature; it is exact up to degree 127
+BAND = (0.1, 0.9)
+KINDS = ("training", "expected")
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Risks of least-squares polynomials of every degree, over datasets.
+
+    Args:
+        inputs: none.
+        settings: ``draws`` (datasets), ``samples``, ``frequency``, ``phase``, ``noise``
+            (variance), ``largest_degree``.
+
+    Returns:
+        ``risks``: degree, parameters, kind (training, expected), median, low, high (from 10 to
+        90 % of the datasets), mean, best (the degree with the lowest median of this kind), noise,
+        samples, draws.
+    """
+    rng = np.random.default_rng(seed_for("thesis/classical"))
+    found = risks(settings, rng)
+    rows = []
+    for kind, values in zip(KINDS, found, strict=True):
+        medians = np.median(values, axis=0)
+        bounds = np.quantile(values, BAND, axis=0)
+        for degree, (low, high) in enumerate(bounds.T.tolist()):
+            rows.append({
+                "degree": degree, "parameters": degree + 1, "kind": kind,
+                "median": float(medians[degree]), "low": low, "high": high,
+                "mean": float(values[:, degree].mean()), "best": degree == int(medians.argmin()),
+                "noise": settings["noise"], "samples": settings["samples"],
+                "draws": settings["draws"],
+            })  # fmt: skip
+    return {"risks": pd.DataFrame(rows)}
+
+
+def risks(settings: Mapping[str, Any], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Training and expected risk (2.34) of each dataset and degree, (draws, degrees) each.
+
+    The squared error is expected over x, uniform in [-1, 1], by quadrature, and over the noise.
+    """
+    draws, samples = settings["draws"], settings["samples"]
+    largest, noise = settings["largest_degree"], settings["noise"]
+    x = rng.uniform(-1, 1, (draws, samples))
+    y = _truth(x, settings) + np.sqrt(noise) * rng.standard_normal((draws, samples))
+    q, r = np.linalg.qr(legendre.legvander(x, largest))
+    projected = np.einsum("dsp,ds->dp", q, y)
+    # the columns of q span the polynomials of every degree in turn
+    left = (y**2).sum(axis=1, keepdims=True) - np.cumsum(projected**2, axis=1)
+    nodes, weights = legendre.leggauss(NODES)
+    basis, truth = legendre.legvander(nodes, largest), _truth(nodes, settings)
+    expected = []
+    for degree in range(largest + 1):
+        own = slice(0, degree + 1)
+        fitted = np.linalg.solve(r[:, own, own], projected[:, own, None])[..., 0] @ basis[:, own].T
+        expected.append((fitted - truth) ** 2 @ weights / 2 + noise)
+    return left / samples, np.stack(expected, axis=1)
+
+
+def _truth(x: np.ndarray, settings: Mapping[str, Any]) -> np.ndarray:
+    return np.sin(np.pi * (settings["frequency"] * x + settings["phase"]))

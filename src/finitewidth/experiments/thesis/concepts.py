@@ -1,0 +1,97 @@
+"""The drawings of the thesis, Figures 2.1 and 2.2, as nodes and connections."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+Rows = Iterator[dict[str, Any]]
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """List the nodes and connections of all drawings.
+
+    Args:
+        inputs: none.
+        settings: ``network`` (units of each layer), ``convolution`` (``size``, ``window``),
+            ``recurrent`` (``inputs``, ``units``, ``outputs``), ``residual`` (``inputs``,
+            ``units``, ``hidden``, ``outputs``).
+
+    Returns:
+        ``network`` and ``layers``, with the columns drawing, kind (node, or the kind of the
+        connection), layer and end of a node; start_layer, start, layer and end of a connection.
+        Units are counted from 1. Pixels are counted line by line; ``weight`` is the number of the
+        shared weight of a connection, and ``window`` the position of the window that it is drawn
+        for.
+    """
+    layers = [
+        *convolution(**settings["convolution"]),
+        *recurrent(**settings["recurrent"]),
+        *residual(**settings["residual"]),
+    ]
+    network = [{"drawing": "network"} | row for row in dense(settings["network"])]
+    return {"network": pd.DataFrame(network), "layers": pd.DataFrame(layers)}
+
+
+def dense(sizes: Sequence[int], first: int = 0) -> Rows:
+    """Nodes and connections of fully connected layers; the first has the number ``first``."""
+    for layer, size in enumerate(sizes, start=first):
+        yield from nodes(layer, size)
+    for layer, (below, above) in enumerate(itertools.pairwise(sizes), start=first + 1):
+        yield from connections("weight", (layer - 1, below), (layer, above))
+
+
+def nodes(layer: int, size: int) -> Rows:
+    """The units of a layer."""
+    for unit in range(1, size + 1):
+        yield {"kind": "node", "layer": layer, "end": unit}
+
+
+def connections(kind: str, below: tuple[int, int], above: tuple[int, int]) -> Rows:
+    """Connections of all units of one layer to all of another, given as (layer, size)."""
+    for start, end in itertools.product(range(1, below[1] + 1), range(1, above[1] + 1)):
+        yield {"kind": kind, "start_layer": below[0], "start": start, "layer": above[0],
+               "end": end}  # fmt: skip
+
+
+def convolution(size: int, window: int) -> Rows:
+    """A convolution of a square image, stride 1, no padding, for its first and last position.
+
+    Every output pixel is connected to the pixels of its window by the same weights.
+    """
+    across = size - window + 1
+    every = [*nodes(0, size**2), *nodes(1, across**2)]
+    for position, end in enumerate(sorted({1, across**2})):
+        top, left = divmod(end - 1, across)
+        for weight, (down, right) in enumerate(itertools.product(range(window), repeat=2), start=1):
+            start = (top + down) * size + left + right + 1
+            every.append({
+                "kind": "weight", "start_layer": 0, "start": start, "layer": 1, "end": end,
+                "weight": weight, "window": position + 1,
+            })  # fmt: skip
+    yield from ({"drawing": "convolution"} | row for row in every)
+
+
+def recurrent(inputs: int, units: int, outputs: int) -> Rows:
+    """A fully connected recurrent layer between an input and an output layer.
+
+    Layer 1 is the recurrent layer. Its outputs are inputs to all of its units one step later.
+    """
+    every = [
+        *dense([inputs, units, outputs]),
+        *connections("recurrent", (1, units), (1, units)),
+    ]
+    yield from ({"drawing": "recurrent"} | row for row in every)
+
+
+def residual(inputs: int, units: int, hidden: int, outputs: int) -> Rows:
+    """A network with one residual block of ``hidden`` layers, which follow layer 1.
+
+    Each unit of the last layer of the block adds the unit of layer 1 with the same number.
+    """
+    every = list(dense([inputs, units, *[units] * hidden, outputs]))
+    for unit in range(1, units + 1):
+        every.append({"kind": "identity", "start_layer": 1, "start": unit, "layer": hidden + 1,
+                      "end": unit})  # fmt: skip
+    yield from ({"drawing": "residual"} | row for row in every)

@@ -1,0 +1,65 @@
+"""thesis Figure 2.1: a fully connected network with the sizes and parameters of its layers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from finitewidth.figures import diagrams
+from finitewidth.figures.diagrams import INK, LINES
+
+WIDTH, HEIGHT = 6.9, 2.85  # inches
+NETWORK = (5.4, 1.72)
+CENTRE = (3.4, 1.5)
+ENDS = {"input": LINES[0], "hidden": INK, "output": LINES[1]}
+CONNECTIONS = "0.62"
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the table ``network``: its nodes and connections."""
+    return tables["network"]
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw the network, with widths above its layers and parameters below."""
+    figure, axis = diagrams.canvas(WIDTH, HEIGHT)
+    nodes = rows[rows["kind"] == "node"]
+    sizes = nodes.groupby("layer")["end"].count().tolist()
+    places = diagrams.columns(sizes, CENTRE, NETWORK)
+    edges = rows[rows["kind"] == "weight"].to_dict("records")
+    ends = [[places[unit] for unit in diagrams.ends(row)] for row in edges]
+    diagrams.skeleton(axis, ends, colour=CONNECTIONS, width=0.5)
+    last = len(sizes) - 1
+    for (layer, _), place in places.items():
+        colour = ENDS[_part(layer, last)]
+        diagrams.node(axis, place, colour=colour, radius=0.085)
+    for layer, size in enumerate(sizes):
+        _width(axis, places[layer, 1][0], layer, size, last)
+    for layer in range(1, last + 1):
+        middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
+        _parameters(axis, middle, layer)
+    left, right = places[0, 1][0], places[last, 1][0]
+    diagrams.write(axis, (left - 0.22, CENTRE[1]), r"$\mathbf{x}^0$", size=10, across="right")
+    diagrams.write(axis, (right + 0.2, CENTRE[1]), r"$f_\theta(\mathbf{x}^0)$", size=9,
+                   across="left")  # fmt: skip
+    return figure
+
+
+def _part(layer: int, last: int) -> str:
+    return {0: "input", last: "output"}.get(layer, "hidden")
+
+
+def _width(axis: Axes, x: float, layer: int, size: int, last: int) -> None:
+    part = _part(layer, last)
+    name = part if part != "hidden" else f"hidden {layer}"
+    diagrams.write(axis, (x, HEIGHT - 0.12), name, size=7.5, colour=ENDS[part])
+    diagrams.write(axis, (x, HEIGHT - 0.28), f"$n_{layer} = {size}$", size=7.5, colour=ENDS[part])
+
+
+def _parameters(axis: Axes, x: float, layer: int) -> None:
+    """Write below the connections of a layer its number, its parameters and its activation."""
+    diagrams.write(axis, (x, 0.33), f"layer {layer}", size=7.5)
+    label = rf"$(\mathbf{{W}}^{layer}, \mathbf{{b}}^{layer}, \phi)$"
+    diagrams.write(axis, (x, 0.13), label, size=8)

@@ -1,0 +1,44 @@
+"""Made-up rows for the claim of the thesis on linear regression."""
+
+import pandas as pd
+
+RATIOS = (0.1, 0.5, 0.75, 1.25, 2.0, 10.0)
+SIZES = (1000, 2000, 4000, 8000)
+
+
+def limit(x, noise):
+    """Rises up to 1 and falls from there; not (2.46), which falls for little signal only."""
+    return noise * (x / (1 - x) if x < 1 else 1 + 1 / (x - 1))
+
+
+def regression(turn=0.0, limits=1.0, peak=30.0, means=1.0, distance=1e-8):
+    """Tables of thesis_risk; the limit may rise again by ``turn`` times log ratio beyond 2."""
+    drawn, curves, doubled = [], [], []
+    for noise in (0.25, 4.0):
+        case = {"case": f"r^2/sigma^2 = {1 / noise:g}", "noise": noise}
+        for x in sorted([*RATIOS, 1.0]):
+            mean = limit(x, noise) if x != 1 else float("nan")
+            median = peak * noise if x == 1 else mean
+            drawn.append({
+                **case, "x": x, "size": 200, "draws": 200, "mean": means * mean,
+                "mean_error": 0.005 * mean, "median": median, "median_error": 0.02 * median,
+                "exact": mean,
+            })  # fmt: skip
+        for x in (*RATIOS, 3.0, 5.0):
+            y = limit(x, noise) + turn * noise * max(0, x - 2)
+            curves.append({**case, "curve": "corrected", "x": x, "size": 200, "y": y})
+            curves.append({**case, "curve": "printed", "x": x, "size": 200, "y": -y})
+        for x in RATIOS:
+            for size in SIZES:
+                y = limit(x, noise)
+                doubled.append({**case, "x": x, "size": size, "exact": y * (1 + 1 / size),
+                                "limit": limits * y})  # fmt: skip
+    descent = [{"x": x, "size": 200, "steps": 500, "condition": 30.0, "distance": distance}
+               for x in (0.5, 1.5)]  # fmt: skip
+    tables = {"drawn": drawn, "curves": curves, "doubled": doubled, "descent": descent}
+    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
+
+
+ROWS = {
+    "H01": (regression, lambda: regression(turn=1.0, limits=0.9, peak=0.1)),
+}
