@@ -6,8 +6,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 
+def storages(tree):
+    found = [leaf.untyped_storage() for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+    return [(storage._cdata, storage) for storage in found]
+
+
 class PeakMemory(TorchDispatchMode):
-    """Count tensors that operations return inside a ``with`` block.
+    """Count tensors that operations make inside a ``with`` block, and not views of others.
 
     Attributes:
         peak: largest number of bytes alive after an operation, since the last ``reset``.
@@ -16,14 +21,14 @@ class PeakMemory(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.storages, self.peak, self.base = {}, 0, 0
+        self.storages, self.given, self.peak, self.base = {}, set(), 0, 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.given |= {key for key, _ in storages((args, kwargs)) if key not in self.storages}
         answer = function(*args, **(kwargs or {}))
-        for leaf in tree_leaves(answer):
-            if isinstance(leaf, torch.Tensor):
-                storage = leaf.untyped_storage()
-                self.storages[storage._cdata] = (StorageWeakRef(storage), storage.nbytes())
+        for key, storage in storages(answer):
+            if key not in self.given:
+                self.storages[key] = (StorageWeakRef(storage), storage.nbytes())
         self.peak = max(self.peak, self.alive())
         return answer
 

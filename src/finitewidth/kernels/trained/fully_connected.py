@@ -90,7 +90,7 @@ def as_fully_connected(network: nn.Module) -> FullyConnected | None:
     each, or with none. It may start with `nn.Flatten` and end with the activation. All parameters
     must be trainable, all layers different, and no module may have hooks.
     """
-    if type(network) is not nn.Sequential:
+    if type(network) is not nn.Sequential or any(map(_has_hooks, network.modules())):
         return None
     modules = list(_leaves(network))
     if modules and type(modules[0][1]) is nn.Flatten and modules[0][1].start_dim == 1:
@@ -116,7 +116,7 @@ def as_fully_connected(network: nn.Module) -> FullyConnected | None:
 
 
 def _leaves(network: nn.Sequential, prefix: str = "") -> Iterator[tuple[str, nn.Module]]:
-    for name, module in network.named_children():
+    for name, module in network._modules.items():  # named_children leaves out repeated modules
         if type(module) is nn.Sequential:
             yield from _leaves(module, f"{prefix}{name}.")
         else:
@@ -124,11 +124,14 @@ def _leaves(network: nn.Sequential, prefix: str = "") -> Iterator[tuple[str, nn.
 
 
 def _plain(named: tuple[str, nn.Module]) -> bool:
-    """Tell whether a linear layer has its own trainable parameters and no hooks."""
+    """Tell whether a linear layer has its own parameters, all trainable."""
     module = named[1]
-    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks
     names = set(module._parameters) == {"weight", "bias"}
-    return names and not hooks and all(p.requires_grad for p in module.parameters())
+    return names and all(p.requires_grad for p in module.parameters())
+
+
+def _has_hooks(module: nn.Module) -> bool:
+    return bool(module._forward_hooks or module._forward_pre_hooks)
 
 
 def _common_activation(modules: Sequence[nn.Module]) -> Activation | None:

@@ -1,0 +1,355 @@
+"""Kernels of fully connected networks in closed form against Jacobians and against hooks."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.peak_memory import PeakMemory
+from torch import nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels import trained
+from finitewidth.kernels.gated_ntk import relu_ntk
+from finitewidth.kernels.ntk_init.given_network import tangent_kernel
+from finitewidth.kernels.reference import tangent_kernel_by_jacobian
+from finitewidth.kernels.trained import FullyConnected, as_fully_connected, dense
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+TOLERANCE = 1e-12
+SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 7)]
+SAMPLES = 5
+MODULES = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+def stack(sizes, activation="tanh", replicas=(3,), biased=True, seed=0, **options):
+    normal = {"generator": torch.Generator().manual_seed(seed), "dtype": torch.float64}
+    pairs = list(itertools.pairwise(sizes))
+    weights = [torch.randn(*replicas, a, b, **normal) * (2 / a) ** 0.5 for a, b in pairs]
+    biases = [torch.randn(*replicas, b, **normal) for _, b in pairs] if biased else None
+    return FullyConnected(weights, biases, activation, **options)
+
+
+def inputs(sizes, leading=(), seed=99):
+    stream = torch.Generator().manual_seed(seed)
+    return torch.randn(*leading, SAMPLES, sizes[0], generator=stream, dtype=torch.float64)
+
+
+def module_of(network, replica):
+    """One network of a stack as a torch module."""
+    layers = []
+    for layer, weight in enumerate(network.weights):
+        linear = nn.Linear(*weight.shape[-2:], bias=network.biases is not None).double()
+        with torch.no_grad():
+            linear.weight.copy_(weight[replica].mT)
+            if network.biases is not None:
+                linear.bias.copy_(network.biases[layer][replica])
+        layers += [linear, MODULES[network.activation.name]()]
+    return nn.Sequential(*(layers if network.activated_output else layers[:-1]))
+
+
+def agree(found, wanted, tolerance=TOLERANCE):
+    assert found.dtype == torch.float64
+    assert found.shape == wanted.shape
+    assert (found - wanted).abs().max() <= tolerance * wanted.abs().max()
+
+
+def traced(full):
+    return torch.einsum("...kikj->...ij", full)
+
+
+def diagonal(full):
+    K, S = full.shape[-2:]
+    flat = full.reshape(*full.shape[:-4], K * S, K * S)
+    return flat.diagonal(dim1=-2, dim2=-1).reshape(*full.shape[:-4], K, S)
+
+
+@pytest.mark.parametrize("activated", [False, True])
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_equals_the_jacobian(sizes, activation, biased, activated):
+    network = stack(sizes, activation, biased=biased, activated_output=activated)
+    x = inputs(sizes)
+    modules = [module_of(network, replica) for replica in range(3)]
+    wanted = torch.stack([tangent_kernel_by_jacobian(module, x) for module in modules])
+    agree(trained.full_kernel(network, x), wanted)
+    agree(trained.traced_kernel(network, x), traced(wanted))
+    agree(trained.diagonal(network, x), diagonal(wanted))
+    agree(trained.output_norms(network, x), wanted.square().sum((-3, -1)).sqrt())
+    for replica, module in enumerate(modules):
+        agree(trained.full_kernel(module, x), wanted[replica])
+    by_hooks = trained.terms(modules[0], x, of=modules[0].forward)
+    closed = trained.terms(modules[0], x)
+    assert list(by_hooks) == list(closed)
+    for name, part in closed.items():
+        agree(part, by_hooks[name])
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=6),
+    activation=st.sampled_from(["relu", "tanh", "erf", torch.sin, nn.functional.gelu]),
+    replicas=st.sampled_from([(), (1,), (4,), (2, 2)]),
+    own_inputs=st.booleans(),
+    budget=st.sampled_from([2**29, 2**13]),
+    seed=st.integers(0, 99),
+)
+def test_random_stacks(sizes, activation, replicas, own_inputs, budget, seed):
+    """Whatever the axes and the budget, a stack gives the kernels of its networks."""
+    network = stack(sizes, activation, replicas, seed=seed)
+    x = inputs(sizes, replicas if own_inputs else ())
+    found = trained.traced_kernel(network, x, budget=budget)
+    assert found.shape == (*replicas, SAMPLES, SAMPLES)
+    agree(found, traced(trained.full_kernel(network, x)))
+    phi = network.activation.value
+
+    def outputs(weights, biases, x):
+        for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
+            x = (phi(x) if layer else x) @ weight + bias
+        return x
+
+    if activation == "tanh":  # the value by numpy cannot be differentiated
+        phi = torch.tanh
+    for index in itertools.product(*(range(size) for size in replicas)):
+        parts = [w[index] for w in network.weights], [b[index] for b in network.biases]
+        own = x[index] if own_inputs else x
+        jacobians = torch.func.jacrev(outputs, argnums=(0, 1))(*parts, own)
+        rows = torch.cat([j.flatten(2) for part in jacobians for j in part], dim=2)
+        agree(found[index], torch.einsum("ikp,jkp->ij", rows, rows))
+
+
+def test_equals_the_other_closed_forms():
+    sizes = (4, 6, 5, 3)
+    network, x = stack(sizes, "relu"), inputs(sizes)
+    gated = relu_ntk(x, network.weights, network.biases, with_biases=True)
+    agree(trained.traced_kernel(network, x), gated)
+    of_weights, of_biases, _ = tangent_kernel(
+        [w.mT for w in network.weights], network.biases, x, activation="relu"
+    )
+    full = trained.full_kernel(network, x).permute(0, 2, 1, 4, 3).reshape(3, 15, 15)
+    agree(full, of_weights + of_biases)
+
+
+def test_additive_symmetric_and_positive():
+    sizes = (6, 8, 3, 5, 4, 7)
+    network, x = stack(sizes), inputs(sizes)
+    kernel = trained.traced_kernel(network, x)
+    parts = trained.terms(network, x)
+    assert list(parts) == ["0", "1", "2", "3", "4"]
+    agree(sum(parts.values()), kernel)
+    for kind in ("full", "diagonal"):
+        whole = {"full": trained.full_kernel, "diagonal": trained.diagonal}[kind](network, x)
+        agree(sum(trained.terms(network, x, kernel=kind).values()), whole)
+    for matrix in (kernel, trained.full_kernel(network, x).reshape(3, 35, 35), *parts.values()):
+        agree(matrix, matrix.mT)
+        assert torch.linalg.eigvalsh(matrix)[:, 0].min() > -1e-12 * matrix.abs().max()
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_unit_permutations_leave_the_kernel_alone(activation):
+    sizes = (4, 6, 5, 3)
+    network, x = stack(sizes, activation), inputs(sizes)
+    order = torch.tensor([3, 1, 0, 5, 2, 4])
+    weights, biases = list(network.weights), list(network.biases)
+    weights[0], biases[0] = weights[0][..., order], biases[0][..., order]
+    weights[1] = weights[1][:, order]
+    agree(
+        trained.full_kernel(FullyConnected(weights, biases, activation), x),
+        trained.full_kernel(network, x),
+    )
+
+
+def test_copies_of_an_output():
+    network, x = stack((4, 6, 5, 1)), inputs((4, 6, 5, 1))
+    copies = FullyConnected(
+        [*network.weights[:-1], network.weights[-1].expand(-1, -1, 6)],
+        [*network.biases[:-1], network.biases[-1].expand(-1, 6)],
+        "tanh",
+    )
+    agree(trained.traced_kernel(copies, x), 6 * trained.traced_kernel(network, x))
+
+
+def test_features():
+    sizes = (4, 6, 5, 3)
+    network, x = stack(sizes), inputs(sizes)
+    theta_h = trained.full_kernel(network.without_output(), x)
+    for replica in range(3):
+        module = module_of(network, replica)
+        agree(theta_h[replica], tangent_kernel_by_jacobian(module[:-1], x))
+        agree(trained.full_kernel(module[:-1], x), theta_h[replica])
+        features, head = module[:-1](x), module[-1]
+        whole = trained.from_features(theta_h[replica], head.weight, features, bias=True)
+        agree(whole, tangent_kernel_by_jacobian(module, x))
+    with pytest.raises(ConfigError, match="at least one hidden layer"):
+        stack((3, 2)).without_output()
+
+
+def test_float32_weights_are_computed_in_float64():
+    network, x = stack((6, 8, 8, 3)), inputs((6, 8, 8, 3))
+    rounded = FullyConnected(
+        [w.float() for w in network.weights], [b.float() for b in network.biases], "tanh"
+    )
+    exact = FullyConnected(
+        [w.double() for w in rounded.weights], [b.double() for b in rounded.biases], "tanh"
+    )
+    found = trained.traced_kernel(rounded, x.float())
+    agree(found, trained.traced_kernel(exact, x.float().double()), 1e-15)
+
+
+def test_a_replica_does_not_depend_on_the_others():
+    sizes = (6, 8, 8, 3)
+    network, x = stack(sizes, replicas=(5,)), inputs(sizes)
+    broken = [w.clone() for w in network.weights]
+    broken[1][4] = torch.nan
+    without = FullyConnected([w[:4] for w in network.weights], [b[:4] for b in network.biases],
+                             "tanh")  # fmt: skip
+    with_nan = FullyConnected(broken, network.biases, "tanh")
+    assert trained.traced_kernel(with_nan, x)[4].isnan().all()
+    agree(trained.traced_kernel(with_nan, x)[:4], trained.traced_kernel(without, x), 1e-14)
+    found = trained.largest_eigenvalue(with_nan, x, tolerance=1e-4)
+    alone = trained.largest_eigenvalue(without, x, tolerance=1e-4)
+    assert found.value[4].isnan()
+    assert found.residual[4].isnan()
+    torch.testing.assert_close(found.value[:4], alone.value, rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("sizes", [(3, 2), (4, 6, 5, 3), (40, 6, 30, 7)], ids=str)
+def test_largest_eigenvalue(sizes, biased):
+    network, x = stack(sizes, biased=biased), inputs(sizes)
+    full = trained.full_kernel(network, x).permute(0, 2, 1, 4, 3)
+    full = full.reshape(3, SAMPLES * sizes[-1], -1)
+    largest = torch.linalg.eigvalsh(full)[:, -1]
+    found = trained.largest_eigenvalue(network, x, tolerance=1e-9, products=200)
+    torch.testing.assert_close(found.value, largest, rtol=1e-12, atol=0)
+    vectors = found.vector.flatten(1)
+    torch.testing.assert_close(vectors.norm(dim=1), torch.ones(3).double())
+    residual = ((full @ vectors[:, :, None])[..., 0] - largest[:, None] * vectors).norm(dim=1)
+    assert (residual <= 2e-9 * largest).all()
+    # products with the kernel are those with the matrix
+    run = dense.forward(*dense.stacked(network, x)[:2])
+    v = torch.randn(3, SAMPLES, sizes[-1], dtype=torch.float64)
+    agree(dense.times(run, v).flatten(1), (full @ v.flatten(1)[:, :, None])[..., 0])
+
+
+def test_a_warm_start_saves_products():
+    """After a small step of the weights, few products suffice, and none is better than power."""
+    sizes = (20, 30, 30, 10)
+    network, x = stack(sizes), inputs(sizes)
+    cold = trained.largest_eigenvalue(network, x, tolerance=1e-6)
+    moved = FullyConnected([w * 1.001 for w in network.weights], network.biases, "tanh")
+    warm = trained.largest_eigenvalue(moved, x, start=cold.vector, products=2, tolerance=1e-9)
+    exact = trained.largest_eigenvalue(moved, x, tolerance=1e-10, products=200).value
+    assert warm.products == 2 < cold.products
+    assert ((exact - warm.value) / exact < 1e-5).all()
+    assert (warm.value <= exact * (1 + 1e-12)).all()
+    run = dense.forward(*dense.stacked(moved, x)[:2])
+    power = dense.times(run, cold.vector)
+    power = power / power.flatten(1).norm(dim=1)[:, None, None]
+    quotient = (power * dense.times(run, power)).sum((1, 2))
+    assert (warm.value >= quotient * (1 - 1e-12)).all()
+    per_input = trained.largest_eigenvalue(moved, x, start=cold.vector, per_input=True)
+    torch.testing.assert_close(per_input.value, exact / SAMPLES, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("function", [trained.traced_kernel, trained.full_kernel, trained.diagonal])
+def test_stays_within_the_budget(function):
+    sizes = (10, 20, 20, 12)
+    network, x = stack(sizes, replicas=(6,)), inputs(sizes)
+    wanted, peaks = function(network, x), {}
+    for budget in (2**k for k in range(12, 26)):
+        memory = PeakMemory()
+        memory.reset()
+        try:
+            with memory:
+                found = function(network, x, budget=budget)
+        except ConfigError as error:
+            assert "budget: one replica" in str(error)  # noqa: PT017
+            assert not peaks
+            continue
+        agree(found, wanted, 1e-14)
+        copies = 1 if function is trained.traced_kernel else 2  # others are reordered at the end
+        peaks[budget] = memory.extra - copies * 8 * found.numel()
+    assert all(peak <= budget for budget, peak in peaks.items()), peaks
+    assert peaks[min(peaks)] < 0.5 * peaks[max(peaks)], peaks
+
+
+SEQUENTIALS = {
+    "flattened": (nn.Sequential(nn.Flatten(), nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)), True),
+    "nested": (
+        nn.Sequential(nn.Sequential(nn.Linear(6, 4), nn.ReLU(inplace=True)), nn.Linear(4, 2)), True,
+    ),
+    "in place": (
+        nn.Sequential(nn.Linear(6, 4), nn.ELU(inplace=True), nn.Linear(4, 3), nn.ELU(inplace=True)),
+        True,
+    ),
+    "deep linear": (nn.Sequential(nn.Linear(6, 4), nn.Linear(4, 4), nn.Linear(4, 2)), True),
+    "no biases": (
+        nn.Sequential(nn.Linear(6, 4, bias=False), nn.GELU(), nn.Linear(4, 2, bias=False)), True,
+    ),
+    "some biases": (nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2, bias=False)), False),
+    "two activations": (
+        nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 2)),
+        False,
+    ),
+    "a last activation of its own": (
+        nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2), nn.Tanh()), False,
+    ),
+    "a normalisation": (nn.Sequential(nn.Linear(6, 4), nn.LayerNorm(4), nn.Linear(4, 2)), False),
+    "an activation first": (nn.Sequential(nn.Tanh(), nn.Linear(6, 4)), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEQUENTIALS)
+def test_sequentials(name):
+    """Closed form or hooks: the same kernel."""
+    network, closed = SEQUENTIALS[name]
+    network = network.double().eval()
+    x = inputs((6,)).view(SAMPLES, 2, 3) if name == "flattened" else inputs((6,))
+    assert (as_fully_connected(network) is not None) == closed
+    agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(network, x))
+
+
+def test_sequentials_that_only_look_dense():
+    """Reused layers, frozen parameters and hooks are left to the general form."""
+    torch.manual_seed(0)
+    layer, x = nn.Linear(6, 6), inputs((6,))
+    reused = nn.Sequential(layer, nn.Tanh(), layer).double()
+    assert as_fully_connected(reused) is None
+    agree(trained.full_kernel(reused, x), tangent_kernel_by_jacobian(reused, x))
+    frozen = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    parts = trained.terms(frozen, x)
+    frozen[0].bias.requires_grad_(False)
+    assert as_fully_connected(frozen) is None
+    assert not torch.allclose(trained.terms(frozen, x)["0"], parts["0"])
+    agree(trained.terms(frozen, x)["2"], parts["2"])
+    hooked = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    hooked[0].register_forward_hook(lambda module, given, output: 2 * output)
+    assert as_fully_connected(hooked) is None
+    agree(trained.full_kernel(hooked, x), tangent_kernel_by_jacobian(hooked, x))
+    over_positions = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    sequences = torch.randn(SAMPLES, 3, 6, dtype=torch.float64)
+    agree(
+        trained.full_kernel(over_positions, sequences, of=lambda s: over_positions(s).mean(1)),
+        tangent_kernel_by_jacobian(over_positions, sequences, lambda net, s: net(s).mean(1)),
+    )
+    with pytest.raises(ConfigError, match="of: the outputs are"):
+        trained.full_kernel(over_positions, sequences)
+
+
+def test_refusals():
+    network, x = stack((4, 6, 3)), inputs((4, 6, 3))
+    with pytest.raises(ConfigError, match="without_output"):
+        trained.traced_kernel(network, x, of=lambda images: images)
+    with pytest.raises(ConfigError, match=r"weights\[0\]: shape"):
+        trained.traced_kernel(network, x[:, :3])
+    with pytest.raises(ConfigError, match="activation"):
+        FullyConnected(network.weights, network.biases, "step")
+    with pytest.raises(ConfigError, match="biases: 1 layers"):
+        FullyConnected(network.weights, network.biases[:1], "relu")
+    with pytest.raises(ConfigError, match="the list is empty"):
+        FullyConnected([], None, "relu")
+    with pytest.raises(ConfigError, match="start: shape"):
+        trained.largest_eigenvalue(network, x, start=torch.ones(SAMPLES, 3))
