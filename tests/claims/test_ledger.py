@@ -98,7 +98,7 @@ def test_the_words_of_a_claim_stand_in_the_paper(claim):
 def test_every_threshold_is_the_papers_or_ours_with_a_reason(claim):
     for made in made_up(claim):
         for row in judged_as(claim, made()).parts:
-            assert (row["threshold_of"] == "the paper") != bool(row["reason"]), row["part"]
+            assert (row["threshold_of"] == verdicts.PAPER) != bool(row["reason"]), row["part"]
 
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
@@ -113,7 +113,7 @@ def test_rows_that_support_and_rows_that_contradict_are_told_apart(claim):
     supporting, contradicting = made_up(claim)
     assert verdict(claim, supporting()) == verdicts.SUPPORTED
     found = judged_as(claim, contradicting())
-    binding = [r for r in found.parts if r["threshold_of"] == "the paper" and not r["outside"]]
+    binding = [r for r in found.parts if r["threshold_of"] != verdicts.OURS and not r["outside"]]
     if binding:
         assert found.verdict in (verdicts.CONTRADICTED, verdicts.IN_PART)
     else:

@@ -56,7 +56,7 @@ def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row
     ]  # fmt: skip
     groups += [{("claim", name)} for name in failing] + [{("number", key)} for key in off]
     facts = [_fact(group) for group in _joined(groups)]
-    return sorted(facts, key=lambda f: (not f.claims, not f.numbers, f.claims, f.numbers, f.errata))
+    return sorted(facts, key=lambda f: (not f.claims, f.claims, not f.numbers, f.numbers, f.errata))
 
 
 def _joined(groups: Iterable[set[tuple[str, str]]]) -> list[set[tuple[str, str]]]:

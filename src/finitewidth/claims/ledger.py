@@ -179,7 +179,15 @@ def verdict_row(
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}
     low, high = part.interval
-    told = (part.name, part.value, low, high, threshold_text(part), origin(part), part.ours)
+    told = (
+        part.name,
+        part.value,
+        low,
+        high,
+        threshold_text(part),
+        origin(part),
+        part.ours or part.tolerance,
+    )
     return {**row, **dict(zip(DECISIVE, told, strict=True))}
 
 

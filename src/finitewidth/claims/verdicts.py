@@ -47,6 +47,9 @@ VERDICTS = (
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 OUTCOMES = (HOLDS, FAILS, UNDECIDED)
 
+# whose threshold it is
+PAPER, PAPER_WITH_TOLERANCE, OURS = "the paper", "the paper, with a tolerance of ours", "ours"
+
 THEOREM, BOUND = "theorem", "bound"
 OBSERVATION, HEDGED = "observation", "hedged observation"
 KINDS = (THEOREM, BOUND, OBSERVATION, HEDGED)
@@ -72,6 +75,8 @@ class Part:
         chance: the probability that all runs fall on one side by chance, for a sample whose runs
             are all alike and thus have no spread. It replaces the p-value from a standard error.
         paper: whether the threshold is the paper's own: an order, a sign, a printed bound or value.
+        tolerance: if the threshold is the paper's value widened by a tolerance of ours, the reason
+            for it. It makes a contradiction less likely.
         ours: the reason for the threshold, if it is ours.
         late: whether our threshold was set or changed after the first results had been seen.
         outside: why the comparison lies outside the sizes that the paper speaks about; empty if it
@@ -87,6 +92,7 @@ class Part:
     strict: bool = False
     chance: float | None = None
     paper: bool = False
+    tolerance: str = ""
     ours: str = ""
     late: bool = False
     outside: str = ""
@@ -94,6 +100,8 @@ class Part:
     def __post_init__(self) -> None:
         if self.paper and (self.ours or self.late):
             raise ValueError(f"{self.name}: the threshold is either the paper's or ours")
+        if self.tolerance and not self.paper:
+            raise ValueError(f"{self.name}: a tolerance belongs to a value of the paper")
         if math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"{self.name}: a comparison needs a threshold")
         if not self.low <= self.high:
@@ -248,15 +256,17 @@ def _row(part: Part, p_holm: float) -> dict[str, Any]:
         "part": part.name, "value": part.value, "standard_error": part.standard_error,
         "interval_low": part.interval[0], "interval_high": part.interval[1],
         "threshold_low": part.low, "threshold_high": part.high, "strict": part.strict,
-        "threshold_of": origin(part), "reason": part.ours, "late": part.late,
+        "threshold_of": origin(part), "reason": part.ours or part.tolerance, "late": part.late,
         "outside": part.outside, "p_outside": part.p_outside, "p_inside_holm": p_holm,
         "outcome": _outcome(part, p_holm),
     }  # fmt: skip
 
 
 def origin(part: Part) -> str:
-    """Whose threshold it is: ``the paper`` or ``ours``."""
-    return "the paper" if part.paper else "ours"
+    """Whose threshold it is: the paper's, the paper's with a tolerance of ours, or ours."""
+    if not part.paper:
+        return OURS
+    return PAPER_WITH_TOLERANCE if part.tolerance else PAPER
 
 
 def _outcome(part: Part, p_holm: float) -> str:

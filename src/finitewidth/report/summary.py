@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from finitewidth.claims import grades, verdicts
-from finitewidth.claims.facts import CONFIRMED, number_key
+from finitewidth.claims.facts import CONFIRMED, Fact, number_key
 from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
 from finitewidth.claims.reported import OFF, OUTCOMES
 from finitewidth.claims.rollup import counted
+from finitewidth.claims.verdicts import IN_PART
 from finitewidth.report.findings import MADE, NOT_MADE, PLANNED, Findings
 
 SCALE_WORDS = {
@@ -81,9 +82,19 @@ def news(findings: Findings) -> dict[str, Any]:
     errata = {erratum["id"]: erratum for erratum in findings.errata}
     bare = [fact for fact in findings.facts if not (fact.claims or fact.numbers)]
     papers = [errata[fact.errata[0]]["paper"] for fact in bare]
+    claims = {claim["claim"]: claim for claim in findings.claims}
+
+    places = {paper.name: place for place, paper in enumerate(findings.papers)}
+
+    def order(fact: Fact) -> tuple[Any, ...]:
+        judged = [claims[name] for name in fact.claims]
+        in_part = all(claim["verdict"] == IN_PART for claim in judged)
+        return not judged, in_part, [places[claim["paper"]] for claim in judged]
+
+    facts = sorted(findings.facts, key=order)
     return {
-        "facts": findings.facts,
-        "claims": {claim["claim"]: claim for claim in findings.claims},
+        "facts": facts,
+        "claims": claims,
         "numbers": numbers,
         "errata": errata,
         "misprints": counted(papers, [paper.name for paper in findings.papers]),

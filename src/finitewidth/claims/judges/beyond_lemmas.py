@@ -18,7 +18,10 @@ NAMES = {
     "chain_backward_square": "E[prod N_d^2]", "chain_product": "E[prod N_x N_d]",
 }  # fmt: skip
 # printed without a remainder: 1 within what the draws resolve
-PRINTED = {"low": 0.98, "high": 1.02, "paper": True}
+PRINTED = {
+    "low": 0.98, "high": 1.02, "paper": True,
+    "tolerance": "the means of the draws are known to less than 2 %",
+}  # fmt: skip
 # printed with a remainder of order n^(-3/2) for each layer; wider for the fourth powers of (30)
 REMAINDER = {
     "low": 0.95, "high": 1.05, "late": True,
@@ -116,6 +119,7 @@ def b22(tables: Tables) -> list[Part]:
         for row in inside.sort_values("size", ascending=False).itertuples():
             found = Estimate(float(row.value), float(row.error))
             text = f"{label}, r = {row.truth:g}: mean over samples of N = {row.size}, over r"
-            bounds = {"low": 1 - BIAS, "high": 1 + BIAS, "paper": True, "outside": outside}
+            bounds = {"low": 1 - BIAS, "high": 1 + BIAS, "paper": True, "outside": outside,
+                      "tolerance": "what means over the samples resolve"}  # fmt: skip
             parts.append(found.part(text, **bounds))
     return parts

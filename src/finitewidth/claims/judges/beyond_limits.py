@@ -55,7 +55,14 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
     found = limit / printed if printed else math.nan
     room = error / abs(printed) if printed and math.isfinite(error) else 0.0
     name = f"{name} (numerical error {room:.0e})"
-    return Part(name=name, value=found, low=1 - room, high=1 + room, paper=True)
+    return Part(
+        name=name,
+        value=found,
+        low=1 - room,
+        high=1 + room,
+        paper=True,
+        tolerance="the numerical error of the extrapolated limit",
+    )
 
 
 def _exact_limits(doubled: "pd.DataFrame", phase: str) -> list[Part]:

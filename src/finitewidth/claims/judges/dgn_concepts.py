@@ -28,9 +28,9 @@ def d25(tables: Tables) -> list[Part]:
         _exactly("fewest paths that share a strength", int(sharing.min()), inputs),
         _exactly("most paths that share a strength", int(sharing.max()), inputs),
         Part(name="kernel beside the sum over bundles, relative", value=error, high=TOLERANCE,
-             paper=True),
+             paper=True, tolerance="rounding"),
         Part(name="largest change of the kernel under a shift, relative", value=change,
-             high=TOLERANCE, paper=True),
+             high=TOLERANCE, paper=True, tolerance="rounding"),
     ]  # fmt: skip
 
 

@@ -72,6 +72,7 @@ def n14(tables: Tables) -> list[Part]:
         Part(
             name=f"{row}: p-value of a difference, after Holm's correction for {len(ROWS)} rows",
             value=math.nan if order.undefined else p_value, low=LEVEL, chance=0.0, paper=True,
+            tolerance="the paper gives no level of significance",
             outside=order.outside,
         )
         for row, order, p_value in zip(ROWS, orders, p_values, strict=True)
@@ -113,6 +114,7 @@ def n25(tables: Tables) -> list[Part]:
                 f"{cell['row']}, {cell['regime']}: accuracy, percent",
                 accuracies(tables["runs"], cell["row"], cell["regime"]),
                 low=printed - allowed, high=printed + allowed, paper=True,
+                tolerance="two printed spreads and a point for settings that the paper leaves open",
                 outside=untrained(tables["runs"], cell["row"], cell["regime"]),
             )
         )  # fmt: skip

@@ -35,14 +35,25 @@ def n04(tables: Tables) -> list[Part]:
     parts = []
     for row in _some(tables["mean"], networks="enumerated").itertuples():
         name = f"all {row.draws:,} networks, d={row.depth}, w={row.width}: largest error"
-        parts.append(Part(name=name, value=row.mean_error, high=1e-12, paper=True))
+        parts.append(
+            Part(name=name, value=row.mean_error, high=1e-12, paper=True, tolerance="rounding")
+        )
     for row in _some(tables["mean"], networks="drawn").itertuples():
         name = f"{row.draws:,} networks, {row.gates} gates, d={row.depth}, w={row.width}"
-        parts.append(Part(name=f"{name}: largest z", value=row.max_z, high=4.5, paper=True))
+        parts.append(
+            Part(
+                name=f"{name}: largest z",
+                value=row.max_z,
+                high=4.5,
+                paper=True,
+                tolerance="the largest of 210 standard normal numbers stays below",
+            )
+        )
         parts.append(
             Part(
                 name=f"{name}: trace over the formula's", value=row.trace_ratio, low=0.95,
                 high=1.05, standard_error=row.trace_ratio_se, dof=row.draws - 1, paper=True,
+                tolerance="the mean of the draws is known to less than 5 %",
             )
         )  # fmt: skip
     return parts
