@@ -258,8 +258,8 @@ CLAIMS = (
         quotes=quoted("npf", (224, "reduces as training proceeds")),
         sizes="a network of width 100 and depth 5, digits 4 and 7 of MNIST, 200 examples, Figure 3",
         rule=(
-            "Spearman's correlation of the mean of nu over runs with the epoch is below 0 (error "
-            "by jackknife over runs), and the mean of nu at the end over nu at the start below 1."
+            "Spearman's correlation of nu with the epoch, mean over runs, is below 0, and the mean "
+            "of nu at the end over nu at the start below 1."
             " Ours: the correlation is at most -0.8, the ratio at most 0.8."
         ),
         artifacts=("npf_fig3", "dgn_fig6"),
