@@ -5,9 +5,11 @@ from typing import Any
 
 from finitewidth.common.errors import ConfigError
 
+MAPS = 4  # heat maps beside each other
+
 
 def check(beyond: Mapping[str, Any]) -> None:
-    """Refuse lines shown with bands that are not among all lines, one width, or an empty map.
+    """Refuse lines with bands that are not among all lines, one width, an empty map, odd times.
 
     Raises:
         ConfigError: the message names the key, its value and what is allowed.
@@ -33,3 +35,15 @@ def check(beyond: Mapping[str, Any]) -> None:
     if first >= last:
         raise ConfigError(f"{name}.first: {first} is refused; it must be below "
                           f"{name}.last, {last}")  # fmt: skip
+    _check_times(beyond["training"])
+
+
+def _check_times(training: Mapping[str, Any]) -> None:
+    """Refuse times that do not rise from 0, or maps of other times or of more than four."""
+    times, maps = training["times"], training["maps"]
+    name = "beyond.training"
+    if times != sorted(times) or times[0] != 0 or len(times) < 2:
+        raise ConfigError(f"{name}.times: {times} is refused; it must rise from 0")
+    if not set(maps) <= set(times) or maps != sorted(maps) or len(maps) > MAPS:
+        raise ConfigError(f"{name}.maps: {maps} is refused; write at most {MAPS} of {name}.times, "
+                          f"{times}, in their order")  # fmt: skip

@@ -1,0 +1,151 @@
+"""The tangent kernel of fully connected networks during training, job `beyond_training`.
+
+Shown in ``beyond`` Figure 4 and in the thesis, Figure 2.5.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.data.select import first_per_class, scaled, stratified_subset
+from finitewidth.data.store import Dataset
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.measures.blocks import alignment, block_means, gap
+from finitewidth.training.adam import adam
+from finitewidth.training.fully_connected import Draw, Passes, Stack, initial_stack
+
+NAME = "beyond/training"
+CHUNK = 4096  # images of which a loss is computed at once
+DIGITS = 6  # of the entries of kernels in the table
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Train networks by full-batch Adam, and follow their losses and the blocks of their kernels.
+
+    All biases are 0 at the start; they are trained and counted. The loss is 1/(2S) sum_s
+    |f(x_s) - y_s|^2 with one-hot labels y. The kernel is summed over the outputs. Runs of the same
+    number start from the same normal numbers for every sigma_w^2.
+
+    Args:
+        inputs: ``data``, the dataset.
+        settings: ``train`` and ``test`` (numbers of images, null for all), ``sigma_w2``,
+            ``hidden`` (layers), ``width``, ``runs``, ``rate``, ``times`` (numbers of steps, 0
+            first), ``per_class`` (training images of each class in the kernel), ``maps`` (those of
+            ``times`` at which kernels are kept).
+
+    Returns:
+        ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
+        spread_diagonal, spread_same, spread_other (see `finitewidth.measures.blocks`), gap,
+        alignment, train_loss, test_loss.
+        ``kernels``: of run 0 at ``maps``: sigma_w2, step, row, column (images, grouped by class),
+        class_row, class_column, value, share (value over the mean diagonal). Rows from the diagonal
+        on; the rest is symmetric.
+
+    Raises:
+        ConfigError: there are fewer images than wanted.
+    """
+    data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
+    images = _Images(data, settings["per_class"])
+    rows: list[dict[str, Any]] = []
+    kernels: list[pd.DataFrame] = []
+    for sigma_w2 in settings["sigma_w2"]:
+        for seed in range(settings["runs"]):
+            found = _train(images, float(sigma_w2), seed, settings)
+            for step, observed in zip(settings["times"], found, strict=True):
+                place = {"sigma_w2": float(sigma_w2), "step": step}
+                rows.append({"sigma_w2": float(sigma_w2), "seed": seed, "step": step,
+                             **observed["row"]})  # fmt: skip
+                if "kernel" in observed and seed == 0:
+                    kernels.append(_entries(place, observed["kernel"].numpy(), images.labels))
+    return {"rows": pd.DataFrame(rows), "kernels": pd.concat(kernels, ignore_index=True)}
+
+
+class _Images:
+    """Images and one-hot labels of a dataset as tensors, and those on which kernels are computed.
+
+    Attributes:
+        train, test: images (n, n_0) and one-hot labels (n, K), float32.
+        kernel: images (S, n_0), grouped by class.
+        labels: their classes, (S,).
+    """
+
+    def __init__(self, data: Dataset, per_class: int):
+        classes = len(data.class_names)
+        self.train = _tensors(data.train_images, data.train_labels, classes)
+        self.test = _tensors(data.test_images, data.test_labels, classes)
+        index = first_per_class(data.train_labels, range(classes), per_class)
+        self.kernel, self.labels = self.train[0][index], data.train_labels[index]
+
+
+def _tensors(images: np.ndarray, labels: np.ndarray, classes: int) -> tuple[Tensor, Tensor]:
+    x = torch.from_numpy(scaled(images)).flatten(1)
+    y = torch.nn.functional.one_hot(torch.from_numpy(labels).long(), classes).to(x)
+    return x, y
+
+
+def _train(
+    images: _Images, sigma_w2: float, seed: int, settings: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Train one network; return what `_observed` found at each of ``times``."""
+    x, y = images.train
+    widths = [x.shape[1], *[settings["width"]] * settings["hidden"], y.shape[1]]
+    stack = initial_stack((NAME,), [Draw(sigma_w2, 0.0, seed)], widths, "relu")
+
+    def observe(now: Stack, step: int) -> dict[str, Any]:
+        return _observed(now, images, keep=step in settings["maps"])
+
+    return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe)
+
+
+def _observed(stack: Stack, images: _Images, *, keep: bool) -> dict[str, Any]:
+    """Blocks of the kernel and losses as a ``row``; with ``keep`` the ``kernel`` (S, S) too."""
+    network = FullyConnected(stack.weights, stack.biases, stack.activation)
+    kernel = traced_kernel(network, images.kernel)[0]
+    theta = kernel.numpy()
+    means = block_means(theta, images.labels)
+    row = {name: float(value) for name, value in vars(means).items()} | {
+        "gap": float(gap(means)),
+        "alignment": float(alignment(theta, images.labels)),
+        "train_loss": loss(stack, *images.train),
+        "test_loss": loss(stack, *images.test),
+    }
+    return {"row": row, "kernel": kernel} if keep else {"row": row}
+
+
+def loss(stack: Stack, x: Tensor, y: Tensor) -> float:
+    """Mean over images of half the squared error of the first network of a stack, in pieces.
+
+    Args:
+        stack: the networks.
+        x: images, (S, n_0).
+        y: targets, (S, K).
+    """
+    total = 0.0
+    for inputs, targets in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
+        passes = Passes(stack, inputs, targets)
+        passes.forward()
+        total += float(passes.losses()[0]) * len(inputs)
+    return total / len(x)
+
+
+def _entries(
+    place: Mapping[str, Any], kernel: np.ndarray, labels: Sequence[int]
+) -> pd.DataFrame:
+    """Return the entries of a kernel on and above its diagonal, one per row."""
+    classes = np.asarray(labels)
+    row, column = np.triu_indices(len(kernel))
+    value = kernel[row, column]
+    return pd.DataFrame({
+        **place, "row": row, "column": column,
+        "class_row": classes[row], "class_column": classes[column],
+        "value": rounded(value), "share": rounded(value / np.diag(kernel).mean()),
+    })  # fmt: skip
+
+
+def rounded(values: Iterable[float]) -> list[float]:
+    """Round to `DIGITS` significant digits, so that tables of kernels stay small."""
+    return [float(f"{value:.{DIGITS - 1}e}") for value in values]
