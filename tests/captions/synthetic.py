@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from tests.captions import synthetic_thesis
+from tests.captions import synthetic_thesis, synthetic_training
 
 FEW, MANY = "paper", "many"
 DEPTHS = (2, 4, 8, 12, 16, 20)
@@ -468,4 +468,5 @@ TABLES = {
     "npf_extra_limits": relu_limits,
     "npf_extra_theory": theory,
     **synthetic_thesis.TABLES,
+    **synthetic_training.TABLES,
 }

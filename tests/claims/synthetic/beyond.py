@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from tests.claims.synthetic import beyond_training
 
 SHARES = (0.04, 0.1, 0.2, 0.3, 0.5)  # L / M
 KEY = ["group", "width", "alpha_0", "sigma_w2", "depth", "x"]
@@ -179,6 +180,7 @@ ROWS = {
     "B16": (steps, lambda: steps(ordered=0.2)),
     "B18": (moments, lambda: moments(limit=1.2)),
     "B22": (estimators, lambda: estimators(bias=0.02)),
+    **beyond_training.ROWS,
 }  # fmt: skip
 
 BOTH = ("shuffled", "constant")

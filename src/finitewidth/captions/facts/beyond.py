@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.captions.facts import Tables, shapes
+from finitewidth.captions.facts import Tables, blocks, shapes
 from finitewidth.captions.facts.rows import (
     CLEAR,
     ERRORS,
@@ -48,6 +48,11 @@ def beyond_fig2(tables: Tables) -> dict[str, Any]:
 def beyond_fig10(tables: Tables) -> dict[str, Any]:
     """As Figure 2, of the weight variances that have bands."""
     return _sums(_banded(_group(tables, "near")))
+
+
+def beyond_fig4(tables: Tables) -> dict[str, Any]:
+    """Blocks of classes in the kernel during training."""
+    return blocks.during_training(tables)
 
 
 def beyond_fig3(tables: Tables) -> dict[str, Any]:

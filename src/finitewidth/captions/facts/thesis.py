@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.captions.facts import Tables
+from finitewidth.captions.facts import Tables, blocks
 from finitewidth.captions.facts.rows import CLEAR, ERRORS, falls, only, rises, span, where
 from finitewidth.experiments.thesis import classical, risk
 
@@ -95,6 +95,11 @@ def thesis_fig2_4(tables: Tables) -> dict[str, Any]:
         "negative_noise": signal[0]["noise"],
     }
     return found | _peak(drawn) | _near(curves)
+
+
+def thesis_fig2_5(tables: Tables) -> dict[str, Any]:
+    """Blocks of classes in the kernel of one network."""
+    return blocks.heat_maps(tables)
 
 
 def _case(curves: pd.DataFrame) -> dict[str, Any]:

@@ -20,6 +20,11 @@ from finitewidth.training.fully_connected import Draw, Passes, Stack, initial_st
 
 NAME = "beyond/training"
 CHUNK = 4096  # images of which a loss is computed at once
+LOSSES = ("test_loss", "train_loss")
+QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
+    **dict.fromkeys(LOSSES), "same_class": "spread_same", "same_class_with_diagonal": None,
+    "other_class": "spread_other",
+}  # fmt: skip
 DIGITS = 6  # of the entries of kernels in the table
 
 
@@ -41,6 +46,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
         spread_diagonal, spread_same, spread_other (see `finitewidth.measures.blocks`), gap,
         alignment, train_loss, test_loss.
+        ``curves``: sigma_w2, step, quantity (test_loss, train_loss, and over the mean diagonal:
+        same_class, same_class_with_diagonal, other_class), y, low, high (median and range of the
+        runs), spread (of the entries over the mean diagonal, mean of the runs; nan where there is
+        none), runs.
         ``kernels``: of run 0 at ``maps``: sigma_w2, step, row, column (images, grouped by class),
         class_row, class_column, value, share (value over the mean diagonal). Rows from the diagonal
         on; the rest is symmetric.
@@ -61,7 +70,24 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                              **observed["row"]})  # fmt: skip
                 if "kernel" in observed and seed == 0:
                     kernels.append(_entries(place, observed["kernel"].numpy(), images.labels))
-    return {"rows": pd.DataFrame(rows), "kernels": pd.concat(kernels, ignore_index=True)}
+    table = pd.DataFrame(rows)
+    return {"rows": table, "curves": curves(table),
+            "kernels": pd.concat(kernels, ignore_index=True)}  # fmt: skip
+
+
+def curves(rows: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the table ``rows`` over runs, see `measure`."""
+    found = []
+    for (sigma_w2, step), runs in rows.groupby(["sigma_w2", "step"], sort=False):
+        for quantity, spread in QUANTITIES.items():
+            scale = 1 if quantity in LOSSES else runs["diagonal"]
+            values = runs[quantity] / scale
+            found.append({
+                "sigma_w2": sigma_w2, "step": step, "quantity": quantity, "y": values.median(),
+                "low": values.min(), "high": values.max(),
+                "spread": (runs[spread] / scale).mean() if spread else np.nan, "runs": len(runs),
+            })  # fmt: skip
+    return pd.DataFrame(found)
 
 
 class _Images:
@@ -132,9 +158,7 @@ def loss(stack: Stack, x: Tensor, y: Tensor) -> float:
     return total / len(x)
 
 
-def _entries(
-    place: Mapping[str, Any], kernel: np.ndarray, labels: Sequence[int]
-) -> pd.DataFrame:
+def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: Sequence[int]) -> pd.DataFrame:
     """Return the entries of a kernel on and above its diagonal, one per row."""
     classes = np.asarray(labels)
     row, column = np.triu_indices(len(kernel))
