@@ -1,0 +1,205 @@
+"""Kernels during training: the experiment against autograd, figures, and what is left open."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from matplotlib.text import Text
+from tests.claims.synthetic.beyond_training import blocks
+from torch import nn
+
+from finitewidth.claims.judges import beyond_training as judges
+from finitewidth.claims.verdicts import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    SUPPORTED,
+    CannotDecideError,
+    decide,
+)
+from finitewidth.common.declarations import read_papers
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import merged, preset_only
+from finitewidth.data.bundled import digits
+from finitewidth.data.select import first_per_class
+from finitewidth.experiments.beyond import training
+from finitewidth.figures import kernel_maps
+from finitewidth.figures.beyond import fig4
+from finitewidth.figures.thesis import fig2_5
+from finitewidth.kernels.trained import traced_kernel
+from finitewidth.pipeline.plan import checked
+from finitewidth.training.fully_connected import Draw, initial_stack
+
+SETTINGS = {
+    "train": 60, "test": 30, "sigma_w2": [1.0, 2.0], "hidden": 3, "width": 16, "runs": 2,
+    "rate": 0.01, "times": [0, 2, 6, 12], "per_class": 2, "maps": [0, 12],
+}  # fmt: skip
+CURVES = ["sigma_w2", "seed", "step"]
+
+
+@pytest.fixture(scope="module")
+def images():
+    return digits()
+
+
+@pytest.fixture(scope="module")
+def tables(images):
+    return training.measure({"data": images}, SETTINGS)
+
+
+def by_autograd(images, variance, seed):
+    """The loss at the end, and the kernel, of a network that torch trains by itself."""
+    stack = initial_stack((training.NAME,), [Draw(variance, 0.0, seed)], [64, 16, 16, 16, 10],
+                          "relu")  # fmt: skip
+    layers = []
+    for weight, bias in zip(stack.weights, stack.biases, strict=True):
+        layer = nn.Linear(*weight.shape[1:])
+        layer.weight.data, layer.bias.data = weight[0].mT.clone(), bias[0].clone()
+        layers += [layer, nn.ReLU()]
+    network = nn.Sequential(*layers[:-1])
+    optimiser = torch.optim.Adam(network.parameters(), lr=SETTINGS["rate"])
+    chosen = training.stratified_subset(images, 60, 30, (training.NAME,))
+    x = torch.from_numpy(chosen.train_images / np.float32(255)).flatten(1).float()
+    y = nn.functional.one_hot(torch.from_numpy(chosen.train_labels).long(), 10).float()
+
+    def loss():
+        return (network(x) - y).square().sum(dim=1).mean() / 2
+
+    for _ in range(12):
+        optimiser.zero_grad()
+        loss().backward()
+        optimiser.step()
+    index = first_per_class(chosen.train_labels, range(10), 2)
+    return float(loss().detach()), traced_kernel(network, x[index]).numpy()
+
+
+@pytest.mark.parametrize("variance", SETTINGS["sigma_w2"])
+def test_training_is_that_of_torch(images, tables, variance):
+    loss, kernel = by_autograd(images, variance, 0)
+    rows = tables["rows"].set_index(CURVES)
+    assert rows.loc[variance, 0, 12]["train_loss"] == pytest.approx(loss, rel=1e-3)
+    found = tables["kernels"].query(f"sigma_w2 == {variance} and step == 12")
+    np.testing.assert_allclose(found["value"], kernel[found["row"], found["column"]], rtol=0.02,
+                               atol=1e-3 * kernel.max())  # fmt: skip
+
+
+def test_a_loss_in_pieces_is_the_loss(monkeypatch):
+    stack = initial_stack(("test",), [Draw(2.0, 0.1, 0)], [5, 7, 3], "relu")
+    x, y = torch.randn(11, 5), torch.randn(11, 3)
+    direct = float((stack.outputs(x)[0] - y).square().sum() / 22)
+    for size in (4, 11, 100):
+        monkeypatch.setattr(training, "CHUNK", size)
+        assert training.loss(stack, x, y) == pytest.approx(direct, rel=1e-5)
+
+
+def test_no_network_depends_on_the_others(images, tables):
+    alone = training.measure({"data": images}, SETTINGS | {"runs": 1, "sigma_w2": [2.0]})
+    whole = tables["rows"].query("sigma_w2 == 2 and seed == 0").reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone["rows"], whole)
+    kernels = tables["kernels"].query("sigma_w2 == 2").reset_index(drop=True)
+    pd.testing.assert_frame_equal(alone["kernels"], kernels)
+
+
+def test_kernels_are_those_of_the_first_run_and_have_its_blocks(tables):
+    rows = tables["rows"].set_index(CURVES)
+    for (variance, step), kernel in tables["kernels"].groupby(["sigma_w2", "step"]):
+        assert len(kernel) == 20 * 21 // 2
+        own = rows.loc[variance, 0, step]
+        off = kernel[kernel["row"] != kernel["column"]]
+        alike = off["class_row"] == off["class_column"]
+        assert kernel.query("row == column")["share"].mean() == pytest.approx(1, rel=1e-4)
+        for name, entries in (("same_class", off[alike]), ("other_class", off[~alike])):
+            assert entries["value"].mean() == pytest.approx(own[name], rel=1e-4)
+            share = own[name] / own["diagonal"]
+            assert entries["share"].mean() == pytest.approx(share, rel=1e-4)
+
+
+def test_curves_are_medians_and_ranges_of_the_runs(tables):
+    rows, curves = tables["rows"], tables["curves"].set_index(["quantity", "sigma_w2", "step"])
+    assert len(curves) == len(training.QUANTITIES) * 2 * 4
+    end = rows.query("sigma_w2 == 2 and step == 12")
+    ratio = end["other_class"] / end["diagonal"]
+    found = curves.loc["other_class", 2.0, 12]
+    assert found["y"] == pytest.approx(ratio.median())
+    assert [found["low"], found["high"]] == [ratio.min(), ratio.max()]
+    assert found["spread"] == pytest.approx((end["spread_other"] / end["diagonal"]).mean())
+    assert curves.loc["test_loss", 2.0, 12]["y"] == end["test_loss"].median()
+
+
+def test_too_few_images_are_refused(images):
+    with pytest.raises(ConfigError, match="train = 100000"):
+        training.measure({"data": images}, SETTINGS | {"train": 100_000})
+    with pytest.raises(ConfigError):
+        training.measure({"data": images}, SETTINGS | {"per_class": 50})
+
+
+@pytest.mark.parametrize("module", [fig4, fig2_5])
+def test_maps_draw_the_kernels_and_text_can_be_read(tables, module):
+    rows = module.select(tables, {})
+    figure = module.draw(rows, {})
+    kernels = tables["kernels"]
+    if module is fig2_5:
+        kernels = kernels[kernels["sigma_w2"] == 1]
+    images = [axis.images[0] for axis in figure.axes if axis.images]
+    assert len(images) == len(kernels.groupby(["sigma_w2", "step"]))
+    for image, (_, own) in zip(images, kernels.groupby(["sigma_w2", "step"]), strict=True):
+        drawn = np.asarray(image.get_array())
+        np.testing.assert_array_equal(drawn, drawn.T)
+        wanted = own["share"].clip(lower=kernel_maps.LEAST / 2)
+        np.testing.assert_array_equal(drawn[own["row"], own["column"]], wanted)
+    sizes = [text.get_fontsize() for text in figure.findobj(match=Text) if text.get_text()]
+    assert min(sizes) >= 6.5
+    assert figure.get_size_inches()[0] == 6.9
+
+
+def test_curves_draw_the_rows(tables):
+    figure = fig4.draw(fig4.select(tables, {}), {})
+    drawn = figure.axes[1].get_lines()[1]
+    wanted = tables["curves"].query("quantity == 'train_loss' and sigma_w2 == 2")
+    assert drawn.get_ydata().tolist() == wanted["y"].tolist()
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    ({"times": [0, 5, 3]}, "times: .* must rise from 0"),
+    ({"times": [1, 5], "maps": [1]}, "times: .* must rise from 0"),
+    ({"maps": [0, 7]}, "maps: .* write at most 4"),
+    ({"maps": [20, 0]}, "maps: .* in their order"),
+])  # fmt: skip
+def test_settings_that_contradict_each_other_are_refused(value, words, request):
+    root = request.config.rootpath
+    config = merged(preset_only("quick", root / "config"), {"beyond": {"training": value}})
+    with pytest.raises(ConfigError, match=words):
+        checked(config, root, read_papers(root / "workflow/papers"))
+
+
+def test_an_order_of_gaps_that_is_not_clear_decides_nothing():
+    tables = blocks()
+    assert decide(judges.b21(tables)).verdict == SUPPORTED
+    assert decide(judges.b21(blocks(order=-1.0))).verdict == CONTRADICTED
+    rows = tables["rows"]
+    gaps = rows["gap"].where(rows["sigma_w2"] != 2.2, 0.45 + 0.2 * (rows["seed"] - 1))
+    tied = {"rows": rows.assign(gap=gaps)}
+    parts = judges.b21(tied)
+    assert decide(parts).verdict == INCONCLUSIVE
+    assert [part.value > 0 for part in parts[:1]] == [True]
+    alike = replace(parts[0], standard_error=float("nan"))
+    assert decide([alike]).verdict == INCONCLUSIVE
+
+
+def test_an_early_stage_that_was_not_observed_cannot_be_judged():
+    rows = blocks()["rows"]
+    with pytest.raises(CannotDecideError, match="step 500"):
+        judges.b20({"rows": rows[rows["step"] != 500]})
+    with pytest.raises(CannotDecideError, match="no network"):
+        judges.b19({"rows": rows[:0]})
+
+
+def test_printed_ratios_count_the_diagonal_as_the_script_does():
+    rows = blocks()["rows"]
+    found = {(one.row, one.column): one for one in judges.kernel_ratio({"rows": rows})}
+    end = rows.query("sigma_w2 == 2.2 and step == 3000")
+    one = found["sigma_w2_2.2_step3000", "same_class_over_diagonal"]
+    wanted = (end["same_class_with_diagonal"] / end["diagonal"]).mean()
+    assert (one.value, one.runs) == (pytest.approx(wanted), 3)
+    assert len(found) == 6
