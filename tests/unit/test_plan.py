@@ -36,6 +36,11 @@ def test_image_folders_take_any_part():
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     assert (plan().gpus(), plan(device="auto").gpus(), plan(device="cuda").gpus()) == (0, 1, 1)
+    names = ("beyond_training", "beyond_fig4", "npf_cntk")
+    assert [plan(device="cuda").gpus(name) for name in names] == [1, 0, 0]
+    assert [plan().gpus(name) for name in names] == [0, 0, 0]
+    assert plan(device="auto").params("beyond_training")["device"] == "auto"
+    assert "device" not in plan(device="auto").params("npf_cntk")
 
 
 def test_a_paper_without_trainings_has_none():

@@ -41,6 +41,7 @@ for job in plan.declared():
         resources:
             mem_mb=partial(plan.memory, job.name),
             runtime=partial(plan.minutes, job.name),
+            gpu=plan.gpus(job.name),
         params:
             module=job.declared.module,
             code=plan.code(job.name),

@@ -18,7 +18,7 @@ from finitewidth.common.settings import read_yaml
 FIGURE_FORMATS = ("pdf", "png", "svg", "csv")
 TABLE_FORMATS = ("csv", "md", "tex")
 KINDS = {"fig": "figure", "table": "table"}
-TOLD = ("datasets", "comparable")
+TOLD = ("datasets", "comparable", "device")
 FOLDER = "workflow/papers"
 
 _ARTIFACT = re.compile(r"(?P<paper>[a-z0-9]+)_(?P<kind>fig|table)(?P<number>[1-9]\d*(_[1-9]\d*)?)")

@@ -125,6 +125,7 @@ class Plan:
         facts = {
             "datasets": partial(self.footers.datasets, job.reads),
             "comparable": partial(self.footers.comparable, job.reads),
+            "device": lambda: self.config["device"],
         }
         told = {fact: facts[fact]() for fact in job.declared.tell}
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
@@ -184,9 +185,10 @@ class Plan:
     def _rendered(self) -> frozenset[str]:
         return frozenset(entry.artifact for entry in done(self.artifacts))
 
-    def gpus(self) -> int:
-        """The number of GPUs that a training asks a scheduler for."""
-        return int(self.config["device"] != "cpu")
+    def gpus(self, name: str | None = None) -> int:
+        """The number of GPUs that a training, or a declared job, asks a scheduler for."""
+        wanted = name is None or "device" in self.jobs[name].declared.tell
+        return int(wanted and self.config["device"] != "cpu")
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all finished artifacts, of one paper or of all."""

@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
@@ -40,7 +41,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         settings: ``train`` and ``test`` (numbers of images, null for all), ``sigma_w2``,
             ``hidden`` (layers), ``width``, ``runs``, ``rate``, ``times`` (numbers of steps, 0
             first), ``per_class`` (training images of each class in the kernel), ``maps`` (those of
-            ``times`` at which kernels are kept).
+            ``times`` at which kernels are kept), ``device`` (``cpu``, ``cuda`` or ``auto``; ``cpu``
+            if it is left out).
 
     Returns:
         ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
@@ -55,10 +57,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         on; the rest is symmetric.
 
     Raises:
-        ConfigError: there are fewer images than wanted.
+        ConfigError: there are fewer images than wanted, or the device is not available.
     """
+    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
-    images = _Images(data, settings["per_class"])
+    images = _Images(data, settings["per_class"], device)
     rows: list[dict[str, Any]] = []
     kernels: list[pd.DataFrame] = []
     for sigma_w2 in settings["sigma_w2"]:
@@ -99,18 +102,20 @@ class _Images:
         labels: their classes, (S,).
     """
 
-    def __init__(self, data: Dataset, per_class: int):
+    def __init__(self, data: Dataset, per_class: int, device: str):
         classes = len(data.class_names)
-        self.train = _tensors(data.train_images, data.train_labels, classes)
-        self.test = _tensors(data.test_images, data.test_labels, classes)
+        self.train = _tensors(data.train_images, data.train_labels, classes, device)
+        self.test = _tensors(data.test_images, data.test_labels, classes, device)
         index = first_per_class(data.train_labels, range(classes), per_class)
-        self.kernel, self.labels = self.train[0][index], data.train_labels[index]
+        self.kernel, self.labels = self.train[0][torch.from_numpy(index)], data.train_labels[index]
 
 
-def _tensors(images: np.ndarray, labels: np.ndarray, classes: int) -> tuple[Tensor, Tensor]:
+def _tensors(
+    images: np.ndarray, labels: np.ndarray, classes: int, device: str
+) -> tuple[Tensor, Tensor]:
     x = torch.from_numpy(scaled(images)).flatten(1)
     y = torch.nn.functional.one_hot(torch.from_numpy(labels).long(), classes).to(x)
-    return x, y
+    return x.to(device), y.to(device)
 
 
 def _train(
@@ -120,6 +125,7 @@ def _train(
     x, y = images.train
     widths = [x.shape[1], *[settings["width"]] * settings["hidden"], y.shape[1]]
     stack = initial_stack((NAME,), [Draw(sigma_w2, 0.0, seed)], widths, "relu")
+    stack = stack.with_parameters([tensor.to(x.device) for tensor in stack.parameters])
 
     def observe(now: Stack, step: int) -> dict[str, Any]:
         return _observed(now, images, keep=step in settings["maps"])
@@ -130,7 +136,7 @@ def _train(
 def _observed(stack: Stack, images: _Images, *, keep: bool) -> dict[str, Any]:
     """Blocks of the kernel and losses as a ``row``; with ``keep`` the ``kernel`` (S, S) too."""
     network = FullyConnected(stack.weights, stack.biases, stack.activation)
-    kernel = traced_kernel(network, images.kernel)[0]
+    kernel = traced_kernel(network, images.kernel)[0].cpu()
     theta = kernel.numpy()
     means = block_means(theta, images.labels)
     row = {name: float(value) for name, value in vars(means).items()} | {
