@@ -98,7 +98,7 @@ def _carry_out(run: Run, phase: str, saved: Callable[[], None]) -> None:
     if phase == "flow":
         descend_by_flow(run, saved)
     elif phase == "start":
-        descend_by_steps(run, 0.0, saved, until=run.plan.share)
+        descend_by_steps(run, run.plan.cap, saved, until=run.plan.flow_from)
     else:
         descend_by_steps(run, run.plan.cap if phase == "graded" else 0.0, saved)
 
