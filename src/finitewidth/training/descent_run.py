@@ -192,7 +192,7 @@ class Run:
             return
         clocks, places = self.clocks, self.places[at]
         part = self.stack.select(at)
-        kernels = self.kernel(part)
+        kernels = self.kernel(part).to(self.x.device)
         index = torch.from_numpy(places).to(kernels.device)
         first = self.kernels is None  # all networks at time 0
         if first:
