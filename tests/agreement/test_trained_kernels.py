@@ -61,7 +61,7 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
     """The order is chosen by cost; each order alone gives the kernel of every layer."""
     network, x, wanted = case
     monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
-    monkeypatch.setattr(contractions, "GRAM_SIZE", 2)  # blocks of symmetric products
+    monkeypatch.setattr(contractions, "GRAM_ROWS", 3)  # blocks of symmetric products
     monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
     plans = hooked.full_plans
 
