@@ -6,7 +6,7 @@ outputs f_1 .. f_K. For a network in eval mode and images (N, ..):
     theta = traced_kernel(network, images)                         # (N, N), the sum over outputs
     parts = terms(network, images)                                 # {"conv1": (N, N), ..}
     theta_h = traced_kernel(network, images, of=network.features)  # without the output layer
-    eigen = largest_eigenvalue(network, images, start=eigen.vector)
+    eigen = largest_eigenvalue(network, images)                    # eigen.value, eigen.vector
 
 For a stack of R fully connected networks in tensors, pass `FullyConnected(weights, biases, "tanh")`
 and inputs (S, n0); the result is (R, S, S), and `without_output()` gives the features.
