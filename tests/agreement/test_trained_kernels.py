@@ -61,7 +61,7 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
     """The order is chosen by cost; each order alone gives the kernel of every layer."""
     network, x, wanted = case
     monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
-    monkeypatch.setattr(contractions, "GRAM_SIZE", 2)  # blocks of symmetric products
+    monkeypatch.setattr(contractions, "GRAM_ROWS", 3)  # blocks of symmetric products
     monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
     plans = hooked.full_plans
 
@@ -174,6 +174,16 @@ def test_stays_within_the_budget(function, make, monkeypatch):
         peaks[budget] = memory.extra - copies * 8 * found.numel()
     assert all(peak <= budget for budget, peak in peaks.items()), peaks
     assert peaks[min(peaks)] < 0.7 * peaks[max(peaks)], peaks  # a budget makes a difference
+
+
+def test_what_the_full_kernel_keeps_is_what_was_planned(case):
+    network, x, _ = case
+    request = hooked.Request(network, x, False, "jacobian", 2**29)
+    for unit in hooked.units_of(network, request, dict(network.named_parameters())):
+        for structured, plan in enumerate(contractions.full_plans(unit, 3)):
+            if plan is not None:
+                store = contractions.Store(unit, 3, bool(structured), x)
+                assert store.array.numel() == plan[1]
 
 
 def test_a_budget_that_is_too_small_says_what_is_needed():
@@ -361,12 +371,12 @@ def architectures(draw):
         groups = draw(st.sampled_from([g for g in (1, 2, 4) if channels % g == 0]))
         width = groups * draw(st.integers(1, 3))
         conv = nn.Conv2d(
-            channels, width, draw(st.integers(1, 3)), stride=draw(st.integers(1, 2)), padding=2,
+            channels, width, draw(st.integers(1, 3)), stride=draw(st.integers(1, 2)), padding=3,
             dilation=draw(st.integers(1, 2)), groups=groups, bias=draw(st.booleans()),
         )  # fmt: skip
         norm = draw(st.sampled_from([nn.BatchNorm2d, lambda w: nn.GroupNorm(1, w), None]))
         act = draw(st.sampled_from([nn.ReLU(inplace=True), nn.Tanh(), nn.SiLU(inplace=True)]))
-        pool = draw(st.sampled_from([nn.MaxPool2d(2, 1, 1), nn.AvgPool2d(2, 1), nn.Identity()]))
+        pool = draw(st.sampled_from([nn.MaxPool2d(2, 1, 1), nn.AvgPool2d(3, 1, 1), nn.Identity()]))
         layers += [conv, norm(width) if norm else nn.Identity(), act, pool]
         channels = width
     layers += [draw(st.sampled_from([nn.AdaptiveAvgPool2d(2), nn.AdaptiveMaxPool2d((1, 2))]))]

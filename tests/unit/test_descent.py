@@ -208,7 +208,7 @@ def test_a_mode_of_a_quadratic_loss(rate):
     eta_lambda = rate * 6  # |x|^2 + 1
     times = tuple(int(c / eta_lambda) for c in (0.3, 1, 3))
     plan = {"steps": 4 * times[-1], "times": times, "rate": rate, "stop": None}
-    result = descended(stack, (x, y), mode="graded", **plan)
+    result = descended(stack, (x, y), mode="graded", cap=0.5, share=32, **plan)
     first = result.snapshots[0]["loss"]
     assert result.ends[0]["eta_lambda_start"] == pytest.approx(eta_lambda, rel=1e-9)
     assert result.ends[0]["gradients"] < 0.6 * result.ends[0]["steps_taken"]
@@ -357,7 +357,7 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
     if "then" in mode:
         # of the second, lambda_max grows above the limit during the flow
         stack = stack_of(activation, (1.0, 2.0, 3.5), depth=3)
-        plan |= {"rate": 5e-4, "steepest": 0.024, "times": (10, 32, 100, 300)}
+        plan |= {"rate": 5e-4, "steepest": 0.024, "times": (10, 128, 300)}
     whole = descended(stack, data, **plan)
     if "flow" in mode:
         methods = [row["method"] for row in whole.ends]

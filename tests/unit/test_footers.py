@@ -215,7 +215,8 @@ def test_fewer_runs_or_draws_are_no_size():
 
 
 CONCEPTUAL = """npf_table1 npf_table3 npf_table4 npf_table5 npf_fig1 npf_fig2 npf_fig4 npf_fig5
-npf0_table1 npf0_fig1 npf0_fig2 dgn_table1 dgn_table2 dgn_table3 dgn_table5 dgn_fig9"""
+npf0_table1 npf0_fig1 npf0_fig2 dgn_table1 dgn_table2 dgn_table3 dgn_table5 dgn_fig9
+thesis_fig2_1 thesis_fig2_2"""
 
 
 def test_drawings_and_tables_of_equations_are_named_as_such():
@@ -256,7 +257,7 @@ def others(value):
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value + 1, value - 1, 0, 1, 2]
+        return [value + 1, value - 1, 0, 1, 2, 2 * value]
     if isinstance(value, float):
         return [value * 1.01, value * 0.99, value / 2]
     if value is None:

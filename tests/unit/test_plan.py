@@ -74,7 +74,8 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
     told = plan().claim_settings(SimpleNamespace(paper="npf"))
     context = told["situations"]["N21"]["context"]
     assert context.startswith("preset quick · digits 8×8 (stand-in for MNIST)")
-    assert any("MNIST" in reason for reason in told["situations"]["N15"]["unmet"])
+    assert any("CIFAR-10" in reason for reason in told["situations"]["N20"]["unmet"])
+    assert told["situations"]["N15"]["stand_in"]
     assert told["situations"]["N04"]["unmet"] == []
     cells = told["numbers"]["npf_table2/test_accuracy"]
     assert {"fc_sgd", "gconv_adam"} < set(cells)

@@ -4,15 +4,16 @@ from finitewidth.claims.judges import thesis_risk
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.needs import AtLeast, AtMost, Covers, Entries
 from finitewidth.claims.reported import Numbers
-from finitewidth.claims.verdicts import THEOREM
+from finitewidth.claims.verdicts import OBSERVATION
 from finitewidth.common.texts import quoted
 
 CLAIMS = (
     Claim(
         id="H01",
         paper="thesis",
-        place="Theorems 2.4 and 2.5",
-        kind=THEOREM,
+        place="Theorems 2.4 and 2.5, and the remark below",
+        # the remark is no part of the theorems, and only the remark says where the risk falls
+        kind=OBSERVATION,
         statement=(
             "Gradient descent from zero weights converges to the least-squares solution of the "
             "smallest norm. Its risk tends to (2.46): it increases with the ratio of parameters to "

@@ -99,6 +99,21 @@ def one_step() -> Evidence:
     return Evidence(quantity, -step * slope, 1e-9, step, 2 * step)
 
 
+def risk_beyond_the_peak() -> Evidence:
+    """Whether the risk of more parameters is lower, from its exact mean at finite N.
+
+    With Gaussian inputs the mean of the trace of the inverse Wishart matrix gives it for P > N + 1.
+    """
+    samples, signal, noise = 10**6, 1.0, 0.25
+
+    def mean_risk(gamma: float) -> float:
+        count = gamma * samples
+        return signal * (1 - 1 / gamma) + noise * samples / (count - samples - 1)
+
+    quantity = "sign of risk(γ = 10) − risk(γ = 2), r² = 1, σ² = 1/4, exact mean at N = 10⁶"
+    return exactly(quantity, float(np.sign(mean_risk(10) - mean_risk(2))), -1, 1)
+
+
 ERRATA = (
     Erratum(
         id="thesis-1",
@@ -192,5 +207,20 @@ ERRATA = (
             (258, r"(\mathbb{R}^{n_{\ell-1} \times n_\ell} \times \mathbb{R}^{n_\ell})"),
             (262, r"\mathbf{W}^\ell \in \mathbb{R}^{n_{\ell-1} \times n_\ell}"),
         ),
+    ),
+    Erratum(
+        id="thesis-8",
+        paper="thesis",
+        place="after Theorem 2.5",
+        printed="the risk decreases in the overparametrized case",
+        corrected="it decreases for every γ > 1 if r ≤ σ, and up to γ = r/(r − σ) if r > σ",
+        kind="imprecise remark",
+        evidence=(
+            "The derivative of (2.46), its sign corrected, is r²/γ² − σ²/(γ − 1)²; the exact mean "
+            "at finite N shows the rise."
+        ),
+        check=risk_beyond_the_peak,
+        quotes=quoted("thesis", (651, "decreases in the overparametrized case")),
+        claims=("H01",),
     ),
 )

@@ -15,14 +15,15 @@ from finitewidth.common.errors import ConfigError
 class BlockMeans:
     """Means of the entries of kernels over kinds of pairs of inputs, each (...,).
 
-    A mean over no pairs is nan: ``same_class`` if no class has two inputs, ``other_class`` if there
-    is one class.
+    Means over pairs are taken for each class first and then over classes, so that each class counts
+    the same (``beyond`` equation 23). Classes with one input are left out of ``same_class``. A mean
+    over no pairs is nan: ``same_class`` if no class has two inputs, ``other_class`` if there is one
+    class.
 
     Attributes:
         diagonal: over pairs of an input with itself; gamma_d, kappa_d in ``collapse``, Theta_d in
             ``beyond``.
-        same_class: over pairs of different inputs of one class; gamma_c, Theta_c (``beyond``
-            equation 23).
+        same_class: over pairs of different inputs of one class; gamma_c, Theta_c.
         same_class_with_diagonal: over all pairs of one class, the diagonal included. The authors'
             code for ``beyond`` Figure 4 computes this one.
         other_class: over pairs of different classes; gamma_n, Theta_n.
@@ -54,13 +55,13 @@ def block_means(kernel: Any, labels: Any) -> BlockMeans:
     """
     theta, together = _checked(kernel, labels)
     alone = np.eye(len(together), dtype=bool)
-    diagonal, spread_diagonal = _moments(theta, alone)
-    same, spread_same = _moments(theta, together & ~alone)
-    other, spread_other = _moments(theta, ~together)
+    diagonal, spread_diagonal = _moments(theta, alone / 1.0)
+    same, spread_same = _moments(theta, _per_class(together & ~alone, together))
+    other, spread_other = _moments(theta, _per_class(~together, together))
     return BlockMeans(
         diagonal=diagonal,
         same_class=same,
-        same_class_with_diagonal=_moments(theta, together)[0],
+        same_class_with_diagonal=_moments(theta, _per_class(together, together))[0],
         other_class=other,
         spread_diagonal=spread_diagonal,
         spread_same=spread_same,
@@ -119,13 +120,21 @@ def centred_alignment(kernel: Any, labels: Any) -> np.ndarray:
     return _cosine(centred, _centred(together.astype(float)))
 
 
-def _moments(theta: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of the entries at the chosen pairs."""
+def _per_class(pairs: np.ndarray, together: np.ndarray) -> np.ndarray:
+    """Return weights (S, S) of pairs (i, j) with the same sum for the class of each i."""
+    in_class = (pairs.sum(axis=1, keepdims=True) * together.sum(axis=1, keepdims=True)).clip(1)
+    return pairs / in_class
+
+
+def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of the entries with the given weights."""
+    pairs = weights > 0
     if not pairs.any():
         nothing = np.full(theta.shape[:-2], np.nan)
         return nothing, nothing
-    entries = theta[..., pairs]
-    return entries.mean(axis=-1), entries.std(axis=-1)
+    entries, shares = theta[..., pairs], weights[pairs] / weights.sum()
+    mean = (entries * shares).sum(axis=-1)
+    return mean, np.sqrt(((entries - mean[..., None]) ** 2 * shares).sum(axis=-1))
 
 
 def _cosine(theta: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -98,7 +98,7 @@ def _carry_out(run: Run, phase: str, saved: Callable[[], None]) -> None:
     if phase == "flow":
         descend_by_flow(run, saved)
     elif phase == "start":
-        descend_by_steps(run, 0.0, saved, until=run.plan.share)
+        descend_by_steps(run, run.plan.cap, saved, until=run.plan.flow_from)
     else:
         descend_by_steps(run, run.plan.cap if phase == "graded" else 0.0, saved)
 
@@ -151,7 +151,9 @@ def restore(run: Run, state: dict[str, Any]) -> None:
     for name, value in state["stops"].items():
         setattr(run.stops, name, value.numpy())
     run.clocks = Clocks(**{name: value.numpy() for name, value in state["clocks"].items()})
-    run.vectors, run.kernels = state["vectors"].to(device), state["kernels"]
+    kernels = state["kernels"]
+    run.vectors = state["vectors"].to(device)
+    run.kernels = None if kernels is None else kernels.to(device)
     run.snapshots, run.ends = state["snapshots"], state["ends"]
     run.solver = {
         name: [t.to(device) for t in value] if isinstance(value, list) else value.numpy()

@@ -1,9 +1,9 @@
 """Gradient flow of tanh networks, by a stabilised explicit method of Runge, Kutta and Chebyshev.
 
 The flow dw/dt = -rate grad L, with time counted in steps of gradient descent, is what small steps
-come near to. It is used where rate lambda_max <= 1/4, and only after the first steps (`Plan.share`)
-have been made one by one: the fast modes, which the flow would treat differently, have decayed by
-then, and a mode of curvature lambda that still matters has rate lambda of at most about 1/share.
+come near to. It is used where rate lambda_max <= 1/4, and only after the first steps
+(`Plan.flow_from`), which are graded steps: the fast modes, which the flow would treat differently,
+have decayed by then, and a mode that still matters has rate lambda of about 1/128 or less.
 The slopes of ReLU jump, which the estimate of the error does not bear. Networks whose rate
 lambda_max grows above the limit go on with graded steps.
 

@@ -36,8 +36,9 @@ def h01(tables: Tables) -> list[Part]:
         parts += _order(case, curve)
     for case, drawn in _cases(tables["drawn"], "drawn risks"):
         parts += _peak(case, drawn)
-    for case, drawn in _cases(tables["drawn"], "drawn risks"):
-        parts += _means(case, drawn)
+    for place, (case, drawn) in enumerate(_cases(tables["drawn"], "drawn risks")):
+        # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
+        parts += _means(case, drawn[drawn["x"] > 1] if place else drawn)
     descent = required(tables["descent"], "gradient descent")
     found = estimates(descent.assign(error=0.0), "distance", "error")
     name = "gradient descent: largest relative distance from the pseudoinverse's weights"

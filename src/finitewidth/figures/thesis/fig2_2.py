@@ -122,7 +122,8 @@ def _recurrent(axis: Axes, rows: pd.DataFrame) -> None:
     for place in before.values():
         diagrams.node(axis, place, colour=SPECIAL, fill=PALE, radius=RADIUS)
     half = 0.14 * sizes[1] + 0.01
-    start, end = (middles[1][0], middles[1][1] + half), (memory[0] + 0.15, memory[1] + 0.25)
+    end = memory[0] + 0.15, memory[1] + half - 0.18
+    start = middles[1][0], middles[1][1] + half
     diagrams.arrow(axis, start, end, colour=SPECIAL, bend=0.35, gaps=(0.01, 0.02))
     diagrams.write(axis, (3.62, MIDDLE + 0.6), "one step later", size=7, colour=SPECIAL,
                    across="left")  # fmt: skip
@@ -130,7 +131,7 @@ def _recurrent(axis: Axes, rows: pd.DataFrame) -> None:
         ((middles[0][0] - 0.24, middles[0][1]), r"$\mathbf{x}_t$", INPUT),
         ((memory[0] - 0.2, memory[1]), r"$\mathbf{h}_{t-1}$", SPECIAL),
         ((middles[1][0] + 0.09, middles[1][1] - half - 0.13), r"$\mathbf{h}_t$", INK),
-        ((middles[2][0] + 0.09, middles[2][1] - 0.22), r"$\mathbf{y}_t$", INK),
+        ((middles[2][0] + 0.09, places[2, sizes[2]][1] - 0.22), r"$\mathbf{y}_t$", INK),
     ):
         diagrams.write(axis, (x, y), text, size=8.5, colour=colour, across="right")
 
@@ -138,7 +139,7 @@ def _recurrent(axis: Axes, rows: pd.DataFrame) -> None:
 def _residual(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw the network, and an arc for each unit that is added at the end of the block."""
     sizes = _sizes(rows)
-    centre = 5.86, MIDDLE - 0.08
+    centre = 5.82, MIDDLE - 0.08
     places = diagrams.columns(sizes, centre, (1.76, DOWN * (max(sizes) - 1)))
     _dense(axis, places, rows)
     block = _of_kind(rows, "identity")
@@ -157,4 +158,4 @@ def _residual(axis: Axes, rows: pd.DataFrame) -> None:
     edge = places[0, sizes[0]]
     diagrams.write(axis, (edge[0], edge[1] - 0.22), r"$\mathbf{x}^0$", size=8.5, colour=INPUT)
     end = places[len(sizes) - 1, sizes[-1]]
-    diagrams.write(axis, (end[0], end[1] - 0.22), r"$f_\theta(\mathbf{x}^0)$", size=8.5)
+    diagrams.write(axis, (end[0], end[1] - 0.22), r"$f_\theta(\mathbf{x}^0)$", size=8)

@@ -32,7 +32,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a panel for each variance of the noise, and one of the surroundings of ratio 1."""
     cases = list(dict.fromkeys(rows["case"]))
-    ratios = [*[1.15] * len(cases), 1]
+    near = rows[(rows["case"] == cases[0]) & ((rows["x"] - 1).abs() <= NEAR)]
+    ratios = [*[1.15] * len(cases), *[1] * bool((near["curve"] == "drawn").any())]
     figure, axes = subplots(1, len(ratios), figsize=(WIDTH, HEIGHT), squeeze=False,
                             width_ratios=ratios)  # fmt: skip
     for axis, case in zip(axes[0], cases, strict=False):
@@ -40,7 +41,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         _panel(axis, own)
         _whole(axis, own)
         axis.set_title(rf"$\sigma^2$ = {own['noise'].iloc[0]:g}, {_formula(case)}", fontsize=MEDIUM)
-    _near(axes[0][-1], rows[rows["case"] == cases[0]])
+    for axis in axes[0][len(cases) :]:
+        _near(axis, near)
     for axis in axes[0]:
         axis.set_xlabel(r"$\gamma = P/N$", fontsize=MEDIUM)
         axis.tick_params(labelsize=SMALL)
@@ -62,7 +64,7 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     axis.axvline(1, color="0.75", linewidth=0.8, zorder=0)
     for name, (colour, style, width, label) in LOOKS.items():
         curve = rows[rows["curve"] == name].sort_values("x")
-        size = int(curve["size"].iloc[0])
+        size = int(rows["size"].iloc[0])
         axis.plot(curve["x"], curve["y"].where(curve["y"] > 0), style, color=colour,
                   linewidth=width, label=label.format(size=size))  # fmt: skip
     drawn = rows[rows["curve"] == "drawn"]
@@ -98,10 +100,9 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _near(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw the surroundings of ratio 1."""
-    inside = rows[(rows["x"] - 1).abs() <= NEAR]
-    _panel(axis, inside)
-    drawn = inside[inside["curve"] == "drawn"]
+    _panel(axis, rows)
+    drawn = rows[rows["curve"] == "drawn"]
     axis.set_xlim(1 - NEAR, 1 + NEAR)
     axis.set_ylim(drawn["low"].min() / 2, drawn["high"].max() * 2)
-    noise = rows["noise"].iloc[0]
+    noise = drawn["noise"].iloc[0]
     axis.set_title(rf"$\sigma^2$ = {noise:g}, near $\gamma$ = 1", fontsize=MEDIUM)

@@ -1,15 +1,17 @@
 """The neural tangent kernel of a given network, trained or not, at finite width.
 
 Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>, over the trainable parameters of a network with
-outputs f_1 .. f_K. For example, the traced kernel of a torchvision network, and of its features:
+outputs f_1 .. f_K. For a network in eval mode and images (N, ..):
 
-    network = torchvision.models.resnet18(weights="DEFAULT").eval()
-    theta = traced_kernel(network, images)                      # (N, N)
-    parts = terms(network, images)                              # {"conv1": (N, N), ..}
-    theta_h = traced_kernel(network[:-1], x)                    # of a Sequential
-    theta_h = traced_kernel(network, images, of=features)       # of a function of its modules
+    theta = traced_kernel(network, images)                         # (N, N), the sum over outputs
+    parts = terms(network, images)                                 # {"conv1": (N, N), ..}
+    theta_h = traced_kernel(network, images, of=network.features)  # without the output layer
+    eigen = largest_eigenvalue(network, images)                    # eigen.value, eigen.vector
 
-Layers: `fully_connected` and `dense` hold the closed form for dense networks and stacks of them;
+For a stack of R fully connected networks in tensors, pass `FullyConnected(weights, biases, "tanh")`
+and inputs (S, n0); the result is (R, S, S), and `without_output()` gives the features.
+
+Modules: `fully_connected` and `dense` hold the closed form for dense networks and stacks of them;
 `recording`, `layers`, `contractions` and `hooked` the general one; `refusals` says for which
 networks there is none.
 

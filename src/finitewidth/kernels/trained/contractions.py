@@ -23,8 +23,8 @@ from finitewidth.kernels.trained.layers import Unit
 
 ELEMENT = 24  # measured on ResNet20 and VGG11, one core
 HALF = 0.6  # share of the pairs of inputs that are formed, because the kernel is symmetric
-GRAM_BLOCKS = 4  # 5/8 of the products of a symmetric matrix are formed
-GRAM_SIZE = 32  # below this size, all of them
+GRAM_BLOCKS = 8  # at most, so that little more than half of a symmetric matrix is formed
+GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 
 
 def add_gram(total: Tensor, rows: Tensor) -> None:
@@ -35,7 +35,7 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
         rows: (n, m).
     """
     count = len(rows)
-    size = count if count < GRAM_SIZE else -(-count // GRAM_BLOCKS)
+    size = max(GRAM_ROWS, -(-count // GRAM_BLOCKS))
     for block in pieces(count, size):
         part = rows[block] @ rows[block.start :].mT
         total[block, block.start :] += part

@@ -1,0 +1,271 @@
+"""Figures 2.1 to 2.4 of the thesis: lists of connections, risks, gradient descent, the claim."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.polynomial import Legendre
+from tests.claims.synthetic.thesis import regression
+from tests.unit.test_concept_renderers import inside, texts
+
+from finitewidth.claims import ledger, verdicts
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import preset_only
+from finitewidth.experiments.thesis import classical, concepts, risk, settings
+from finitewidth.experiments.thesis.least_squares import exact_mean, limit, variance_exists
+from finitewidth.figures.thesis import fig2_1, fig2_2, fig2_3, fig2_4
+
+CONFIG = preset_only("quick", "config")["thesis"]
+SMALL = preset_only("smoke", "config")["thesis"]
+
+
+def changed(path, value):
+    """The settings with another value at a path."""
+    keys = path.split(".")
+    found = {**CONFIG}
+    place = found
+    for key in keys[:-1]:
+        place[key] = dict(place[key])
+        place = place[key]
+    place[keys[-1]] = value
+    return found
+
+
+# drawings
+
+
+def test_the_network_has_the_sizes_and_the_parameters_that_its_caption_gives():
+    rows = concepts.measure({}, CONFIG["concepts"])["network"]
+    nodes, edges = (rows[rows["kind"] == kind] for kind in ("node", "weight"))
+    sizes = nodes.groupby("layer").size().tolist()
+    assert sizes == [3, 5, 9, 9, 5, 2]
+    # P = sum_l n_l (n_{l-1} + 1), below (2.4)
+    parameters = sum(n * (m + 1) for m, n in itertools.pairwise(sizes))
+    assert len(edges) + sum(sizes[1:]) == parameters
+    assert not edges.duplicated(["layer", "start", "end"]).any()
+
+
+@pytest.mark.parametrize(("size", "window"), [(6, 3), (4, 2), (3, 3), (3, 1)])
+def test_windows_of_the_convolution_are_those_of_a_correlation(size, window):
+    rows = pd.DataFrame(concepts.convolution(size, window))
+    edges = rows[rows["kind"] == "weight"]
+    rng = np.random.default_rng(0)
+    image, weights = rng.standard_normal((size, size)), rng.standard_normal((window, window))
+    for end, own in edges.groupby("end"):
+        top, left = divmod(int(end) - 1, size - window + 1)
+        wanted = (image[top : top + window, left : left + window] * weights).sum()
+        starts, taps = (own[name].astype(int).to_numpy() - 1 for name in ("start", "weight"))
+        assert math.isclose(image.ravel()[starts] @ weights.ravel()[taps], wanted)
+
+
+def test_recurrent_connections_lead_back_and_identities_join_equal_units():
+    rows = concepts.measure({}, CONFIG["concepts"])["layers"]
+    back = rows[rows["kind"] == "recurrent"]
+    assert set(back["start_layer"]) == set(back["layer"]) == {1}
+    assert len(back) == CONFIG["concepts"]["recurrent"]["units"] ** 2
+    added = rows[rows["kind"] == "identity"]
+    assert (added["start"] == added["end"]).all()
+    assert (added["layer"] - added["start_layer"] == 2).all()
+
+
+OTHER = {
+    "network": [1, 9, 2], "convolution": {"size": 4, "window": 4},
+    "recurrent": {"inputs": 1, "units": 1, "outputs": 3},
+    "residual": {"inputs": 3, "units": 2, "hidden": 3, "outputs": 3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("drawn", [CONFIG["concepts"], OTHER])
+def test_drawings_of_any_size_fit_their_page(drawn):
+    tables = concepts.measure({}, drawn)
+    for module in (fig2_1, fig2_2):
+        figure = module.draw(module.select(tables, {}), {})
+        assert inside(figure), module.__name__
+        assert figure.get_figwidth() == 6.9
+        assert all(text.get_fontsize() >= 6.5 for text in figure.axes[0].texts)
+    assert len(texts(fig2_1.draw(tables["network"], {}))) == 2 * (2 * len(drawn["network"]) - 1) + 2
+
+
+# Figure 2.3
+
+
+def test_risks_of_polynomials_are_those_of_fits_made_one_by_one():
+    given = CONFIG["classical"] | {"draws": 5}
+    training, expected = classical.risks(given, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-1, 1, (5, given["samples"]))
+    noise = math.sqrt(given["noise"]) * rng.standard_normal(x.shape)
+
+    def truth(at):
+        return np.sin(np.pi * (given["frequency"] * at + given["phase"]))
+
+    grid = np.linspace(-1, 1, 20001)
+    for draw, degree in ((0, 0), (1, 3), (4, 6)):
+        y = truth(x[draw]) + noise[draw]
+        fit = Legendre.fit(x[draw], y, degree, domain=(-1, 1))
+        assert math.isclose(training[draw, degree], ((fit(x[draw]) - y) ** 2).mean(), rel_tol=1e-9)
+        error = np.trapezoid((fit(grid) - truth(grid)) ** 2, grid) / 2 + given["noise"]
+        assert math.isclose(expected[draw, degree], error, rel_tol=1e-5)
+
+
+def test_every_training_risk_falls_and_no_expected_risk_is_below_the_noise():
+    training, expected = classical.risks(CONFIG["classical"], np.random.default_rng(4))
+    assert (np.diff(training, axis=1) <= 1e-12).all()
+    assert (expected >= CONFIG["classical"]["noise"]).all()
+
+
+def test_figure_2_3_marks_the_best_degree():
+    tables = classical.measure({}, SMALL["classical"])
+    rows = fig2_3.select(tables, {})
+    assert rows.groupby("kind")["best"].sum().tolist() == [1, 1]
+    axis = fig2_3.draw(rows, {}).axes[0]
+    star = next(line for line in axis.get_lines() if line.get_label() == "optimum")
+    best = rows[(rows["kind"] == "expected") & rows["best"]].iloc[0]
+    assert list(star.get_xdata()) == [best["degree"]]
+
+
+# Figure 2.4
+
+
+@pytest.mark.parametrize("parameters", [4, 10, 11, 25])
+def test_risks_are_those_of_the_pseudoinverse(parameters):
+    targets, samples = 3, 10
+    bias, variance = risk.unit_risks(parameters, samples, targets, np.random.default_rng(7))
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((samples, parameters))
+    weights = rng.standard_normal((parameters, targets))
+    weights /= np.linalg.norm(weights, axis=0)
+    noise = rng.standard_normal((samples, targets))
+    for signal, sigma2 in ((1.0, 0.25), (2.0, 4.0)):
+        true = math.sqrt(signal) * weights
+        found = np.linalg.pinv(x) @ (x @ true + math.sqrt(sigma2) * noise)
+        wanted = ((found - true) ** 2).sum(axis=0)
+        assert np.allclose(signal * bias + sigma2 * variance, wanted, rtol=1e-8)
+
+
+@pytest.mark.parametrize("parameters", [5, 30, 80, 300])
+def test_the_exact_mean_is_that_of_many_draws(parameters):
+    rng = np.random.default_rng(parameters)
+    parts = [risk.unit_risks(parameters, 40, 20, rng) for _ in range(1000)]
+    drawn = np.mean([1.5 * bias + 0.5 * variance for bias, variance in parts], axis=1)
+    error = drawn.std(ddof=1) / math.sqrt(len(drawn))
+    assert abs(drawn.mean() - exact_mean(parameters, 40, 1.5, 0.5)) < 5 * error
+
+
+def test_next_to_the_ratio_1_there_is_no_mean_and_a_little_farther_no_variance():
+    distances = range(-5, 6)
+    means = [distance for distance in distances if math.isnan(exact_mean(50 + distance, 50, 1, 1))]
+    assert means == [-1, 0, 1]
+    assert [d for d in distances if not variance_exists(50 + d, 50)] == list(range(-3, 4))
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.5, 0.9, 1.5, 2.0, 10.0])
+def test_exact_means_tend_to_the_corrected_limit_and_not_to_the_printed_one(ratio):
+    size = 10**7
+    exact = exact_mean(round(ratio * size), size, 1.0, 0.25)
+    assert math.isclose(exact, limit(ratio, 1.0, 0.25), rel_tol=1e-5)
+    assert (limit(ratio, 1.0, 0.25, "printed") == limit(ratio, 1.0, 0.25)) == (ratio < 1)
+
+
+def test_the_limit_rises_again_only_with_little_noise():
+    """Its minimum above 1 lies at r / (r - sigma) for r > sigma (here 2), and nowhere else."""
+    ratios = np.linspace(1.01, 50, 5000)
+    with_little, with_much = (
+        np.array([limit(ratio, 1.0, noise) for ratio in ratios]) for noise in (0.25, 4.0)
+    )
+    assert abs(ratios[with_little.argmin()] - 2) < 0.02
+    assert (np.diff(with_much) < 0).all()
+
+
+def test_tables_of_the_experiment_and_its_figure():
+    tables = risk.measure({}, SMALL["risk"])
+    drawn = tables["drawn"]
+    assert set(drawn[~drawn["has_mean"]]["x"]) == {1.0}
+    assert drawn["exact"].isna().equals(~drawn["has_mean"])
+    assert tables["doubled"].groupby(["case", "x"])["size"].apply(list).iloc[0] == [20, 40, 80]
+    rows = fig2_4.select(tables, {})
+    figure = fig2_4.draw(rows, {})
+    assert [axis.get_yscale() for axis in figure.axes] == ["log"] * 3
+    assert figure.get_figwidth() == 6.9
+
+
+def test_the_figure_of_other_ratios_has_no_panel_without_points():
+    given = SMALL["risk"] | {"ratios": [2.0, 3.0], "noises": [1.0]}
+    tables = risk.measure({}, given)
+    figure = fig2_4.draw(fig2_4.select(tables, {}), {})
+    assert len(figure.axes) == 1
+
+
+@pytest.mark.parametrize("parameters", [8, 30])
+def test_gradient_descent_reaches_the_weights_of_least_norm(parameters):
+    rng = np.random.default_rng(11)
+    x, y = rng.standard_normal((15, parameters)), rng.standard_normal(15)
+    rate = 1 / np.linalg.eigvalsh(x.T @ x).max()
+    wanted = np.linalg.pinv(x) @ y
+    found = risk.descend(x, y, rate, 5000)
+    assert np.allclose(found, wanted, atol=1e-9)
+    one = risk.descend(x, y, rate, 1)
+    assert np.allclose(one, rate * x.T @ y)
+
+
+def test_a_removed_ratio_changes_no_other():
+    whole = risk.measure({}, SMALL["risk"])["drawn"]
+    part = risk.measure({}, SMALL["risk"] | {"ratios": [2.0]})["drawn"]
+    kept = whole[whole["x"] == 2.0].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, part)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        ("concepts.convolution.window", 7, "concepts.convolution.window"),
+        ("classical.largest_degree", 20, "classical.largest_degree"),
+        ("risk.doubled", [2000, 3000], "risk.doubled"),
+        ("risk.ratios", [0.501], "risk.ratios"),
+        ("risk.descent.ratios", [1], "risk.descent.ratios"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(path, value, named):
+    settings.check(CONFIG)
+    with pytest.raises(ConfigError, match=f"thesis.{named}"):
+        settings.check(changed(path, value))
+
+
+# H01
+
+
+def judged(**changes):
+    claim = next(claim for claim in ledger.claims_of("thesis") if claim.id == "H01")
+    found = ledger.judge(claim, regression(**changes), ledger.Situation())
+    return found, {row["part"] for row in found.parts if row["outcome"] == verdicts.FAILS}
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "verdict"),
+    [
+        ({"turn": 1.0}, "above 1: largest rise", verdicts.IN_PART),
+        ({"limits": 1.001}, "over (2.46)", verdicts.IN_PART),
+        ({"peak": 0.5}, "log of the median risk", verdicts.IN_PART),
+        ({"means": 1.2}, "mean of drawn risks", verdicts.CAVEAT),
+        ({"distance": 1e-5}, "gradient descent", verdicts.CAVEAT),
+    ],
+)
+def test_each_part_of_the_claim_can_fail(change, words, verdict):
+    found, failing = judged(**change)
+    assert failing
+    assert all(words in name for name in failing)
+    assert found.verdict == verdict
+
+
+def test_as_printed_the_limit_fails_above_1_only():
+    """The rule judges (2.46) with the sign corrected, as erratum thesis-4 says."""
+    made = regression()
+    rows = made["doubled"]
+    printed = rows["limit"].where(rows["x"] < 1, -rows["limit"])
+    claim = next(claim for claim in ledger.claims_of("thesis") if claim.id == "H01")
+    found = ledger.judge(claim, made | {"doubled": rows.assign(limit=printed)}, ledger.Situation())
+    failing = {row["part"] for row in found.parts if row["outcome"] == verdicts.FAILS}
+    assert len(failing) == 6
+    assert all(float(name.split("ratio ")[1].split(":")[0]) > 1 for name in failing)
