@@ -42,12 +42,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             (see `finitewidth.training.descent_run.Plan`).
 
     Returns:
-        ``changes``: activation, sigma_b2, sigma_w2, depth, width, seed, and for each of ``times``
-        and ``steps``: steps (the wanted number), reached (the number after which the network was
+        ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
+        sigma_w2, depth, width, seed, and for each of ``times``
+        and ``steps``: time (the wanted number), reached (the number after which the network was
         measured, smaller if it had stopped), change (norm of the change of its traced kernel over
         that of the kernel at the start, Frobenius), loss, eta_lambda. After a divergence these
         three are nan.
-        ``networks``: the same first six, steps (allowed), steps_taken, method, gradients,
+        ``networks``: the same first seven, steps_taken, method, gradients,
         first_loss, lowest_loss, constant_loss (of the best constant output), stop_window and
         stop_each (steps at which the two readings of the rule stop it, -1 if not before its end),
         eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
@@ -62,10 +63,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             draws = drawn(settings, sigma_b2, width)
             found = _descended(x, y, settings, draws, width, depth)
             for place, draw in enumerate(draws):
-                cell = {"activation": settings["activation"], "sigma_b2": sigma_b2,
-                        "sigma_w2": draw.sigma_w2, "depth": depth, "width": width,
-                        "seed": draw.seed}  # fmt: skip
-                networks.append(cell | _ended(found.ends[place], settings, y))
+                cell = {
+                    "activation": settings["activation"],
+                    "map": "shown" if width == settings["width"] else "width",
+                    "sigma_b2": sigma_b2, "sigma_w2": draw.sigma_w2, "depth": depth,
+                    "width": width, "seed": draw.seed,
+                }  # fmt: skip
+                networks.append(cell | _ended(found.ends[place], y))
                 own = [row for row in found.snapshots if row["replica"] == place]
                 changes += [cell | row for row in _at_times(own, found.ends[place], settings)]
     borders = [
@@ -132,11 +136,10 @@ def _descended(
     return descend(stack, x, y, plan, kernel)
 
 
-def _ended(end: Mapping[str, Any], settings: Mapping[str, Any], y: Tensor) -> dict[str, Any]:
+def _ended(end: Mapping[str, Any], y: Tensor) -> dict[str, Any]:
     """What a network is described by, without its times."""
     start = end["eta_lambda_start"]
     return {
-        "steps": settings["steps"],
         **{name: end[name] for name in KEPT},
         "constant_loss": constant_loss(y),
         "eta_lambda": start,
@@ -153,7 +156,7 @@ def _at_times(
         row = rows[int(np.searchsorted(times, wanted, "right")) - 1]
         lost = end["diverged"] and wanted >= end["steps_taken"]
         yield {
-            "steps": wanted,
+            "time": wanted,
             "reached": row["time"],
             **{name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")},
         }

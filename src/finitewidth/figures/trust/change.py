@@ -34,11 +34,12 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         settings: ``width`` of the networks shown.
     """
     networks = tables["networks"].query(f"width == {settings['width']}")
-    ends = tables["changes"][tables["changes"]["steps"] == networks["steps"].max()]
+    ends = tables["changes"][tables["changes"]["time"] == tables["changes"]["time"].max()]
     losses = networks.assign(
+        time=ends["time"].max(),
         lowest=(networks["lowest_loss"] / networks["constant_loss"]).where(
             networks["diverged"] == 0
-        )
+        ),
     )
     changes = cells(ends.merge(networks[SEED]), networks, "change", "a")
     return with_borders([changes, cells(losses, networks, "lowest", "b")], tables["borders"])
@@ -56,10 +57,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             axis.set_title(f"{panel}) {NAMES[activation]}, $\\sigma_b^2 = {line:g}$: {title}",
                            fontsize=7.5)  # fmt: skip
     for column, scale in enumerate(scales.values()):
-        bar = figure.colorbar(scale.bar(), ax=axes[:, column], location="bottom", shrink=0.8,
-                              aspect=35, extend=scale.extend)  # fmt: skip
-        bar.set_label(scale.label, fontsize=7.5)
-        bar.ax.tick_params(labelsize=7)
+        scale.bar(figure, axes[:, column], shrink=0.8, aspect=35)
     finish(figure, axes, rows)
     return figure
 
@@ -67,4 +65,5 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _loss_scale(ratios: pd.Series) -> Scale:
     """Colours of losses: white for that of the best constant output."""
     low, high = min(0.9, float(ratios.min())), max(1.1, float(ratios.max()))
-    return Scale(TwoSlopeNorm(1, low, high), "PuOr", RATIO, "neither")
+    ticks = tuple(round(value, 2) for value in ((1 + low) / 2, 1.0, (1 + high) / 2, high))
+    return Scale(TwoSlopeNorm(1, low, high), "PuOr", RATIO, "neither", (low, *ticks))

@@ -35,9 +35,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     if settings["by"] == "steps":
         networks = networks[networks["width"] == settings["width"]]
         changes = changes[changes["width"] == settings["width"]]
-        shown = {f"{time:,} steps": changes["steps"] == time for time in settings["times"]}
+        shown = {f"{time:,} steps": changes["time"] == time for time in settings["times"]}
     else:
-        last = changes["steps"] == changes["steps"].max()
+        last = changes["time"] == changes["time"].max()
         shown = {f"M = {width}": last & (changes["width"] == width)
                  for width in sorted(changes["width"].unique())}  # fmt: skip
     found = [cells(changes[which], networks, "change", name) for name, which in shown.items()]
@@ -54,9 +54,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_title(f"{letter}) {NAMES[activation]}, {panel}", fontsize=8)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
-    bar = figure.colorbar(scale.bar(), ax=axes, location="bottom", shrink=0.6, aspect=45,
-                          extend=scale.extend)  # fmt: skip
-    bar.set_label(scale.label, fontsize=7.5)
-    bar.ax.tick_params(labelsize=7)
+    scale.bar(figure, axes, shrink=0.6, aspect=45)
     finish(figure, axes, rows)
     return figure

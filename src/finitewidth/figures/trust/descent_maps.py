@@ -45,16 +45,20 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Scale:
-    """Colours of a map: their norm, their map, the name of the bar and the side of its arrows."""
+    """Colours of a map: norm, colour map, and label, arrows and ticks of the bar."""
 
     norm: Normalize
     colours: str
     label: str
     extend: str
+    ticks: tuple[float, ...] | None = None
 
-    def bar(self) -> ScalarMappable:
-        """What a colour bar shows."""
-        return ScalarMappable(self.norm, self.colours)
+    def bar(self, figure: Figure, axes: np.ndarray, **where: Any) -> None:
+        """Add a colour bar below some axes."""
+        bar = figure.colorbar(ScalarMappable(self.norm, self.colours), ax=axes, location="bottom",
+                              extend=self.extend, ticks=self.ticks, **where)  # fmt: skip
+        bar.set_label(self.label, fontsize=7.5)
+        bar.ax.tick_params(labelsize=7)
 
 
 def change_scale(logarithmic: bool = False) -> Scale:
@@ -68,15 +72,15 @@ def cells(seeds: pd.DataFrame, networks: pd.DataFrame, value: str, panel: str) -
     """Rows of one panel: mean and range over seeds in every cell.
 
     Args:
-        seeds: one row per network with ``value``, nan if it diverged, and ``steps``.
+        seeds: one row per network with ``value``, nan if it diverged, and ``time``.
         networks: the table of the experiment.
         value: name of a column of ``seeds``.
         panel: name of the panel.
     """
     # a network that reached the shown number of steps has not stopped before
     about = networks[[*SEED, "eta_lambda", "method", "steps_taken", "diverged"]]
-    rows = seeds[[*SEED, "activation", "steps", value]].merge(about, on=SEED)
-    rows["stopped"] = (rows["steps_taken"] < rows["steps"]) & (rows["diverged"] == 0)
+    rows = seeds[[*SEED, "activation", "time", value]].merge(about, on=SEED)
+    rows["stopped"] = (rows["steps_taken"] < rows["time"]) & (rows["diverged"] == 0)
     found = rows.groupby(["activation", *CELL], as_index=False, sort=False).agg(
         value=(value, "mean"), low=(value, "min"), high=(value, "max"), runs=("seed", "size"),
         diverged=("diverged", "sum"), stopped=("stopped", "sum"), eta_lambda=("eta_lambda", "mean"),
