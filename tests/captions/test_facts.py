@@ -65,6 +65,15 @@ SEEN = {
         "it falls throughout",
     ],
 }  # fmt: skip
+TRAINED = {
+    (3, 4): [
+        "is 0.06 in the ordered phase", "In the chaotic phase it grows with depth", "Hatched: the",
+        "made many steps together", "There the lowest loss is",
+    ],
+    (8, 9): ["chaotic networks change early", "keeps its last value"],
+    (10, 11): ["falls from width to width", "A cross marks", "At every width deep chaotic"],
+}  # fmt: skip
+SEEN |= {f"trust_fig{number}": said for numbers, said in TRAINED.items() for number in numbers}
 PLAIN = (bool, int, float, str, type(None))
 
 

@@ -128,8 +128,8 @@ CLAIMS = (
         rule=(
             "Ours: the change, mean over L >= 8 and over seeds, made to rise by isotonic "
             "regression, rises most steeply between two weight variances whose middle lies within "
-            "15 per cent of the border's. Cells whose rate exceeds 2 / lambda_max are kept, since a curve "
-            "needs all weight variances; those with a diverged seed are not."
+            "15 per cent of the border's. Cells whose rate exceeds 2 / lambda_max are kept, since "
+            "a curve needs all weight variances; those with a diverged seed are not."
         ),
         artifacts=("trust_fig3", "trust_fig4"),
         reads=DESCENTS,
