@@ -67,8 +67,8 @@ SEEN = {
 }  # fmt: skip
 TRAINED = {
     (3, 4): [
-        "is 0.06 in the ordered phase", "In the chaotic phase it grows with depth", "Hatched: the",
-        "made many steps together", "At this depth the lowest loss is",
+        "is 0.06 in the ordered phase", "In the chaotic phase the change grows with depth",
+        "Hatched: the", "made many steps together", "At this depth the lowest loss is",
     ],
     (8, 9): ["chaotic networks change early", "keeps its last value"],
     (10, 11): ["falls from width to width", "A cross marks", "At every width deep chaotic"],

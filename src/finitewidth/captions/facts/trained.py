@@ -27,13 +27,14 @@ def at_the_end(tables: Tables) -> dict[str, Any]:
     shown = _changes(tables, networks)
     ends = shown[shown["time"] == shown["time"].max()]
     first = _first_bias(ends, networks)
-    deep = first[first["depth"] == first["depth"].max()]
+    deepest = _phases(first)["chaotic"]["depth"].max()
+    deep = first[first["depth"] == deepest]
     means = {name: _mean(rows["change"]) for name, rows in _phases(deep).items()}
     losses = {name: _mean(rows["loss_ratio"]) for name, rows in _phases(deep).items()}
     chaotic = _phases(first)["chaotic"].groupby("depth")["change"].mean()
     values = list(means.values())
     return _about(networks, ends) | {
-        "deepest": int(first["depth"].max()) if len(first) else None,
+        "deepest": int(deepest) if len(deep) else None,
         "first_bias": _first(networks, "sigma_b2"),
         **means,
         **{f"loss_{name}": value for name, value in losses.items()},
@@ -57,12 +58,13 @@ def by_time(tables: Tables) -> dict[str, Any]:
         ratios.append(high / low if low > 0 and np.isfinite(high) else np.nan)
     known = len(ratios) > 1 and bool(np.isfinite(ratios).all())
     times = values_of(changes, "time")
+    early = (networks["steps_taken"] < changes["time"].max()) & (networks["diverged"] == 0)
     return _about(networks, changes[changes["time"] == changes["time"].max()]) | {
         "deep": DEEP, "times": times, "first_time": times[0] if times else None,
         "ratio_first": float(ratios[0]) if known else None,
         "ratio_last": float(ratios[-1]) if known else None,
         "early": known and bool(ratios[0] > ratios[-1] > 1),
-        "stopped": int((networks["steps_taken"] < changes["time"].max()).sum()),
+        "stopped": int(early.sum()),
     }  # fmt: skip
 
 
@@ -139,7 +141,7 @@ def _about(networks: pd.DataFrame, ends: pd.DataFrame) -> dict[str, Any]:
         "activation": NAMES[networks["activation"].iloc[0]] if len(networks) else "",
         "width": _first(_shown(networks), "width"),
         "widths": values_of(networks, "width"),
-        "biases": values_of(networks, "sigma_b2"),
+        "biases": [float(value) for value in networks["sigma_b2"].unique()],
         "rows": networks["sigma_b2"].nunique() > 1,
         "steps": int(ends["time"].max()) if len(ends) else None,
         "seeds": span(cells.size()),
