@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.ntk_init.phases import border
@@ -39,7 +40,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             ``widest`` (``runs`` at the largest width), ``width`` (at which all of ``sigma_b2`` are
             used; only the first is at others), ``sigma_b2``, ``sigma_w2``, ``depths``, ``steps``,
             ``rate``, ``times``, ``stop``, ``fall``, ``patience``, ``mode``, ``cap``, ``share``
-            (see `finitewidth.training.descent_run.Plan`).
+            (see `finitewidth.training.descent_run.Plan`), ``device`` (``cpu``, ``cuda`` or
+            ``auto``; ``cpu`` if it is left out).
 
     Returns:
         ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
@@ -54,14 +56,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
         diverged.
         ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+
+    Raises:
+        ConfigError: there are fewer images than wanted, or the device is not available.
     """
+    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
     changes: list[dict[str, Any]] = []
     networks: list[dict[str, Any]] = []
     for sigma_b2, width in maps(settings):
         for depth in settings["depths"]:
             draws = drawn(settings, sigma_b2, width)
-            found = _descended(x, y, settings, draws, width, depth)
+            found = _descended(x, y, settings, draws, width, depth, device)
             for place, draw in enumerate(draws):
                 cell = {
                     "activation": settings["activation"],
@@ -116,12 +122,20 @@ def constant_loss(y: Tensor) -> float:
 
 
 def _descended(
-    x: Tensor, y: Tensor, settings: Mapping[str, Any], draws: list[Draw], width: int, depth: int
+    x: Tensor,
+    y: Tensor,
+    settings: Mapping[str, Any],
+    draws: list[Draw],
+    width: int,
+    depth: int,
+    device: str,
 ) -> Descent:
-    """The descents of all networks of one width and depth."""
+    """The descents of all networks of one width and depth, on a device."""
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
     stack, x = in_span_of_inputs(initial_stack((NAME, activation), draws, widths, activation), x)
+    stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
+    x, y = x.to(device), y.to(device)
 
     def kernel(networks: Stack) -> Tensor:
         parts = FullyConnected(networks.weights, networks.biases, networks.activation)
