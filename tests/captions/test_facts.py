@@ -70,6 +70,15 @@ SEEN = {
     ],
     "thesis_fig2_5": ["these are 1.09 and 0.40: blocks of classes have formed"],
 }  # fmt: skip
+TRAINED = {
+    (3, 4): [
+        "is 0.06 in the ordered phase", "In the chaotic phase the change grows with depth",
+        "Hatched: the", "made many steps together", "At this depth the lowest loss is",
+    ],
+    (8, 9): ["chaotic networks change early", "keeps its last value"],
+    (10, 11): ["falls from width to width", "A cross marks", "At every width deep chaotic"],
+}  # fmt: skip
+SEEN |= {f"trust_fig{number}": said for numbers, said in TRAINED.items() for number in numbers}
 PLAIN = (bool, int, float, str, type(None))
 
 

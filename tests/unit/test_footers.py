@@ -266,7 +266,8 @@ def others(value):
         return ["last", "best_test", "sgd", "adam", "he_uniform", "glorot_uniform", "valid",
                 "hard", "random_pixels", "permuted_pixels", "gaussian", "kernel_over_depth",
                 "float32", "float64", "epoch", "best", "softmax_sum", "vconv", "gconv", "mnist",
-                "cifar10", "bias_corrected", "best_so_far", "convolutional"]  # fmt: skip
+                "cifar10", "bias_corrected", "best_so_far", "convolutional", "each",
+                "steps"]  # fmt: skip
     if isinstance(value, dict):
         return [{**value, key: other} for key in value for other in others(value[key])]
     if value and isinstance(value[0], list):
@@ -318,7 +319,8 @@ SETTINGS = {path: value for path, value in leaves(PRESETS["quick"]).items()
             if path[0] in {p.name for p in PAPERS} or path in DATA}  # fmt: skip
 # settings for which the schema, or another setting, allows a single value
 FIXED = {"dgn.sweep.in_text.eps", "dgn.concepts.convolution.inputs", "npf.concepts.toy.width",
-         "npf.theory.variance.drawn.widths",
+         "npf.theory.variance.drawn.widths", "trust.descent_tanh.activation",
+         "trust.descent_relu.activation",
          # among these must be the times of the heat maps
          "beyond.training.times"}  # fmt: skip
 

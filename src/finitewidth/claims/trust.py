@@ -1,175 +1,16 @@
 """Claims of trust, and where our counterparts of its printed numbers come from."""
 
-from finitewidth.claims import trust_phases
+from finitewidth.claims import trust_phases, trust_training
 from finitewidth.claims.judges import trust_numbers, trust_theory
 from finitewidth.claims.ledger import Claim
 from finitewidth.claims.needs import AtLeast, Covers, Entries
 from finitewidth.claims.reported import Numbers
 from finitewidth.claims.trust_phases import DEPTH, WIDTHS
-from finitewidth.claims.verdicts import HEDGED, OBSERVATION, THEOREM
+from finitewidth.claims.trust_training import DESCENTS
+from finitewidth.claims.verdicts import OBSERVATION, THEOREM
 from finitewidth.common.texts import quoted
 
 MEAN_FIELD = {"kappa": "trust_mean_field.kappa"}
-TRAINED = (
-    "tanh and ReLU networks of width 256, 128 MNIST images, learning rate 1e-5, at most 1e5 steps "
-    "(Figures 3 and 4)"
-)
-
-TRAINING = (
-    Claim(
-        id="T10",
-        paper="trust",
-        place="Section 4",
-        kind=OBSERVATION,
-        statement=(
-            "In the ordered phase training changes the NTK little at any depth, and no more in "
-            "deeper networks."
-        ),
-        quotes=quoted(
-            "trust",
-            (146, "is small throughout training for any depth"),
-            (49, "caused by training is small and does not increase with"),
-        ),
-        sizes=f"{TRAINED}, any depth",
-        rule=(
-            "Relative change up to 3/4 of the border's weight variance. Ours: at most 0.15, and "
-            "it does not rise with L by a slope above 0."
-        ),
-        artifacts=("trust_fig3", "trust_fig4"),
-    ),
-    Claim(
-        id="T11",
-        paper="trust",
-        place="Section 4",
-        kind=OBSERVATION,
-        statement=(
-            "In the chaotic phase training changes the NTK significantly, and more in deeper "
-            "networks."
-        ),
-        quotes=quoted("trust", (144, "is significant and increases with depth")),
-        sizes=f"{TRAINED}, depths that train",
-        rule=(
-            "Slope of the relative change in L: above 0. Ours: the change at the deepest L that "
-            "trains is above 0.5."
-        ),
-        artifacts=("trust_fig3", "trust_fig4"),
-    ),
-    Claim(
-        id="T12",
-        paper="trust",
-        place="Section 4",
-        kind=OBSERVATION,
-        statement=(
-            "In a region close to the border the NTK of deep networks changes more than in the "
-            "ordered phase, and by far less than its own size."
-        ),
-        quotes=quoted(
-            "trust", (148, "larger than in the ordered phase but still remains way below 1")
-        ),
-        sizes=f"{TRAINED}, deep networks close to the border",
-        rule=(
-            "Relative change at the border, mean over depths: above that of the ordered phase, "
-            "below 1."
-        ),
-        artifacts=("trust_fig3", "trust_fig4"),
-    ),
-    Claim(
-        id="T13",
-        paper="trust",
-        place="Section 4",
-        kind=HEDGED,
-        statement=(
-            "The change of the NTK in training switches its behaviour around the theoretical "
-            "border."
-        ),
-        quotes=quoted("trust", (142, "changes significantly around the theoretical border")),
-        hedge="around",
-        sizes=TRAINED,
-        rule=(
-            "Ours: the weight variance at which the change rises most steeply, each L >= 8, lies "
-            "within 15 per cent of the border's."
-        ),
-        artifacts=("trust_fig3", "trust_fig4"),
-    ),
-    Claim(
-        id="T14",
-        paper="trust",
-        place="Section 4",
-        kind=HEDGED,
-        statement=(
-            "Ordered networks become untrainable at much smaller depths than chaotic ones; at L = "
-            "20 most of them cannot reach a low loss."
-        ),
-        quotes=quoted(
-            "trust",
-            (150, "Networks become untrainable with depth much faster in the ordered phase"),
-            (150, "already mostly cannot reach low training loss values"),
-        ),
-        hedge="mostly; in our experiments",
-        sizes=f"{TRAINED}, L = 20 in the ordered phase",
-        rule=(
-            "Lowest loss at L = 20: in the ordered phase above that of the chaotic one. Ours: in "
-            "most ordered networks above half the initial loss."
-        ),
-        artifacts=("trust_fig3", "trust_fig4"),
-    ),
-    Claim(
-        id="T15",
-        paper="trust",
-        place="Section 4",
-        kind=HEDGED,
-        statement="Networks that take more steps to train mostly change their NTK little.",
-        quotes=quoted("trust", (154, "take more iterations to train show mostly small changes")),
-        hedge="mostly",
-        sizes=TRAINED,
-        rule=(
-            "Spearman's correlation of steps taken and relative change over all cells: below 0. "
-            "Ours: below -0.3."
-        ),
-        artifacts=("trust_fig3", "trust_fig4"),
-    ),
-    Claim(
-        id="T16",
-        paper="trust",
-        place="Appendix D",
-        kind=OBSERVATION,
-        statement=(
-            "The NTK of deep chaotic networks changes significantly early in training; that of "
-            "ordered ones changes very little for a long time."
-        ),
-        quotes=quoted(
-            "trust",
-            (360, "changes significantly already in the early stages of training"),
-            (360, "display very low changes in the NTK norm for a long time"),
-        ),
-        sizes=f"{TRAINED}; after 10 to 10,000 steps (Figures 8 and 9)",
-        rule=(
-            "Relative change after 10 and 100 steps, deep networks: in the chaotic phase more than "
-            "in the ordered phase. Ours: more than 10 times as much."
-        ),
-        artifacts=("trust_fig8", "trust_fig9"),
-    ),
-    Claim(
-        id="T17",
-        paper="trust",
-        place="Appendix D",
-        kind=HEDGED,
-        statement=(
-            "The NTK of wider networks changes less overall, and the transition shows at every "
-            "width."
-        ),
-        quotes=quoted(
-            "trust",
-            (362, "values overall result in smaller changes of the NTK"),
-            (362, "with all the width values, one can see the transition from ordered to chaotic"),
-        ),
-        hedge="overall",
-        sizes="as Figures 3 and 4, at widths 128, 256 and 512 (Figures 10 and 11)",
-        rule="Median relative change over all cells: falls from M = 128 to 256 to 512.",
-        artifacts=("trust_fig10", "trust_fig11"),
-    ),
-)
-
 INFINITE_WIDTH = (
     Claim(
         id="T18",
@@ -274,7 +115,7 @@ INFINITE_WIDTH = (
     ),
 )
 
-CLAIMS = trust_phases.CLAIMS + TRAINING + INFINITE_WIDTH
+CLAIMS = trust_phases.CLAIMS + trust_training.CLAIMS + INFINITE_WIDTH
 
 NUMBERS: tuple[Numbers, ...] = (
     Numbers(
@@ -288,5 +129,9 @@ NUMBERS: tuple[Numbers, ...] = (
     Numbers(
         artifact="trust_text", quantity="edge_of_chaos", find=trust_numbers.edge_of_chaos,
         scale_free=True, reads=WIDTHS,
+    ),
+    Numbers(
+        artifact="trust_text", quantity="untrainable_depth", find=trust_numbers.untrainable_depth,
+        reads=DESCENTS,
     ),
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Made-up rows for the claims of trust: dispersions from simple laws, kappa from geometric ones."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -105,7 +107,71 @@ def solutions(constant=1.0, real=0.9, ordered=0.7):
     return {"solutions": pd.DataFrame(rows, columns=columns)}
 
 
+SHARES = (0.4, 0.7, 0.9, 1.0, 1.1, 1.4, 1.8)  # of the border's weight variance
+SEEDS, TIMES = 6, (10, 100, 1000)
+
+
+def trained(
+    ordered=0.02,
+    ordered_slope=0.0,
+    chaotic_slope=0.05,
+    at_border=0.3,
+    early=0.5,
+    late=0.02,
+    power=-0.5,
+    losses=(1.0, 0.6),
+    turn=-1,
+    place=1.0,
+):
+    """Trained networks whose change is ``ordered`` + ``ordered_slope`` L below the border.
+
+    It is ``at_border`` there and 0.1 + ``chaotic_slope`` L above, times (M/48)^``power``; the
+    phases meet at ``place`` times the border. After 10 and 100 steps it is the share ``early``
+    (chaotic) or ``late`` (ordered) of this. ``losses``: lowest of ordered and of chaotic networks,
+    over that of a constant. Networks that change most take fewest steps for a ``turn`` of -1.
+    """
+    tables = {}
+    for activation, border in BORDERS.items():
+        stream = np.random.default_rng(0)
+        changes, networks = [], []
+        for width, share, depth, seed in itertools.product(
+            (24, 48, 96), SHARES, (2, 5, 10, 15, 20), range(SEEDS)
+        ):
+            below, on = share < place - 0.05, abs(share - place) <= 0.05
+            change = ordered + ordered_slope * depth if below else 0.1 + chaotic_slope * depth
+            change = at_border if on else change
+            change *= (width / 48) ** power * np.exp(0.05 * stream.standard_normal())
+            key = (activation, "shown" if width == 48 else "width", 1, share * border, depth, width,
+                   seed)  # fmt: skip
+            steps = round(1000 * (1 + turn * np.tanh(change) / 2))
+            lowest = losses[0 if below else 1] * (1 + 0.01 * stream.random())
+            networks.append((*key, steps, lowest, 1.0, steps, 0.1, 0))
+            factor = late if below else early
+            for time in TIMES:
+                changes.append((*key, time, change * (factor if time < 1000 else 1)))
+        names = ["activation", "map", "sigma_b2", "sigma_w2", "depth", "width", "seed"]
+        tables |= {
+            f"{activation}_changes": pd.DataFrame(changes, columns=[*names, "time", "change"]),
+            f"{activation}_networks": pd.DataFrame(
+                networks, columns=[*names, "steps_taken", "lowest_loss", "constant_loss",
+                                   "stop_window", "eta_lambda", "diverged"],
+            ),
+            f"{activation}_borders": pd.DataFrame(
+                [(activation, 1, border)], columns=["activation", "sigma_b2", "sigma_w2"]
+            ),
+        }  # fmt: skip
+    return tables
+
+
 ROWS = {
+    "T10": (trained, lambda: trained(ordered_slope=0.03)),
+    "T11": (trained, lambda: trained(chaotic_slope=-0.002)),
+    "T12": (trained, lambda: trained(at_border=0.001)),
+    "T13": (trained, lambda: trained(place=1.6, at_border=0.9)),
+    "T14": (trained, lambda: trained(losses=(0.5, 0.8))),
+    "T15": (trained, lambda: trained(turn=1)),
+    "T16": (trained, lambda: trained(early=0.001, late=0.9)),
+    "T17": (trained, lambda: trained(power=0.5)),
     "T01": (figures_1_and_2, lambda: figures_1_and_2(ordered_slope=3)),
     "T02": (maps, lambda: maps(chaotic=-0.2)),
     "T03": (lambda: figures_1_and_2(chaotic=0.6), lambda: figures_1_and_2(critical=8.0)),

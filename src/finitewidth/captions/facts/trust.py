@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.captions.facts import Tables
+from finitewidth.captions.facts import Tables, trained
 from finitewidth.captions.facts.rows import (
     ends_of,
     falls,
@@ -27,6 +27,11 @@ RELU_BORDER = 2.0  # sigma_w^2
 NEAR_ONE = 1.01  # of kappa_1 / kappa_2, as in claim T18
 LARGE = 1e3  # of the same: it grows without settling
 NEAR_BORDER = 0.01  # relative distance up to which a weight variance of a map is on the border
+
+
+trust_fig3 = trust_fig4 = trained.at_the_end
+trust_fig8 = trust_fig9 = trained.by_time
+trust_fig10 = trust_fig11 = trained.by_width
 
 
 def trust_fig1(tables: Tables) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from itertools import pairwise
 import numpy as np
 
 from finitewidth.claims.judges.estimates import at, in_the_limit
+from finitewidth.claims.judges.trust_descent import maps, ordered
 from finitewidth.claims.judges.trust_phases import ours
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError
+
+KEPT, MOST = 0.9, 0.5  # of the loss of the best constant output; share of networks
 
 
 def dispersion(tables: Tables) -> list[Ours]:
@@ -46,3 +49,20 @@ def edge_of_chaos(tables: Tables) -> list[Ours]:
     if not found or any(after - before > 1e-9 for before, after in pairwise(found)):
         return []
     return [Ours(row="relu", column="sigma_w", value=math.sqrt(found[0]))]
+
+
+def untrainable_depth(tables: Tables) -> list[Ours]:
+    """The smallest L at which most ordered networks keep 90 % of a constant's loss, over seeds."""
+    found: dict[int, list[float]] = {}
+    for each in maps(tables):
+        if not each.outside:
+            for seed, own in ordered(each.ends).groupby("seed"):
+                kept = (own["loss"] >= KEPT).groupby(own["depth"]).mean()
+                deep = [depth for depth, share in kept.items() if share > MOST]
+                found.setdefault(seed, []).append(min(deep, default=math.nan))
+    depths = np.array([np.mean(values) for values in found.values()])
+    if len(depths) < 2 or not np.isfinite(depths).all():
+        return []
+    error = float(depths.std(ddof=1) / math.sqrt(len(depths)))
+    return [Ours(row="ordered", column="depth", value=float(depths.mean()), standard_error=error,
+                 runs=len(depths))]  # fmt: skip

@@ -1,0 +1,176 @@
+"""Change of the tangent kernel in gradient descent: `trust_descent_tanh`, `trust_descent_relu`.
+
+``trust`` Figures 3, 4 and 8 to 11 show these networks: at the end of training, after fewer steps,
+and by width.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.common.torch_setup import prepare_torch
+from finitewidth.data.select import scaled, stratified_subset
+from finitewidth.data.store import Dataset
+from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.training.descent import Descent, descend
+from finitewidth.training.descent_run import Plan
+from finitewidth.training.fully_connected import Draw, Stack, in_span_of_inputs, initial_stack
+
+NAME = "trust/descent"
+KEPT = (
+    "steps_taken", "method", "gradients", "first_loss", "lowest_loss", "stop_window", "stop_each",
+    "diverged",
+)  # fmt: skip
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Descend in every cell (sigma_w^2, L) of every map, and record the traced kernel.
+
+    The loss is 1/(2S) sum_s |f(x_s) - y_s|^2 over S images with one output per class. Networks of
+    one seed share their standard normal numbers over sigma_w^2.
+
+    Args:
+        inputs: ``data``, the dataset.
+        settings: ``activation``, ``samples`` (S), ``runs`` (seeds 0, 1, ...), ``widths``,
+            ``widest`` (``runs`` at the largest width), ``width`` (at which all of ``sigma_b2`` are
+            used; only the first is at others), ``sigma_b2``, ``sigma_w2``, ``depths``, ``steps``,
+            ``rate``, ``times``, ``stop``, ``fall``, ``patience``, ``mode``, ``cap``, ``share``
+            (see `finitewidth.training.descent_run.Plan`), ``device`` (``cpu``, ``cuda`` or
+            ``auto``; ``cpu`` if it is left out).
+
+    Returns:
+        ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
+        sigma_w2, depth, width, seed, and for each of ``times``
+        and ``steps``: time (the wanted number), reached (the number after which the network was
+        measured, smaller if it had stopped), change (norm of the change of its traced kernel over
+        that of the kernel at the start, Frobenius), loss, eta_lambda. After a divergence these
+        three are nan.
+        ``networks``: the same first seven, steps_taken, method, gradients,
+        first_loss, lowest_loss, constant_loss (of the best constant output), stop_window and
+        stop_each (steps at which the two readings of the rule stop it, -1 if not before its end),
+        eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
+        diverged.
+        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+
+    Raises:
+        ConfigError: there are fewer images than wanted, or the device is not available.
+    """
+    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
+    x, y = images(inputs["data"], settings["samples"])
+    changes: list[dict[str, Any]] = []
+    networks: list[dict[str, Any]] = []
+    for sigma_b2, width in maps(settings):
+        for depth in settings["depths"]:
+            draws = drawn(settings, sigma_b2, width)
+            found = _descended(x, y, settings, draws, width, depth, device)
+            for place, draw in enumerate(draws):
+                cell = {
+                    "activation": settings["activation"],
+                    "map": "shown" if width == settings["width"] else "width",
+                    "sigma_b2": sigma_b2, "sigma_w2": draw.sigma_w2, "depth": depth,
+                    "width": width, "seed": draw.seed,
+                }  # fmt: skip
+                networks.append(cell | _ended(found.ends[place], y))
+                own = [row for row in found.snapshots if row["replica"] == place]
+                changes += [cell | row for row in _at_times(own, found.ends[place], settings)]
+    borders = [
+        {"activation": settings["activation"], "sigma_b2": sigma_b2,
+         "sigma_w2": border(settings["activation"], sigma_b2)}
+        for sigma_b2 in settings["sigma_b2"]
+    ]  # fmt: skip
+    return {
+        "changes": pd.DataFrame(changes),
+        "networks": pd.DataFrame(networks),
+        "borders": pd.DataFrame(borders),
+    }
+
+
+def maps(settings: Mapping[str, Any]) -> Iterator[tuple[float, int]]:
+    """Bias variance and width of each map: all widths at the first bias variance."""
+    first, *others = settings["sigma_b2"]
+    yield from ((first, width) for width in settings["widths"])
+    yield from ((sigma_b2, settings["width"]) for sigma_b2 in others)
+
+
+def drawn(settings: Mapping[str, Any], sigma_b2: float, width: int) -> list[Draw]:
+    """The networks of one depth of a map; fewer seeds at the largest width."""
+    widest = width == max(settings["widths"]) and width != settings["width"]
+    runs = settings["widest"]["runs"] if widest else settings["runs"]
+    return [Draw(value, sigma_b2, seed) for seed in range(runs) for value in settings["sigma_w2"]]
+
+
+def images(data: Dataset, samples: int) -> tuple[Tensor, Tensor]:
+    """Images (S, n_0) in [0, 1] with the class shares of the dataset, and one-hot targets (S, K).
+
+    Raises:
+        ConfigError: the dataset has fewer images.
+    """
+    chosen = stratified_subset(data, samples, None, (NAME, data.name))
+    x = torch.from_numpy(scaled(chosen.train_images)).flatten(1)
+    labels = torch.from_numpy(chosen.train_labels).long()
+    return x, torch.nn.functional.one_hot(labels, len(data.class_names)).float()
+
+
+def constant_loss(y: Tensor) -> float:
+    """Loss 1/(2S) sum_s |c - y_s|^2 of the best constant output c, the mean of the targets."""
+    return float((y.double() - y.double().mean(dim=0)).square().sum()) / (2 * len(y))
+
+
+def _descended(
+    x: Tensor,
+    y: Tensor,
+    settings: Mapping[str, Any],
+    draws: list[Draw],
+    width: int,
+    depth: int,
+    device: str,
+) -> Descent:
+    """The descents of all networks of one width and depth, on a device."""
+    activation = settings["activation"]
+    widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
+    stack, x = in_span_of_inputs(initial_stack((NAME, activation), draws, widths, activation), x)
+    stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
+    x, y = x.to(device), y.to(device)
+
+    def kernel(networks: Stack) -> Tensor:
+        parts = FullyConnected(networks.weights, networks.biases, networks.activation)
+        return traced_kernel(parts, x)
+
+    chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
+    plan = Plan(
+        rates=(settings["rate"],) * stack.replicas,
+        times=tuple(settings["times"]),
+        **{name: settings[name] for name in chosen},
+    )
+    return descend(stack, x, y, plan, kernel)
+
+
+def _ended(end: Mapping[str, Any], y: Tensor) -> dict[str, Any]:
+    """What a network is described by, without its times."""
+    start = end["eta_lambda_start"]
+    return {
+        **{name: end[name] for name in KEPT},
+        "constant_loss": constant_loss(y),
+        "eta_lambda": start,
+        "exceeds": int(start > 2),
+    }
+
+
+def _at_times(
+    rows: list[dict[str, Any]], end: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The last record at or before each wanted number of steps."""
+    times = np.array([row["time"] for row in rows])
+    for wanted in sorted({*settings["times"], settings["steps"]}):
+        row = rows[int(np.searchsorted(times, wanted, "right")) - 1]
+        lost = end["diverged"] and wanted >= end["steps_taken"]
+        yield {
+            "time": wanted,
+            "reached": row["time"],
+            **{name: np.nan if lost else row[name] for name in ("change", "loss", "eta_lambda")},
+        }

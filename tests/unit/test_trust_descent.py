@@ -1,0 +1,169 @@
+"""The descents of trust at a small size: their rows, their references, and their figures."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.descent_cases import kernel_on
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import base_seed
+from finitewidth.common.settings import read_yaml
+from finitewidth.data.bundled import digits
+from finitewidth.experiments.trust import descent, settings
+from finitewidth.figures.trust import change, change_panels, descent_maps
+from finitewidth.training.descent import descend
+from finitewidth.training.descent_run import Plan
+from finitewidth.training.fully_connected import Draw, initial_stack
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+CONFIG = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yaml")["trust"]
+SMALL = {
+    "samples": 20, "runs": 2, "widest": {"runs": 1}, "widths": [6, 12], "width": 6,
+    "sigma_b2": [1, 0], "sigma_w2": [1, 2, 3], "depths": [2, 5], "steps": 60, "rate": 0.001,
+    "times": [10, 30], "mode": "graded",
+}  # fmt: skip
+RELU = CONFIG["descent_relu"] | SMALL
+CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
+
+
+def measured(**changes):
+    with base_seed(0):
+        return descent.measure({"data": digits()}, RELU | changes)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return measured()
+
+
+def test_every_network_is_there_at_every_time(tables):
+    changes, networks = tables["changes"], tables["networks"]
+    # both bias variances at the width shown, the first at the other, with its own number of seeds
+    assert len(networks) == len(networks.drop_duplicates([*CELL, "seed"])) == 3 * 2 * (2 * 2 + 1)
+    assert len(changes) == 3 * len(networks)
+    assert set(changes["time"]) == {10, 30, 60}
+    assert set(networks.loc[networks["width"] == 12, "seed"]) == {0}
+    assert set(networks.loc[networks["sigma_b2"] == 0, "width"]) == {6}
+    np.testing.assert_allclose(tables["borders"]["sigma_w2"], 2)
+
+
+def test_a_network_is_that_of_a_descent_of_its_own(tables):
+    """By the names of the random streams, without the rotation of the inputs."""
+    x, y = descent.images(digits(), 20)
+    with base_seed(0):
+        stack = initial_stack(
+            ("trust/descent", "relu"), [Draw(2, 1, 1)], [64, 6, 6, 6, 6, 10], "relu"
+        )
+    plan = Plan(steps=60, rates=(0.001,), times=(10, 30), mode="steps", fall=1e-7, patience=100)
+    rows = descend(stack, x, y, plan, kernel_on(x)).snapshots
+    found = tables["changes"].query(
+        "sigma_b2 == 1 and sigma_w2 == 2 and depth == 5 and width == 6 and seed == 1"
+    )
+    np.testing.assert_allclose(found["change"], [row["change"] for row in rows[1:]], rtol=0.05)
+    np.testing.assert_allclose(found["loss"], [row["loss"] for row in rows[1:]], rtol=0.02)
+
+
+def test_the_loss_of_a_constant_is_the_least_of_all_constants():
+    _, y = descent.images(digits(), 20)
+    bias = torch.zeros(10, requires_grad=True, dtype=torch.float64)
+    optimiser = torch.optim.LBFGS([bias], max_iter=50)
+
+    def loss():
+        optimiser.zero_grad()
+        found = (bias - y).square().sum() / (2 * len(y))
+        found.backward()
+        return found
+
+    optimiser.step(loss)
+    assert descent.constant_loss(y) == pytest.approx(loss().item(), rel=1e-9)
+
+
+def test_a_diverged_network_has_no_change_from_then_on():
+    found = measured(rate=1000.0, runs=1, sigma_b2=[1], widths=[6])
+    assert found["networks"]["diverged"].all()
+    assert found["networks"]["exceeds"].all()
+    assert (found["networks"]["steps_taken"] < 60).all()
+    assert found["changes"].query("time == 60")["change"].isna().all()
+
+
+def test_a_stopped_network_keeps_its_last_change():
+    found = measured(rate=1e-20, runs=1, sigma_b2=[1], widths=[6], steps=400, times=[10, 300])
+    stopped = found["networks"]["steps_taken"]
+    assert (stopped == 100).all()
+    assert (found["networks"]["stop_window"] == stopped).all()
+    late = found["changes"].query("time > 100")
+    assert (late["reached"] == 100).all()
+
+
+@pytest.mark.parametrize(("changes", "named"), [
+    ({"activation": "tanh"}, "activation"), ({"width": 7}, "width"), ({"times": [61]}, "times"),
+    ({"mode": "flow"}, "mode"),
+])  # fmt: skip
+def test_contradicting_settings_are_refused(changes, named):
+    trust = copy.deepcopy(CONFIG) | {"descent_relu": RELU}
+    settings.check(trust)
+    with pytest.raises(ConfigError, match=f"descent_relu.{named}"):
+        settings.check(trust | {"descent_relu": RELU | changes})
+
+
+def test_the_figure_of_the_end_shows_means_and_ranges(tables):
+    rows = change.select(tables, RELU)
+    cells = rows[rows["series"] == "cell"]
+    assert len(cells) == 2 * 2 * 3 * 2
+    ends = tables["changes"].query("time == 60 and width == 6 and sigma_b2 == 0")
+    own = cells.query("panel == 'a' and line == 0").set_index(["x", "y"])
+    wanted = ends.groupby(["sigma_w2", "depth"])["change"]
+    for name, values in (("value", wanted.mean()), ("low", wanted.min()), ("high", wanted.max())):
+        np.testing.assert_allclose(own[name].loc[values.index], values)
+    drawn = change.draw(rows, RELU)
+    titles = [axis.get_title() for axis in drawn.axes if axis.get_title()]
+    assert len(titles) == 4
+
+
+@pytest.mark.parametrize(("by", "panels"), [
+    ("steps", ["10 steps", "30 steps"]), ("width", ["M = 6", "M = 12"]),
+])  # fmt: skip
+def test_the_figures_of_times_and_widths_have_their_panels(tables, by, panels):
+    rows = change_panels.select(tables, RELU | {"by": by})
+    assert list(rows["panel"].unique()) == panels
+    assert set(rows["line"]) == {1}
+    assert len(change_panels.draw(rows, RELU | {"by": by}).axes) == len(panels) + 1
+
+
+def test_marks_of_cells(tables):
+    """Hatching by the mean over seeds, crosses of diverged seeds, dots where all have stopped."""
+    networks = tables["networks"].copy()
+    first = networks.index[networks["seed"] == 0]
+    networks.loc[first, ["eta_lambda", "diverged"]] = 5.0, 1
+    networks["steps_taken"] = 20
+    ends = tables["changes"].query("time == 30")
+    ends = ends.assign(change=ends["change"].where(ends["seed"] > 0))
+    cells = descent_maps.cells(ends, networks, "change", "a").query("runs == 2")
+    assert (cells["eta_lambda"] > 2).all()
+    assert (cells["diverged"] == 1).all()
+    assert (cells["stopped"] == 1).all()
+    assert (cells["low"] == cells["high"]).all()
+    rows = descent_maps.with_borders([cells], tables["borders"])
+    assert isinstance(rows, pd.DataFrame)
+    figure, axes = descent_maps.grid(rows, [1], 1)
+    own = rows[rows["line"] == 1]
+    descent_maps.draw_map(axes[0, 0], own, descent_maps.change_scale())
+    descent_maps.finish(figure, axes, own)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(labels) == 3
+    assert any("diverged" in label for label in labels)
+    assert sum(line.get_marker() == "x" for line in axes[0, 0].lines) == len(
+        own[own["series"] == "cell"]
+    )
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0.123, ".12"), (0.0, "0"), (0.996, "1.0"), (12.3, "12"), (0.004, ".004"), (1.26, "1.3"),
+])  # fmt: skip
+def test_numbers_in_cells_are_short(value, text):
+    assert descent_maps.short(value) == text
