@@ -15,6 +15,7 @@ rule errata:
         runtime=partial(plan.minutes, "errata"),
     params:
         module="finitewidth.errata.table",
+        on_device=False,
         seed=0,  # misprints are checked on the same networks whatever the base seed
         code=plan.code_of(
             *plan.errata_modules(),

@@ -46,6 +46,7 @@ for job in plan.declared():
             module=job.declared.module,
             code=plan.code(job.name),
             settings=partial(plan.params, job.name),
+            on_device=plan.on_device(job.name),
             seed=config["seed"] if job.kind == "experiment" else 0,
             footer=partial(plan.footer, job.name) if job.kind != "experiment" else "",
         script:

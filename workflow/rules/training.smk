@@ -27,7 +27,7 @@ rule train:
     params:
         run=plan.training_settings,
         seed=config["seed"],
-        results=results,
+        checkpoints=f"{results}/.checkpoints",
         code=plan.code_of("finitewidth.training.job", script="train"),
     script:
         "../scripts/train.py"

@@ -22,4 +22,10 @@ with logged_to(snakemake.log[0]):
     else:
         from finitewidth.experiments.job import run_experiment
 
-        run_experiment(**call, code=params.code, threads=snakemake.threads, seed=params.seed)
+        run_experiment(
+            **call,
+            code=params.code,
+            threads=snakemake.threads,
+            seed=params.seed,
+            device=snakemake.config["device"] if params.on_device else None,
+        )

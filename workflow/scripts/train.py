@@ -14,7 +14,7 @@ with logged_to(snakemake.log[0]):
             "threads": snakemake.threads,
             "device": snakemake.config["device"],
             # no output of the rule: Snakemake would delete them with a failed job
-            "checkpoints": f"{snakemake.params.results}/.checkpoints",
+            "checkpoints": snakemake.params.checkpoints,
             "checkpoint_seconds": snakemake.config["checkpoint_seconds"],
         },
     )

@@ -18,6 +18,7 @@ def run_experiment(
     code: str,
     threads: int,
     seed: int = 0,
+    device: str | None = None,
 ) -> None:
     """Call ``module.measure(inputs, settings)`` and write the tables it returns.
 
@@ -31,6 +32,8 @@ def run_experiment(
         code: digest of the code that measures.
         threads: number of threads of torch, if the experiment uses it.
         seed: the base seed of all random numbers.
+        device: where the experiment computes, ``cpu``, ``cuda`` or ``auto``, as a further entry of
+            its settings; None if it does not ask.
 
     Raises:
         ConfigError: the settings are contradictory.
@@ -43,8 +46,9 @@ def run_experiment(
         from finitewidth.common.torch_setup import prepare_torch
 
         prepare_torch(threads)
+    told = settings if device is None else {**settings, "device": device}
     with base_seed(seed):
-        tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, settings)
+        tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, told)
     stamp = {
         "module": module,
         "base_seed": seed,
@@ -52,6 +56,7 @@ def run_experiment(
         "inputs": {name: _as_list(paths) for name, paths in inputs.items()},
         "code": code,
         "threads": threads,
+        "device": device or "cpu",
         "wall_seconds": round(time.monotonic() - started, 2),
         **environment(),
     }

@@ -125,9 +125,9 @@ class Plan:
         facts = {
             "datasets": partial(self.footers.datasets, job.reads),
             "comparable": partial(self.footers.comparable, job.reads),
-            "device": lambda: self.config["device"],
         }
-        told = {fact: facts[fact]() for fact in job.declared.tell}
+        # the device is no parameter: another one does not make results out of date
+        told = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **told}
 
@@ -187,8 +187,12 @@ class Plan:
 
     def gpus(self, name: str | None = None) -> int:
         """The number of GPUs that a training, or a declared job, asks a scheduler for."""
-        wanted = name is None or "device" in self.jobs[name].declared.tell
+        wanted = name is None or self.on_device(name)
         return int(wanted and self.config["device"] != "cpu")
+
+    def on_device(self, name: str) -> bool:
+        """Whether a declared job runs on the device of the configuration, such as a GPU."""
+        return "device" in self.jobs[name].declared.tell
 
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all finished artifacts, of one paper or of all."""
