@@ -187,7 +187,7 @@ def _write(
         text += f"\n{short(row['low'])}–{short(row['high'])}"
     axis.text(
         corner[0] + 0.5, corner[1] + 0.48, text, fontsize=SMALL, color=_ink(colour), ha="center",
-        va="center", linespacing=1.1, path_effects=[withStroke(linewidth=2, foreground=colour)],
+        va="center", linespacing=1.1, path_effects=[withStroke(linewidth=4, foreground=colour)],
     )  # fmt: skip
 
 
