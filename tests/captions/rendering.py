@@ -19,8 +19,11 @@ def template_of(artifact):
 
 
 def caption_of(artifact, tables, verdicts=()):
-    """The caption of an artifact with these tables and verdicts."""
-    told = {claim: Judged(verdict) for claim, verdict in dict(verdicts).items()}
+    """The caption of an artifact with these tables and verdicts (words, or `Judged`)."""
+    told = {
+        claim: verdict if isinstance(verdict, Judged) else Judged(verdict)
+        for claim, verdict in dict(verdicts).items()
+    }
     context = Context(facts_of(artifact, tables), told, FOOTER)
     return render(template_of(artifact), artifact, context)
 
