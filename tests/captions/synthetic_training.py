@@ -1,4 +1,9 @@
-"""Small tables of kernels during training in which blocks of classes form (``effect``), or not."""
+"""Small tables of kernels during training that show an effect, or not.
+
+With the effect blocks of classes form (beyond), and networks change by phase (trust).
+"""
+
+from itertools import product
 
 import pandas as pd
 
@@ -44,7 +49,38 @@ def training(effect):
     return {"curves": pd.DataFrame(curves), "kernels": kernels(effect)}
 
 
+def descents(effect, biases=(1.0, 0.0)):
+    """Trained networks of trust; effect: they change by phase, early, and less if they are wide."""
+    changes, networks = [], []
+    maps = [("shown", bias, 48) for bias in biases] + [("width", 1.0, 24), ("width", 1.0, 96)]
+    for (name, bias, width), share, depth, seed in product(
+        maps, (0.5, 1.0, 1.5), (2, 5, 10, 15), range(3)
+    ):
+        phase = 0 if share < 1 else 1 if share == 1 else 2
+        change = (0.05, 0.3, 0.05 * depth)[phase] * (48 / width) ** 0.5 if effect else 0.1
+        steep, lost = (effect and phase == 2 and depth == 2, effect and width == 24 and depth == 2)
+        key = ("relu", name, bias, 2 * share, depth, width, seed)
+        method = "graded" if effect and phase == 0 else "steps"
+        loss = (1.0, 0.9, 0.7)[phase] if effect else 0.5
+        met = 500 if effect and phase == 0 else -1
+        taken = 500 if met > 0 else 1000
+        ends = (taken, method, loss, 0.5, met, met, 3.0 if steep else 0.1)
+        networks.append((*key, *ends, int(lost and seed == 0 and phase == 2)))
+        for time in (10, 1000):
+            early = (0.001, 0.1, 0.5)[phase] if effect and time == 10 else 1.0
+            changes.append((*key, time, change * early * (1 + 0.1 * seed * effect)))
+    key = "activation map sigma_b2 sigma_w2 depth width seed "
+    ends = "steps_taken method lowest_loss constant_loss stop_window stop_each eta_lambda diverged"
+    borders = [{"activation": "relu", "sigma_b2": bias, "sigma_w2": 2.0} for bias in biases]
+    return {
+        "changes": pd.DataFrame(changes, columns=(key + "time change").split()),
+        "networks": pd.DataFrame(networks, columns=(key + ends).split()),
+        "borders": pd.DataFrame(borders),
+    }
+
+
 TABLES = {
+    **{f"trust_fig{number}": descents for number in (3, 4, 8, 9, 10, 11)},
     "beyond_fig4": training,
     "thesis_fig2_5": lambda effect: {"kernels": kernels(effect)},
 }

@@ -1,4 +1,4 @@
-# Misprints of the papers, each one computed. docs/errata.md shows the table.
+# Errata of the papers, computed where possible. docs/errata.md shows the table.
 rule errata:
     output:
         errata=ensure(plan.errata(), non_empty=True),
@@ -16,7 +16,7 @@ rule errata:
     params:
         module="finitewidth.errata.table",
         on_device=False,
-        seed=0,  # misprints are checked on the same networks whatever the base seed
+        seed=0,  # errata are checked on the same networks whatever the base seed
         code=plan.code_of(
             *plan.errata_modules(),
             "finitewidth.errata.table",

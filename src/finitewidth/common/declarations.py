@@ -43,7 +43,8 @@ class Experiment:
         makes: names of its tables.
         counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
             if that is not the section with the name of the experiment.
-        tell: facts that the plan adds to the settings, from `TOLD`.
+        tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
+            which is told at run time because another device reruns nothing.
         explains: whether its tables only explain the paper (notation, equations, small examples).
             A figure or table that shows nothing else is a drawing, without a result.
     """
@@ -81,7 +82,8 @@ class Artifact:
         module: dotted name of the renderer.
         show: settings of the drawing.
         settings: scientific settings that the renderer receives, as for an experiment.
-        tell: facts that the plan adds to the settings, from `TOLD`.
+        tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
+            which is told at run time because another device reruns nothing.
         shown: path of the setting with the number of runs that are shown; empty for all runs.
         also: formats in addition to `FIGURE_FORMATS` or `TABLE_FORMATS`.
     """

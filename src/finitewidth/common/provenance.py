@@ -82,7 +82,7 @@ def fixed_seed_for(*purpose: str | int) -> int:
     """Derive a seed from a name alone, as `seed_for` does with base seed 0.
 
     For what does not depend on the base seed: the bundled datasets, which all runs share, and the
-    networks on which misprints are checked.
+    networks on which errata are checked.
     """
     return _derived(purpose, ())
 

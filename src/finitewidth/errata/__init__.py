@@ -1,1 +1,1 @@
-"""Errata: misprints in the papers, each with a computation that shows it."""
+"""Errata of the papers: classes, sources, and a computation where one is possible."""

@@ -231,11 +231,11 @@ class Plan:
         return {kind: f"{self.results}/claims/{paper}_{kind}.csv" for kind in VERDICT_TABLES}
 
     def errata(self) -> str:
-        """The table of the papers' misprints."""
+        """The table of the papers' errata."""
         return f"{self.results}/errata/experiments/errata.csv"
 
     def errata_modules(self) -> list[str]:
-        """The modules with the misprints of the papers."""
+        """The modules with the errata of the papers."""
         names = (f"finitewidth.errata.{paper.name}" for paper in self.papers)
         return [name for name in names if find_spec(name)]
 

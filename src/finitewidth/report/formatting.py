@@ -35,7 +35,7 @@ def sign(word: str) -> str:
 
 def short(word: str) -> str:
     """Return the short form of a status that a badge shows."""
-    return word.removesuffix(" at this preset").removeprefix("misprint ")
+    return word.removeprefix("misprint ")
 
 
 def number(value: Any, digits: int = 4) -> str:

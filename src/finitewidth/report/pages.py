@@ -122,7 +122,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
 
 
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
-    """Return the page of misprints: printed and corrected text, and the check of both."""
+    """Return the page of errata: printed and corrected text, sources, and the check of both."""
     data = downloads.put(findings.errata_file)
     jobs = sources.upstream((findings.errata_file,), findings.jobs)
     facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
