@@ -16,6 +16,7 @@ rule errata:
     params:
         module="finitewidth.errata.table",
         on_device=False,
+        checkpoints=None,
         seed=0,  # errata are checked on the same networks whatever the base seed
         code=plan.code_of(
             *plan.errata_modules(),

@@ -47,6 +47,7 @@ for job in plan.declared():
             code=plan.code(job.name),
             settings=partial(plan.params, job.name),
             on_device=plan.on_device(job.name),
+            checkpoints=plan.checkpoints(job.name),
             seed=config["seed"] if job.kind == "experiment" else 0,
             footer=partial(plan.footer, job.name) if job.kind != "experiment" else "",
         script:

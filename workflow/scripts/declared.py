@@ -28,4 +28,6 @@ with logged_to(snakemake.log[0]):
             threads=snakemake.threads,
             seed=params.seed,
             device=snakemake.config["device"] if params.on_device else None,
+            checkpoints=params.checkpoints,
+            checkpoint_seconds=snakemake.config["checkpoint_seconds"],
         )

@@ -40,13 +40,15 @@ class Experiment:
         module: dotted name of the module with the function ``measure(inputs, settings)``.
         reads: name of an input -> reference to it, such as ``npf_regimes.runs``.
         settings: the settings that it receives (see `finitewidth.pipeline.jobs.chosen`).
-        makes: names of its tables.
+        makes: names of its tables. What is called ``weights`` are arrays by name.
         counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
             if that is not the section with the name of the experiment.
         tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
             which is told at run time because another device reruns nothing.
         explains: whether its tables only explain the paper (notation, equations, small examples).
             A figure or table that shows nothing else is a drawing, without a result.
+        resumes: whether it continues from checkpoints after it was interrupted. Its ``measure``
+            then takes `finitewidth.training.checkpoints.Checkpoints` as a third argument.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Experiment:
     counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tell: tuple[str, ...] = ()
     explains: bool = False
+    resumes: bool = False
 
     @property
     def section(self) -> str:
@@ -213,7 +216,7 @@ def _paper(file: Path) -> Paper:
 
 
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
-    allowed = {"module", "reads", "settings", "makes", "counts", "tell", "explains"}
+    allowed = {"module", "reads", "settings", "makes", "counts", "tell", "explains", "resumes"}
     _refuse_unknown(file, name, values, allowed)
     matched = _EXPERIMENT.fullmatch(name)
     if not matched or matched["paper"] != paper:
@@ -236,6 +239,7 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
         counts={table: tuple(s) for table, s in values.get("counts", {}).items()},
         tell=_told(file, name, values),
         explains=values.get("explains", False),
+        resumes=values.get("resumes", False),
     )
 
 

@@ -4,10 +4,12 @@ import sys
 import time
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.common.provenance import base_seed, environment
+from finitewidth.common.provenance import base_seed, environment, fingerprint
+from finitewidth.common.references import WEIGHTS
 
 
 def run_experiment(
@@ -19,21 +21,27 @@ def run_experiment(
     threads: int,
     seed: int = 0,
     device: str | None = None,
+    checkpoints: str | None = None,
+    checkpoint_seconds: float = 60.0,
 ) -> None:
     """Call ``module.measure(inputs, settings)`` and write the tables it returns.
 
     Args:
         module: name of a module with a function ``measure``, which takes the inputs read and the
-            settings and returns name -> table.
+            settings and returns name -> table. If it continues from checkpoints, it takes
+            `finitewidth.training.checkpoints.Checkpoints` as a third argument.
         inputs: name -> file or files. CSV files are read as tables (several are concatenated), the
             file ``data`` as a dataset, and any other ``.npz`` as arrays by name.
-        outputs: name of a table -> CSV file, and ``provenance`` -> JSON file.
+        outputs: name of a table -> CSV file, ``weights`` -> ``.npz`` file of arrays, and
+            ``provenance`` -> JSON file.
         settings: the parameters of the experiment.
         code: digest of the code that measures.
         threads: number of threads of torch, if the experiment uses it.
         seed: the base seed of all random numbers.
         device: where the experiment computes, ``cpu``, ``cuda`` or ``auto``, as a further entry of
             its settings; None if it does not ask.
+        checkpoints: folder of the checkpoints of a preset; None if it does not use them.
+        checkpoint_seconds: time between two checkpoints.
 
     Raises:
         ConfigError: the settings are contradictory.
@@ -47,14 +55,21 @@ def run_experiment(
 
         prepare_torch(threads)
     told = settings if device is None else {**settings, "device": device}
-    with base_seed(seed):
-        tables = measure({name: _read(name, paths) for name, paths in inputs.items()}, told)
     stamp = {
         "module": module,
         "base_seed": seed,
         "settings": settings,
         "inputs": {name: _as_list(paths) for name, paths in inputs.items()},
         "code": code,
+    }
+    read = {name: _read(name, paths) for name, paths in inputs.items()}
+    arguments: tuple[Any, ...] = (read, told)
+    if checkpoints is not None:
+        stamp["fingerprint"] = _identity(stamp)
+        arguments += (_checkpoints(checkpoints, stamp["fingerprint"], checkpoint_seconds),)
+    with base_seed(seed):
+        tables = measure(*arguments)
+    stamp |= {
         "threads": threads,
         "device": device or "cpu",
         "wall_seconds": round(time.monotonic() - started, 2),
@@ -62,8 +77,22 @@ def run_experiment(
     }
     result_files.write_json(outputs["provenance"], stamp)
     for name, path in outputs.items():
-        if name != "provenance":
+        if name == WEIGHTS:
+            result_files.write_arrays(path, **tables[name])
+        elif name != "provenance":
             result_files.write_table(path, tables[name])
+
+
+def _identity(stamp: Mapping[str, Any]) -> str:
+    """Return a digest of all that the results depend on, by which checkpoints are found."""
+    files = [file for files in stamp["inputs"].values() for file in files]
+    return fingerprint({**stamp, "inputs": [result_files.file_digest(Path(f)) for f in files]})
+
+
+def _checkpoints(folder: str, identity: str, seconds: float) -> Any:
+    from finitewidth.training.checkpoints import Checkpoints
+
+    return Checkpoints(folder, identity, seconds)
 
 
 def _as_list(paths: Any) -> list[str]:

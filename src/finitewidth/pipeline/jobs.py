@@ -204,8 +204,8 @@ class Jobs:
             }
         if job.kind == "experiment":
             tables = {t: f"{self.results}/{table_file(f'{name}.{t}')}" for t in job.declared.makes}
-            provenance = tables[job.declared.makes[0]].removesuffix(f"{job.declared.makes[0]}.csv")
-            return tables | {"provenance": f"{provenance}provenance.json"}
+            stamp = table_file(f"{name}.provenance").removesuffix("csv")
+            return tables | {"provenance": f"{self.results}/{stamp}json"}
         folder = f"{self.results}/{job.paper}/{job.kind}s"
         return {suffix: f"{folder}/{name}.{suffix}" for suffix in job.declared.formats}
 

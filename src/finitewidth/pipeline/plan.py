@@ -194,6 +194,11 @@ class Plan:
         """Whether a declared job runs on the device of the configuration, such as a GPU."""
         return "device" in self.jobs[name].declared.tell
 
+    def checkpoints(self, name: str) -> str | None:
+        """The folder of the checkpoints of an experiment that continues from them, else None."""
+        resumes = getattr(self.jobs[name].declared, "resumes", False)
+        return f"{self.results}/.checkpoints" if resumes else None
+
     def targets(self, paper: str | None = None) -> list[str]:
         """The files of all finished artifacts, of one paper or of all."""
         entries = done(self.artifacts, paper)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,6 +45,26 @@ class SavingTimes:
         ended = time.monotonic()
         pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
         self._next = ended + max(self.seconds, pause)
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where an experiment of several parts stores their checkpoints.
+
+    Attributes:
+        folder: of all checkpoints of a preset.
+        identity: digest of settings, code and inputs of the experiment.
+        seconds: between two checkpoints.
+    """
+
+    folder: str | Path
+    identity: str
+    seconds: float = 60.0
+
+    def store(self, part: str) -> "CheckpointStore":
+        """Return the checkpoints of one part, whose name says all that tells it from the others."""
+        digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
+        return CheckpointStore(Path(self.folder) / self.identity, digest)
 
 
 class CheckpointStore:

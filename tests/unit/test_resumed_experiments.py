@@ -1,0 +1,86 @@
+"""Experiments that continue from checkpoints, and that make arrays beside tables."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from finitewidth.common import result_files
+from finitewidth.common.references import table_file
+from finitewidth.experiments.job import run_experiment
+from finitewidth.pipeline.finished_checkpoints import clear_finished
+
+MODULE = "an_experiment_of_two_parts"
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Parts computed so far, by an experiment of two parts."""
+    computed = []
+
+    def measure(inputs, settings, checkpoints):
+        values = []
+        for part in ("first", "second"):
+            store = checkpoints.store(part)
+            state, _ = store.latest()
+            if state is None:
+                computed.append(part)
+                state = {"value": settings["value"] + len(part)}
+                store.save(1, state)
+            values.append(state["value"])
+        return {"rows": pd.DataFrame({"value": values}), "weights": {"a/b.c": np.array(values)}}
+
+    module = ModuleType(MODULE)
+    module.measure = measure
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    return computed
+
+
+def run(folder, settings, seed=0, code="code"):
+    outputs = {
+        "rows": str(folder / "p/experiments/e_rows.csv"),
+        "weights": str(folder / "p/experiments/e_weights.npz"),
+        "provenance": str(folder / "p/experiments/e_provenance.json"),
+    }
+    run_experiment(MODULE, {}, outputs, settings, code, 1, seed,
+                   checkpoints=str(folder / ".checkpoints"))  # fmt: skip
+    return outputs
+
+
+def test_finished_parts_are_not_computed_again(tmp_path, parts, monkeypatch):
+    settings, save = {"value": 3}, result_files.write_table
+
+    def killed(path, rows):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(result_files, "write_table", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, settings)
+    assert parts == ["first", "second"]
+    monkeypatch.setattr(result_files, "write_table", save)
+    outputs = run(tmp_path, settings)
+    assert parts == ["first", "second"]
+    assert result_files.read_table(outputs["rows"])["value"].tolist() == [8, 9]
+    assert result_files.read_arrays(outputs["weights"])["a/b.c"].tolist() == [8, 9]
+
+
+@pytest.mark.parametrize("other", [{"settings": {"value": 4}}, {"seed": 1}, {"code": "other"}])
+def test_other_settings_seed_or_code_start_anew(tmp_path, parts, other):
+    run(tmp_path, {"value": 3})
+    run(tmp_path, **{"settings": {"value": 3}, **other})
+    assert parts == ["first", "second"] * 2
+
+
+def test_checkpoints_of_a_finished_experiment_are_removed(tmp_path, parts):
+    outputs = run(tmp_path, {"value": 3})
+    stamp = result_files.read_json(outputs["provenance"])
+    assert (tmp_path / ".checkpoints" / stamp["fingerprint"]).is_dir()
+    clear_finished(tmp_path)
+    assert not any((tmp_path / ".checkpoints").iterdir())
+
+
+def test_weights_are_arrays():
+    assert table_file("collapse_train.weights") == "collapse/experiments/train_weights.npz"
+    assert table_file("collapse_train.history") == "collapse/experiments/train_history.csv"
