@@ -1,0 +1,321 @@
+"""Neural collapse of a classifier, and the invariant of its last two layers.
+
+Source: ``collapse``, sections 2.1 and 5. A batch has m inputs of each of C classes, N = C m in all.
+Features h (N, n) are the inputs of the last layer, which has the weights W (C, n) and the biases b
+(C,). Row c of W belongs to class c. All functions take plain arrays and compute in float64.
+
+The scale of the invariant is that of the authors' code: their H2 is sqrt(m) times that of the
+paper, and their invariant is m E.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.measures.blocks import alignment, block_means
+
+COLLAPSE = ("nc1", "nc1_ratio", "nc2", "nc3", "nc4")
+INVARIANT = (
+    "e_norm", "e_relative", "invariant_alignment", "residual", "h1", "h2", "hbar", "alpha_c",
+    "bias_gap", "dead",
+)  # fmt: skip
+KERNELS = (
+    "kappa_d", "kappa_c", "kappa_n", "gamma_d", "gamma_c", "gamma_n", "alignment_theta",
+    "alignment_theta_h",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ClassParts:
+    """Features divided into class means and deviations (``collapse`` equations 23 and 24).
+
+    Attributes:
+        means: H1, the mean of the features of each class, (n, C).
+        deviations: features minus their class means, (C, m, n).
+        mean: <h>, the global mean, (n,).
+        per_class: m.
+    """
+
+    means: np.ndarray
+    deviations: np.ndarray
+    mean: np.ndarray
+    per_class: int
+
+    @property
+    def centred(self) -> np.ndarray:
+        """M, the class means minus the global mean, columns not normalised, (n, C)."""
+        return self.means - self.mean[:, None]
+
+    @property
+    def scatter(self) -> np.ndarray:
+        """H2 H2^T in the authors' scale, the sum of all products of deviations, (n, n)."""
+        flat = self.deviations.reshape(-1, len(self.means))
+        return flat.T @ flat
+
+
+def class_parts(features: Any, labels: Any, classes: int) -> ClassParts:
+    """Divide features into class means and deviations.
+
+    Args:
+        features: h, (N, n).
+        labels: classes 0 .. C-1 of the inputs, (N,), each equally often.
+        classes: C, at least two.
+
+    Raises:
+        ConfigError: the shapes do not match, or the classes have different numbers of inputs.
+    """
+    h, y = np.asarray(features, dtype=float), np.asarray(labels)
+    if h.ndim != 2 or y.shape != h.shape[:1]:
+        raise ConfigError(f"features: shape {h.shape} must be (N, n) for labels (N,), {y.shape}")
+    counts = np.bincount(y, minlength=classes)
+    if len(counts) > classes or classes < 2 or not counts[0] or (counts != counts[0]).any():
+        raise ConfigError(
+            f"labels: numbers of inputs by class {counts.tolist()}; {classes} classes must have "
+            "equally many, at least one, and there must be two classes"
+        )
+    grouped = h[np.argsort(y, kind="stable")].reshape(classes, counts[0], -1)
+    means = grouped.mean(axis=1)
+    return ClassParts(means.T, grouped - means[:, None], means.mean(axis=0), int(counts[0]))
+
+
+def nc1(parts: ClassParts) -> float:
+    """Mean over classes and features of the standard deviation within a class.
+
+    It is that of ``collapse`` Figure 2 c and of the authors' code. It scales with the features.
+    """
+    return float(np.sqrt((parts.deviations**2).mean(axis=1)).mean())
+
+
+def nc1_ratio(parts: ClassParts) -> float:
+    """Variance within classes over variance of the class means, both summed over features.
+
+    It does not depend on the scale of the features. It is nan if all class means are equal.
+    """
+    within = (parts.deviations**2).sum() / (parts.means.shape[1] * parts.per_class)
+    between = (parts.centred**2).sum() / parts.means.shape[1]
+    return _ratio(within, between)
+
+
+def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
+    """|M^T M / |M^T M|_F - Phi|_F with Phi = (I - 1 1^T / C) / sqrt(C - 1).
+
+    Source: ``collapse`` Figure 2 d.
+
+    Args:
+        parts: of the features.
+        normalise_columns: whether the columns of M are normalised first, as in the definition of M
+            in section 2.1. The authors' code does not.
+
+    Returns:
+        0 if the centred class means form a simplex equiangular tight frame; nan if they are 0.
+    """
+    M = _columns(parts, normalise_columns)
+    gram, classes = M.T @ M, M.shape[1]
+    frame = (np.eye(classes) - 1 / classes) / np.sqrt(classes - 1)
+    return float(np.linalg.norm(_normalised(gram) - frame))
+
+
+def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False) -> float:
+    """|W^T / |W|_F - M / |M|_F|_F, ``collapse`` Figure 2 e.
+
+    Args:
+        parts: of the features.
+        head_weight: W, (C, n).
+        normalise_columns: as for `nc2`.
+
+    Returns:
+        0 if W^T and M are equal up to a positive factor; nan if one of them is 0.
+    """
+    M, W = _columns(parts, normalise_columns), np.asarray(head_weight, dtype=float)
+    return float(np.linalg.norm(_normalised(W.T) - _normalised(M)))
+
+
+def nc4(parts: ClassParts, features: Any, head_weight: Any, head_bias: Any) -> float:
+    """Share of the inputs whose largest output is that of the nearest class mean (NC4).
+
+    Args:
+        parts: of the features.
+        features: h, (N, n).
+        head_weight: W, (C, n).
+        head_bias: b, (C,).
+    """
+    h, W, b = (np.asarray(given, dtype=float) for given in (features, head_weight, head_bias))
+    # |h - mean|^2 without |h|^2, which is the same for all classes
+    distances = (parts.means**2).sum(axis=0) - 2 * h @ parts.means
+    return float(((h @ W.T + b).argmax(axis=1) == distances.argmin(axis=1)).mean())
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """The invariant of Theorem 5.1 in the authors' scale, and how far it is from 0.
+
+    m E = W^T W - B with B = m/mu_class H1 (I - alpha 1 1^T) H1^T + 1/mu_single H2 H2^T, where H2
+    has the authors' scale. Equation (28) prints a minus before H2 and leaves out alpha; both terms
+    are taken from equation (26).
+
+    Attributes:
+        mu_single: kappa_d - kappa_c.
+        mu_class: mu_single + m (kappa_c - kappa_n).
+        alpha: kappa_n m / (mu_class + C kappa_n m).
+        matrix: m E, (n, n).
+        norm: |m E|_F.
+        relative: |m E|_F / |W^T W|_F.
+        alignment: cosine of W^T W and B.
+        residual: sqrt(1 - alignment^2), the least |W^T W - c B|_F / |W^T W|_F over all c.
+    """
+
+    mu_single: float
+    mu_class: float
+    alpha: float
+    matrix: np.ndarray
+    norm: float
+    relative: float
+    alignment: float
+    residual: float
+
+
+def invariant(parts: ClassParts, head_weight: Any, kappa: tuple[float, float, float]) -> Invariant:
+    """Compute the invariant of the last two layers, see `Invariant`.
+
+    Args:
+        parts: of the features of the batch that the network is trained on.
+        head_weight: W, (C, n).
+        kappa: kappa_d, kappa_c and kappa_n, block means of the kernel of one feature.
+
+    Returns:
+        Numbers are nan or infinite where they do not exist, as for mu_single = 0.
+    """
+    W, m = np.asarray(head_weight, dtype=float), parts.per_class
+    diagonal, same, other = (np.float64(value) for value in kappa)
+    mu_single = diagonal - same
+    mu_class = mu_single + m * (same - other)
+    H1, classes = parts.means, parts.means.shape[1]
+    with np.errstate(all="ignore"):
+        alpha = other * m / (mu_class + classes * other * m)
+        spread = H1 @ H1.T - alpha * classes**2 * np.outer(parts.mean, parts.mean)
+        terms = m / mu_class * spread + parts.scatter / mu_single
+        weights = W.T @ W
+        size = np.linalg.norm(weights)
+        cosine = (weights * terms).sum() / (size * np.linalg.norm(terms))
+        norm = np.linalg.norm(weights - terms)
+        return Invariant(
+            float(mu_single), float(mu_class), float(alpha), weights - terms, float(norm),
+            float(norm / size), float(cosine), float(np.sqrt(np.maximum(1 - cosine**2, 0))),
+        )  # fmt: skip
+
+
+def dead_features(features: Any) -> int:
+    """Number of features that are 0 for every input; features are (N, n)."""
+    return int((np.asarray(features) == 0).all(axis=0).sum())
+
+
+def bias_gap(head_bias: Any) -> float:
+    """Largest |b_c - 1/C|; Theorem 5.2 has b = 1/C for centred features."""
+    b = np.asarray(head_bias, dtype=float)
+    return float(np.abs(b - 1 / len(b)).max())
+
+
+def collapse_measures(
+    features: Any,
+    labels: Any,
+    head_weight: Any,
+    head_bias: Any,
+    kappa: tuple[float, float, float],
+    *,
+    normalise_columns: bool = False,
+) -> dict[str, float]:
+    """Compute the metrics of neural collapse and the terms of the invariant for one batch.
+
+    Args:
+        features: h, (N, n).
+        labels: classes 0 .. C-1, (N,), each equally often.
+        head_weight: W, (C, n).
+        head_bias: b, (C,).
+        kappa: kappa_d, kappa_c and kappa_n, see `kernel_measures`.
+        normalise_columns: as for `nc2`, for NC2 and NC3.
+
+    Returns:
+        The keys `COLLAPSE` and `INVARIANT`. ``e_norm`` is |m E|_F, ``e_relative`` |m E| / |W^T W|;
+        ``h1``, ``h2`` and ``hbar`` are |H1 H1^T|_F, |H2 H2^T|_F in the authors' scale and
+        |<h> <h>^T|_F; ``alpha_c`` is alpha C. All are nan if a feature or a weight is not finite.
+
+    Raises:
+        ConfigError: the shapes do not match, or the classes have different numbers of inputs.
+    """
+    if not all(np.isfinite(given).all() for given in (features, head_weight, head_bias)):
+        return dict.fromkeys((*COLLAPSE, *INVARIANT), np.nan)
+    parts = class_parts(features, labels, len(head_weight))
+    found = invariant(parts, head_weight, kappa)
+    return {
+        "nc1": nc1(parts),
+        "nc1_ratio": nc1_ratio(parts),
+        "nc2": nc2(parts, normalise_columns=normalise_columns),
+        "nc3": nc3(parts, head_weight, normalise_columns=normalise_columns),
+        "nc4": nc4(parts, features, head_weight, head_bias),
+        "e_norm": found.norm,
+        "e_relative": found.relative,
+        "invariant_alignment": found.alignment,
+        "residual": found.residual,
+        "h1": float(np.linalg.norm(parts.means @ parts.means.T)),
+        "h2": float(np.linalg.norm(parts.scatter)),
+        "hbar": float(parts.mean @ parts.mean),
+        "alpha_c": found.alpha * len(head_weight),
+        "bias_gap": bias_gap(head_bias),
+        "dead": dead_features(features),
+    }
+
+
+def kernel_measures(
+    theta: Any, theta_h: Any, labels: Any, *, outputs: int, features: int
+) -> dict[str, float]:
+    """Compute block means and label alignments of the two traced kernels.
+
+    Args:
+        theta: sum over outputs of the tangent kernel, (S, S).
+        theta_h: sum over features of the kernel of the features, (S, S).
+        labels: the classes of the S inputs, (S,).
+        outputs: C.
+        features: n.
+
+    Returns:
+        The keys `KERNELS`. kappa and gamma are means over the n features and C outputs
+        (Definition 3.1): d for an input with itself, c for two inputs of one class, n for two of
+        different classes. All are nan if an entry of a kernel is not finite. The alignment of a
+        kernel that is 0 is nan.
+
+    Raises:
+        ConfigError: the shapes do not match.
+    """
+    found = dict.fromkeys(KERNELS, np.nan)
+    if not (np.isfinite(theta).all() and np.isfinite(theta_h).all()):
+        return found
+    for name, kernel, count in (("gamma", theta, outputs), ("kappa", theta_h, features)):
+        means = block_means(np.asarray(kernel, dtype=float) / count, labels)
+        blocks = (means.diagonal, means.same_class, means.other_class)
+        found |= {f"{name}_{kind}": float(value) for kind, value in zip("dcn", blocks, strict=True)}
+    for name, kernel in (("alignment_theta", theta), ("alignment_theta_h", theta_h)):
+        if np.any(kernel):
+            found[name] = float(alignment(kernel, labels))
+    return found
+
+
+def _columns(parts: ClassParts, normalise: bool) -> np.ndarray:
+    """M, with columns of norm 1 if that is wanted."""
+    M = parts.centred
+    if not normalise:
+        return M
+    with np.errstate(invalid="ignore"):
+        return M / np.linalg.norm(M, axis=0)
+
+
+def _normalised(matrix: np.ndarray) -> np.ndarray:
+    """The matrix over its Frobenius norm; nan if that is 0."""
+    with np.errstate(invalid="ignore"):
+        return matrix / np.linalg.norm(matrix)
+
+
+def _ratio(above: float, below: float) -> float:
+    """A quotient; nan if the divisor is 0."""
+    return float(above / below) if below else np.nan
