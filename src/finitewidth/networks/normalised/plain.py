@@ -1,0 +1,177 @@
+"""One network with batch normalisation, as a module of torch.
+
+The layers are those of the authors' code of the paper `collapse` (its appendix A names VGG11,
+VGG16, ResNet20 and DenseNet40-BC without details). Biases before a normalisation have no effect
+on the outputs, but VGGs and shortcuts have them there.
+"""
+
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
+from torch import Tensor, nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.networks.normalised.specs import POOL, Network, block_channels, feature_count
+
+Parts = Iterator[tuple[str, nn.Module]]
+
+
+class NormalisedNetwork(nn.Module):
+    """Features and a linear output layer with bias.
+
+    Attributes:
+        features: images (N, C, H, W) -> features (N, n), the outputs of the penultimate layer.
+        head: features (N, n) -> outputs (N, classes).
+    """
+
+    def __init__(self, features: nn.Sequential, head: nn.Linear) -> None:
+        super().__init__()
+        self.features, self.head = features, head
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute the outputs (N, classes) for images (N, C, H, W)."""
+        return self.head(self.features(x))
+
+
+class ResidualBlock(nn.Module):
+    """Two 3×3 convolutions with normalisation after each, plus the input, then a ReLU.
+
+    If the block halves the resolution or changes the channels, the input goes through a 1×1
+    convolution with bias and without normalisation.
+    """
+
+    def __init__(self, inputs: int, outputs: int, stride: int, momentum: float) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.norm1 = nn.BatchNorm2d(outputs, momentum=momentum)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.norm2 = nn.BatchNorm2d(outputs, momentum=momentum)
+        changes = stride != 1 or inputs != outputs
+        self.shortcut = nn.Conv2d(inputs, outputs, 1, stride) if changes else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute (N, outputs, H', W') from (N, inputs, H, W)."""
+        inner = F.relu(self.norm1(self.conv1(x)))
+        return F.relu(self.norm2(self.conv2(inner)) + self.shortcut(x))
+
+
+class DenseLayer(nn.Module):
+    """Normalisation, ReLU, 1×1 and 3×3 convolution; the result is appended to the input."""
+
+    def __init__(self, inputs: int, inner: int, growth: int, momentum: float) -> None:
+        super().__init__()
+        self.norm1 = nn.BatchNorm2d(inputs, momentum=momentum)
+        self.conv1 = nn.Conv2d(inputs, inner, 1, bias=False)
+        self.norm2 = nn.BatchNorm2d(inner, momentum=momentum)
+        self.conv2 = nn.Conv2d(inner, growth, 3, padding=1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute (N, inputs + growth, H, W) from (N, inputs, H, W)."""
+        inner = self.conv1(F.relu(self.norm1(x)))
+        return torch.cat([x, self.conv2(F.relu(self.norm2(inner)))], dim=1)
+
+
+class GlobalMean(nn.Module):
+    """The mean over all positions: (N, C, H, W) -> (N, C)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute the means."""
+        return x.mean((2, 3))
+
+
+def build(network: Network, shape: tuple[int, int, int], classes: int) -> NormalisedNetwork:
+    """Build one network, with torch's default weights.
+
+    Args:
+        network: its description.
+        shape: (C, H, W) of the images.
+        classes: number of outputs.
+
+    Raises:
+        ConfigError: the images are too small for the pools.
+    """
+    parts = {"vgg": _vgg, "resnet": _resnet, "densenet": _densenet}[network.kind](network, shape)
+    features = nn.Sequential()
+    for name, module in parts:
+        features.add_module(name, module)
+    return NormalisedNetwork(features, nn.Linear(feature_count(network), classes))
+
+
+def _vgg(network: Network, shape: tuple[int, int, int]) -> Parts:
+    """Convolutions with bias, normalisation, ReLU; max-pools; dense layers with the same."""
+    last, height, width = shape
+    number = pools = 0
+    for entry in network.convolutions:
+        if entry == POOL:
+            pools += 1
+            yield f"pool{pools}", nn.MaxPool2d(2)
+            height, width = _halved(height, width, network, shape)
+            continue
+        number += 1
+        yield f"conv{number}", nn.Conv2d(last, entry, 3, padding=1)
+        yield f"norm{number}", nn.BatchNorm2d(entry, momentum=network.batch_momentum)
+        yield f"relu{number}", nn.ReLU()
+        last = entry
+    yield "flatten", nn.Flatten()
+    last *= height * width
+    for number, units in enumerate(network.dense, start=1):
+        yield f"dense{number}", nn.Linear(last, units)
+        yield f"dense_norm{number}", nn.BatchNorm1d(units, momentum=network.batch_momentum)
+        yield f"dense_relu{number}", nn.ReLU()
+        last = units
+
+
+def _resnet(network: Network, shape: tuple[int, int, int]) -> Parts:
+    """First convolution; stages of blocks, each but the first at half resolution; mean."""
+    last = network.channels[0]
+    yield "conv", nn.Conv2d(shape[0], last, 3, padding=1, bias=False)
+    yield "norm", nn.BatchNorm2d(last, momentum=network.batch_momentum)
+    yield "relu", nn.ReLU()
+    for stage, (channels, blocks) in enumerate(
+        zip(network.channels, network.blocks, strict=True), start=1
+    ):
+        for block in range(1, blocks + 1):
+            stride = 2 if stage > 1 and block == 1 else 1
+            part = ResidualBlock(last, channels, stride, network.batch_momentum)
+            yield f"stage{stage}_block{block}", part
+            last = channels
+    yield "mean", GlobalMean()
+
+
+def _densenet(network: Network, shape: tuple[int, int, int]) -> Parts:
+    """First convolution; dense blocks with transitions between them; norm, ReLU and mean."""
+    momentum, size = network.batch_momentum, shape[1:]
+    yield "conv", nn.Conv2d(shape[0], network.stem, 3, padding=1, bias=False)
+    if network.pooled_stem:
+        yield "pool", nn.AvgPool2d(2)
+        size = _halved(*size, network, shape)
+    sizes = block_channels(network)
+    for block, (layers, (inputs, outputs)) in enumerate(
+        zip(network.blocks, sizes, strict=True), start=1
+    ):
+        for layer in range(layers):
+            channels = inputs + layer * network.growth
+            part = DenseLayer(
+                channels, network.bottleneck * network.growth, network.growth, momentum
+            )
+            yield f"block{block}_layer{layer + 1}", part
+        end = f"transition{block}_" if block < len(sizes) else ""
+        yield f"{end}norm", nn.BatchNorm2d(outputs, momentum=momentum)
+        yield f"{end}relu", nn.ReLU()
+        if block < len(sizes):
+            yield f"{end}conv", nn.Conv2d(outputs, sizes[block][0], 1, bias=False)
+            yield f"{end}pool", nn.AvgPool2d(2)
+            size = _halved(*size, network, shape)
+    yield "mean", GlobalMean()
+
+
+def _halved(
+    height: int, width: int, network: Network, shape: tuple[int, int, int]
+) -> tuple[int, int]:
+    if min(height, width) < 2:
+        raise ConfigError(
+            f"shape: images of {shape[1]}×{shape[2]} are too small for the 2×2 pools of this "
+            f"{network.kind}; use larger images or fewer pools"
+        )
+    return height // 2, width // 2

@@ -1,0 +1,142 @@
+"""Descriptions of networks with batch normalisation. This module does not import torch."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from finitewidth.common.errors import ConfigError
+
+POOL = "M"  # a max-pool in the list of convolutions of a VGG
+# kind -> settings that must be given, settings that may be given
+SETTINGS = {
+    "vgg": (("convolutions", "dense"), ()),
+    "resnet": (("channels", "blocks"), ()),
+    "densenet": (("growth", "blocks", "stem"), ("bottleneck", "compression", "pooled_stem")),
+}
+COMMON = ("batch_momentum",)
+LISTS = ("convolutions", "dense", "channels", "blocks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """A VGG, ResNet or DenseNet, without its input and output sizes.
+
+    Attributes:
+        kind: ``vgg``, ``resnet`` or ``densenet``.
+        convolutions: for a VGG, output channels of its 3×3 convolutions, and ``"M"`` for each 2×2
+            max-pool. VGG11 has (64, M, 128, M, 256, 256, M, 512, 512, M, 512, 512, M).
+        dense: for a VGG, widths of the hidden dense layers; (512, 256) in the paper `collapse`.
+        channels: for a ResNet, channels of its stages; (16, 32, 64) in ResNet20. The first
+            convolution has as many channels as the first stage.
+        blocks: for a ResNet, blocks of each stage; (3, 3, 3) in ResNet20. For a DenseNet, layers of
+            each dense block; (6, 6, 6) in DenseNet40-BC.
+        growth: for a DenseNet, channels that a layer adds; 12 in DenseNet40-BC.
+        bottleneck: for a DenseNet, channels between the two convolutions of a layer, in multiples
+            of ``growth``; 2 in the authors' code.
+        stem: for a DenseNet, channels of its first convolution; 24 in the authors' code.
+        compression: for a DenseNet, the share of the channels that a transition keeps, rounded
+            down.
+        pooled_stem: for a DenseNet, True to average 2×2 positions after the first convolution.
+        batch_momentum: weight of the newest batch in running means and variances, as in torch.
+            Flax's momentum .9 is 0.1 here.
+    """
+
+    kind: str
+    convolutions: tuple[int | str, ...] = ()
+    dense: tuple[int, ...] = ()
+    channels: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = ()
+    growth: int = 0
+    bottleneck: int = 2
+    stem: int = 0
+    compression: float = 0.5
+    pooled_stem: bool = False
+    batch_momentum: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Raise a ConfigError at the first fault."""
+        for key, value, allowed in _faults(self):
+            raise ConfigError(f"{key}: {value!r} is refused; {allowed}")
+
+    @classmethod
+    def from_mapping(cls, settings: Mapping[str, Any]) -> "Network":
+        """Make a network from settings.
+
+        Args:
+            settings: ``kind`` and the attributes of this class that belong to it. ``bottleneck``,
+                ``compression``, ``pooled_stem`` and ``batch_momentum`` can be left out.
+
+        Raises:
+            ConfigError: a setting is missing, belongs to another kind or is out of range.
+        """
+        kind = settings.get("kind")
+        if kind not in SETTINGS:
+            raise ConfigError(f"kind: {kind!r} is unknown; write one of {', '.join(SETTINGS)}")
+        needed, optional = SETTINGS[kind]
+        known = ("kind", *needed, *optional, *COMMON)
+        for key in settings:
+            if key not in known:
+                raise ConfigError(f"{key}: a {kind} does not have it; it has {', '.join(known)}")
+        for key in needed:
+            if key not in settings:
+                raise ConfigError(f"{key}: is missing; a {kind} needs {', '.join(needed)}")
+        for key in LISTS:
+            if key in settings and not isinstance(settings[key], list | tuple):
+                raise ConfigError(f"{key}: {settings[key]!r} is refused; write a list")
+        return cls(**{key: tuple(v) if key in LISTS else v for key, v in settings.items()})
+
+
+def feature_count(network: Network) -> int:
+    """Return the number of features, that is, of inputs of the output layer."""
+    if network.kind == "vgg":
+        return network.dense[-1]
+    if network.kind == "resnet":
+        return network.channels[-1]
+    return block_channels(network)[-1][1]
+
+
+def block_channels(network: Network) -> list[tuple[int, int]]:
+    """Return the input and output channels of the blocks of a DenseNet.
+
+    A transition between two blocks keeps the share ``compression`` of the channels.
+    """
+    channels, sizes = network.stem, []
+    for layers in network.blocks:
+        sizes.append((channels, channels + layers * network.growth))
+        channels = int(network.compression * sizes[-1][1])
+    return sizes
+
+
+def _faults(network: Network) -> Iterator[tuple[str, Any, str]]:
+    """Yield key, value and what is allowed instead, for each fault."""
+    if network.kind not in SETTINGS:
+        yield "kind", network.kind, f"write one of {', '.join(SETTINGS)}"
+        return
+    for key in SETTINGS[network.kind][0]:
+        value = getattr(network, key)
+        if key in LISTS:
+            numbers = [n for n in value if not (key == "convolutions" and n == POOL)]
+            allowed = (
+                f'positive integers and "{POOL}"' if key == "convolutions" else "positive integers"
+            )
+            if not numbers or not all(map(_is_count, numbers)):
+                yield key, value, f"write a list of {allowed}"
+        elif not _is_count(value):
+            yield key, value, "write a positive integer"
+    if network.kind == "vgg" and network.convolutions[0] == POOL:
+        yield "convolutions", network.convolutions, "the first must be a convolution"
+    if network.kind == "resnet" and len(network.blocks) != len(network.channels):
+        yield "blocks", network.blocks, f"it needs as many entries as channels, {network.channels}"
+    if network.kind == "densenet":
+        if not _is_count(network.bottleneck):
+            yield "bottleneck", network.bottleneck, "write a positive integer"
+        if not 0 < network.compression <= 1:
+            yield "compression", network.compression, "it must be above 0 and at most 1"
+        elif min(channels for channels, _ in block_channels(network)) < 1:
+            yield "compression", network.compression, "a transition would keep no channel"
+    if not 0 < network.batch_momentum <= 1:
+        yield "batch_momentum", network.batch_momentum, "it must be above 0 and at most 1"
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

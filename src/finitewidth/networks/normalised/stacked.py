@@ -1,0 +1,211 @@
+"""Many networks with batch normalisation of equal shape, computed at once on the same images."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
+from torch import Tensor, nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.networks.normalised.plain import (
+    DenseLayer,
+    GlobalMean,
+    NormalisedNetwork,
+    ResidualBlock,
+    build,
+)
+from finitewidth.networks.normalised.specs import Network
+
+COUNT = "num_batches_tracked"
+# (activations, training) -> activations
+Step = Callable[[Tensor, bool], Tensor]
+
+
+class StackedNetwork:
+    """R networks of equal shape; all see the same images.
+
+    Images are held as (b, R·C, H, W) in the memory order of channels last, so that convolutions
+    have the replicas as groups and one normalisation covers all replicas. Vectors are held as
+    (R, n, b), so that dense layers are products of R matrices. On a GPU and on a CPU the code is
+    the same. A replica has the values it has alone up to rounding, not bit for bit.
+
+    Attributes:
+        parameters: name in the plain network's state -> (R, *shape), leaves with gradients.
+        buffers: running means and variances and counts of batches, (R, *shape).
+        replicas: R.
+    """
+
+    def __init__(
+        self, module: NormalisedNetwork, parameters: dict[str, Tensor], buffers: dict[str, Tensor]
+    ) -> None:
+        self.parameters, self.buffers = parameters, buffers
+        self.replicas = len(next(iter(parameters.values())))
+        self._counts = [tensor for name, tensor in buffers.items() if name.endswith(COUNT)]
+        self._features = self._sequence(module.features, "features")
+
+    @classmethod
+    def from_states(
+        cls,
+        network: Network,
+        shape: tuple[int, int, int],
+        classes: int,
+        states: Sequence[dict[str, Tensor]],
+    ) -> "StackedNetwork":
+        """Stack networks; the states are copied.
+
+        Args:
+            network: the common description.
+            shape: (C, H, W) of the images.
+            classes: number of outputs.
+            states: the state of each network (`plain.build`, ``state_dict``), all on one device
+                and in one precision.
+
+        Raises:
+            ConfigError: there is no state, or names or shapes do not fit the network.
+        """
+        with torch.device("meta"):
+            module = build(network, shape, classes)
+        shapes = {name: tensor.shape for name, tensor in module.state_dict().items()}
+        if not states:
+            raise ConfigError("states: is empty; give one state for each replica")
+        for number, state in enumerate(states):
+            wrong = [n for n in {**shapes, **state} if n not in state or n not in shapes]
+            wrong += [n for n in shapes if n in state and state[n].shape != shapes[n]]
+            if wrong:
+                raise ConfigError(
+                    f"states: entry {wrong[0]!r} of state {number} does not fit the network; "
+                    "make the states with plain.build and the same network, shape and classes"
+                )
+        stacks = {name: torch.stack([s[name].detach() for s in states]) for name in shapes}
+        trained = dict(module.named_parameters())
+        return cls(
+            module,
+            {name: stacks[name].requires_grad_() for name in stacks if name in trained},
+            {name: stacks[name] for name in stacks if name not in trained},
+        )
+
+    def forward(self, x: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
+        """Compute features and outputs of all networks.
+
+        Args:
+            x: images (b, C, H, W), the same for all networks.
+            training: True to normalise with the statistics of the batch and to update the buffers,
+                False to normalise with the running statistics.
+
+        Returns:
+            Features (R, b, n) and outputs (R, b, classes).
+        """
+        if training:
+            torch._foreach_add_(self._counts, 1)
+        features = self._features(x.contiguous(memory_format=torch.channels_last), training)
+        outputs = self._dense(features, "head")
+        return features.mT, outputs.mT
+
+    def state(self, replica: int) -> dict[str, Tensor]:
+        """Return a copy of the state of one network, for ``load_state_dict`` of the plain one."""
+        return {
+            name: tensor.detach()[replica].clone()
+            for name, tensor in {**self.parameters, **self.buffers}.items()
+        }
+
+    def _step(self, module: nn.Module, name: str) -> Step:
+        """Return the stacked form of one module."""
+        if isinstance(module, nn.Sequential):
+            return self._sequence(module, name)
+        if isinstance(module, nn.Conv2d):
+            return lambda x, _: self._convolution(x, name, module)
+        if isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
+            return lambda x, training: self._normalised(x, name, module, training)
+        if isinstance(module, nn.Linear):
+            return lambda x, _: self._dense(x, name)
+        if isinstance(module, ResidualBlock):
+            return self._residual_block(module, name)
+        if isinstance(module, DenseLayer):
+            return self._dense_layer(module, name)
+        simple = {
+            nn.ReLU: F.relu_,
+            nn.Identity: lambda x: x,
+            nn.MaxPool2d: lambda x: F.max_pool2d(x, 2),
+            nn.AvgPool2d: lambda x: F.avg_pool2d(x, 2),
+            nn.Flatten: self._vectors,
+            GlobalMean: lambda x: self._vectors(x.mean((2, 3), keepdim=True)),
+        }[type(module)]
+        return lambda x, _: simple(x)
+
+    def _sequence(self, modules: nn.Sequential, name: str) -> Step:
+        parts = [(f"{name}.{key}", module) for key, module in modules.named_children()]
+        for i in range(len(parts) - 1):
+            # the two commute, and there is less to do after the pool
+            if isinstance(parts[i][1], nn.ReLU) and isinstance(parts[i + 1][1], nn.MaxPool2d):
+                parts[i], parts[i + 1] = parts[i + 1], parts[i]
+        steps = [self._step(module, key) for key, module in parts]
+
+        def sequence(x: Tensor, training: bool) -> Tensor:
+            for step in steps:
+                x = step(x, training)
+            return x
+
+        return sequence
+
+    def _residual_block(self, block: ResidualBlock, name: str) -> Step:
+        conv1, norm1, conv2, norm2, shortcut = (
+            self._step(getattr(block, part), f"{name}.{part}")
+            for part in ("conv1", "norm1", "conv2", "norm2", "shortcut")
+        )
+
+        def step(x: Tensor, training: bool) -> Tensor:
+            inner = F.relu_(norm1(conv1(x, training), training))
+            inner = norm2(conv2(inner, training), training)
+            return F.relu_(inner.add_(shortcut(x, training)))
+
+        return step
+
+    def _dense_layer(self, layer: DenseLayer, name: str) -> Step:
+        norm1, conv1, norm2, conv2 = (
+            self._step(getattr(layer, part), f"{name}.{part}")
+            for part in ("norm1", "conv1", "norm2", "conv2")
+        )
+
+        def step(x: Tensor, training: bool) -> Tensor:
+            inner = conv1(F.relu_(norm1(x, training)), training)
+            return self._appended(x, conv2(F.relu_(norm2(inner, training)), training))
+
+        return step
+
+    def _convolution(self, x: Tensor, name: str, module: nn.Conv2d) -> Tensor:
+        """Convolve (b, R·C, H, W); the first convolution gets (b, C, H, W), equal for all."""
+        weight, bias = self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias")
+        bias = None if bias is None else bias.flatten()
+        groups = x.shape[1] // module.in_channels
+        return F.conv2d(x, weight.flatten(0, 1), bias, module.stride, module.padding, groups=groups)
+
+    def _normalised(
+        self, x: Tensor, name: str, module: nn.BatchNorm1d | nn.BatchNorm2d, training: bool
+    ) -> Tensor:
+        """Normalise (b, R·C, H, W) over b, H, W, or (R, n, b) over b."""
+        images = x.dim() == 4
+        result = F.batch_norm(
+            x if images else x.reshape(1, -1, x.shape[-1]),
+            self.buffers[f"{name}.running_mean"].view(-1),
+            self.buffers[f"{name}.running_var"].view(-1),
+            self.parameters[f"{name}.weight"].view(-1),
+            self.parameters[f"{name}.bias"].view(-1),
+            training,
+            module.momentum,
+            module.eps,
+        )
+        return result if images else result.view(x.shape)
+
+    def _dense(self, x: Tensor, name: str) -> Tensor:
+        """Compute W x + b for x (R, n, b)."""
+        weight, bias = self.parameters[f"{name}.weight"], self.parameters[f"{name}.bias"]
+        return torch.baddbmm(bias[:, :, None], weight, x)
+
+    def _vectors(self, x: Tensor) -> Tensor:
+        """Return images (b, R·C, H, W) as vectors (R, C·H·W, b)."""
+        return x.unflatten(1, (self.replicas, -1)).flatten(2).permute(1, 2, 0)
+
+    def _appended(self, x: Tensor, new: Tensor) -> Tensor:
+        """Append channels to those of each replica: (b, R·C, H, W), (b, R·D, H, W)."""
+        parts = [t.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1)) for t in (x, new)]
+        return torch.cat(parts, dim=4).flatten(3).permute(0, 3, 1, 2)
