@@ -1,0 +1,93 @@
+"""Stacked SGD with Nesterov momentum and weight decay, with a rate for each replica."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import ceil
+
+import torch
+from torch import Tensor
+
+
+class NesterovSGD:
+    """The steps of ``torch.optim.SGD(nesterov=True)`` for weights whose first axis counts replicas.
+
+    With the rate r, the momentum m and the gradient g of the loss, a step is
+
+        d = g + decay w,  v = m v + d,  w = w - r (d + m v).
+
+    The decay acts only on tensors with more than one axis besides that of the replicas: weights of
+    dense and convolutional layers, not biases, and not scales and shifts of BatchNorm.
+    """
+
+    def __init__(self, parameters: Mapping[str, Tensor], momentum: float, decay: float):
+        """Start with velocities 0.
+
+        Args:
+            parameters: name -> (R, ...). They are changed in place.
+            momentum: from 0 to below 1.
+            decay: coefficient of w in d.
+        """
+        self._weights = [tensor.detach() for tensor in parameters.values()]
+        self._velocities = [torch.zeros_like(tensor) for tensor in self._weights]
+        self._momentum, self._decay = momentum, decay
+        numbers = range(len(self._weights)) if decay else ()
+        self._decayed = [number for number in numbers if self._weights[number].dim() > 2]
+
+    def step(self, gradients: Sequence[Tensor], rates: Tensor) -> None:
+        """Update the parameters in place.
+
+        Args:
+            gradients: in the order of the parameters, with their shapes. They are not changed.
+            rates: (R,), with the type of the parameters.
+        """
+        change = list(gradients)
+        if self._decayed:
+            decayed = torch._foreach_add(
+                [change[number] for number in self._decayed],
+                [self._weights[number] for number in self._decayed],
+                alpha=self._decay,
+            )
+            for number, tensor in zip(self._decayed, decayed, strict=True):
+                change[number] = tensor
+        torch._foreach_mul_(self._velocities, self._momentum)
+        torch._foreach_add_(self._velocities, change)
+        steps = torch._foreach_add(change, self._velocities, alpha=self._momentum)
+        torch._foreach_mul_(steps, [rates.view(-1, *[1] * (s.dim() - 1)) for s in steps])
+        torch._foreach_sub_(self._weights, steps)
+
+    def state(self) -> list[Tensor]:
+        """Return the velocities, for a checkpoint."""
+        return self._velocities
+
+    def restore(self, velocities: Sequence[Tensor]) -> None:
+        """Restore the velocities that `state` returned."""
+        for tensor, value in zip(self._velocities, velocities, strict=True):
+            tensor.copy_(value)
+
+
+class Schedule:
+    """Rates that are divided by ten after given fractions of all steps.
+
+    With the fractions (.3, .6, .9) and 400 epochs this happens after 120, 240 and 360 epochs.
+    """
+
+    def __init__(self, fractions: Sequence[float], steps: int):
+        """Compute the steps at which rates change.
+
+        Args:
+            fractions: of all steps, ascending.
+            steps: number of steps of the whole training.
+        """
+        # a product such as .7 * 10 = 7.000000000000001 must not delay the change by one step
+        self._starts = [ceil(fraction * steps - 1e-6) for fraction in fractions]
+
+    def factor(self, done: int) -> float:
+        """The factor of the rates in the step that follows ``done`` steps."""
+        return 10.0 ** -sum(start <= done for start in self._starts)
+
+    def total(self, done: int) -> float:
+        """The sum of the factors of the first ``done`` steps."""
+        edges = [0, *(min(start, done) for start in self._starts), done]
+        return sum(
+            (end - start) * 10.0**-number for number, (start, end) in enumerate(pairwise(edges))
+        )

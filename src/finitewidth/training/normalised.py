@@ -1,0 +1,374 @@
+"""Training of stacked networks with BatchNorm, on balanced batches that all replicas share.
+
+The protocol is that of the paper `collapse` (section 5 and appendix C): Nesterov momentum, weight
+decay, rates divided by ten at given times, and the squared error of one-hot targets.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.progress import LOG, Progress
+from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
+from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
+from finitewidth.training.momentum import NesterovSGD, Schedule
+
+LOSSES = ("squared", "cross_entropy")
+RECENT = 10  # number of batches of train_accuracy_last10
+Row = dict[str, Any]
+
+
+class Stacked(Protocol):
+    """What the training needs of `finitewidth.networks.normalised.stacked.StackedNetwork`."""
+
+    parameters: dict[str, Tensor]
+    buffers: dict[str, Tensor]
+    replicas: int
+
+    def forward(self, x: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
+        """Features (R, b, n) and outputs (R, b, K) of the same images (b, C, H, W)."""
+
+
+Measure = Callable[[Stacked, Tensor, Tensor, int], list[Row]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The description of a training.
+
+    Attributes:
+        rates: learning rate of each replica at the start, (R,).
+        epochs: passes over the training images.
+        batch_per_class: images of each class in a batch.
+        order: name of the random stream of the batches.
+        decay: coefficient of weight decay, see `NesterovSGD`.
+        momentum: of Nesterov's method.
+        decay_rate_at: rates are divided by ten after these fractions of all steps.
+        loss: ``squared``, the mean over the batch and the outputs of (f - y)² / 2 with one-hot y,
+            or ``cross_entropy``, the mean over the batch.
+        measure_at: epochs after which the networks are measured.
+    """
+
+    rates: tuple[float, ...]
+    epochs: int
+    batch_per_class: int
+    order: str
+    decay: float
+    momentum: float = 0.9
+    decay_rate_at: tuple[float, ...] = (0.3, 0.6, 0.9)
+    loss: str = "squared"
+    measure_at: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Reject values out of range.
+
+        Raises:
+            ConfigError: the message names the value and what is allowed.
+        """
+        fractions = list(self.decay_rate_at)
+        ascending = fractions == sorted(fractions)
+        outside = [epoch for epoch in self.measure_at if not 1 <= epoch <= self.epochs]
+        for key, right, allowed in (
+            ("rates", self.rates and all(0 < r < float("inf") for r in self.rates), "above 0"),
+            ("epochs", self.epochs >= 1, "at least 1"),
+            ("batch_per_class", self.batch_per_class >= 1, "at least 1"),
+            ("decay", self.decay >= 0, "at least 0"),
+            ("momentum", 0 <= self.momentum < 1, "from 0 to below 1"),
+            (
+                "decay_rate_at",
+                ascending and all(0 < f <= 1 for f in fractions),
+                "0 to 1, ascending",
+            ),
+            ("loss", self.loss in LOSSES, " or ".join(LOSSES)),
+            ("measure_at", not outside, f"1 to {self.epochs}, the number of epochs"),
+        ):
+            if not right:
+                raise ConfigError(f"{key} = {getattr(self, key)!r}: must be {allowed}")
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a training; the networks themselves have been trained in place.
+
+    Attributes:
+        history: one row per epoch and replica: ``replica``, ``rate``, ``epoch``, ``train_loss`` and
+            ``train_accuracy`` (means over the batches as they were seen),
+            ``train_accuracy_last10`` (of the last ten batches), ``diverged`` (0 or 1).
+        measures: one row per measured epoch and replica: ``replica``, ``rate``, ``epoch``, ``tau``,
+            ``test_loss``, ``test_accuracy``, and what ``measure`` returned. ``tau`` is the sum of
+            rate * decay / (1 - momentum) over the steps so far.
+    """
+
+    history: list[Row]
+    measures: list[Row]
+
+
+@dataclass
+class State:
+    """The progress of a training: everything in a checkpoint besides weights and velocities.
+
+    Attributes:
+        epoch: number of finished epochs.
+        step: number of finished steps of the current epoch.
+        sums: (2, R), loss and accuracy, summed over the batches of this epoch.
+        recent: (10, R), accuracies on the last ten batches, in turn.
+        diverged: (R,), whether a loss was not finite.
+        history: see `Result`.
+        measures: see `Result`.
+    """
+
+    epoch: int
+    step: int
+    sums: Tensor
+    recent: Tensor
+    diverged: Tensor
+    history: list[Row] = field(default_factory=list)
+    measures: list[Row] = field(default_factory=list)
+
+
+def train(
+    network: Stacked,
+    images: BalancedImages,
+    plan: Plan,
+    measure: Measure,
+    checkpoints: CheckpointStore | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> Result:
+    """Train all networks of a stack, starting from the newest checkpoint if there is one.
+
+    All networks see the same batches. A network whose loss is not finite has the weights nan from
+    the next step on; the other networks are not affected.
+
+    Args:
+        network: with initial weights; trained in place. It is on the device of the images.
+        images: for training and testing.
+        plan: the description.
+        measure: of the network, the last batch of an epoch (images and labels) and the number of
+            the epoch, called after the epochs ``plan.measure_at`` without gradients. It returns
+            numbers or texts by name, one dict per replica, and must not change the network.
+        checkpoints: where to store checkpoints; None for none.
+        checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
+
+    Raises:
+        ConfigError: the plan does not fit the network or the images, or ``measure`` does not return
+            one dict per replica with names of its own.
+        ResultError: a checkpoint cannot be written.
+    """
+    if len(plan.rates) != network.replicas:
+        raise ConfigError(
+            f"rates: {len(plan.rates)} values for {network.replicas} networks; set one for each"
+        )
+    if plan.batch_per_class > images.per_class:
+        raise ConfigError(
+            f"batch_per_class = {plan.batch_per_class}: there are {images.per_class} training "
+            f"images of each class; set a number from 1 to {images.per_class}"
+        )
+    training = _Training(network, images, plan, measure, checkpoints, checkpoint_seconds)
+    training.resume()
+    training.finish()
+    return Result(training.state.history, training.state.measures)
+
+
+def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
+    """Mean loss of each replica over a batch.
+
+    Args:
+        loss: see `Plan`.
+        outputs: (R, b, K).
+        labels: (b,), classes.
+
+    Returns:
+        (R,).
+    """
+    replicas, count, classes = outputs.shape
+    if loss == "cross_entropy":
+        targets = labels.repeat(replicas)
+        flat = F.cross_entropy(outputs.flatten(0, 1), targets, reduction="none")
+        return flat.view(replicas, count).mean(dim=1)
+    one_hot = F.one_hot(labels, classes).to(outputs.dtype)
+    return (outputs - one_hot).square().mean(dim=(1, 2)) / 2
+
+
+class _Training:
+    """A training in progress."""
+
+    def __init__(
+        self,
+        network: Stacked,
+        images: BalancedImages,
+        plan: Plan,
+        measure: Measure,
+        checkpoints: CheckpointStore | None,
+        seconds: float,
+    ):
+        self.network, self.images, self.plan, self.measure = network, images, plan, measure
+        self.parameters = list(network.parameters.values())
+        self.by_class, device = images.by_class(), images.train_x.device
+        self.labels = batch_labels(images.classes, plan.batch_per_class).to(device)
+        self.steps_per_epoch = images.per_class // plan.batch_per_class
+        steps = plan.epochs * self.steps_per_epoch
+        self.schedule = Schedule(plan.decay_rate_at, steps)
+        self.optimiser = NesterovSGD(network.parameters, plan.momentum, plan.decay)
+        self.rates = torch.tensor(plan.rates, dtype=torch.float64)
+        self.factor, self.scaled_rates = None, None
+        self.checkpoints = checkpoints
+        self.saving_times = SavingTimes(seconds if checkpoints else float("inf"))
+        replicas, wide = network.replicas, {"dtype": torch.float64, "device": device}
+        self.state = State(
+            epoch=0,
+            step=0,
+            sums=torch.zeros(2, replicas, **wide),
+            recent=torch.zeros(RECENT, replicas, **wide),
+            diverged=torch.zeros(replicas, dtype=torch.bool, device=device),
+        )
+
+    def done(self) -> int:
+        """The number of steps made."""
+        return self.state.epoch * self.steps_per_epoch + self.state.step
+
+    def finish(self) -> None:
+        """Train until the last epoch is finished."""
+        title = f"{self.plan.order}, {self.network.replicas} replicas"
+        progress = Progress(self.plan.epochs * self.steps_per_epoch, title, self.done())
+        while self.state.epoch < self.plan.epochs:
+            self._epoch(progress)
+        progress.close()
+
+    def _epoch(self, progress: Progress) -> None:
+        state = self.state
+        words = (self.plan.order, "batches", state.epoch + 1)
+        batches = epoch_batches(self.by_class, self.plan.batch_per_class, words)
+        batches = batches.to(self.images.train_x.device)
+        for step in range(state.step, self.steps_per_epoch):
+            self._step(self.images.train_x.index_select(0, batches[step]))
+            state.step = step + 1
+            progress.advance()
+            if self.saving_times.due():
+                self.save()
+        state.epoch, state.step = state.epoch + 1, 0
+        self._record()
+        state.sums.zero_()
+        if state.epoch in self.plan.measure_at:
+            self._measure(self.images.train_x.index_select(0, batches[-1]))
+
+    def _step(self, x: Tensor) -> None:
+        """Take one step of all replicas on the images ``x`` (b, C, H, W)."""
+        state, rates = self.state, self._rates()
+        _, outputs = self.network.forward(x, training=True)
+        losses = losses_of(self.plan.loss, outputs, self.labels)
+        # the sum over replicas: each loss depends on the weights of its own replica only
+        gradients = torch.autograd.grad(losses.sum(), self.parameters)
+        with torch.no_grad():
+            # no value leaves the device here, or a GPU would have to wait in every step
+            state.diverged |= ~losses.isfinite()
+            self.optimiser.step(gradients, rates.masked_fill(state.diverged, float("nan")))
+            accuracies = (outputs.argmax(dim=2) == self.labels).double().mean(dim=1)
+            state.sums[0] += losses
+            state.sums[1] += accuracies
+            state.recent[self.done() % RECENT] = accuracies
+
+    def _rates(self) -> Tensor:
+        """The rates (R,) of the next step, on the device and with the type of the weights."""
+        factor = self.schedule.factor(self.done())
+        if factor != self.factor:
+            self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
+        return self.scaled_rates
+
+    def _rows(self) -> list[Row]:
+        """The beginning of the rows of this epoch, one per replica."""
+        epoch = self.state.epoch
+        return [
+            {"replica": number, "rate": float(rate), "epoch": epoch}
+            for number, rate in enumerate(self.plan.rates)
+        ]
+
+    def _record(self) -> None:
+        """Add the rows of this epoch to the history."""
+        state = self.state
+        loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
+        last = (state.recent.sum(dim=0) / min(self.done(), RECENT)).tolist()
+        diverged = state.diverged.tolist()
+        for number, row in enumerate(self._rows()):
+            row["train_loss"] = loss[number]
+            row["train_accuracy"] = accuracy[number]
+            row["train_accuracy_last10"] = last[number]
+            row["diverged"] = int(diverged[number])
+            state.history.append(row)
+
+    @torch.no_grad()
+    def _measure(self, x: Tensor) -> None:
+        """Add the rows of this epoch to the measures; ``x`` is the last batch."""
+        plan, state = self.plan, self.state
+        measured = self.measure(self.network, x, self.labels, state.epoch)
+        if len(measured) != self.network.replicas:
+            raise ConfigError(
+                f"measure: it returned {len(measured)} rows for {self.network.replicas} networks"
+            )
+        loss, accuracy = self._test()
+        sum_of_factors = self.schedule.total(self.done())
+        for number, (row, extra) in enumerate(zip(self._rows(), measured, strict=True)):
+            tau = row["rate"] * sum_of_factors * plan.decay / (1 - plan.momentum)
+            row |= {"tau": tau, "test_loss": loss[number], "test_accuracy": accuracy[number]}
+            if taken := sorted(row.keys() & extra.keys()):
+                raise ConfigError(f"measure: the names {taken} are taken; use others")
+            state.measures.append(row | _plain(extra))
+
+    def _test(self) -> tuple[list[float], list[float]]:
+        """Loss and accuracy of each replica on all test images, in eval mode."""
+        x, y, replicas = self.images.test_x, self.images.test_y, self.network.replicas
+        sums = torch.zeros(2, replicas, dtype=torch.float64, device=x.device)
+        chunk = 2 * len(self.labels)  # needs no more memory than a training step
+        for part, labels in zip(x.split(chunk), y.split(chunk), strict=True):
+            _, outputs = self.network.forward(part, training=False)
+            sums[0] += losses_of(self.plan.loss, outputs, labels) * len(labels)
+            sums[1] += (outputs.argmax(dim=2) == labels).sum(dim=1)
+        loss, accuracy = (sums / len(y)).tolist()
+        return loss, accuracy
+
+    def save(self) -> None:
+        """Write a checkpoint and set the time of the next one."""
+        with self.saving_times.saving():
+            state = {
+                "parameters": [tensor.detach() for tensor in self.parameters],
+                "buffers": list(self.network.buffers.values()),
+                "velocities": self.optimiser.state(),
+                **vars(self.state),
+            }
+            self.checkpoints.save(self.done(), state)
+        LOG.info("checkpoint after epoch %d, step %d", self.state.epoch, self.state.step)
+
+    def resume(self) -> None:
+        """Continue from the newest undamaged checkpoint, if there is one."""
+        saved, complaints = self.checkpoints.latest() if self.checkpoints else (None, [])
+        for complaint in complaints:
+            LOG.warning("%s", complaint)
+        if saved is None:
+            return
+        with torch.no_grad():
+            _copy(self.parameters, saved.pop("parameters"))
+            _copy(self.network.buffers.values(), saved.pop("buffers"))
+            self.optimiser.restore(saved.pop("velocities"))
+        device = self.images.train_x.device
+        for key in ("sums", "recent", "diverged"):
+            saved[key] = saved[key].to(device)
+        self.state = State(**saved)
+        LOG.info("continuing after epoch %d, step %d", self.state.epoch, self.state.step)
+
+
+def _copy(tensors: Iterable[Tensor], values: Iterable[Tensor]) -> None:
+    """Write values into tensors."""
+    for tensor, value in zip(tensors, values, strict=True):
+        tensor.copy_(value)
+
+
+def _plain(row: Mapping[str, Any]) -> Row:
+    """The row with numbers of Python only: others cannot be read back from a checkpoint."""
+    return {
+        name: value if isinstance(value, str) or type(value) is int else float(value)
+        for name, value in row.items()
+    }

@@ -1,0 +1,422 @@
+"""Training of stacked networks with BatchNorm: steps, batches, rows, divergence and resuming."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.data.bundled import digits
+from finitewidth.networks.normalised.initial import initial_state
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.specs import Network
+from finitewidth.networks.normalised.stacked import StackedNetwork
+from finitewidth.training.balanced import (
+    BalancedImages,
+    balanced_images,
+    batch_labels,
+    epoch_batches,
+    resized,
+)
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.momentum import NesterovSGD, Schedule
+from finitewidth.training.normalised import Plan, _Training, losses_of, train
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+SHAPE, CLASSES = (2, 8, 8), 3
+NETWORKS = {
+    "vgg": Network(kind="vgg", convolutions=(4, "M", 5, "M"), dense=(7, 6)),
+    "resnet": Network(kind="resnet", channels=(4, 6), blocks=(1, 1)),
+    "densenet": Network(kind="densenet", growth=3, blocks=(1, 1), stem=4, pooled_stem=True),
+}
+RATES = (0.02, 0.1, 0.4)
+PLAN = Plan(
+    rates=RATES, epochs=5, batch_per_class=2, order="digits of a test", decay=0.02,
+    measure_at=(1, 3, 5),
+)  # fmt: skip
+
+
+def images(per_class=9, tested=14, dtype=torch.float32):
+    """Images of three classes in mixed order, with means that depend on the class."""
+    stream = torch.Generator().manual_seed(2)
+    labels = torch.arange(CLASSES).repeat(per_class)[torch.randperm(27, generator=stream)]
+    test = torch.randint(0, CLASSES, (tested,), generator=stream)
+    centres = torch.rand(CLASSES, *SHAPE, generator=stream, dtype=dtype)
+
+    def near(y):
+        return (centres[y] + torch.rand(len(y), *SHAPE, generator=stream, dtype=dtype)) / 2
+
+    return BalancedImages(near(labels), labels, near(test), test, CLASSES)
+
+
+def modules(kind, count=3, dtype=torch.float32):
+    made = [build(NETWORKS[kind], SHAPE, CLASSES).to(dtype) for _ in range(count)]
+    for number, module in enumerate(made):
+        module.load_state_dict(initial_state(module, "lecun", f"network {number}"))
+    return made
+
+
+def stack(kind, count=3, dtype=torch.float32):
+    states = [module.state_dict() for module in modules(kind, count, dtype)]
+    return StackedNetwork.from_states(NETWORKS[kind], SHAPE, CLASSES, states)
+
+
+def nothing(network, x, y, epoch):
+    return [{} for _ in range(network.replicas)]
+
+
+def seen(network, x, y, epoch):
+    """What a network makes of the batch; the number of the epoch, as numpy gives numbers."""
+    features, outputs = network.forward(x, training=False)
+    assert features.shape[:2] == outputs.shape[:2] == (network.replicas, len(y))
+    return [
+        {"norm": feature.norm(), "label": int(y[-1]), "of": np.float64(epoch), "text": "a"}
+        for feature in features
+    ]
+
+
+def numbers(network):
+    return {**network.parameters, **network.buffers}
+
+
+def plain_training(module, data, plan, rate):
+    """The definition: a module under torch.optim.SGD, on batches put together image by image."""
+    decayed = [p for p in module.parameters() if p.dim() > 1]
+    others = [p for p in module.parameters() if p.dim() <= 1]
+    optimiser = torch.optim.SGD(
+        [{"params": decayed, "weight_decay": plan.decay}, {"params": others}],
+        lr=rate, momentum=plan.momentum, nesterov=True,
+    )  # fmt: skip
+    steps = data.per_class // plan.batch_per_class
+    for epoch in range(plan.epochs):
+        words = (plan.order, "batches", epoch + 1)
+        for step, batch in enumerate(epoch_batches(data.by_class(), plan.batch_per_class, words)):
+            done = (epoch * steps + step) / (plan.epochs * steps)
+            for group in optimiser.param_groups:
+                group["lr"] = rate / 10 ** sum(done >= at - 1e-9 for at in plan.decay_rate_at)
+            outputs, labels = module(data.train_x[batch]), data.train_y[batch]
+            if plan.loss == "cross_entropy":
+                loss = F.cross_entropy(outputs, labels)
+            else:
+                loss = F.mse_loss(outputs, torch.eye(CLASSES, dtype=outputs.dtype)[labels]) / 2
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return module
+
+
+@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_stack_is_trained_as_plain_modules_under_torchs_sgd(kind, loss):
+    """20 steps in float64. The differences come from rounding alone."""
+    data, plan = images(dtype=torch.float64), replace(PLAN, loss=loss)
+    network = stack(kind, dtype=torch.float64)
+    train(network, data, plan, nothing)
+    for number, module in enumerate(modules(kind, dtype=torch.float64)):
+        before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+        expected = plain_training(module, data, plan, RATES[number]).state_dict()
+        found = network.state(number)
+        for name, tensor in expected.items():
+            # biases before a normalisation have gradient 0, up to rounding
+            scale = tensor.double().abs().max().clamp(min=1e-4)
+            assert (found[name] - tensor).abs().max() <= 1e-9 * scale, name
+        assert (found["head.weight"] - before["head.weight"]).abs().max() > 1e-3
+
+
+def test_torchs_sgd_with_one_tensor_and_a_rate_for_each_replica():
+    """Exact: the same operations in the same order."""
+    stream = torch.Generator().manual_seed(0)
+    shapes = {"matrix": (3, 4), "bias": (3,), "filter": (2, 3, 3, 3)}
+    first = {
+        name: torch.randn(2, *shape, generator=stream, dtype=torch.float64)
+        for name, shape in shapes.items()
+    }
+    ours = {name: tensor.clone() for name, tensor in first.items()}
+    optimiser = NesterovSGD(ours, 0.9, 0.1)
+    rates = torch.tensor([0.1, 0.03], dtype=torch.float64)
+    theirs = {name: tensor.clone().unbind() for name, tensor in first.items()}
+    references = [
+        torch.optim.SGD(
+            [{"params": [theirs["matrix"][r], theirs["filter"][r]], "weight_decay": 0.1},
+             {"params": [theirs["bias"][r]]}],
+            lr=rates[r].item(), momentum=0.9, nesterov=True,
+        ) for r in range(2)
+    ]  # fmt: skip
+    for _ in range(4):
+        gradients = [torch.randn(t.shape, generator=stream, dtype=t.dtype) for t in ours.values()]
+        kept = [gradient.clone() for gradient in gradients]
+        optimiser.step(gradients, rates)
+        assert all(torch.equal(a, b) for a, b in zip(kept, gradients, strict=True))
+        for r, reference in enumerate(references):
+            for parts, gradient in zip(theirs.values(), gradients, strict=True):
+                parts[r].grad = gradient[r]
+            reference.step()
+    for name, tensor in ours.items():
+        torch.testing.assert_close(tensor, torch.stack(theirs[name]), rtol=1e-14, atol=1e-15)
+
+
+def test_without_decay_weights_without_gradient_stay():
+    ours = {"w": torch.ones(2, 3, 3)}
+    NesterovSGD(ours, 0.9, 0.0).step([torch.zeros(2, 3, 3)], torch.ones(2))
+    assert torch.equal(ours["w"], torch.ones(2, 3, 3))
+
+
+@pytest.mark.parametrize(
+    ("fractions", "steps"), [((0.3, 0.6, 0.9), 400), ((0.7,), 10), ((0.3, 0.6), 7), ((), 5)]
+)
+def test_rates_are_divided_by_ten_at_the_fractions(fractions, steps):
+    schedule, total = Schedule(fractions, steps), 0.0
+    for done in range(steps + 1):
+        assert schedule.total(done) == pytest.approx(total, rel=1e-12)
+        passed = sum(done / steps >= f - 1e-9 for f in fractions)
+        assert schedule.factor(done) == pytest.approx(10.0**-passed)
+        total += schedule.factor(done)
+
+
+def test_losses():
+    stream = torch.Generator().manual_seed(1)
+    outputs = torch.randn(2, 4, 3, generator=stream, dtype=torch.float64)
+    labels = torch.tensor([0, 2, 1, 2])
+    for r in range(2):
+        squared = sum(
+            (outputs[r, i, k] - (labels[i] == k).double()) ** 2 / 2
+            for i in range(4) for k in range(3)
+        ) / 12  # fmt: skip
+        assert losses_of("squared", outputs, labels)[r] == pytest.approx(squared.item())
+        entropy = nn.CrossEntropyLoss()(outputs[r], labels)
+        assert losses_of("cross_entropy", outputs, labels)[r] == pytest.approx(entropy.item())
+
+
+def test_batches_are_balanced_and_interleaved_and_repeat_no_image():
+    data = images()
+    batches = epoch_batches(data.by_class(), 2, ("stream", 1))
+    assert batches.shape == (4, 6)  # nine images of a class: one is left out
+    assert batches.flatten().unique().numel() == 24
+    for batch in batches:
+        assert torch.equal(data.train_y[batch], batch_labels(CLASSES, 2))
+    assert torch.equal(batches, epoch_batches(data.by_class(), 2, ("stream", 1)))
+    assert not torch.equal(batches, epoch_batches(data.by_class(), 2, ("stream", 2)))
+
+
+def test_the_left_out_images_change_from_epoch_to_epoch():
+    data, used = images(), set()
+    for epoch in range(6):
+        used |= set(epoch_batches(data.by_class(), 2, ("stream", epoch)).flatten().tolist())
+    assert used == set(range(27))
+
+
+@pytest.mark.parametrize("per_class", [None, 20])
+def test_equal_numbers_of_a_dataset(per_class):
+    dataset = digits()
+    data = balanced_images(dataset, per_class=per_class, pool=2)
+    smallest = np.bincount(dataset.train_labels).min()
+    assert torch.bincount(data.train_y).tolist() == [per_class or smallest] * 10
+    assert data.per_class == (per_class or smallest)
+    assert data.shape == (1, 4, 4)
+    assert len(data.test_x) == len(dataset.test_labels)
+    assert data.test_y.tolist() == dataset.test_labels.tolist()
+    assert 0 <= data.train_x.min() < data.train_x.max() <= 1
+    pooled = dataset.test_images[0, :2, 2:4].mean() / 255
+    assert data.test_x[0, 0, 0, 1] == pytest.approx(pooled, abs=1e-6)
+    known = {image.tobytes(): label for image, label in
+             zip(dataset.train_images, dataset.train_labels, strict=True)}  # fmt: skip
+    whole = balanced_images(dataset, per_class=per_class)
+    for image, label in zip(whole.train_x, whole.train_y, strict=True):
+        pixels = np.round(image.numpy() * 255).astype(np.uint8).transpose(1, 2, 0)
+        assert known[pixels.tobytes()] == label
+
+
+def test_a_smaller_choice_is_part_of_a_larger_one():
+    few, many = (balanced_images(digits(), per_class=n).train_x.flatten(1) for n in (10, 30))
+    assert {tuple(x) for x in few.tolist()} < {tuple(x) for x in many.tolist()}
+
+
+def test_resized():
+    ramp = torch.arange(4.0).div(3).expand(1, 2, 4, 4)
+    larger = resized(ramp, 8)
+    # the centre of a new pixel lies a quarter of an old one from the centre of an old one
+    expected = torch.tensor([0, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 3]) / 3
+    torch.testing.assert_close(larger, expected.expand(1, 2, 8, 8))
+    noise = torch.rand(1, 1, 64, 64, generator=torch.Generator().manual_seed(0))
+    assert resized(noise, 8).std() < 0.3 * noise.std()  # averaged, not picked out
+    assert balanced_images(digits(), per_class=2, size=12).shape == (1, 12, 12)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [({"per_class": 10_000}, "per_class = 10000"), ({"per_class": 0}, "per_class = 0"),
+     ({"pool": 3}, "pool = 3"), ({"size": 0}, "size = 0")],
+)  # fmt: skip
+def test_impossible_choices_are_refused(words, message):
+    with pytest.raises(ConfigError, match=message):
+        balanced_images(digits(), **words)
+
+
+def test_unequal_numbers_are_refused():
+    data = images()
+    labels = data.train_y.clone()
+    labels[0] = (labels[0] + 1) % CLASSES
+    with pytest.raises(ConfigError, match="training images per class"):
+        replace(data, train_y=labels)
+    with pytest.raises(ConfigError, match="classes = 4"):
+        replace(data, classes=4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rates": ()}, {"rates": (0.1, -1.0)}, {"epochs": 0}, {"batch_per_class": 0}, {"decay": -1.0},
+     {"momentum": 1.0}, {"decay_rate_at": (0.6, 0.3)}, {"loss": "hinge"}, {"measure_at": (6,)}],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_values_out_of_range_are_refused(change):
+    with pytest.raises(ConfigError, match=next(iter(change))):
+        replace(PLAN, **change)
+
+
+def test_plans_that_do_not_fit_are_refused():
+    with pytest.raises(ConfigError, match="rates: 3 values for 2"):
+        train(stack("vgg", 2), images(), PLAN, nothing)
+    with pytest.raises(ConfigError, match="batch_per_class = 10"):
+        train(stack("vgg"), images(), replace(PLAN, batch_per_class=10), nothing)
+    with pytest.raises(ConfigError, match="2 rows for 3"):
+        train(stack("vgg"), images(), PLAN, lambda *_: [{}, {}])
+    with pytest.raises(ConfigError, match="tau"):
+        train(stack("vgg"), images(), PLAN, lambda *_: [{"tau": 1.0}] * 3)
+
+
+def test_rows():
+    data, network = images(), stack("vgg")
+    result = train(network, data, PLAN, seen)
+    keys = [(row["epoch"], row["replica"]) for row in result.history]
+    assert keys == [(epoch, r) for epoch in range(1, 6) for r in range(3)]
+    assert {tuple(row) for row in result.history} == {
+        ("replica", "rate", "epoch", "train_loss", "train_accuracy", "train_accuracy_last10",
+         "diverged")}  # fmt: skip
+    assert all(row["rate"] == RATES[row["replica"]] for row in result.history + result.measures)
+    assert [(row["epoch"], row["of"]) for row in result.measures[::3]] == [(1, 1), (3, 3), (5, 5)]
+    assert {row["label"] for row in result.measures} == {2}
+    for row in result.measures:
+        # 4 steps an epoch; rates change after 6, 12 and 18 steps
+        sums = {1: 4, 3: 6 + 0.6, 5: 6 + 0.6 + 0.06 + 0.002}
+        assert row["tau"] == pytest.approx(row["rate"] * sums[row["epoch"]] * 0.02 / 0.1)
+    with torch.no_grad():
+        _, outputs = network.forward(data.test_x, training=False)
+    for row in result.measures[-3:]:
+        found = outputs[row["replica"]]
+        loss = F.mse_loss(found, F.one_hot(data.test_y, CLASSES).float()) / 2
+        assert row["test_loss"] == pytest.approx(loss.item(), rel=1e-5)
+        right = (found.argmax(1) == data.test_y).float().mean()
+        assert row["test_accuracy"] == pytest.approx(right.item())
+
+
+def test_losses_and_accuracies_are_those_of_the_batches_as_they_were_seen():
+    """Of a module in train mode, before each step; 4 steps an epoch, so the last 10 overlap."""
+    data, rows = images(dtype=torch.float64), []
+    plan = replace(PLAN, rates=(0.1,), measure_at=())
+    network = stack("vgg", 1, torch.float64)
+    result = train(network, data, plan, nothing)
+    module = modules("vgg", 1, torch.float64)[0].train()
+    seen_by_module = []
+    module.register_forward_hook(lambda _, __, outputs: seen_by_module.append(outputs.detach()))
+    plain_training(module, data, plan, 0.1)
+    labels = batch_labels(CLASSES, 2)
+    losses = [(F.mse_loss(o, F.one_hot(labels, 3).double()) / 2).item() for o in seen_by_module]
+    right = [(o.argmax(1) == labels).double().mean().item() for o in seen_by_module]
+    assert len(losses) == 20
+    for epoch in range(1, 6):
+        row, part = result.history[epoch - 1], slice(4 * epoch - 4, 4 * epoch)
+        rows.append(row)
+        assert row["train_loss"] == pytest.approx(np.mean(losses[part]), rel=1e-8)
+        assert row["train_accuracy"] == pytest.approx(np.mean(right[part]))
+        last = right[max(0, 4 * epoch - 10) : 4 * epoch]
+        assert row["train_accuracy_last10"] == pytest.approx(np.mean(last))
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_network_that_diverges_does_not_disturb_the_others(kind):
+    """Bit for bit: one of the networks has a rate that makes it nan, or one that does not."""
+    ends = {}
+    for rate in (0.1, 1e38):
+        network = stack(kind)
+        result = train(network, images(), replace(PLAN, rates=(0.02, rate, 0.4)), seen)
+        ends[rate] = network, result
+    (network, result), (spoilt, spoilt_result) = ends[0.1], ends[1e38]
+    for name, tensor in numbers(spoilt).items():
+        assert torch.equal(tensor[[0, 2]], numbers(network)[name][[0, 2]]), name
+    assert all(tensor[1].isnan().all() for tensor in spoilt.parameters.values())
+    for a, b in zip(result.history + result.measures,
+                    spoilt_result.history + spoilt_result.measures, strict=True):  # fmt: skip
+        assert a["replica"] == 1 or a == b
+    assert [row["diverged"] for row in result.history] == [0] * 15
+    assert [row["diverged"] for row in spoilt_result.history] == [0, 1, 0] * 5
+    assert math.isnan(spoilt_result.measures[-2]["test_loss"])
+
+
+def test_a_network_with_one_infinite_loss_stays_out():
+    """Squares of outputs overflow, but weights and gradients are finite."""
+    network = stack("vgg")
+    with torch.no_grad():
+        network.parameters["head.bias"][1] = 1e30
+    result = train(network, images(), PLAN, nothing)
+    assert [row["diverged"] for row in result.history[-3:]] == [0, 1, 0]
+    assert network.parameters["features.conv1.weight"][1].isnan().all()
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def killed(network, data, plan, store, at):
+    """Train with a checkpoint after every step, and be killed after number ``at`` of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        save, count = _Training.save, iter(range(10**6))
+
+        def failing(self):
+            save(self)
+            if next(count) == at:
+                raise KilledError
+
+        patch.setattr(_Training, "save", failing)
+        with pytest.raises(KilledError):
+            train(network, data, plan, seen, store, checkpoint_seconds=-1)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tmp_path):
+    """It is killed in the middle and at the end of epochs; one network diverges on the way."""
+    data, plan = images(), replace(PLAN, rates=(0.02, 0.4, 1e38))
+    whole = stack(kind)
+    expected = train(whole, data, plan, seen)
+    store = CheckpointStore(tmp_path, "a")
+    for at in (1, 3, 6, 0):  # number of steps between kills, less one: 2, 6, 13, 14 steps
+        killed(stack(kind), data, plan, store, at)
+    network = stack(kind)
+    result = train(network, data, plan, seen, store)
+    for name, tensor in numbers(whole).items():
+        torch.testing.assert_close(numbers(network)[name], tensor, rtol=0, atol=0, equal_nan=True)
+    assert repr(result) == repr(expected)
+    # the last network must have started anew from the checkpoint, not from its first weights
+    assert store.latest()[0]["epoch"] == 3
+    assert store.latest()[0]["step"] == 2
+
+
+def test_a_checkpoint_matters(tmp_path):
+    """Without velocities or buffers the rest of the training would be another."""
+    data, store = images(), CheckpointStore(tmp_path, "a")
+    whole = stack("vgg")
+    train(whole, data, PLAN, nothing)
+    killed(stack("vgg"), data, PLAN, store, 9)
+    state, _ = store.latest()
+    for key in ("velocities", "buffers"):
+        changed = {**state, key: [torch.zeros_like(tensor) for tensor in state[key]]}
+        other = CheckpointStore(tmp_path, key)
+        other.save(1, changed)
+        network = stack("vgg")
+        train(network, data, PLAN, nothing, other)
+        same = [torch.equal(t, numbers(whole)[n]) for n, t in numbers(network).items()]
+        assert not all(same)
