@@ -1,0 +1,215 @@
+"""Trainings of ``collapse`` at a small size, and what is measured during them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.collapse_cases import TRAINING
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import base_seed
+from finitewidth.data.bundled import digits
+from finitewidth.experiments.collapse import training
+from finitewidth.experiments.collapse.measuring import Measuring
+from finitewidth.measures import collapse
+from finitewidth.networks.normalised.initial import initial_state
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.specs import Network
+from finitewidth.networks.normalised.stacked import StackedNetwork
+from finitewidth.training.checkpoints import Checkpoints
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+NETWORKS = [
+    {"kind": "vgg", "convolutions": [4, "M", 8, "M"], "dense": [8, 6]},
+    {"kind": "resnet", "channels": [4, 6], "blocks": [1, 1]},
+    {"kind": "densenet", "growth": 3, "blocks": [1, 1], "stem": 4},
+]
+KEY = ["replica", "pair", "init", "rate_index", "rate", "epoch"]
+HISTORY = [*KEY, "train_loss", "train_accuracy", "train_accuracy_last10", "diverged"]
+MEASURES = {
+    *KEY, "tau", "test_loss", "test_accuracy", "nc1", "nc1_ratio", "nc2", "nc3", "nc4",
+    "kappa_d", "kappa_c", "kappa_n", "gamma_d", "gamma_c", "gamma_n", "alignment_theta",
+    "alignment_theta_h", "e_norm", "e_relative", "invariant_alignment", "residual", "h1", "h2",
+    "hbar", "alpha_c", "bias_gap", "dead",
+}  # fmt: skip
+
+
+def trained(checkpoints=None, **changes):
+    with base_seed(0):
+        return training.measure({"data": digits()}, TRAINING | changes, checkpoints)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return trained()
+
+
+def test_every_network_is_there_at_every_epoch(tables):
+    history, measures = tables["history"], tables["measures"]
+    assert list(history.columns) == HISTORY
+    assert set(measures.columns) == MEASURES
+    assert list(history["epoch"]) == [1] * 4 + [2] * 4 + [3] * 4
+    assert list(measures["epoch"]) == [2] * 4 + [3] * 4
+    assert list(measures["replica"]) == [0, 1, 2, 3] * 2
+    assert list(measures["init"][:4]) == ["lecun", "lecun", "he", "he"]
+    assert list(measures["rate"][:4]) == [0.02, 0.2] * 2
+    assert list(measures["rate_index"][:4]) == [0, 1] * 2
+    assert np.isfinite(measures[sorted(MEASURES - {"pair", "init"})]).all(axis=None)
+
+
+def test_weights_are_those_of_the_measured_networks(tables):
+    weights = tables["weights"]
+    assert list(weights["replica"]) == [0, 1]
+    assert weights["head.weight"].shape == (2, 10, 6)
+    last = tables["measures"].query("epoch == 3 and init == 'lecun'")
+    gap = np.abs(weights["head.bias"] - 0.1).max(axis=1)
+    np.testing.assert_allclose(last["bias_gap"], gap, rtol=1e-6)
+
+
+def test_networks_of_one_initialisation_start_alike():
+    rates = TRAINING["rates"] | {"values": [1e-9, 2e-9]}
+    found = trained(rates=rates, epochs=1, keep=["lecun", "he"])
+    weights = found["weights"]["features.conv1.weight"]
+    np.testing.assert_allclose(weights[1], weights[0], atol=1e-6)
+    np.testing.assert_allclose(weights[3], weights[2], atol=1e-6)
+    assert np.abs(weights[2] - weights[0]).max() > 0.1
+
+
+def test_a_network_does_not_depend_on_the_others_in_its_stack(tables):
+    """Nor on how many are trained at once; a replica is the same up to rounding."""
+    alone = trained(inits=["he"], rates=TRAINING["rates"] | {"values": [0.02]}, keep=["he"])
+    pieces = trained(stack=3)
+    for found, replica in ((alone, 0), (pieces, 2)):
+        measures = found["measures"]
+        row = measures[(measures["replica"] == replica) & (measures["epoch"] == 2)]
+        wanted = tables["measures"].query("replica == 2 and epoch == 2")
+        columns = ["nc3", "kappa_c", "alignment_theta", "test_accuracy", "tau"]
+        np.testing.assert_allclose(row[columns], wanted[columns], rtol=1e-3)
+    assert list(pieces["measures"]["replica"]) == [0, 1, 2, 3] * 2
+    assert list(pieces["weights"]["replica"]) == [0, 1]
+
+
+def test_an_interrupted_training_continues(tables, tmp_path):
+    """The second of two parts is stopped; both are started again."""
+    store = Checkpoints(tmp_path, "identity", 0.0)
+    calls = []
+
+    class StopError(Exception):
+        pass
+
+    original = Measuring.__call__
+
+    def stopping(self, stack, images, labels, epoch):
+        calls.append(epoch)
+        if len(calls) == 4:
+            raise StopError
+        return original(self, stack, images, labels, epoch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Measuring, "__call__", stopping)
+        with pytest.raises(StopError):
+            trained(store, stack=2)
+        again = trained(store, stack=2)
+    assert len(calls) < 8  # not everything was measured again
+    whole = trained(stack=2)
+    for name in ("history", "measures"):
+        pd.testing.assert_frame_equal(again[name], whole[name])
+    for name, array in whole["weights"].items():
+        np.testing.assert_array_equal(again["weights"][name], array)
+
+
+def test_rates_are_those_that_the_captions_print():
+    settings = TRAINING["rates"] | {"values": None, "indices": [19, 20, 21, 22]}
+    found = training.rates_of(settings)
+    assert [index for index, _ in found] == [19, 20, 21, 22]
+    assert [round(rate, 3) for _, rate in found] == [0.049, 0.068, 0.094, 0.131]
+
+
+def test_the_last_epoch_is_measured():
+    assert training.measured_epochs(7, 3) == (3, 6, 7)
+    assert training.measured_epochs(6, 3) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"keep": ["torch"]}, "keep"),
+        ({"keep": []}, "keep"),
+        ({"stack": 0}, "stack"),
+        ({"measure_every": 0}, "measure_every"),
+        ({"kernel_per_class": 1}, "kernel_per_class"),
+        ({"kernel_per_class": 7}, "per_class"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        trained(**changes)
+
+
+def stack_of(network, replicas=2):
+    """A stack in float64 with statistics of one batch, and a batch of 3 images of 10 classes."""
+    spec = Network.from_mapping(network)
+    module = build(spec, (1, 8, 8), 10).double()
+    inits = ("lecun", "he")[:replicas]
+    states = [initial_state(module, init, "test") for init in inits]
+    stack = StackedNetwork.from_states(spec, (1, 8, 8), 10, states)
+    images = torch.rand(30, 1, 8, 8, generator=torch.Generator().manual_seed(0)).double()
+    stack.forward(images, training=True)
+    return spec, stack, images, torch.arange(10).repeat(3)
+
+
+def kernel_by_jacobian(module, outputs, images):
+    """Traced kernel from one gradient per image and output."""
+    parameters = list(module.parameters())
+    rows = []
+    for image in images:
+        values = outputs(image[None])[0]
+        rows.append([
+            torch.cat([
+                torch.zeros_like(p).flatten() if g is None else g.flatten()
+                for p, g in zip(parameters, torch.autograd.grad(
+                    value, parameters, retain_graph=True, allow_unused=True), strict=True)
+            ])
+            for value in values
+        ])  # fmt: skip
+    J = torch.stack([torch.stack(row) for row in rows])
+    return torch.einsum("ikp,jkp->ij", J, J).numpy()
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network["kind"])
+def test_measures_of_a_stack_are_those_of_plain_networks(network):
+    spec, stack, images, labels = stack_of(network)
+    before = {name: tensor.clone() for name, tensor in stack.buffers.items()}
+    measuring = Measuring(spec, (1, 8, 8), 10, per_class=2)
+    with torch.no_grad():
+        found = measuring(stack, images, labels, 1)
+    for name, tensor in stack.buffers.items():
+        assert torch.equal(before[name], tensor)
+    for replica, row in enumerate(found):
+        module = build(spec, (1, 8, 8), 10).double()
+        module.load_state_dict(stack.state(replica))
+        module.eval()
+        chosen = labels.argsort(stable=True).view(10, 3)[:, :2].flatten()
+        theta = kernel_by_jacobian(module, module, images[chosen])
+        theta_h = kernel_by_jacobian(module, module.features, images[chosen])
+        features = module.features(images).detach().numpy()
+        kernels = collapse.kernel_measures(
+            theta, theta_h, labels[chosen], outputs=10, features=features.shape[1]
+        )
+        weight, bias = (part.detach().numpy() for part in module.head.parameters())
+        kappa = [kernels[f"kappa_{kind}"] for kind in "dcn"]
+        wanted = kernels | collapse.collapse_measures(features, labels, weight, bias, kappa)
+        assert row == pytest.approx(wanted, rel=1e-8)
+
+
+def test_a_network_that_diverged_has_no_measures():
+    spec, stack, images, labels = stack_of(NETWORKS[0])
+    with torch.no_grad():
+        stack.parameters["head.weight"][1, 0, 0] = float("nan")
+        broken, whole = (
+            Measuring(spec, (1, 8, 8), 10, per_class=2)(stack, images, labels, 1)[number]
+            for number in (1, 0)
+        )
+    assert np.isnan(list(broken.values())).all()
+    assert np.isfinite(list(whole.values())).all()
