@@ -97,7 +97,7 @@ class StackedNetwork:
         """
         if training:
             torch._foreach_add_(self._counts, 1)
-        features = self._features(x.contiguous(memory_format=torch.channels_last), training)
+        features = self._features(_channels_last(x), training)
         outputs = self._dense(features, "head")
         return features.mT, outputs.mT
 
@@ -209,3 +209,12 @@ class StackedNetwork:
         """Append channels to those of each replica: (b, R·C, H, W), (b, R·D, H, W)."""
         parts = [t.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1)) for t in (x, new)]
         return torch.cat(parts, dim=4).flatten(3).permute(0, 3, 1, 2)
+
+
+def _channels_last(x: Tensor) -> Tensor:
+    """Return a copy of images with the strides of channels last.
+
+    For one channel, ``contiguous`` leaves other strides, from which torch concludes that the
+    results of the first convolution are wanted in another memory order.
+    """
+    return torch.empty_like(x, memory_format=torch.channels_last).copy_(x)
