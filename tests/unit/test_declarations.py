@@ -90,6 +90,21 @@ def test_what_follows_from_a_declaration(tmp_path):
         jobs["toy_fig9"]
 
 
+def test_a_star_stands_for_all_experiments_that_begin_so(tmp_path):
+    settings = {"settings": "theory", "module": "law", "makes": ["rows"]}
+    reading = {"reads": {"rows": "toy_law_*.rows"}, "makes": ["curves"]}
+    experiments = {"toy_law_a": settings, "toy_law_b": settings, "toy_lawless": settings,
+                   "toy_all": reading}  # fmt: skip
+    artifacts = {"toy_fig1": {"title": "All", "of": ["toy_all.curves"]}}
+    (paper,) = read_papers(declared(tmp_path, experiments=experiments, artifacts=artifacts))
+    jobs = Jobs([paper], {"preset": "quick", "toy": {"theory": {}}})
+    folder = "results/quick/toy/experiments"
+    assert jobs["toy_all"].inputs == {
+        "rows": [f"{folder}/law_a_rows.csv", f"{folder}/law_b_rows.csv"]
+    }
+    assert jobs.closure(jobs["toy_fig1"].reads)[1] == ["toy_all", "toy_law_a", "toy_law_b"]
+
+
 FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
 
 
@@ -106,6 +121,8 @@ FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}
         ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["toy_theory.limits"]}}},
          "'toy_theory.limits' is read, but no experiment makes it"),
         ({"artifacts": {"toy_fig1": {**FIGURE, "of": ["curves"]}}}, "'curves' is not a reference"),
+        ({"artifacts": {"toy_fig1": {**FIGURE, "of": {"rows": "toy_law_*.rows"}}}},
+         "'toy_law_\\*.rows' is read, but no experiment makes it"),
         ({"artifacts": {"toy_fig1": {**FIGURE, "tell": ["weather"]}}}, "is refused"),
         ({"experiments": {"npf_theory": {"makes": ["a"]}}}, "'npf_theory' is not a name of an exp"),
         ({"experiments": {"toy_theory": {"module": "law", "makes": ["curves"]}}},

@@ -5,6 +5,7 @@ and the report are derived from them (`finitewidth.pipeline.jobs`). The set of p
 these files.
 """
 
+import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ _ARTIFACT = re.compile(r"(?P<paper>[a-z0-9]+)_(?P<kind>fig|table)(?P<number>[1-9
 _EXTRA = re.compile(r"(?P<paper>[a-z0-9]+)_extra_(?P<name>[a-z][a-z0-9]*)")
 _EXPERIMENT = re.compile(r"(?P<paper>[a-z0-9]+)_(?P<name>[a-z][a-z0-9_]*)")
 _REFERENCE = re.compile(
-    r"(?P<job>[a-z0-9]+_[a-z0-9_]+)\.(?P<table>[a-z_]+)"
+    r"(?P<job>[a-z0-9]+_[a-z0-9_]+\*?)\.(?P<table>[a-z_]+)"
     r"|(trainings|training)/[A-Za-z0-9_-]+/(history|weights)|data/\S+|reported/[a-z0-9]+"
 )
 
@@ -38,7 +39,9 @@ class Experiment:
         name: ``<paper>_<name>``, the name of the rule and of the result files.
         paper: key of the paper.
         module: dotted name of the module with the function ``measure(inputs, settings)``.
-        reads: name of an input -> reference to it, such as ``npf_regimes.runs``.
+        reads: name of an input -> reference to it, such as ``npf_regimes.runs``. A star at the end
+            of the job, as in ``collapse_training_*.history``, stands for all experiments whose
+            names begin so; their tables are read as one, in the order of their declarations.
         settings: the settings that it receives (see `finitewidth.pipeline.jobs.chosen`).
         makes: names of its tables. What is called ``weights`` are arrays by name.
         counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
@@ -173,7 +176,7 @@ def _read_papers(folder: Path) -> tuple[Paper, ...]:
         for owner in (*paper.experiments, *paper.artifacts):
             reads = owner.reads if isinstance(owner, Experiment) else owner.of
             for reference in reads.values():
-                if "." in reference.split("/")[0] and reference not in known:
+                if "." in reference.split("/")[0] and not fnmatch.filter(known, reference):
                     raise ConfigError(f"{folder / paper.name}.yaml: {reference!r} is read, but no "
                                       "experiment makes it")  # fmt: skip
     return tuple(papers)

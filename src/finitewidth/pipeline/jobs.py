@@ -4,6 +4,7 @@ A job is a stacked training (``npf/nu``), an experiment (``npf_nu``) or an artif
 All follows from the declarations (`finitewidth.common.declarations`) and the settings.
 """
 
+import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -180,8 +181,10 @@ class Jobs:
                 several=kind == "trainings",
                 **common,
             )
-        return Read(files=(f"{self.results}/{table_file(reference)}",),
-                    jobs=(reference.split(".")[0],), **common)  # fmt: skip
+        job, table = reference.split(".")
+        jobs = tuple(fnmatch.filter(self.experiments, job)) if job.endswith("*") else (job,)
+        files = tuple(f"{self.results}/{table_file(f'{each}.{table}')}" for each in jobs)
+        return Read(files=files, jobs=jobs, several=job.endswith("*"), **common)
 
     def _family(self, paper: str, family: str) -> list[str]:
         return [training.name for training in self.families[paper, family]]
