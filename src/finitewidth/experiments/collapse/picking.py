@@ -1,0 +1,105 @@
+"""The two models that the figures of ``collapse`` show for each initialisation.
+
+The paper shows a model with neural collapse and one of comparable accuracy without it, and does not
+say how they were chosen. Here a rule chooses them, from the last epoch.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+COLLAPSED, OTHER = "collapsed", "other"
+MODELS = (COLLAPSED, OTHER)
+RANKED = ("nc1_ratio", "nc2", "nc3")
+SHOWN = (
+    "rate_index", "rate", "replica", "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
+    "alignment_theta_h",
+)  # fmt: skip
+NONE = "none"
+EQUAL = 1e-9  # accuracies that differ by less are equal
+
+
+def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Choose the two models of each initialisation.
+
+    ``collapsed`` is the model with the least sum of the ranks of `RANKED` among those whose test
+    accuracy is within ``within`` of the best of this initialisation. ``other`` is the model with
+    the largest sum of NC2 and NC3 among those that meet the first of these conditions that a model
+    meets, each with NC3 above ``nc3``, and is not the former model:
+
+    1. test accuracy within ``other_within``, training accuracy at least ``train``;
+    2. test accuracy within ``widened``, training accuracy at least ``train``;
+    3. test accuracy within ``widened``, training accuracy at least ``relaxed_train``.
+
+    Args:
+        rates: networks of one pair at the last epoch, with `SHOWN`, pair and init.
+        settings: the names in double quotes above, and ``collapsed_nc3``: the largest NC3 of
+            ``collapsed``, null for no bound.
+
+    Returns:
+        pair, init, model (`MODELS`), found (0 or 1), step (the condition that was met, or `NONE`),
+        tried (networks that met its accuracies; for `NONE` those of the last condition), and
+        `SHOWN`, nan if there is no such model.
+    """
+    rows = []
+    for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):
+        sound = runs[np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)]
+        first = _collapsed(sound, settings)
+        for model, found in ((COLLAPSED, first), (OTHER, _other(sound, first["run"], settings))):
+            run = found.pop("run")
+            shown = {name: np.nan if run is None else run[name] for name in SHOWN}
+            key = {"pair": pair, "init": init, "model": model, "found": int(run is not None)}
+            rows.append(key | found | shown)
+    return pd.DataFrame(rows)
+
+
+def _collapsed(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
+    near = _near(runs, settings["within"])
+    bound = settings["collapsed_nc3"]
+    allowed = near if bound is None else near[near["nc3"] <= bound]
+    step = _step(settings["within"])
+    if allowed.empty:
+        return {"run": None, "step": NONE, "tried": len(near)}
+    ranks = allowed[list(RANKED)].rank().sum(axis=1)
+    # a tie goes to the more accurate model, then to the smaller rate
+    order = allowed.assign(ranks=ranks, test=-allowed["test_accuracy"])
+    chosen = order.sort_values(["ranks", "test", "rate"]).index[0]
+    return {"run": runs.loc[chosen], "step": step, "tried": len(near)}
+
+
+def _other(
+    runs: pd.DataFrame, first: pd.Series | None, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    tried = 0
+    for within, train, step in _steps(settings):
+        near = _near(runs, within)
+        near = near[near["train_accuracy"] >= train - EQUAL]
+        tried = len(near)
+        far = near[near["nc3"] > settings["nc3"]]
+        far = far if first is None else far.drop(index=first.name, errors="ignore")
+        if not far.empty:
+            chosen = (far["nc2"] + far["nc3"]).idxmax()
+            return {"run": runs.loc[chosen], "step": step, "tried": tried}
+    return {"run": None, "step": NONE, "tried": tried}
+
+
+def _steps(settings: Mapping[str, Any]) -> Iterator[tuple[float, float, str]]:
+    """Distance from the best test accuracy, training accuracy, and the words for both."""
+    near, far = settings["other_within"], settings["widened"]
+    train, relaxed = settings["train"], settings["relaxed_train"]
+    yield near, train, _step(near)
+    yield far, train, _step(far)
+    yield far, relaxed, f"{_step(far)}, training accuracy {relaxed:g}"
+
+
+def _near(runs: pd.DataFrame, within: float) -> pd.DataFrame:
+    """Runs whose test accuracy is within a distance of the best."""
+    best = runs["test_accuracy"].max()
+    return runs[runs["test_accuracy"] >= best - within - EQUAL]
+
+
+def _step(within: float) -> str:
+    points = 100 * within
+    return f"within {points:g} point{'' if round(points, 9) == 1 else 's'} of the best"

@@ -1,0 +1,305 @@
+"""The models that the figures of ``collapse`` show: picked, smoothed, and as heat maps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.collapse_cases import TRAINING
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import base_seed
+from finitewidth.data.bundled import digits
+from finitewidth.experiments.collapse import decay, heat_maps, models, training
+from finitewidth.experiments.collapse.picking import picks
+from finitewidth.kernels.trained import full_kernel
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+PICKING = {
+    "within": 0.01, "collapsed_nc3": None, "other_within": 0.02, "widened": 0.03, "train": 0.999,
+    "relaxed_train": 0.995, "nc3": 0.3,
+}  # fmt: skip
+SETTINGS = {
+    "training": TRAINING, "picking": PICKING, "threshold": 0.5,
+    "smoothing": {"degree": 1, "window": 11, "fewest": 15},
+    "maps": {"init": "lecun", "rate_index": None, "per_class": 2},
+}  # fmt: skip
+
+
+def runs(rows, init="lecun"):
+    """A table of networks from rate -> (test, train accuracy, nc1_ratio, nc2, nc3)."""
+    names = ["test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3"]
+    return pd.DataFrame([
+        {"pair": "vgg_mnist", "init": init, "replica": 10 + index, "rate_index": index,
+         "rate": rate, "alignment_theta_h": 0.9, **dict(zip(names, values, strict=True))}
+        for index, (rate, values) in enumerate(rows.items())
+    ])  # fmt: skip
+
+
+USUAL = {
+    0.01: (0.900, 0.97, 0.30, 0.90, 1.10),
+    0.05: (0.975, 1.00, 0.10, 0.50, 0.80),
+    0.10: (0.980, 1.00, 0.05, 0.40, 0.60),
+    0.30: (0.985, 1.00, 0.01, 0.20, 0.25),
+    1.00: (0.990, 1.00, 0.02, 0.15, 0.15),
+}  # fmt: skip
+
+
+def picked(rows, **changes):
+    found = picks(runs(rows), PICKING | changes).set_index("model")
+    return found.loc["collapsed"], found.loc["other"]
+
+
+def test_the_rule_finds_both_models():
+    collapsed, other = picked(USUAL)
+    assert (collapsed["rate"], collapsed["replica"], collapsed["found"]) == (1.0, 14, 1)
+    assert collapsed["step"] == "within 1 point of the best"
+    assert collapsed["tried"] == 3  # 0.1 is just within one point
+    # 0.05 has larger NC2 and NC3, and is within 2 points only
+    assert (other["rate"], other["rate_index"], other["nc3"]) == (0.05, 1, 0.80)
+    assert other["step"] == "within 2 points of the best"
+    assert other["tried"] == 4
+
+
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [
+        ((0.965, 1.00, 0.1, 0.5, 0.8), "within 3 points of the best"),
+        ((0.965, 0.996, 0.1, 0.5, 0.8), "within 3 points of the best, training accuracy 0.995"),
+        ((0.975, 0.996, 0.1, 0.5, 0.8), "within 3 points of the best, training accuracy 0.995"),
+        ((0.975, 0.99, 0.1, 0.5, 0.8), "none"),
+        ((0.955, 1.00, 0.1, 0.5, 0.8), "none"),
+        ((0.975, 1.00, 0.1, 0.5, 0.3), "none"),
+    ],
+)
+def test_the_rule_is_relaxed_in_steps(values, step):
+    _, other = picked({0.05: values, 1.0: USUAL[1.0]})
+    assert other["step"] == step
+    assert other["found"] == int(step != "none")
+    assert np.isnan(other["rate"]) == (step == "none")
+
+
+def test_the_same_model_is_not_picked_twice():
+    """All have NC3 above the bound; the best of them is called the one with collapse."""
+    collapsed, other = picked({0.1: (0.98, 1, 0.05, 0.4, 0.6), 1.0: (0.90, 1, 0.1, 0.5, 0.8)})
+    assert (collapsed["rate"], other["found"]) == (0.1, 0)
+    collapsed, other = picked(USUAL, collapsed_nc3=0.1)
+    assert (collapsed["found"], collapsed["step"], other["found"]) == (0, "none", 1)
+
+
+def test_networks_that_diverged_are_not_picked():
+    lost = {3.0: (0.999, 1.0, np.nan, np.nan, np.nan)}
+    assert picked(USUAL | lost)[0]["rate"] == 1.0
+    for model in picked(lost):
+        assert (model["found"], model["step"]) == (0, "none")
+
+
+def test_initialisations_are_picked_by_themselves():
+    both = pd.concat([runs(USUAL), runs({0.3: USUAL[0.3]}, "he")], ignore_index=True)
+    found = picks(both, PICKING)
+    assert list(found["init"]) == ["lecun"] * 2 + ["he"] * 2
+    assert list(found["found"]) == [1, 1, 1, 0]
+
+
+def test_smoothing_fits_lines_to_windows():
+    values = np.random.default_rng(0).normal(size=30)
+    smoothing = SETTINGS["smoothing"]
+    found = models.smoothed(values, smoothing)
+    x = np.arange(30)
+    for middle in (5, 17, 24):
+        part = slice(middle - 5, middle + 6)
+        wanted = np.polyval(np.polyfit(x[part], values[part], 1), middle)
+        assert found[middle] == pytest.approx(wanted)
+    assert np.array_equal(models.smoothed(values[:14], smoothing), values[:14])
+    broken = np.where(x == 3, np.inf, values)
+    assert np.array_equal(models.smoothed(broken, smoothing), broken)
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    with base_seed(0):
+        found = training.measure({"data": digits()}, TRAINING)
+    return found | {"data": digits()}
+
+
+@pytest.fixture(scope="module")
+def tables(inputs):
+    with base_seed(0):
+        return models.measure(inputs, SETTINGS)
+
+
+def test_tables_have_their_columns(tables):
+    model = ["pair", "init", "model"]
+    wanted = {
+        "rates": [*models.LAST, "picked"],
+        "picks": [*model, "found", "step", "tried", "rate_index", "rate", "replica",
+                  "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
+                  "alignment_theta_h"],
+        "curves": [*model, "rate", "epoch", "quantity", "value", "smooth"],
+        "lines": [*model, "epoch", "threshold"],
+        "ends": [*model, "quantity", "value"],
+        "traced": ["kernel", "row", "column", "class_row", "class_column", "value", "share"],
+        "norms": ["kernel", "row", "column", "value", "share"],
+        "blocks": ["pair", "kernel", "init", "rate", "epoch", "per_class", "diagonal",
+                   "same_class", "other_class", "ratio", "norm_ratio", "choice"],
+        "alignments": ["pair", "kernel", "epoch", "value"],
+    }  # fmt: skip
+    assert {name: list(table.columns) for name, table in tables.items()} == wanted
+
+
+def test_rates_name_the_picked_models(inputs, tables):
+    assert len(tables["rates"]) == 4
+    chosen = tables["picks"].query("found == 1")
+    named = tables["rates"].query("picked != ''")
+    key = ["init", "rate", "nc3"]
+    wanted = sorted(chosen[[*key, "model"]].itertuples(index=False, name=None))
+    assert sorted(named[[*key, "picked"]].itertuples(index=False, name=None)) == wanted
+    history = inputs["history"].query("epoch == 3")
+    assert list(tables["rates"]["train_accuracy"]) == list(history["train_accuracy"])
+
+
+def test_curves_ends_and_lines_are_of_the_picked_models(inputs, tables):
+    chosen = tables["picks"].query("found == 1")
+    curves, ends, lines = (tables[name] for name in ("curves", "ends", "lines"))
+    assert len(curves) == len(chosen) * 2 * len(models.CURVES)
+    assert len(lines) == len(chosen)
+    first = chosen.iloc[0]
+    measures = inputs["measures"]
+    own = measures[measures["replica"] == first["replica"]]
+    place = f"init == '{first['init']}' and model == '{first['model']}'"
+    curve = curves.query(f"{place} and quantity == 'nc3'")
+    assert list(curve["value"]) == list(own["nc3"])
+    assert list(curve["smooth"]) == list(curve["value"])  # too few points
+    end = ends.query(place).set_index("quantity")["value"]
+    last = own.iloc[-1]
+    assert end["kappa_ratio"] == pytest.approx(last["kappa_c"] / last["kappa_n"])
+    assert end["gamma_ratio"] == pytest.approx(last["gamma_c"] / last["gamma_n"])
+    assert end["h2"] == last["h2"]
+
+
+def test_a_line_is_the_first_epoch_at_the_threshold():
+    accuracies = [0.5, 0.9, 0.8, 0.95]
+    history = pd.DataFrame({
+        "pair": "p", "init": "he", "replica": 3, "epoch": [1, 2, 3, 4],
+        "train_accuracy_last10": accuracies,
+    })  # fmt: skip
+    own = pd.DataFrame([{"pair": "p", "init": "he", "model": "other", "replica": 3}])
+    assert list(models.lines(history, own, 0.9)["epoch"]) == [2]
+    assert models.lines(history, own, 0.99)["epoch"].isna().all()
+
+
+def square(table, column="value"):
+    """A symmetric matrix from its rows on and above the diagonal."""
+    size = table["row"].max() + 1
+    matrix = np.zeros((size, size))
+    matrix[table["row"], table["column"]] = table[column]
+    matrix[table["column"], table["row"]] = table[column]
+    return matrix
+
+
+def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
+    picked = tables["picks"].query("init == 'lecun' and model == 'collapsed'").iloc[0]
+    images, labels = heat_maps.map_images(inputs["data"], TRAINING["images"], 2)
+    assert list(labels) == sorted(labels)
+    weights = inputs["weights"]
+    module = heat_maps.trained_network(
+        TRAINING["network"], weights, picked["replica"], images
+    ).double()
+    for kernel, of in (("theta", module), ("theta_h", module.features)):
+        full = full_kernel(module, images.double(), of=of).numpy()  # (K, N, K, N)
+        traced, norm_rows, blocks = (
+            tables[name][tables[name]["kernel"] == kernel] for name in ("traced", "norms", "blocks")
+        )
+        wanted = np.einsum("kikj->ij", full)
+        np.testing.assert_allclose(square(traced), wanted, rtol=1e-3, atol=1e-4 * wanted.max())
+        assert traced["share"].max() == 1
+        assert list(traced["class_row"]) == list(labels[traced["row"]])
+        norms = np.sqrt((full**2).sum((1, 3)))
+        found = square(norm_rows)
+        np.testing.assert_allclose(found, norms, rtol=1e-3, atol=1e-4 * norms.max())
+        block = blocks.iloc[0]
+        off = [norms[i, j] for i in range(len(norms)) for j in range(len(norms)) if i != j]
+        ratio = np.median(off) / np.median(np.diag(norms))
+        assert block["norm_ratio"] == pytest.approx(ratio, rel=1e-3)
+        assert block["diagonal"] == pytest.approx(np.trace(wanted) / 20 / len(norms), rel=1e-4)
+        assert (block["choice"], block["rate"]) == ("collapsed", picked["rate"])
+    measures = inputs["measures"]
+    own = measures[measures["replica"] == picked["replica"]]
+    aligned = tables["alignments"].query("kernel == 'theta_h'")
+    assert list(aligned["value"]) == list(own["alignment_theta_h"])
+
+
+def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
+    ends = runs({10 ** (-4 + 4.25 * 19 / 30): USUAL[0.05], 1.0: USUAL[1.0], 2.0: USUAL[0.1]})
+    empty = picks(ends, PICKING | {"collapsed_nc3": 0.0})
+    maps = {"init": "lecun", "rate_index": 19}
+    assert heat_maps.chosen(ends, empty, maps, TRAINING)[1] == "printed rate"
+    assert heat_maps.chosen(ends, empty, maps, TRAINING)[0]["rate_index"] == 0
+    maps["rate_index"] = 20
+    found = heat_maps.chosen(ends, empty, maps, TRAINING)
+    assert (found[0]["rate"], found[1]) == (1.0, "best test accuracy")
+    found = heat_maps.chosen(ends, picks(ends, PICKING), maps, TRAINING)
+    assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
+    with pytest.raises(ConfigError, match=r"maps\.init"):
+        heat_maps.chosen(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
+
+
+def test_maps_can_be_left_out(inputs):
+    assert "traced" not in models.measure(inputs, SETTINGS | {"maps": None})
+
+
+def test_weights_that_were_not_kept_are_named(inputs):
+    image = torch.zeros(1, 1, 8, 8)
+    with pytest.raises(ConfigError, match="keep"):
+        heat_maps.trained_network(TRAINING["network"], inputs["weights"], 2, image)
+
+
+def made_up(pair, init, law, count=5, epochs=(2, 4)):
+    """History and measures of a pair whose NC3 at the end is a function of tau."""
+    rows = []
+    for replica, rate in enumerate(np.geomspace(0.01, 1, count)):
+        for epoch in epochs:
+            tau = 10 * rate * epoch / max(epochs)
+            rows.append({
+                "pair": pair, "init": init, "replica": replica, "rate": rate, "epoch": epoch,
+                "tau": tau, "nc3": law(tau) if epoch == max(epochs) else 7.0, "nc2": 0.1,
+                "invariant_alignment": 0.5, "test_accuracy": 0.9, "dead": 0,
+                "train_accuracy": epoch / 10,
+            })  # fmt: skip
+    table = pd.DataFrame(rows)
+    history = ["pair", "init", "replica", "rate", "epoch", "train_accuracy"]
+    return table[history], table.drop(columns="train_accuracy")
+
+
+def test_decay_collects_the_ends_of_all_trainings():
+    pairs = {
+        "vgg_mnist": {"loss": "squared", "decay": 0.01},
+        "resnet_mnist_ce": {"loss": "cross_entropy", "decay": 0.01},
+        "vgg_mnist_plain": {"loss": "squared", "decay": 0.0},
+        "vgg_cifar": {"loss": "squared", "decay": 0.01},
+    }
+    parts = [
+        made_up("vgg_mnist", "lecun", lambda tau: 1 / (1 + tau)),
+        made_up("resnet_mnist_ce", "lecun", lambda tau: 1 + tau),
+        made_up("vgg_mnist_plain", "lecun", lambda tau: 1 + tau, epochs=(2, 4, 6)),
+        made_up("vgg_cifar", "torch", lambda tau: tau),
+    ]
+    history, measures = (
+        pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)
+    )
+    settings = {"pairs": pairs, "ranked": [["lecun", "torch"], ["he"]]}
+    found = decay.measure({"history": history, "measures": measures}, settings)
+    table = found["runs"]
+    assert list(table.columns) == list(decay.KEPT)
+    assert len(table) == 20
+    control = table.query("pair == 'vgg_mnist_plain'")
+    assert set(control["decay"]) == {0.0}
+    assert set(control["train_accuracy"]) == {0.6}
+    assert set(table["nc3"]).isdisjoint({7.0})
+    ce = table.query("pair == 'resnet_mnist_ce'").iloc[0]
+    assert (ce["network"], ce["data"], ce["loss"]) == ("resnet", "mnist", "cross_entropy")
+    ranks = found["ranks"].set_index(["data", "inits"])
+    assert ranks.loc[("mnist", "lecun, torch"), "rank_correlation"] == pytest.approx(-1)
+    assert ranks.loc[("cifar", "lecun, torch"), "rank_correlation"] == pytest.approx(1)
+    assert ranks.loc[("mnist", "lecun, torch"), "runs"] == 5
+    assert np.isnan(ranks.loc[("mnist", "he"), "rank_correlation"])
