@@ -11,7 +11,7 @@ from finitewidth.networks.weights import generator
 
 
 def initial_state(module: nn.Module, init: str, name: str) -> dict[str, Tensor]:
-    """Draw the initial state of a network (paper `collapse`, section 5 and appendix A).
+    """Draw the initial state of a network (paper `collapse`, section 6).
 
     Weights of convolutions and dense layers are independent with mean 0. Let P be the number of
     positions of a filter, 1 for a dense layer.

@@ -1,7 +1,7 @@
 """One network with batch normalisation, as a module of torch.
 
-The layers are those of the authors' code of the paper `collapse` (its appendix A names VGG11,
-VGG16, ResNet20 and DenseNet40-BC without details). Biases before a normalisation have no effect
+The layers are those of the authors' code of the paper `collapse`. Its section 6 names VGG11, VGG16,
+ResNet20 and DenseNet40 with few details. Biases before a normalisation have no effect
 on the outputs, but VGGs and shortcuts have them there.
 """
 

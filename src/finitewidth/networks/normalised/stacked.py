@@ -40,6 +40,7 @@ class StackedNetwork:
     ) -> None:
         self.parameters, self.buffers = parameters, buffers
         self.replicas = len(next(iter(parameters.values())))
+        self._names = list(module.state_dict())
         self._counts = [tensor for name, tensor in buffers.items() if name.endswith(COUNT)]
         self._features = self._sequence(module.features, "features")
 
@@ -103,10 +104,8 @@ class StackedNetwork:
 
     def state(self, replica: int) -> dict[str, Tensor]:
         """Return a copy of the state of one network, for ``load_state_dict`` of the plain one."""
-        return {
-            name: tensor.detach()[replica].clone()
-            for name, tensor in {**self.parameters, **self.buffers}.items()
-        }
+        tensors = {**self.parameters, **self.buffers}
+        return {name: tensors[name].detach()[replica].clone() for name in self._names}
 
     def _step(self, module: nn.Module, name: str) -> Step:
         """Return the stacked form of one module."""

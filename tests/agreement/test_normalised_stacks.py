@@ -1,0 +1,242 @@
+"""A stack of networks with batch normalisation computes what its plain networks compute."""
+
+import pytest
+import torch
+from tests.normalised_networks import SMALL, network_of, random_state
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import traced_kernel
+from finitewidth.networks.normalised.initial import initial_state
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.stacked import StackedNetwork
+
+CLASSES, REPLICAS, BATCH = 4, 3, 6
+M = "M"
+# name -> settings, shape of an image
+CASES = {
+    "vgg": (SMALL["vgg"], (1, 8, 8)),
+    "resnet": (SMALL["resnet"], (1, 8, 8)),
+    "densenet": (SMALL["densenet"], (1, 8, 8)),
+    # several channels, odd sides, several positions left, few channels
+    "vgg, flat": ({"kind": "vgg", "convolutions": [5, 6, M, 7], "dense": [9]}, (3, 7, 6)),
+    "resnet, deep": ({"kind": "resnet", "channels": [3, 3, 6], "blocks": [2, 3, 1]}, (3, 7, 5)),
+    "densenet, deep": (
+        {"kind": "densenet", "growth": 3, "blocks": [3, 1, 2], "stem": 5, "bottleneck": 4,
+         "compression": 0.7, "batch_momentum": 0.3}, (3, 9, 7),
+    ),
+}  # fmt: skip
+BOTH = pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+EACH = pytest.mark.parametrize("case", CASES)
+
+
+def made(case, replicas=REPLICAS):
+    """A stack, the plain networks with the same states, and images."""
+    settings, shape = CASES[case]
+    network = network_of(settings)
+    states = [random_state(network, shape, CLASSES, seed) for seed in range(replicas)]
+    modules = [build(network, shape, CLASSES).double() for _ in states]
+    for module, state in zip(modules, states, strict=True):
+        module.load_state_dict(state)
+    return StackedNetwork.from_states(network, shape, CLASSES, states), modules, images(shape)
+
+
+def images(shape, seed=0):
+    stream = torch.Generator().manual_seed(seed)
+    return torch.randn(BATCH, *shape, generator=stream, dtype=torch.float64)
+
+
+def close(ours, theirs):
+    torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+def loss(features, outputs):
+    """A function of features and outputs of one or many networks; a sum over networks."""
+    return (outputs.sin() + outputs.square()).sum() + (3 * features).cos().sum()
+
+
+@EACH
+@BOTH
+def test_outputs_statistics_and_gradients_are_those_of_the_plain_networks(case, training):
+    stack, modules, x = made(case)
+    assert stack.replicas == REPLICAS
+    for factor in (1, 2):  # the second time with updated statistics and added gradients
+        features, outputs = stack.forward(factor * x, training=training)
+        loss(features, outputs).backward()
+        assert outputs.shape == (REPLICAS, BATCH, CLASSES)
+        for r, module in enumerate(modules):
+            theirs = module.train(training).features(factor * x)
+            close(features[r], theirs)
+            close(outputs[r], module.head(theirs))
+            loss(theirs, module.head(theirs)).backward()
+    assert set(stack.parameters) == set(dict(modules[0].named_parameters()))
+    assert set(stack.buffers) == set(dict(modules[0].named_buffers()))
+    assert all(parameter.grad.any() for parameter in stack.parameters.values())
+    for r, module in enumerate(modules):
+        for name, parameter in module.named_parameters():
+            close(stack.parameters[name].grad[r], parameter.grad)
+        for name, buffer in module.named_buffers():
+            close(stack.buffers[name][r], buffer)
+
+
+@EACH
+def test_statistics_change_in_training_only(case):
+    stack, _, x = made(case)
+    before = {name: tensor.clone() for name, tensor in stack.buffers.items()}
+    stack.forward(x, training=False)
+    assert all(torch.equal(before[name], tensor) for name, tensor in stack.buffers.items())
+    stack.forward(x, training=True)
+    assert not any(torch.equal(before[name], tensor) for name, tensor in stack.buffers.items())
+
+
+@EACH
+@BOTH
+def test_a_replica_removed_or_diverged_changes_no_other(case, training):
+    settings, shape = CASES[case]
+    stack, _, x = made(case)
+    states = [stack.state(r) for r in range(REPLICAS)]
+    some = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states[::2])
+    with torch.no_grad():
+        for parameter in stack.parameters.values():
+            parameter[1] = torch.nan
+    found = [each.forward(x, training=training) for each in (stack, some)]
+    for each in found:
+        loss(*each).backward()
+    assert found[0][1][1].isnan().all()
+    for ours, theirs in zip(*found, strict=True):
+        close(ours[::2], theirs)
+    for name, parameter in some.parameters.items():
+        close(stack.parameters[name].grad[::2], parameter.grad)
+    for name, buffer in some.buffers.items():
+        close(stack.buffers[name][::2], buffer)
+
+
+@EACH
+def test_states_are_copied_in_and_out(case):
+    settings, shape = CASES[case]
+    states = [random_state(network_of(settings), shape, CLASSES, seed) for seed in range(2)]
+    stack = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
+    taken = stack.state(1)
+    assert list(taken) == list(states[1])
+    assert all(torch.equal(taken[name], states[1][name]) for name in taken)
+    stack.forward(images(shape), training=True)
+    with torch.no_grad():
+        for parameter in stack.parameters.values():
+            parameter += 1
+    assert all(torch.equal(taken[name], states[1][name]) for name in taken)
+    assert not any(torch.equal(stack.state(1)[name], tensor) for name, tensor in taken.items())
+    build(network_of(settings), shape, CLASSES).load_state_dict(stack.state(1))
+
+
+def test_parameters_are_leaves_whose_changes_are_seen():
+    stack, _, x = made("resnet")
+    assert all(p.is_leaf and p.requires_grad for p in stack.parameters.values())
+    assert not any(b.requires_grad for b in stack.buffers.values())
+    _, before = stack.forward(x, training=False)
+    with torch.no_grad():
+        stack.parameters["head.bias"] += 1
+        stack.buffers["features.norm.running_mean"][2] += 1
+    _, after = stack.forward(x, training=False)
+    close(after[:2], before[:2] + 1)
+    assert (after[2] - before[2] - 1).abs().max() > 1e-3
+
+
+@EACH
+def test_single_precision_differs_by_rounding(case):
+    settings, shape = CASES[case]
+    stack, _, x = made(case)
+    states = [stack.state(r) for r in range(REPLICAS)]
+    states = [{n: t.float() if t.is_floating_point() else t for n, t in s.items()} for s in states]
+    single = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
+    # statistics of few numbers can have a variance near 0, so this is about running statistics
+    _, ours = single.forward(x.float(), training=False)
+    _, theirs = stack.forward(x, training=False)
+    assert ours.dtype == torch.float32
+    assert (ours - theirs).abs().max() < 1e-4 * theirs.abs().max()
+
+
+@EACH
+def test_images_keep_the_memory_order_of_channels_last(case, monkeypatch):
+    stack, _, x = made(case)
+    convolve, seen = torch.nn.functional.conv2d, []
+
+    def watched(images, *rest, **options):
+        result = convolve(images, *rest, **options)
+        seen.extend((images.stride(1), result.stride(1)))
+        return result
+
+    monkeypatch.setattr(torch.nn.functional, "conv2d", watched)
+    with torch.no_grad():
+        stack.forward(x, training=True)
+    assert seen
+    assert set(seen) == {1}
+
+
+def without_bias(state):
+    return {name: tensor for name, tensor in state.items() if name != "head.bias"}
+
+
+# name -> (two states -> states), end of the message
+WRONG = {
+    "no state": (lambda a, b: [], "is empty"),
+    "missing": (lambda a, b: [a, without_bias(b)], "'head.bias' of state 1"),
+    "unknown": (lambda a, b: [{**a, "more": torch.ones(1)}, b], "'more' of state 0"),
+    "shape": (lambda a, b: [a, {**b, "head.bias": torch.ones(9)}], "'head.bias' of state 1"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_states_that_do_not_fit_are_refused(change):
+    settings, shape = CASES["vgg"]
+    stack, _, _ = made("vgg", 2)
+    edit, message = WRONG[change]
+    states = edit(stack.state(0), stack.state(1))
+    with pytest.raises(ConfigError, match=f"^states: .*{message}"):
+        StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
+
+
+@EACH
+@pytest.mark.parametrize("of", ["outputs", "features"])
+def test_the_kernel_of_a_state_is_that_of_the_gradients_of_the_stack(case, of):
+    """Kernels are taken of plain networks in eval mode, by hooks that must see every layer."""
+    stack, modules, x = made(case, 2)
+    module, x = modules[1].eval(), x[:3]
+    features, outputs = stack.forward(x, training=False)
+    value = {"features": features, "outputs": outputs}[of][1]
+    rows = [
+        torch.cat([
+            g[1].flatten() for g in torch.autograd.grad(
+                one, list(stack.parameters.values()), retain_graph=True, materialize_grads=True,
+                allow_unused=True,
+            )
+        ])
+        for one in value.flatten()
+    ]  # fmt: skip
+    jacobian = torch.stack(rows).view(*value.shape, -1)
+    chosen = {"of": module.features} if of == "features" else {}
+    close(traced_kernel(module, x, **chosen), torch.einsum("iks,jks->ij", jacobian, jacobian))
+
+
+@pytest.mark.parametrize("case", ["vgg", "resnet", "densenet"])
+def test_a_stack_learns_what_its_plain_networks_learn(case):
+    settings, shape = CASES[case]
+    network = network_of(settings)
+    modules = [build(network, shape, CLASSES).double() for _ in range(REPLICAS)]
+    for module, init in zip(modules, ("lecun", "torch", "he"), strict=True):
+        module.load_state_dict(initial_state(module, init, "learns"))
+    states = [module.state_dict() for module in modules]
+    stack = StackedNetwork.from_states(network, shape, CLASSES, states)
+    targets = torch.eye(CLASSES, dtype=torch.float64)[torch.arange(BATCH) % CLASSES]
+    options = {"lr": 0.03, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}
+    ours = torch.optim.SGD(stack.parameters.values(), **options)
+    theirs = torch.optim.SGD([p for m in modules for p in m.parameters()], **options)
+    for step in range(5):
+        x = images(shape, step)
+        for optimiser in (ours, theirs):
+            optimiser.zero_grad()
+        (stack.forward(x, training=True)[1] - targets).square().mean((1, 2)).sum().backward()
+        sum((module(x) - targets).square().mean() for module in modules).backward()
+        for optimiser in (ours, theirs):
+            optimiser.step()
+    for r, module in enumerate(modules):
+        for name, tensor in module.state_dict().items():
+            torch.testing.assert_close(stack.state(r)[name], tensor, rtol=1e-7, atol=1e-7)
