@@ -1,0 +1,276 @@
+"""Gradient flow of the last two layers under a block kernel, in closed form (``collapse`` (25)).
+
+There are C classes of m samples. The flow needs the class means H1 (n, C) and the weights W (C, n)
+and biases b (C,) of the last layer. Of the variation within classes, H2, only S = H2 H2^T (n, n)
+enters: by (25), dS/dt = -mu_single (W^T W S + S W^T W). Several states are integrated at once; they
+are stacked along a first axis.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from finitewidth.common.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class BlockKernel:
+    """The kernel of one feature, ``collapse`` Assumption 3.2.
+
+    Attributes:
+        classes: C.
+        samples: m, of each class.
+        diagonal: kappa_d, a sample with itself.
+        same_class: kappa_c, two samples of one class.
+        other_class: kappa_n, samples of two classes.
+    """
+
+    classes: int
+    samples: int
+    diagonal: float
+    same_class: float
+    other_class: float
+
+    @property
+    def mu_single(self) -> float:
+        """kappa_d - kappa_c."""
+        return self.diagonal - self.same_class
+
+    @property
+    def mu_class(self) -> float:
+        """mu_single + m (kappa_c - kappa_n)."""
+        return self.mu_single + self.samples * (self.same_class - self.other_class)
+
+    @property
+    def mu_global(self) -> float:
+        """mu_class + N kappa_n, the largest eigenvalue (Table 1)."""
+        return self.mu_class + self.classes * self.samples * self.other_class
+
+    @property
+    def alpha(self) -> float:
+        """kappa_n m / (mu_class + C kappa_n m)."""
+        return self.other_class * self.samples / self.mu_global
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The kernel of all N = C m samples, sorted by class, (N, N)."""
+        same = np.kron(np.eye(self.classes), np.ones((self.samples, self.samples)))
+        eye = np.eye(self.classes * self.samples)
+        across = self.same_class - self.other_class
+        return self.other_class + across * same + self.mu_single * eye
+
+
+@dataclass(frozen=True)
+class FlowState:
+    """Stacked states of the flow.
+
+    Attributes:
+        weights: W, (R, C, n).
+        biases: b, (R, C).
+        means: H1, (R, n, C).
+        scatter: S = H2 H2^T in the scale of (23), (R, n, n).
+    """
+
+    weights: np.ndarray
+    biases: np.ndarray
+    means: np.ndarray
+    scatter: np.ndarray
+
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """The four arrays, in their order."""
+        return self.weights, self.biases, self.means, self.scatter
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """R1 = W H1 + b 1^T - I, (R, C, C)."""
+        eye = np.eye(self.weights.shape[-2])
+        return self.weights @ self.means + self.biases[..., None] - eye
+
+    @property
+    def weight_gram(self) -> np.ndarray:
+        """W^T W, (R, n, n)."""
+        return _transposed(self.weights) @ self.weights
+
+    def flat(self) -> np.ndarray:
+        """All numbers of all states, one after the other."""
+        return np.concatenate([part.ravel() for part in self.parts])
+
+    def like(self, values: np.ndarray) -> "FlowState":
+        """States of the same shapes with other numbers, see `flat`."""
+        pieces, end = [], 0
+        for part in self.parts:  # np.split takes as long as a whole derivative
+            start, end = end, end + part.size
+            pieces.append(values[start:end].reshape(part.shape))
+        return FlowState(*pieces)
+
+
+def stacked(states: Sequence[FlowState]) -> FlowState:
+    """Put states one after the other along the first axis."""
+    return FlowState(*map(np.concatenate, zip(*(s.parts for s in states), strict=True)))
+
+
+def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
+    """Time derivatives by ``collapse`` (25).
+
+    Args:
+        kernel: of the features.
+        state: stacked states.
+        frozen: whether the biases stay as they are, as in Appendix B.4.
+    """
+    back, residuals, m = _transposed(state.weights), state.residuals, kernel.samples
+    summed = residuals.sum(axis=-1)
+    moved = kernel.mu_class * residuals + kernel.other_class * m * summed[..., None]
+    shrink = (back @ state.weights) @ state.scatter
+    return FlowState(
+        weights=-m * (residuals @ _transposed(state.means) + state.weights @ state.scatter),
+        biases=np.zeros_like(state.biases) if frozen else -m * summed,
+        means=-back @ moved,
+        scatter=-kernel.mu_single * (shrink + _transposed(shrink)),
+    )
+
+
+def feature_terms(kernel: BlockKernel, state: FlowState) -> np.ndarray:
+    """The part of the invariant (26) that has features: W^T W / m - E, (R, n, n)."""
+    means = state.means
+    summed = means.sum(axis=-1)
+    inner = means @ _transposed(means) - kernel.alpha * summed[..., None] * summed[..., None, :]
+    return inner / kernel.mu_class + state.scatter / kernel.mu_single
+
+
+def invariant(kernel: BlockKernel, state: FlowState) -> np.ndarray:
+    """E of ``collapse`` (26) in the paper's scale, (R, n, n)."""
+    return state.weight_gram / kernel.samples - feature_terms(kernel, state)
+
+
+@dataclass(frozen=True)
+class Start:
+    """How states are drawn.
+
+    Attributes:
+        features: n, at least C.
+        means: standard deviation of the entries of H1.
+        within: standard deviation of features within a class.
+    """
+
+    features: int
+    means: float
+    within: float
+
+
+def random_start(
+    kernel: BlockKernel,
+    start: Start,
+    rng: np.random.Generator,
+    *,
+    centred: bool,
+    bias: float,
+    weight_scale: float | None = None,
+) -> FlowState:
+    """Draw one state.
+
+    Args:
+        kernel: of the features.
+        start: sizes and standard deviations.
+        rng: the random stream.
+        centred: whether the class means sum to 0.
+        bias: the value of all biases.
+        weight_scale: standard deviation of the entries of W. For None, W is chosen such that the
+            invariant is E = 0; the features then lie in a random subspace of C dimensions, since
+            W^T W has at most the rank C.
+
+    Raises:
+        ConfigError: there are fewer features than classes.
+    """
+    classes, features = kernel.classes, start.features
+    if features < classes:
+        raise ConfigError(
+            f"collapse.flow.features: {features} is refused; it must be at least "
+            f"collapse.flow.classes, {classes}"
+        )
+    inside = classes if weight_scale is None else features
+    frame = np.linalg.qr(rng.standard_normal((features, inside)))[0]
+    means = start.means * frame @ rng.standard_normal((inside, classes))
+    if centred:
+        means = means - means.mean(axis=1, keepdims=True)
+    within = start.within * frame @ rng.standard_normal((inside, classes * kernel.samples))
+    across = within.reshape(features, classes, kernel.samples)
+    across = (across - across.mean(axis=-1, keepdims=True)).reshape(features, -1)
+    scatter = across @ across.T / kernel.samples
+    biases = np.full((1, classes), float(bias))
+    drawn = FlowState(np.zeros((1, classes, features)), biases, means[None], scatter[None])
+    if weight_scale is None:
+        weights = _balanced(kernel, drawn, frame, rng)
+    else:
+        weights = weight_scale * rng.standard_normal((classes, features))
+    return FlowState(weights[None], biases, drawn.means, drawn.scatter)
+
+
+def _balanced(
+    kernel: BlockKernel, drawn: FlowState, frame: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """W = Q T^(1/2) U^T with W^T W = U T U^T the features' terms times m, and Q any rotation."""
+    wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
+    values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
+    rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
+    return rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
+
+
+def integrate(
+    kernel: BlockKernel,
+    start: FlowState,
+    times: Sequence[float],
+    tolerance: float,
+    *,
+    frozen: bool = False,
+) -> list[FlowState]:
+    """States at some times, by the Runge-Kutta method DOP853 of scipy.
+
+    Args:
+        kernel: of the features.
+        start: stacked states at time 0.
+        times: ascending, from 0 on.
+        tolerance: relative and absolute error of a step.
+        frozen: whether the biases stay as they are.
+
+    Raises:
+        RuntimeError: the integration stopped early.
+    """
+    from scipy.integrate import solve_ivp
+
+    def derivative(time: float, values: np.ndarray) -> np.ndarray:
+        return rates(kernel, start.like(values), frozen=frozen).flat()
+
+    found = solve_ivp(derivative, (0.0, times[-1]), start.flat(), method="DOP853",
+                      t_eval=list(times), rtol=tolerance, atol=tolerance)  # fmt: skip
+    if not found.success:
+        raise RuntimeError(f"the flow could not be integrated to time {times[-1]}: {found.message}")
+    return [start.like(values) for values in found.y.T]
+
+
+def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: float) -> FlowState:
+    """The state at a time by the classical Runge-Kutta method of order 4.
+
+    Args:
+        kernel: of the features.
+        start: stacked states at time 0.
+        time: a multiple of the step.
+        step: of the method.
+    """
+    values = start.flat()
+
+    def derivative(at: np.ndarray) -> np.ndarray:
+        return rates(kernel, start.like(at)).flat()
+
+    for _ in range(round(time / step)):
+        first = derivative(values)
+        second = derivative(values + step / 2 * first)
+        third = derivative(values + step / 2 * second)
+        fourth = derivative(values + step * third)
+        values = values + step / 6 * (first + 2 * second + 2 * third + fourth)
+    return start.like(values)
+
+
+def _transposed(matrices: np.ndarray) -> np.ndarray:
+    return np.swapaxes(matrices, -1, -2)

@@ -1,0 +1,91 @@
+"""collapse Table 1: eigenvalues and eigenvectors of a block kernel, and their check."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.tables.typeset import Typeset
+
+TITLE = "Eigenvalues and eigenvectors of a kernel made of class blocks"
+# eigenvalue, eigenvector and multiplicity as printed; with components of a vector of ones
+PRINTED = {
+    "text": {
+        "single": (
+            "λ_single = γ_d - γ_c",
+            "v_i^c = (m-1, -1_{m-1}, 0_{N-m}) / (m-1): sample i, rest of class c, others",
+            "N - C",
+        ),
+        "class": (
+            "λ_class = λ_single + m (γ_c - γ_n)",
+            "v_c = ((C-1) 1_m, -1_{N-m}) / (C-1): class c, others",
+            "C - 1",
+        ),
+        "global": ("λ_global = λ_class + N γ_n", "v_0 = 1_N", "1"),
+    },
+    "latex": {
+        "single": (
+            r"$\lambda_{\mathrm{single}} = \gamma_d - \gamma_c$",
+            r"$v_i^c = \frac{1}{m-1} (m-1, -\mathbf{1}_{m-1}^\top, \mathbf{0}_{N-m}^\top)^\top$: "
+            "sample $i$, rest of class $c$, others",
+            "$N - C$",
+        ),
+        "class": (
+            r"$\lambda_{\mathrm{class}} = \lambda_{\mathrm{single}} + m (\gamma_c - \gamma_n)$",
+            r"$v_c = \frac{1}{C-1} ((C-1) \mathbf{1}_m^\top, -\mathbf{1}_{N-m}^\top)^\top$: "
+            "class $c$, others",
+            "$C - 1$",
+        ),
+        "global": (
+            r"$\lambda_{\mathrm{global}} = \lambda_{\mathrm{class}} + N \gamma_n$",
+            r"$v_0 = \mathbf{1}_N$",
+            "$1$",
+        ),
+    },
+}  # fmt: skip
+COLUMNS = ("eigenvalue", "eigenvector", "multiplicity")
+SYMBOLS = {
+    "text": ("C = {classes}, m = {samples}", "γ_d = {gamma_d:g}, γ_c = {gamma_c:g}, "
+             "γ_n = {gamma_n:g}", "max |K v - λ v|", "λ"),
+    "latex": ("$C = {classes}$, $m = {samples}$", r"$\gamma_d = {gamma_d:g}$, "
+              r"$\gamma_c = {gamma_c:g}$, $\gamma_n = {gamma_n:g}$",
+              r"$\max |K v - \lambda v|$", r"$\lambda$"),
+}  # fmt: skip
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row per eigenvalue, with the check of its inner product."""
+    return tables["rows"].merge(tables["products"], on="component")
+
+
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+    """Typeset the printed decomposition and, to its right, what exact arithmetic finds."""
+    (text, notes), formulas = (_cells(rows, form) for form in ("text", "latex"))
+    return Typeset(text, TITLE, notes, formulas)
+
+
+def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    records = rows.to_dict("records")
+    lines = [
+        dict(zip(COLUMNS, PRINTED[form][row["component"]], strict=True))
+        | {
+            "example": f"{row['value']:g}",
+            "independent vectors": f"{row['rank']} of {row['vectors']}",
+            "residual": f"{row['residual']:g}",
+            "power": str(row["power"]),
+        }
+        for row in records
+    ]
+    return pd.DataFrame(lines), _notes(records, form)
+
+
+def _notes(records: list[dict[str, Any]], form: str) -> tuple[str, ...]:
+    sizes, values, residual, symbol = SYMBOLS[form]
+    first = records[0]
+    small = {"classes": first["small_classes"], "samples": first["small_samples"]}
+    return (
+        f"Left: as printed. Right: exact arithmetic. Example: {sizes.format(**first)}, "
+        f"{values.format(**first)}; {symbol}, how many of the printed vectors are independent, and "
+        f"{residual}. Power: of the eigenvalue in the characteristic polynomial with symbols, "
+        f"{sizes.format(**small)}",
+    )
