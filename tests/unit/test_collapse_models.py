@@ -233,11 +233,11 @@ def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
     ends = runs({10 ** (-4 + 4.25 * 19 / 30): USUAL[0.05], 1.0: USUAL[1.0], 2.0: USUAL[0.1]})
     empty = picks(ends, PICKING | {"collapsed_nc3": 0.0})
     maps = {"init": "lecun", "rate_index": 19}
-    assert heat_maps.chosen(ends, empty, maps, TRAINING)[1] == "printed rate"
+    assert heat_maps.chosen(ends, empty, maps, TRAINING)[1] == "printed"
     assert heat_maps.chosen(ends, empty, maps, TRAINING)[0]["rate_index"] == 0
     maps["rate_index"] = 20
     found = heat_maps.chosen(ends, empty, maps, TRAINING)
-    assert (found[0]["rate"], found[1]) == (1.0, "best test accuracy")
+    assert (found[0]["rate"], found[1]) == (1.0, "best")
     found = heat_maps.chosen(ends, picks(ends, PICKING), maps, TRAINING)
     assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
     with pytest.raises(ConfigError, match=r"maps\.init"):

@@ -20,7 +20,7 @@ from finitewidth.networks.normalised.specs import Network
 
 DIGITS = 6  # of the entries of kernels in the tables
 KERNELS = {"theta": "alignment_theta", "theta_h": "alignment_theta_h"}
-PRINTED, BEST = "printed rate", "best test accuracy"
+PRINTED, BEST = "printed", "best"
 
 
 def heat_maps(
