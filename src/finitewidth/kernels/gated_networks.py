@@ -193,6 +193,8 @@ def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
     Raises:
         ConfigError: they cannot be broadcast.
     """
+    if len(set(map(tuple, leading))) < 2:  # torch needs much longer to find that out
+        return
     try:
         torch.broadcast_shapes(*leading)
     except RuntimeError as error:

@@ -136,7 +136,9 @@ def relu_ntk(
 ) -> Tensor:
     """Compute the neural tangent kernel of a ReLU network, that is, K^v with its own gates.
 
-    Arguments, result and errors are those of ``value_kernel``.
+    The sum over outputs, for this and any other network, is also that of
+    `finitewidth.kernels.trained`, which experiments use. Arguments, result and errors are those of
+    ``value_kernel``.
     """
     biases_cast = cast(biases, dtype)
     gates = relu_gates(cast(weights, dtype), biases_cast, x.to(dtype))

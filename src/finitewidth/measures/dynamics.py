@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.gated_ntk import relu_ntk, value_kernel
+from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.training.full_batch import Gates, gradient_descent
 from finitewidth.training.linear_recursion import error_ratios
 
@@ -50,7 +51,7 @@ class Networks:
     def kernel(self) -> Tensor:
         """Return the tangent kernels K_0, (R, S, S) in float64."""
         if self.gates == "own":
-            return relu_ntk(self.x, self.weights, None, with_biases=False)
+            return traced_kernel(FullyConnected(self.weights, None, "relu"), self.x)
         return value_kernel(self.x, self.weights, None, self._all_gates(), with_biases=False)
 
     def outputs(self) -> Tensor:

@@ -12,12 +12,8 @@ from finitewidth.experiments.examples import binary_examples
 from finitewidth.experiments.nu_values import conditions, nu_row
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.kernels.gated_ntk import (
-    feature_kernel,
-    relu_ntk,
-    soft_relu_ntk,
-    value_kernel,
-)
+from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.accuracy import averaged
 
 # panel -> its lines; the last two panels compare one kernel with its initial value
@@ -69,7 +65,7 @@ def _kernels(
     return {
         ("gates", "learnt gates"): frozen["flnpf"],
         ("gates", "unlearnt gates"): frozen["galu"],
-        ("adaptable", "ReLU"): relu_ntk(x, *relu, with_biases=relu[1] is not None),
+        ("adaptable", "ReLU"): traced_kernel(FullyConnected(*relu, "relu"), x),
         ("adaptable", "soft-ReLU"): soft_relu_ntk(
             x, *soft_relu, **settings["gate"], with_biases=soft_relu[1] is not None
         ),

@@ -14,7 +14,7 @@ from finitewidth.experiments.npf.theory_errors import error_curves, error_runs
 from finitewidth.experiments.npf.theory_mean import mean_rows
 from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
 from finitewidth.experiments.npf.theory_variance import variance_rows
-from finitewidth.kernels.gated_ntk import relu_ntk
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.networks.random_gated import Law, draw_weights
@@ -54,8 +54,8 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for run in range(chosen["runs"]):
             weights = _network(law, x.shape[1], depth, chosen["width"], run)
             for variance, last in (("2/w", weights[-1]), ("1/w", weights[-1] / 2**0.5)):
-                network = [*weights[:-1], last]
-                kernel = relu_ntk(x, network, None, with_biases=False, dtype=torch.float32).numpy()
+                network = FullyConnected([*weights[:-1], last], None, "relu")
+                kernel = traced_kernel(network, x, dtype=torch.float32).numpy()
                 for name, limit in limits.items():
                     yield {
                         "weights": law, "output_variance": variance, "limit": name,

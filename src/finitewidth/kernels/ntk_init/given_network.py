@@ -1,12 +1,18 @@
-"""The tangent kernel of a given fully connected network, in closed form and by its definition."""
+"""Kernel of weights and kernel of biases of a given network, as the theorems of beyond need them.
+
+`finitewidth.kernels.trained` computes the sum of both for any network; its closed form for fully
+connected networks is also used here.
+"""
 
 from collections.abc import Sequence
 
 import torch
 from torch.func import jacrev
 
-from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
+from finitewidth.kernels.ntk_init.activations import Activation, TensorMap
 from finitewidth.kernels.ntk_init.initialisation import refuse
+from finitewidth.kernels.trained.dense import forward, signals, stacked
+from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 Tensors = Sequence[torch.Tensor]
 
@@ -77,40 +83,22 @@ def tangent_kernel(
         ConfigError: the shapes do not match or the activation is unknown.
     """
     checked_layers(weights, biases, inputs)
-    activations, slopes, output = _forward(weights, biases, inputs, activation_of(activation))
-    count, outputs = output.shape[-2:]
-    # row s C + k of delta^L is the unit vector k
-    delta = torch.eye(outputs, dtype=output.dtype, device=output.device).tile(count, 1)
-    ones = torch.ones(outputs, outputs, dtype=output.dtype, device=output.device)
+    stack = FullyConnected([weight.mT for weight in weights], biases, activation)
+    stack, x, leading = stacked(stack, inputs)
+    run = forward(stack, x, dtype=inputs.dtype)
     gains = [1.0] * len(weights) if weight_gains is None else weight_gains
     theta_w, theta_b = 0.0, 0.0
-    for layer in range(len(weights), 0, -1):
-        below = activations[layer - 1]
-        errors = delta @ delta.mT
-        theta_w = theta_w + float(gains[layer - 1]) * errors * _kron(below @ below.mT, ones)
+    for layer, signal in signals(run, slice(None)):
+        rows, below = signal.flatten(1, 2), run.inputs[layer]
+        errors = rows @ rows.mT
+        inner = below @ below.mT
+        for axis in (1, 2):
+            inner = inner.repeat_interleave(stack.outputs, axis)
+        theta_w = theta_w + float(gains[layer]) * errors * inner
         theta_b = theta_b + bias_gain * errors
-        if layer > 1:
-            slope = slopes[layer - 2].repeat_interleave(outputs, dim=-2)
-            delta = slope * (delta @ weights[layer - 1])
-    return theta_w, theta_b.expand_as(theta_w), output
-
-
-def _forward(
-    weights: Tensors, biases: Tensors, inputs: torch.Tensor, activation: Activation
-) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
-    """Return x^0..x^(L-1), phi'(h^1)..phi'(h^(L-1)) and f, each (..., S, units)."""
-    activations, slopes = [inputs], []
-    for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-        h = activations[-1] @ weight.mT + bias[..., None, :]
-        slopes.append(activation.slope(h))
-        activations.append(activation.value(h))
-    return activations, slopes, activations[-1] @ weights[-1].mT + biases[-1][..., None, :]
-
-
-def _kron(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    blocks = left[..., :, None, :, None] * right[:, None, :]
-    size = left.shape[-1] * right.shape[-1]
-    return blocks.reshape(*left.shape[:-2], size, size)
+    output = run.inputs[-1] @ run.weights[-1] + stack.biases[-1][:, None, :]
+    found = (theta_w, theta_b, output)
+    return tuple(part.reshape(*leading, *part.shape[1:]) for part in found)
 
 
 def tangent_kernel_by_definition(

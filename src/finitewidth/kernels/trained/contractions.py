@@ -14,6 +14,7 @@ because it is written and read.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -149,13 +150,14 @@ class Store:
 
     Attributes:
         unit: the parameters.
+        name: the module that they belong to.
         structured: True to keep signals, False to keep rows.
         array: signals (G, N, P, c, K) or rows (N, K, ...).
     """
 
     def __init__(self, unit: Unit, outputs: int, structured: bool, like: Tensor) -> None:
         N, G, c, D, P = unit.shape
-        self.unit, self.structured = unit, structured
+        self.unit, self.name, self.structured = unit, unit.name, structured
         if structured:
             self.array = like.new_empty(G, N, P, c, outputs)
         elif unit.kind == "product":
@@ -191,30 +193,84 @@ class Store:
             rows = (s @ a.mT).view(len(a), G, -1, c, D)
             self.array[some, part] = rows.transpose(1, 2)
 
-    def add_to(self, total: Tensor) -> None:
-        """Add the part of this unit to the full kernel, (N K, N K) with index i K + k."""
-        if not self.structured:
-            add_gram(total, self.array.flatten(2).flatten(0, 1))
-            return
+    def add_to(self, total: Tensor, block: slice, work: int) -> None:
+        """Add the part of this unit for some inputs and all from the first of them on.
+
+        Args:
+            total: (b, K, n, K), inputs ``block`` against inputs from ``block.start`` on.
+            block: the inputs, b of them.
+            work: bytes for temporary arrays.
+
+        Raises:
+            ConfigError: the arrays for one input do not fit.
+        """
         N, G, c, D, P = self.unit.shape
-        K = self.array.shape[-1]
-        patches, blocks = self.unit.patches(), total.view(N, K, N, K)
-        if G == P == 1:
-            a, s = patches.view(N, D), self.array.view(N, c, K).mT.contiguous()
-            A = a @ a.mT
-            for i in range(N):
-                part = (s[i] @ s[i:].flatten(0, 1).mT).view(K, N - i, K) * A[i, i:, None]
-                blocks[i, :, i:] += part
-                blocks[i + 1 :, :, i] += part[:, 1:].permute(1, 2, 0)
-            return
+        rest = slice(block.start, None)
+        if not self.structured:
+            add_rows(total, self.array.flatten(2), block)
+        elif G == P == 1:
+            a, s = self.unit.patches().view(N, D), self.array.view(N, c, -1).mT
+            products = s[block].flatten(0, 1) @ s[rest].flatten(0, 1).mT
+            A = a[block] @ a[rest].mT
+            total += products.view(total.shape).mul_(A[:, None, :, None])
+        else:
+            self._add_pairs(total, block, work)
+
+    def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
+        N, G, c, _, P = self.unit.shape
+        K, item = self.array.shape[-1], self.array.element_size()
+        fixed, per_input = _pair_bytes(self.unit, K, item)
+        size = fitting(work - fixed, per_input, N, f"pairs of positions at {self.unit.name!r}")
+        patches = self.unit.patches()
         for group in range(G):
             a, signals = patches[:, group], self.array[group]  # (N, D, P), (N, P, c, K)
-            for i in range(N):
-                A = a[i].mT @ a[i:]  # (n, P, P)
-                behind = (A @ signals[i:].flatten(2)).view(-1, P * c, K)
-                part = signals[i].view(P * c, K).mT @ behind  # (n, K, K)
-                blocks[i, :, i:] += part.transpose(0, 1)
-                blocks[i + 1 :, :, i] += part[1:].mT
+            for place, i in enumerate(range(block.start, block.stop)):
+                for some in pieces(N - block.start, size):
+                    seen = slice(block.start + some.start, block.start + some.stop)
+                    A = a[i].mT @ a[seen]  # (n, P, P)
+                    behind = (A @ signals[seen].flatten(2)).view(-1, P * c, K)
+                    part = signals[i].view(P * c, K).mT @ behind  # (n, K, K)
+                    total[place, :, some] += part.transpose(0, 1)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Gradients of one parameter that hooks do not reach, for the full kernel.
+
+    Attributes:
+        name: the parameter.
+        array: (N, K, size).
+    """
+
+    name: str
+    array: Tensor
+
+    def add_to(self, total: Tensor, block: slice, work: int) -> None:
+        """Add the part of this parameter, see `Store.add_to`."""
+        add_rows(total, self.array, block)
+
+
+def add_rows(total: Tensor, rows: Tensor, block: slice) -> None:
+    """Add the products of the gradients of some inputs and of all from the first of them on.
+
+    Args:
+        total: (b, K, n, K), inputs ``block`` against inputs from ``block.start`` on.
+        rows: gradients of all outputs, (N, K, size).
+        block: the inputs, b of them.
+    """
+    products = rows[block].flatten(0, 1) @ rows[block.start :].flatten(0, 1).mT
+    total += products.view(total.shape)
+
+
+def pairs_fit(unit: Unit, outputs: int, item: int, work: int) -> bool:
+    """Tell whether the structured order of the full kernel has enough space for one input."""
+    return sum(_pair_bytes(unit, outputs, item)) <= work
+
+
+def _pair_bytes(unit: Unit, outputs: int, item: int) -> tuple[int, int]:
+    """Return the bytes of the patches, and of one input beside all positions of another."""
+    N, G, c, D, P = unit.shape
+    return item * 2 * N * G * D * P, item * P * (P + 2 * c * outputs)
 
 
 def full_plans(unit: Unit, outputs: int) -> tuple[tuple[float, int], tuple[float, int] | None]:

@@ -27,7 +27,7 @@ ITEM = 8  # bytes of a float64
 
 @dataclass(frozen=True)
 class Pass:
-    """Forward pass of a stack in float64.
+    """Forward pass of a stack.
 
     Attributes:
         weights: W_1 .. W_L, (R, n_(l-1), n_l).
@@ -44,8 +44,14 @@ class Pass:
     activated: bool
 
 
+@torch.no_grad()
 def dense_terms(
-    network: FullyConnected, x: Tensor, what: str, by_layer: bool, budget: int
+    network: FullyConnected,
+    x: Tensor,
+    what: str,
+    by_layer: bool,
+    budget: int,
+    dtype: torch.dtype = torch.float64,
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the layers of a stack.
 
@@ -55,9 +61,10 @@ def dense_terms(
         what: "traced", "full" or "diagonal".
         by_layer: False to add all layers up, under the name "".
         budget: bytes for temporary arrays.
+        dtype: type of the computation and of the result.
 
     Returns:
-        For each layer a float64 tensor: traced (..., S, S), full (..., K, S, K, S), diagonal
+        For each layer a tensor: traced (..., S, S), full (..., K, S, K, S), diagonal
         (..., K, S). The leading axes are the replicas.
 
     Raises:
@@ -67,10 +74,10 @@ def dense_terms(
     count, S, K = len(x), x.shape[-2], network.outputs
     shape = {"traced": (S, S), "full": (S, K, S, K), "diagonal": (S, K)}[what]
     names = network.names if by_layer else ("",) * len(network.weights)
-    totals = {name: x.new_zeros((count, *shape), dtype=torch.float64) for name in names}
+    totals = {name: x.new_zeros((count, *shape), dtype=dtype) for name in names}
     replicas, outputs = _chunks(network, S, count, what, budget)
     for chosen in pieces(count, replicas):
-        run = forward(network, x, chosen)
+        run = forward(network, x, chosen, dtype)
         for part in pieces(K, outputs):
             for layer, signal in signals(run, part):
                 total = totals[names[layer]][chosen]
@@ -81,6 +88,33 @@ def dense_terms(
         name: total.permute(0, *order).reshape(*leading, *(shape[axis - 1] for axis in order))
         for name, total in totals.items()
     }
+
+
+@torch.no_grad()
+def dense_norms(network: FullyConnected, x: Tensor, budget: int) -> Tensor:
+    """Compute the norms over inputs of the full kernel, without keeping it.
+
+    Args:
+        network: the networks.
+        x: inputs (S, n0) or (R, S, n0).
+        budget: bytes for temporary arrays, the full kernels among them.
+
+    Returns:
+        (..., K, K). The leading axes are the replicas.
+
+    Raises:
+        ConfigError: see `dense_terms`.
+    """
+    network, x, leading = stacked(network, x)
+    count, S, K = len(x), x.shape[-2], network.outputs
+    norms = x.new_empty((count, K, K), dtype=torch.float64)
+    for chosen in pieces(count, _chunks(network, S, count, "norms", budget)[0]):
+        run = forward(network, x, chosen)
+        total = norms.new_zeros(len(run.inputs[0]), S, K, S, K)
+        for layer, signal in signals(run, slice(None)):
+            total += _full(run.inputs[layer], signal, run.with_biases)
+        norms[chosen] = total.square_().sum((1, 3)).sqrt_()
+    return norms.reshape(*leading, K, K)
 
 
 def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor, tuple[int, ...]]:
@@ -94,26 +128,31 @@ def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor,
 
     def flat(tensor: Tensor, own: int) -> Tensor:
         axes = tensor.shape[tensor.dim() - own :]
-        return tensor.detach().expand(*leading, *axes).reshape(-1, *axes)
+        return tensor.expand(*leading, *axes).reshape(-1, *axes)
 
     weights = [flat(weight, 2) for weight in network.weights]
     biases = network.biases and [flat(bias, 1) for bias in network.biases]
     return replace(network, weights=weights, biases=biases), flat(x, 2), tuple(leading)
 
 
-@torch.no_grad()
-def forward(network: FullyConnected, x: Tensor, chosen: slice = slice(None)) -> Pass:
-    """Run the forward pass of some replicas in float64.
+def forward(
+    network: FullyConnected,
+    x: Tensor,
+    chosen: slice = slice(None),
+    dtype: torch.dtype = torch.float64,
+) -> Pass:
+    """Run the forward pass of some replicas. Autograd can differentiate it and what follows.
 
     Args:
         network: the networks, from `stacked`.
         x: inputs (R, S, n0), from `stacked`.
         chosen: the replicas.
+        dtype: type of the computation.
     """
-    weights = [weight[chosen].double() for weight in network.weights]
-    biases = network.biases and [bias[chosen].double() for bias in network.biases]
+    weights = [weight[chosen].to(dtype) for weight in network.weights]
+    biases = network.biases and [bias[chosen].to(dtype) for bias in network.biases]
     phi, last = network.activation, len(weights) - 1
-    inputs, slopes = [x[chosen].double()], []
+    inputs, slopes = [x[chosen].to(dtype)], []
     for layer, weight in enumerate(weights):
         if layer == last and not network.activated_output:
             break
@@ -137,7 +176,7 @@ def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
     """
     last = len(run.weights) - 1
     R, S, K = *run.inputs[0].shape[:2], run.weights[-1].shape[-1]
-    signal = torch.eye(K, dtype=torch.float64, device=run.inputs[0].device)[outputs]
+    signal = torch.eye(K, dtype=run.inputs[0].dtype, device=run.inputs[0].device)[outputs]
     signal = signal.expand(R, S, -1, K)
     if run.activated:
         signal = signal * run.slopes[last][:, :, None, :]
@@ -156,6 +195,7 @@ def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
         yield layer, signal
 
 
+@torch.no_grad()
 def times(run: Pass, vectors: Tensor) -> Tensor:
     """Multiply the full kernels by vectors: J J^T v by one backward and one tangent pass.
 
@@ -213,13 +253,14 @@ def _chunks(
     units = sum(widths) + network.weights[0].shape[-2]
     weights = sum(weight.shape[-1] * weight.shape[-2] for weight in network.weights)
     K = network.outputs
-    products = 3 * (samples * (K if what == "full" else 1)) ** 2
+    together = what in ("full", "norms")  # all outputs at once
+    products = (4 if what == "norms" else 3) * (samples * (K if together else 1)) ** 2
     fixed = ITEM * (weights + 2 * samples * units + products)
     per_output = ITEM * 3 * samples * max(widths)
     one = fixed + K * per_output
     if one <= budget:
         return fitting(budget, one, replicas, "one replica"), K
-    if what == "full":
+    if together:
         return fitting(budget, one, 1, "one replica"), K
     fitting(budget, fixed + per_output, 1, "one replica with one output")
     return 1, fitting(budget - fixed, per_output, K, "one output")

@@ -1,6 +1,6 @@
 """Kernels of torch modules from one forward pass and one backward sweep for each output."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,11 +10,15 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import by_autograd
 from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.contractions import (
+    GRAM_BLOCKS,
+    GRAM_ROWS,
+    Rows,
     Store,
     add_diagonal,
     add_gram,
     add_traced,
     full_plans,
+    pairs_fit,
 )
 from finitewidth.kernels.trained.layers import Call, Unit, by_channel
 from finitewidth.kernels.trained.recording import Recording, record
@@ -50,11 +54,11 @@ def module_terms(
         network: the network.
         request: what is wanted.
         counted: the parameters of the kernel by name.
-        what: "traced", "full" or "diagonal".
+        what: "traced", "full", "diagonal" or "norms".
 
     Returns:
         For each module, and each parameter that hooks cannot reach, a float64 tensor: traced
-        (N, N), full (K, N, K, N), diagonal (K, N).
+        (N, N), full (K, N, K, N), diagonal (K, N), norms of all pairs of outputs (K, K).
 
     Raises:
         ConfigError: the kernel would be wrong, or the budget is too small.
@@ -67,18 +71,13 @@ def module_terms(
             "parameters="
         )
     N, K = recording.outputs.shape
-    shape = {"traced": (N, N), "full": (N * K, N * K), "diagonal": (N, K)}[what]
+    shape = {"traced": (N, N), "full": (K, N, K, N), "diagonal": (N, K), "norms": (K, K)}[what]
     names = [*(unit.name for unit in recording.units), *recording.others]
     totals = {
         name if request.by_layer else "": recording.outputs.new_zeros(shape, dtype=torch.float64)
         for name in (names or [""])
     }
-    {"traced": _traced, "full": _full, "diagonal": _diagonal}[what](recording, request, totals)
-    if what == "full":
-        totals = {
-            name: total.view(N, K, N, K).permute(1, 0, 3, 2).contiguous()
-            for name, total in totals.items()
-        }
+    FORMS[what](recording, request, totals)
     return {name: total.mT if what == "diagonal" else total for name, total in totals.items()}
 
 
@@ -150,39 +149,89 @@ def _diagonal(recording: Recording, request: Request, totals: dict[str, Tensor])
 
 
 def _full(recording: Recording, request: Request, totals: dict[str, Tensor]) -> None:
+    stores = _filled(recording, request)
+    for name, total in totals.items():
+        for block, part in _blocks(stores.pop(name, []), recording, request.budget // 2):
+            total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
+            later = part[:, :, len(part) :]
+            total[:, block.stop :, :, block] = later.permute(3, 2, 1, 0)
+
+
+def _norms(recording: Recording, request: Request, totals: dict[str, Tensor]) -> None:
+    stores = _filled(recording, request)
+    for name, total in totals.items():
+        for _, part in _blocks(stores.pop(name, []), recording, request.budget // 2):
+            squares = part.square_().sum(0)  # (K, n, K)
+            total += squares.sum(1)
+            total += squares[:, len(part) :].sum(1).mT
+        total.sqrt_()
+
+
+def _blocks(
+    stores: Sequence[Store | Rows], recording: Recording, share: int
+) -> Iterator[tuple[slice, Tensor]]:
+    """Yield some inputs after another, with their part of the full kernel.
+
+    The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
+    left out follows from symmetry.
+
+    Args:
+        stores: what is kept of the parameters.
+        recording: the forward pass.
+        share: bytes for the part, and for what is made on the way.
+
+    Raises:
+        ConfigError: the part of one input does not fit.
+    """
+    N, K = recording.outputs.shape
+    wanted = max(-(-N // GRAM_BLOCKS), -(-GRAM_ROWS // K))
+    one = N * K**2 * 16  # the part, and products or squares
+    size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
+    for block in pieces(N, size):
+        shape = (block.stop - block.start, K, N - block.start, K)
+        part = recording.outputs.new_zeros(shape, dtype=torch.float64)
+        for store in stores:
+            store.add_to(part, block, share // 2)
+        yield block, part
+
+
+def _filled(recording: Recording, request: Request) -> dict[str, list[Store | Rows]]:
+    """Run all sweeps, and return by name what is kept of the parameters."""
     quarter = request.budget // 4
-    stores = _stores(recording, 2 * quarter)
+    stores = _stores(recording, 2 * quarter, quarter)
     for part, of_call in sweeps(recording, quarter):
         for store in stores:
             store.put(part, of_call, quarter)
-    while stores:  # each is freed after its use
-        store = stores.pop()
-        store.add_to(_total(totals, store.unit.name))
-    K = recording.outputs.shape[1]
-    for name, part, rows in _other_rows(recording, request, 2 * quarter):
-        if part != slice(0, K):
-            raise ConfigError(
-                f"budget: the gradients of all outputs by {name!r} need more than half of "
-                f"{megabytes(request.budget)}; raise budget"
-            )
-        add_gram(_total(totals, name), rows.flatten(0, 1))
+    everything = slice(0, recording.outputs.shape[1])
+    for name, _, rows in _other_rows(recording, request, quarter, everything):
+        stores.append(Rows(name, rows))
+    grouped: dict[str, list[Store | Rows]] = {}
+    for store in stores:
+        grouped.setdefault(store.name if request.by_layer else "", []).append(store)
+    return grouped
 
 
-def _stores(recording: Recording, share: int) -> list[Store]:
+def _stores(recording: Recording, share: int, work: int) -> list[Store | Rows]:
     """Choose an order for each unit: the cheapest ones that fit into the share of the budget.
+
+    Args:
+        recording: the forward pass.
+        share: bytes for everything that is kept.
+        work: bytes for what is made on the way.
 
     Raises:
         ConfigError: even the smallest ones do not fit.
     """
     outputs = recording.outputs
     K, item = outputs.shape[1], outputs.element_size()
-    plans = [full_plans(unit, K) for unit in recording.units]
+    plans = [_affordable(unit, K, item, work) for unit in recording.units]
     chosen = [other is not None and other[0] < first[0] for first, other in plans]
 
     def kept(at: int, structured: bool) -> int:
         return item * plans[at][structured][1]
 
     needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
+    needed += item * outputs.numel() * sum(p.numel() for p in recording.others.values())
     swaps = [
         (kept(at, structured) - kept(at, not structured), at)
         for at, structured in enumerate(chosen)
@@ -203,16 +252,29 @@ def _stores(recording: Recording, share: int) -> list[Store]:
     ]
 
 
+def _affordable(
+    unit: Unit, outputs: int, item: int, work: int
+) -> tuple[tuple[float, int], tuple[float, int] | None]:
+    """Return the plans of a unit, without the structured one if it has no space to work."""
+    direct, structured = full_plans(unit, outputs)
+    fits = structured is not None and pairs_fit(unit, outputs, item, work)
+    return direct, structured if fits else None
+
+
 def _other_rows(
-    recording: Recording, request: Request, share: int
+    recording: Recording, request: Request, share: int, outputs: slice | None = None
 ) -> Iterator[tuple[str, slice, Tensor]]:
-    """Yield the names, outputs and Jacobians (N, k, size) of parameters that hooks do not reach."""
+    """Yield the names, outputs and Jacobians (N, k, size) of parameters that hooks do not reach.
+
+    All ``outputs`` at once if they are given, else as many as fit into the share of the budget.
+    """
     if not recording.others:
         return
     N, K = recording.outputs.shape
     size = sum(p.numel() * p.element_size() for p in recording.others.values())
     what = f"the Jacobian of one output by {', '.join(recording.others)}"
-    for part in pieces(K, fitting(share, N * size, K, what)):
+    steps = [outputs] if outputs else pieces(K, fitting(share, N * size, K, what))
+    for part in steps:
         found = by_autograd.rows(request.of, request.x, list(recording.others.values()), part)
         for name, rows in zip(recording.others, found, strict=True):
             yield name, part, rows
@@ -220,6 +282,9 @@ def _other_rows(
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:
     return totals[name] if name in totals else totals[""]
+
+
+FORMS = {"traced": _traced, "full": _full, "diagonal": _diagonal, "norms": _norms}
 
 
 def units_of(network: nn.Module, request: Request, counted: dict[str, nn.Parameter]) -> list[Unit]:
