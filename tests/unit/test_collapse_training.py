@@ -10,6 +10,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.collapse import training
+from finitewidth.experiments.collapse.heat_maps import trained_network
 from finitewidth.experiments.collapse.measuring import Measuring
 from finitewidth.measures import collapse
 from finitewidth.networks.normalised.initial import initial_state
@@ -213,3 +214,14 @@ def test_a_network_that_diverged_has_no_measures():
         )
     assert np.isnan(list(broken.values())).all()
     assert np.isfinite(list(whole.values())).all()
+
+
+def test_kept_weights_give_the_measured_features(tables):
+    """The state in the table, with its running statistics, is that of the last measurement."""
+    weights = tables["weights"]
+    images = training.images_of(digits(), TRAINING["images"])
+    module = trained_network(TRAINING["network"], weights, 1, images.test_x)
+    with torch.no_grad():
+        right = (module(images.test_x).argmax(dim=1) == images.test_y).double().mean()
+    last = tables["measures"].query("epoch == 3 and replica == 1").iloc[0]
+    assert float(right) == pytest.approx(last["test_accuracy"], abs=1.5 / len(images.test_y))
