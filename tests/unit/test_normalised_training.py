@@ -393,7 +393,7 @@ def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tm
     whole = stack(kind)
     expected = train(whole, data, plan, seen)
     store = CheckpointStore(tmp_path, "a")
-    for at in (1, 3, 6, 0):  # number of steps between kills, less one: 2, 6, 13, 14 steps
+    for at in (1, 5, 4, 0):  # after 2, 8, 13 and 14 steps; an epoch has 4
         killed(stack(kind), data, plan, store, at)
     network = stack(kind)
     result = train(network, data, plan, seen, store)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
-from finitewidth.data.select import averaged, channels_first, scaled
+from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.networks.weights import generator
 
@@ -36,7 +36,7 @@ class BalancedImages:
         Raises:
             ConfigError: the numbers of training images of the classes differ, or one is 0.
         """
-        counts = torch.bincount(self.train_y, minlength=self.classes).tolist()
+        counts = torch.bincount(self.train_y.cpu(), minlength=self.classes).tolist()
         if len(set(counts)) != 1 or len(counts) != self.classes or counts[0] == 0:
             raise ConfigError(
                 f"classes = {self.classes}: there are {counts} training images per class; use "
@@ -64,9 +64,10 @@ def balanced_images(
     per_class: int | None = None,
     pool: int = 1,
     size: int | None = None,
+    test: int | None = None,
     device: str = "cpu",
 ) -> BalancedImages:
-    """Take equally many training images of each class, and all test images.
+    """Take equally many training images of each class, and test images.
 
     The images of a class are drawn from a random stream that the name of the dataset determines. A
     smaller choice is part of a larger one.
@@ -78,12 +79,15 @@ def balanced_images(
             unchanged.
         size: afterwards images are resized to ``size`` × ``size`` pixels by bilinear interpolation
             (`resized`); None leaves them unchanged.
+        test: number of test images, with the class shares of the test set; None for all.
         device: where the tensors are stored.
 
     Raises:
-        ConfigError: a class has fewer than ``per_class`` images, ``per_class`` or ``size`` is below
-            one, or ``pool`` does not divide the size of the images.
+        ConfigError: a class has fewer than ``per_class`` images, there are fewer than ``test``
+            test images, ``per_class`` or ``size`` is below one, or ``pool`` does not divide the
+            size of the images.
     """
+    dataset = stratified_subset(dataset, None, test, ("balanced", dataset.name))
     chosen = _chosen(dataset, per_class)
 
     def tensor(images: np.ndarray) -> Tensor:

@@ -49,11 +49,11 @@ class NesterovSGD:
             )
             for number, tensor in zip(self._decayed, decayed, strict=True):
                 change[number] = tensor
-        torch._foreach_mul_(self._velocities, self._momentum)
-        torch._foreach_add_(self._velocities, change)
+        # out of place: half as many calls as in place, and small tensors cost a call each
+        self._velocities = torch._foreach_add(change, self._velocities, alpha=self._momentum)
         steps = torch._foreach_add(change, self._velocities, alpha=self._momentum)
-        torch._foreach_mul_(steps, [rates.view(-1, *[1] * (s.dim() - 1)) for s in steps])
-        torch._foreach_sub_(self._weights, steps)
+        by_replica = [rates.view(-1, *[1] * (step.dim() - 1)) for step in steps]
+        torch._foreach_addcmul_(self._weights, steps, by_replica, value=-1)
 
     def state(self) -> list[Tensor]:
         """Return the velocities, for a checkpoint."""
@@ -61,8 +61,10 @@ class NesterovSGD:
 
     def restore(self, velocities: Sequence[Tensor]) -> None:
         """Restore the velocities that `state` returned."""
-        for tensor, value in zip(self._velocities, velocities, strict=True):
-            tensor.copy_(value)
+        # not copied into the old ones: another order in memory could change the last bits of steps
+        self._velocities = [
+            value.to(tensor.device) for tensor, value in zip(self._weights, velocities, strict=True)
+        ]
 
 
 class Schedule:

@@ -190,8 +190,8 @@ def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
         targets = labels.repeat(replicas)
         flat = F.cross_entropy(outputs.flatten(0, 1), targets, reduction="none")
         return flat.view(replicas, count).mean(dim=1)
-    one_hot = F.one_hot(labels, classes).to(outputs.dtype)
-    return (outputs - one_hot).square().mean(dim=(1, 2)) / 2
+    one_hot = labels[:, None] == torch.arange(classes, device=labels.device)
+    return (outputs - one_hot.to(outputs.dtype)).square().mean(dim=(1, 2)) / 2
 
 
 class _Training:
