@@ -194,6 +194,13 @@ def test_states_that_do_not_fit_are_refused(change):
         StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
 
 
+@pytest.mark.parametrize("wrong", [(6, 3, 8, 8), (6, 1, 8, 9), (1, 8, 8), (6, 64)])
+def test_images_of_another_shape_are_refused(wrong):
+    stack, _, _ = made("resnet")
+    with pytest.raises(ConfigError, match=r"^images: .*\(C, H, W\) = \(1, 8, 8\)"):
+        stack.forward(torch.zeros(wrong, dtype=torch.float64), training=False)
+
+
 @EACH
 @pytest.mark.parametrize("of", ["outputs", "features"])
 def test_the_kernel_of_a_state_is_that_of_the_gradients_of_the_stack(case, of):

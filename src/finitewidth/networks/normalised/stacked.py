@@ -30,18 +30,24 @@ class StackedNetwork:
     the same. A replica has the values it has alone up to rounding, not bit for bit.
 
     Attributes:
-        parameters: name in the plain network's state -> (R, *shape), leaves with gradients.
-        buffers: running means and variances and counts of batches, (R, *shape).
+        parameters: name in the plain network's state -> (R, *shape), leaves with gradients. Change
+            them in place.
+        buffers: running means and variances and counts of batches, (R, *shape). `forward` changes
+            them in place.
         replicas: R.
     """
 
     def __init__(
-        self, module: NormalisedNetwork, parameters: dict[str, Tensor], buffers: dict[str, Tensor]
+        self,
+        module: NormalisedNetwork,
+        shape: tuple[int, int, int],
+        parameters: dict[str, Tensor],
+        buffers: dict[str, Tensor],
     ) -> None:
-        self.parameters, self.buffers = parameters, buffers
+        self.parameters, self.buffers, self._shape = parameters, buffers, tuple(shape)
         self.replicas = len(next(iter(parameters.values())))
         self._names = list(module.state_dict())
-        self._counts = [tensor for name, tensor in buffers.items() if name.endswith(COUNT)]
+        self._counts = [name for name in buffers if name.endswith(COUNT)]
         self._features = self._sequence(module.features, "features")
 
     @classmethod
@@ -81,6 +87,7 @@ class StackedNetwork:
         trained = dict(module.named_parameters())
         return cls(
             module,
+            shape,
             {name: stacks[name].requires_grad_() for name in stacks if name in trained},
             {name: stacks[name] for name in stacks if name not in trained},
         )
@@ -95,9 +102,17 @@ class StackedNetwork:
 
         Returns:
             Features (R, b, n) and outputs (R, b, classes).
+
+        Raises:
+            ConfigError: the images have another shape.
         """
+        if x.shape[1:] != self._shape:
+            raise ConfigError(
+                f"images: their shape is {tuple(x.shape)}; it must be (b, C, H, W) with "
+                f"(C, H, W) = {self._shape}, the same images for all networks"
+            )
         if training:
-            torch._foreach_add_(self._counts, 1)
+            torch._foreach_add_([self.buffers[name] for name in self._counts], 1)
         features = self._features(_channels_last(x), training)
         outputs = self._dense(features, "head")
         return features.mT, outputs.mT
