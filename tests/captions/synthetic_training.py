@@ -79,7 +79,23 @@ def descents(effect, biases=(1.0, 0.0)):
     }
 
 
+def control(effect):
+    """The same networks at two rates; effect: at their own rate ordered networks train best."""
+    tables = {}
+    for activation, rule in product(("tanh", "relu"), ("common", "scaled")):
+        own = descents(effect, biases=(1.0,))
+        networks = own["networks"].assign(rate=1e-5 if rule == "common" else 0.01)
+        if rule == "scaled":
+            networks = networks[networks["map"] == "shown"].assign(eta_lambda=1.0)
+            networks["lowest_loss"] *= networks["sigma_w2"] / 3 if effect else 1
+            own["changes"] = own["changes"].query("map == 'shown'")
+        for name, table in (own | {"networks": networks}).items():
+            tables[f"{activation}_{rule}_{name}"] = table.assign(activation=activation)
+    return tables
+
+
 TABLES = {
+    "trust_extra_scaled": control,
     **{f"trust_fig{number}": descents for number in (3, 4, 8, 9, 10, 11)},
     "beyond_fig4": training,
     "thesis_fig2_5": lambda effect: {"kernels": kernels(effect)},

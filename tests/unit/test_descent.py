@@ -375,9 +375,11 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
                 kills += 1
     assert kills > 4
     assert found == whole
-    with caplog.at_level(logging.INFO, "finitewidth"):
+    with caplog.at_level(logging.INFO, "finitewidth"), monkeypatch.context() as patch:
+        patch.setattr(Passes, "gradient", killed_after(0))  # nothing is computed again
         assert descended(stack, data, **plan) == whole
-    assert "continuing after" in caplog.text
+    assert "finished in an earlier run" in caplog.text
+    assert descent.finished(store) == whole
 
 
 @pytest.mark.parametrize("stages", [2, 3, 7, 20, 60])
@@ -447,6 +449,9 @@ def test_adam_is_that_of_torch_on_each_network(tmp_path, activation):
     with pytest.raises(KilledError):
         adam(stack, x, y, observe=failing, **words)
     resumed = adam(stack, x, y, observe=observe, **words)
+    again = adam(stack, x, y, observe=None, **words)  # the result is read, nothing is observed
+    assert [row["time"] for row in again] == [0, 3, 8]
+    assert torch.equal(again[-1]["first"], resumed[-1]["first"])
     alone = adam(stack.select([1]), x, y, rate=1e-3, times=times, observe=observe)
     for whole, one, two in zip(found, resumed, alone, strict=True):
         assert torch.equal(whole["first"], one["first"])

@@ -9,6 +9,7 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import LOG
 from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
+from finitewidth.training.finished import newest, result_of, save_result
 from finitewidth.training.fully_connected import Passes, Stack
 
 BETAS = (0.9, 0.999)
@@ -38,7 +39,7 @@ def adam(
         rate: common to all networks.
         times: numbers of steps after which to observe, ascending; the last one ends the training.
         observe: what to keep, of the networks and the number of steps. It must not change them.
-        checkpoints: where to store checkpoints; None for none.
+        checkpoints: where to store checkpoints, and at last what was observed; None for none.
         checkpoint_seconds: time between two checkpoints.
 
     Returns:
@@ -50,9 +51,12 @@ def adam(
     """
     if not times or list(times) != sorted(set(times)) or times[0] < 0:
         raise ConfigError(f"times = {list(times)}: must be ascending and not negative")
+    state = newest(checkpoints)
+    if (result := result_of(state)) is not None:
+        return result
     stack = stack.copy()
     optimiser = torch.optim.Adam(stack.parameters, lr=rate, betas=BETAS, eps=EPSILON, foreach=True)
-    done, observed = _resume(stack, optimiser, checkpoints)
+    done, observed = _restored(stack, optimiser, state)
     passes = Passes(stack, x, y)
     for tensor in stack.parameters:
         tensor.grad = torch.empty_like(tensor)
@@ -68,16 +72,14 @@ def adam(
             passes.forward()
             passes.gradient(out=[tensor.grad for tensor in stack.parameters])
             optimiser.step()
+    save_result(checkpoints, times[-1] + 1, observed)
     return observed
 
 
-def _resume(
-    stack: Stack, optimiser: torch.optim.Adam, checkpoints: CheckpointStore | None
+def _restored(
+    stack: Stack, optimiser: torch.optim.Adam, state: dict[str, Any] | None
 ) -> tuple[int, list[Observed]]:
     """Restore weights and moments; return the number of steps made and what was observed."""
-    state, complaints = checkpoints.latest() if checkpoints else (None, [])
-    for complaint in complaints:
-        LOG.warning("%s", complaint)
     if state is None:
         return 0, []
     for tensor, value in zip(stack.parameters, state["parameters"], strict=True):

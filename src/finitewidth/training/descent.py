@@ -17,6 +17,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import LOG
 from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
 from finitewidth.training.descent_run import Clocks, Kernel, Plan, Run
+from finitewidth.training.finished import newest, result_of, save_result
 from finitewidth.training.flow import descend_by_flow
 from finitewidth.training.fully_connected import Stack
 from finitewidth.training.graded import descend_by_steps
@@ -33,9 +34,9 @@ class Descent:
         snapshots: one row per network and recorded time that it reached: ``replica`` (its number in
             the stack), ``time``, ``loss``, ``change`` (norm of the change of its tangent kernel
             over that of the kernel at time 0, Frobenius), ``eta_lambda`` (rate times lambda_max).
-        ends: one row per network: ``replica``; ``method`` (``steps``, ``graded``, ``flow`` or
-            ``flow, then graded``); ``steps_taken``; ``gradients`` computed; ``largest_jump``, the
-            steps made at once; ``first_loss``, ``lowest_loss``, ``last_loss``; ``stop_window``,
+        ends: one row per network: ``replica``; its ``rate``; ``method`` (``steps``, ``graded``,
+            ``flow`` or ``flow, then graded``); ``steps_taken``; ``gradients`` computed;
+            ``largest_jump``, the steps made at once; ``first_loss``, ``lowest_loss``, ``last_loss``; ``stop_window``,
             ``stop_each``, the steps at which the two readings of the rule stop it, -1 if they did
             not before it ended; ``eta_lambda_start``, ``eta_lambda_end``, ``eta_lambda_max``, the
             largest at recorded times; ``exceeded``, whether this was above 2; ``diverged``,
@@ -65,8 +66,8 @@ def descend(
         plan: what is done.
         kernel: computes the traced kernels (R, S, S) on x of the stack that it is given, in
             float64. It is called at time 0 with all networks, and later with those that are due.
-        checkpoints: where to store checkpoints, by an identity that settings, data and code
-            determine; None for none.
+        checkpoints: where to store checkpoints and at last the result, by an identity that
+            settings, data and code determine; None for none.
         checkpoint_seconds: time between two checkpoints.
 
     Raises:
@@ -75,6 +76,9 @@ def descend(
     """
     if plan.mode == "flow" and stack.activation != "tanh":
         raise ConfigError(f"mode: flow is for tanh, not for {stack.activation}; use graded")
+    state = newest(checkpoints)
+    if (result := result_of(state)) is not None:
+        return Descent(**result)
     run = Run(plan, stack, x, y, kernel)
     times = SavingTimes(checkpoint_seconds) if checkpoints else None
 
@@ -83,15 +87,29 @@ def descend(
             with times.saving():
                 checkpoints.save(int(run.clocks.gradients.sum()), state_of(run))
 
-    resumed = checkpoints is not None and _resume(run, checkpoints)
-    phases = PHASES[plan.mode]
+    if state is not None:
+        restore(run, state)
+        LOG.info("continuing after %d gradients", int(run.clocks.gradients.sum()))
+    phases, resumed = PHASES[plan.mode], None if state is None else run.phase
     for number in range(run.phase, len(phases)):
-        if not (resumed and number == run.phase):
+        if number != resumed:
             run.begin(number, phases[number])
         _carry_out(run, phases[number], saved)
     run.ends.sort(key=lambda row: row["replica"])
     run.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
-    return Descent(run.snapshots, run.ends)
+    result = Descent(run.snapshots, run.ends)
+    save_result(checkpoints, int(run.clocks.gradients.sum()) + 1, vars(result))
+    return result
+
+
+def finished(checkpoints: CheckpointStore | None) -> Descent | None:
+    """Return the result of a descent that an earlier run has finished; None if there is none.
+
+    Args:
+        checkpoints: those given to `descend`; None for none.
+    """
+    result = result_of(newest(checkpoints))
+    return None if result is None else Descent(**result)
 
 
 def _carry_out(run: Run, phase: str, saved: Callable[[], None]) -> None:
@@ -103,20 +121,10 @@ def _carry_out(run: Run, phase: str, saved: Callable[[], None]) -> None:
         descend_by_steps(run, run.plan.cap if phase == "graded" else 0.0, saved)
 
 
-def _resume(run: Run, checkpoints: CheckpointStore) -> bool:
-    state, complaints = checkpoints.latest()
-    for complaint in complaints:
-        LOG.warning("%s", complaint)
-    if state is None:
-        return False
-    restore(run, state)
-    LOG.info("continuing after %d gradients", int(run.clocks.gradients.sum()))
-    return True
-
-
 def state_of(run: Run) -> dict[str, Any]:
     """Return the state of a run as tensors and plain values, for a checkpoint."""
     return {
+        "rates": torch.from_numpy(run.rates),
         "places": torch.from_numpy(run.places),
         "stack": run.stack.parameters,
         "waiting": {
@@ -142,6 +150,7 @@ def restore(run: Run, state: dict[str, Any]) -> None:
     def stack(parameters: list[Tensor]) -> Stack:
         return run.initial.with_parameters([tensor.to(device) for tensor in parameters])
 
+    run.rates = state["rates"].numpy()
     run.places, run.stack = state["places"].numpy(), stack(state["stack"])
     run.waiting = {
         name: [(places.numpy(), stack(parameters)) for places, parameters in parked]

@@ -14,6 +14,7 @@ from finitewidth.training.stopping import NEVER, READINGS, Stops
 
 MODES = ("steps", "graded", "flow")
 START_ITERATIONS = 30  # of the power iteration, at the start
+RATE_ITERATIONS = 100  # for a rate that is set by the largest eigenvalue
 RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
 Kernel = Callable[[Stack], Tensor]  # traced tangent kernels (R, S, S) of a stack, in float64
 
@@ -153,9 +154,7 @@ class Run:
         self.places, self.stack = np.arange(replicas), self.initial.copy()
         self.stops = Stops(replicas, plan.fall, plan.patience)
         self.clocks = Clocks.started(replicas)
-        start = torch.randn(self.y.shape, generator=torch.Generator().manual_seed(0))
-        start = (start / start.norm()).to(self.stack.weights[0])
-        self.vectors = start.expand(replicas, *start.shape).clone()
+        self.vectors = _first_vectors(self.stack, self.y)
 
     def arrive(self, at: np.ndarray, losses: np.ndarray) -> np.ndarray:
         """Take account of the losses of networks that have reached a new point.
@@ -220,6 +219,7 @@ class Run:
         stops, clocks = self.stops, self.clocks
         return {
             "replica": place,
+            "rate": float(self.rates[place]),
             "method": self._method(place),
             "steps_taken": int(clocks.time[place]),
             "gradients": int(clocks.gradients[place]),
@@ -284,3 +284,28 @@ class Run:
             if parked:
                 self.stack = joined([stack for _, stack in parked]).select(order)
         self.phase, self.count, self.solver = number, 0, {}
+
+
+def largest_eigenvalues(
+    stack: Stack, x: Tensor, y: Tensor, iterations: int = RATE_ITERATIONS
+) -> np.ndarray:
+    """Estimate lambda_max of the tangent kernel over S of each network of a stack, (R,).
+
+    Gradient descent is stable up to a rate of 2/lambda_max.
+
+    Args:
+        stack: the networks.
+        x: inputs, (S, n_0).
+        y: targets, (S, K).
+        iterations: of the power iteration, which approaches the eigenvalue from below.
+    """
+    passes = Passes(stack, x, y)
+    passes.forward()
+    return passes.largest_eigenvalue(_first_vectors(stack, y), iterations)[0]
+
+
+def _first_vectors(stack: Stack, y: Tensor) -> Tensor:
+    """Return the vectors (R, S, K) from which power iterations start, the same for all networks."""
+    start = torch.randn(y.shape, generator=torch.Generator().manual_seed(0))
+    start = (start / start.norm()).to(stack.weights[0])
+    return start.expand(stack.replicas, *start.shape).clone()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.captions.facts import Tables, trained
+from finitewidth.captions.facts import Tables, scaled, trained
 from finitewidth.captions.facts.rows import (
     ends_of,
     falls,
@@ -32,6 +32,7 @@ NEAR_BORDER = 0.01  # relative distance up to which a weight variance of a map i
 trust_fig3 = trust_fig4 = trained.at_the_end
 trust_fig8 = trust_fig9 = trained.by_time
 trust_fig10 = trust_fig11 = trained.by_width
+trust_extra_scaled = scaled.control
 
 
 def trust_fig1(tables: Tables) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import alignment, block_means, gap
 from finitewidth.training.adam import adam
+from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.fully_connected import Draw, Passes, Stack, initial_stack
 
 NAME = "beyond/training"
@@ -29,7 +30,11 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
 DIGITS = 6  # of the entries of kernels in the table
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Train networks by full-batch Adam, and follow their losses and the blocks of their kernels.
 
     All biases are 0 at the start; they are trained and counted. The loss is 1/(2S) sum_s
@@ -43,6 +48,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             first), ``per_class`` (training images of each class in the kernel), ``maps`` (those of
             ``times`` at which kernels are kept), ``device`` (``cpu``, ``cuda`` or ``auto``; ``cpu``
             if it is left out).
+        checkpoints: where to store the checkpoints of each network and what was observed of it;
+            None for none.
 
     Returns:
         ``rows``: sigma_w2, seed, step, diagonal, same_class, same_class_with_diagonal, other_class,
@@ -58,6 +65,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Raises:
         ConfigError: there are fewer images than wanted, or the device is not available.
+        ResultError: a checkpoint cannot be written.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     data = stratified_subset(inputs["data"], settings["train"], settings["test"], (NAME,))
@@ -66,7 +74,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     kernels: list[pd.DataFrame] = []
     for sigma_w2 in settings["sigma_w2"]:
         for seed in range(settings["runs"]):
-            found = _train(images, float(sigma_w2), seed, settings)
+            found = _train(images, float(sigma_w2), seed, settings, checkpoints)
             for step, observed in zip(settings["times"], found, strict=True):
                 place = {"sigma_w2": float(sigma_w2), "step": step}
                 rows.append({"sigma_w2": float(sigma_w2), "seed": seed, "step": step,
@@ -119,7 +127,11 @@ def _tensors(
 
 
 def _train(
-    images: _Images, sigma_w2: float, seed: int, settings: Mapping[str, Any]
+    images: _Images,
+    sigma_w2: float,
+    seed: int,
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None,
 ) -> list[dict[str, Any]]:
     """Train one network; return what `_observed` found at each of ``times``."""
     x, y = images.train
@@ -130,7 +142,13 @@ def _train(
     def observe(now: Stack, step: int) -> dict[str, Any]:
         return _observed(now, images, keep=step in settings["maps"])
 
-    return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe)
+    stored = {} if checkpoints is None else {
+        "checkpoints": checkpoints.store(f"sigma_w2 {sigma_w2}, seed {seed}"),
+        "checkpoint_seconds": checkpoints.seconds,
+    }  # fmt: skip
+    return adam(
+        stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe, **stored
+    )
 
 
 def _observed(stack: Stack, images: _Images, *, keep: bool) -> dict[str, Any]:

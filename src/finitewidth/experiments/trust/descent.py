@@ -1,7 +1,8 @@
 """Change of the tangent kernel in gradient descent: `trust_descent_tanh`, `trust_descent_relu`.
 
 ``trust`` Figures 3, 4 and 8 to 11 show these networks: at the end of training, after fewer steps,
-and by width.
+and by width. `trust_descent_scaled_tanh` and `trust_descent_scaled_relu` train the same networks at
+a rate of their own each, for `trust_extra_scaled`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,31 +18,41 @@ from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.training.descent import Descent, descend
-from finitewidth.training.descent_run import Plan
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.descent import Descent, descend, finished
+from finitewidth.training.descent_run import Plan, largest_eigenvalues
 from finitewidth.training.fully_connected import Draw, Stack, in_span_of_inputs, initial_stack
 
 NAME = "trust/descent"
 KEPT = (
-    "steps_taken", "method", "gradients", "first_loss", "lowest_loss", "stop_window", "stop_each",
-    "diverged",
+    "rate", "steps_taken", "method", "gradients", "first_loss", "lowest_loss", "stop_window",
+    "stop_each", "diverged",
 )  # fmt: skip
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Descend in every cell (sigma_w^2, L) of every map, and record the traced kernel.
 
     The loss is 1/(2S) sum_s |f(x_s) - y_s|^2 over S images with one output per class. Networks of
-    one seed share their standard normal numbers over sigma_w^2.
+    one seed share their standard normal numbers over sigma_w^2, and have the same initial weights
+    whatever the rates are.
 
     Args:
         inputs: ``data``, the dataset.
         settings: ``activation``, ``samples`` (S), ``runs`` (seeds 0, 1, ...), ``widths``,
             ``widest`` (``runs`` at the largest width), ``width`` (at which all of ``sigma_b2`` are
             used; only the first is at others), ``sigma_b2``, ``sigma_w2``, ``depths``, ``steps``,
+            ``rate_rule`` (``common``: all networks have the rate ``rate``; ``scaled``: ``rate`` is
+            in units of 1/lambda_max of each network at its start; ``common`` if it is left out),
             ``rate``, ``times``, ``stop``, ``fall``, ``patience``, ``mode``, ``cap``, ``share``
             (see `finitewidth.training.descent_run.Plan`), ``device`` (``cpu``, ``cuda`` or
             ``auto``; ``cpu`` if it is left out).
+        checkpoints: where to store the checkpoints of each stack, the networks of one map and one
+            depth, and its result; None for none.
 
     Returns:
         ``changes``: activation, map (``shown`` at ``width``, ``width`` at others), sigma_b2,
@@ -50,7 +61,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         measured, smaller if it had stopped), change (norm of the change of its traced kernel over
         that of the kernel at the start, Frobenius), loss, eta_lambda. After a divergence these
         three are nan.
-        ``networks``: the same first seven, steps_taken, method, gradients,
+        ``networks``: the same first seven, rate, steps_taken, method, gradients,
         first_loss, lowest_loss, constant_loss (of the best constant output), stop_window and
         stop_each (steps at which the two readings of the rule stop it, -1 if not before its end),
         eta_lambda (rate times lambda_max at the start), exceeds (whether this is above 2),
@@ -59,6 +70,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Raises:
         ConfigError: there are fewer images than wanted, or the device is not available.
+        ResultError: a checkpoint cannot be written.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     x, y = images(inputs["data"], settings["samples"])
@@ -67,7 +79,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     for sigma_b2, width in maps(settings):
         for depth in settings["depths"]:
             draws = drawn(settings, sigma_b2, width)
-            found = _descended(x, y, settings, draws, width, depth, device)
+            found = _descended(x, y, settings, draws, width, depth, device, checkpoints)
             for place, draw in enumerate(draws):
                 cell = {
                     "activation": settings["activation"],
@@ -129,8 +141,13 @@ def _descended(
     width: int,
     depth: int,
     device: str,
+    checkpoints: Checkpoints | None,
 ) -> Descent:
     """The descents of all networks of one width and depth, on a device."""
+    part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
+    store = checkpoints.store(part) if checkpoints else None
+    if (earlier := finished(store)) is not None:
+        return earlier
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
     stack, x = in_span_of_inputs(initial_stack((NAME, activation), draws, widths, activation), x)
@@ -143,11 +160,26 @@ def _descended(
 
     chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
     plan = Plan(
-        rates=(settings["rate"],) * stack.replicas,
+        rates=rates(stack, x, y, settings),
         times=tuple(settings["times"]),
         **{name: settings[name] for name in chosen},
     )
-    return descend(stack, x, y, plan, kernel)
+    seconds = checkpoints.seconds if checkpoints else 0.0
+    return descend(stack, x, y, plan, kernel, store, seconds)
+
+
+def rates(stack: Stack, x: Tensor, y: Tensor, settings: Mapping[str, Any]) -> tuple[float, ...]:
+    """Rate of each network of a stack, (R,), by ``rate_rule``.
+
+    Args:
+        stack: the initial networks.
+        x: inputs, (S, n_0).
+        y: targets, (S, K).
+        settings: as of `measure`.
+    """
+    if settings.get("rate_rule", "common") == "common":
+        return (settings["rate"],) * stack.replicas
+    return tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
 
 
 def _ended(end: Mapping[str, Any], y: Tensor) -> dict[str, Any]:
