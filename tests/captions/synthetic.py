@@ -7,7 +7,12 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from tests.captions import synthetic_thesis, synthetic_training
+from tests.captions import (
+    synthetic_collapse,
+    synthetic_collapse_flow,
+    synthetic_thesis,
+    synthetic_training,
+)
 
 FEW, MANY = "paper", "many"
 DEPTHS = (2, 4, 8, 12, 16, 20)
@@ -467,6 +472,8 @@ TABLES = {
     "npf_extra_energy": energy,
     "npf_extra_limits": relu_limits,
     "npf_extra_theory": theory,
+    **synthetic_collapse.TABLES,
+    **synthetic_collapse_flow.TABLES,
     **synthetic_thesis.TABLES,
     **synthetic_training.TABLES,
 }

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.captions import synthetic_collapse, synthetic_collapse_flow
 from tests.captions.literals import inspect
 from tests.captions.rendering import caption_of, refuse_flaws, template_of
 from tests.captions.synthetic import TABLES
@@ -78,6 +79,7 @@ TRAINED = {
     (8, 9): ["chaotic networks change early", "keeps its last value"],
     (10, 11): ["falls from width to width", "A cross marks", "At every width deep chaotic"],
 }  # fmt: skip
+SEEN |= synthetic_collapse.SEEN | synthetic_collapse_flow.SEEN
 SEEN |= {f"trust_fig{number}": said for numbers, said in TRAINED.items() for number in numbers}
 PLAIN = (bool, int, float, str, type(None))
 

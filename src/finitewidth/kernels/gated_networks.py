@@ -193,15 +193,23 @@ def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
     Raises:
         ConfigError: they cannot be broadcast.
     """
-    if len(set(map(tuple, leading))) < 2:  # torch needs much longer to find that out
-        return
     try:
-        torch.broadcast_shapes(*leading)
+        common_axes(*leading)
     except RuntimeError as error:
         shapes = ", ".join(str(tuple(shape)) for shape in leading)
         raise ConfigError(
             f"{argument}: the replica axes {shapes} cannot be broadcast; make them equal or 1"
         ) from error
+
+
+def common_axes(*leading: Sequence[int]) -> tuple[int, ...]:
+    """Return the axes to which leading axes are broadcast; equal ones need no torch, which is slow.
+
+    Raises:
+        RuntimeError: they cannot be broadcast.
+    """
+    different = set(map(tuple, leading))
+    return different.pop() if len(different) == 1 else tuple(torch.broadcast_shapes(*leading))
 
 
 def check_gates(gates: Sequence[Tensor]) -> None:

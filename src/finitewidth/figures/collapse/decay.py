@@ -57,6 +57,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure = Figure(figsize=(WIDTH, 2 * HEIGHT + LEGEND), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.04, wspace=0.02, hspace=0.02)
     grid = figure.add_gridspec(2, len(panels), width_ratios=widths)
+    room = 1.05 + 0.12 * rows.loc[rows["panel"] == "rank", "data"].value_counts().max()
     for line, (quantity, label) in enumerate(QUANTITIES.items()):
         shown = rows.loc[rows["panel"].isin(panels), quantity]
         low, high = min(0.0, float(shown.min())), float(shown.max())
@@ -65,7 +66,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             across = "rate" if panel == "plain" else "tau"
             _points(axis, rows[rows["panel"] == panel], across, quantity)
             # the room above NC3 is for the rank correlations
-            axis.set_ylim(1.05 * low, max(1.02, (1.2 if line == 0 else 1.05) * high))
+            axis.set_ylim(1.05 * low, max(1.02, (room if line == 0 else 1.05) * high))
             tidy(axis, _title(panel, settings) if line == 0 else "")
             if place:
                 axis.tick_params(labelleft=False)
@@ -108,7 +109,7 @@ def _points(axis: Axes, rows: pd.DataFrame, across: str, quantity: str) -> None:
 def _ranks(axis: Axes, ranks: pd.DataFrame) -> None:
     """Write rank correlations at the upper right, where NC3 is seldom."""
     lines = []
-    for row in ranks.itertuples():
+    for row in ranks.dropna(subset=["rank_correlation"]).itertuples():
         inits = [NAMES.get(name, name) for name in re.findall(r"[a-z]+", str(row.inits))]
         value = f"{row.rank_correlation:.2f}".replace("-", "\N{MINUS SIGN}")
         lines.append(rf"$\rho$ = {value}: {', '.join(inits)}")

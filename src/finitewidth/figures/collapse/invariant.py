@@ -172,7 +172,9 @@ def _log(axis: Axes) -> None:
     axis.yaxis.set_minor_formatter(NullFormatter())
     low, high = axis.get_ylim()
     if high < NARROW * low:
-        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        short = high < 10 * low
+        ticks = MaxNLocator(4, steps=(1, 2, 5, 10)) if short else LogLocator(subs=(1, 2, 5))
+        axis.yaxis.set_major_locator(ticks)
         axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
@@ -261,12 +263,12 @@ def _legend(axis: Axes, picks: pd.DataFrame, columns: int) -> None:
         for init in INITS:
             own = picks[(picks["init"] == init) & (picks["model"] == model)]
             if len(own):
-                handles.append(Line2D([], [], color=look.colours[init], label=_named(own.iloc[0]),
-                                      linewidth=1.1, **look.marker(init, markersize=4)))  # fmt: skip
+                drawn = {"color": look.colours[init], "linewidth": 1.1, **look.marker(init)}
+                handles.append(Line2D([], [], markersize=4, label=_named(own.iloc[0]), **drawn))
     axis.axis("off")
     found = axis.legend(
-        handles=handles, loc="center", ncols=columns, fontsize=SMALL, handlelength=1.8, handletextpad=0.5,
-        labelspacing=0.35, borderaxespad=0, columnspacing=3,
+        handles=handles, loc="center", ncols=columns, fontsize=SMALL, handlelength=1.8,
+        handletextpad=0.5, labelspacing=0.35, borderaxespad=0, columnspacing=3,
         title=r"test accuracy, $A = A(\Theta^h, Y^{\mathsf{T}}Y)$, initial rate",
         title_fontsize=SMALL,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.gated_networks import check_network
+from finitewidth.kernels.gated_networks import check_network, common_axes
 from finitewidth.kernels.trained.budget import fitting, pieces
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
@@ -124,7 +124,7 @@ def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor,
         ConfigError: the shapes do not match.
     """
     check_network(x, network.weights, network.biases)
-    leading = torch.broadcast_shapes(x.shape[:-2], network.replicas)
+    leading = common_axes(x.shape[:-2], network.replicas)
 
     def flat(tensor: Tensor, own: int) -> Tensor:
         axes = tensor.shape[tensor.dim() - own :]
@@ -132,7 +132,7 @@ def stacked(network: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor,
 
     weights = [flat(weight, 2) for weight in network.weights]
     biases = network.biases and [flat(bias, 1) for bias in network.biases]
-    return replace(network, weights=weights, biases=biases), flat(x, 2), tuple(leading)
+    return replace(network, weights=weights, biases=biases), flat(x, 2), leading
 
 
 def forward(

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.gated_networks import check_network
+from finitewidth.kernels.gated_networks import check_network, common_axes
 from finitewidth.kernels.ntk_init.activations import (
     RELU,
     TANH,
@@ -66,7 +66,7 @@ class FullyConnected:
     @property
     def replicas(self) -> tuple[int, ...]:
         """Return the leading axes, (R,) for a stack and () for one network."""
-        return torch.broadcast_shapes(*(weight.shape[:-2] for weight in self.weights))
+        return common_axes(*(weight.shape[:-2] for weight in self.weights))
 
     def without_output(self) -> "FullyConnected":
         """Return the network whose outputs are the features x_(L-1), the last hidden layer.
@@ -98,9 +98,10 @@ def as_fully_connected(network: nn.Module) -> FullyConnected | None:
     linear = [(name, module) for name, module in modules if type(module) is nn.Linear]
     if not linear or modules[0][1] is not linear[0][1] or not all(map(_plain, linear)):
         return None
-    if len({id(p) for _, module in linear for p in module.parameters()}) < sum(
-        len(list(module.parameters())) for _, module in linear
-    ):
+    parameters = [
+        id(p) for _, module in linear for p in module._parameters.values() if p is not None
+    ]
+    if len(set(parameters)) < len(parameters):
         return None
     activation = _common_activation([module for _, module in modules])
     with_bias = {module.bias is not None for _, module in linear}
@@ -127,7 +128,7 @@ def _plain(named: tuple[str, nn.Module]) -> bool:
     """Tell whether a linear layer has its own parameters, all trainable."""
     module = named[1]
     names = set(module._parameters) == {"weight", "bias"}
-    return names and all(p.requires_grad for p in module.parameters())
+    return names and all(p is None or p.requires_grad for p in module._parameters.values())
 
 
 def _has_hooks(module: nn.Module) -> bool:
