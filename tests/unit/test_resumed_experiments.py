@@ -1,120 +1,86 @@
-"""`trust_descent_*` and `beyond_training` continue from checkpoints, with the same tables."""
+"""Experiments that continue from checkpoints, and that make arrays beside tables."""
 
-import itertools
+import sys
+from types import ModuleType
 
+import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.test_beyond_training import SETTINGS
-from tests.unit.test_trust_descent import RELU
 
-from finitewidth.common.declarations import read_papers
-from finitewidth.common.provenance import base_seed
-from finitewidth.data.bundled import digits
-from finitewidth.experiments.beyond import training
-from finitewidth.experiments.trust import descent
-from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
-from finitewidth.training.fully_connected import Passes
+from finitewidth.common import result_files
+from finitewidth.common.references import table_file
+from finitewidth.experiments.job import run_experiment
+from finitewidth.pipeline.finished_checkpoints import clear_finished
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-DESCENT = RELU | {"steps": 20, "times": [10], "sigma_w2": [1, 3], "depths": [2, 4]}
-CASES = {
-    "common": (descent, DESCENT),
-    "scaled": (descent, DESCENT | {"rate_rule": "scaled", "rate": 1.0, "mode": "steps"}),
-    "flow": (descent, DESCENT | {"activation": "tanh", "mode": "flow", "steps": 200,
-                                 "sigma_b2": [1], "widths": [6], "depths": [2, 3]}),
-    "adam": (training, SETTINGS | {"runs": 1}),
-}  # fmt: skip
+MODULE = "an_experiment_of_two_parts"
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
+@pytest.fixture
+def parts(monkeypatch):
+    """Parts computed so far, by an experiment of two parts."""
+    computed = []
+
+    def measure(inputs, settings, checkpoints):
+        values = []
+        for part in ("first", "second"):
+            store = checkpoints.store(part)
+            state, _ = store.latest()
+            if state is None:
+                computed.append(part)
+                state = {"value": settings["value"] + len(part)}
+                store.save(1, state)
+            values.append(state["value"])
+        return {"rows": pd.DataFrame({"value": values}), "weights": {"a/b.c": np.array(values)}}
+
+    module = ModuleType(MODULE)
+    module.measure = measure
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    return computed
 
 
-def run(case, checkpoints=None):
-    module, settings = CASES[case]
-    with base_seed(0):
-        return module.measure({"data": digits()}, settings, checkpoints)
+def run(folder, settings, seed=0, code="code"):
+    outputs = {
+        "rows": str(folder / "p/experiments/e_rows.csv"),
+        "weights": str(folder / "p/experiments/e_weights.npz"),
+        "provenance": str(folder / "p/experiments/e_provenance.json"),
+    }
+    run_experiment(MODULE, {}, outputs, settings, code, 1, seed,
+                   checkpoints=str(folder / ".checkpoints"))  # fmt: skip
+    return outputs
 
 
-def same(found, wanted):
-    assert found.keys() == wanted.keys()
-    for name, table in wanted.items():
-        pd.testing.assert_frame_equal(found[name], table, check_exact=True)
+def test_finished_parts_are_not_computed_again(tmp_path, parts, monkeypatch):
+    settings, save = {"value": 3}, result_files.write_table
+
+    def killed(path, rows):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(result_files, "write_table", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, settings)
+    assert parts == ["first", "second"]
+    monkeypatch.setattr(result_files, "write_table", save)
+    outputs = run(tmp_path, settings)
+    assert parts == ["first", "second"]
+    assert result_files.read_table(outputs["rows"])["value"].tolist() == [8, 9]
+    assert result_files.read_arrays(outputs["weights"])["a/b.c"].tolist() == [8, 9]
 
 
-def counted(method, allowed, after=False):
-    """A replacement of a method that raises at the call after ``allowed`` ones, and their list."""
-    calls = []
-
-    def replacement(self, *args, **words):
-        if len(calls) == allowed and not after:
-            raise KilledError
-        calls.append(1)
-        found = method(self, *args, **words)
-        if len(calls) > allowed:
-            raise KilledError
-        return found
-
-    return replacement, calls
+@pytest.mark.parametrize("other", [{"settings": {"value": 4}}, {"seed": 1}, {"code": "other"}])
+def test_other_settings_seed_or_code_start_anew(tmp_path, parts, other):
+    run(tmp_path, {"value": 3})
+    run(tmp_path, **{"settings": {"value": 3}, **other})
+    assert parts == ["first", "second"] * 2
 
 
-@pytest.fixture(scope="module", params=CASES)
-def undisturbed(request):
-    return request.param, run(request.param)
+def test_checkpoints_of_a_finished_experiment_are_removed(tmp_path, parts):
+    outputs = run(tmp_path, {"value": 3})
+    stamp = result_files.read_json(outputs["provenance"])
+    assert (tmp_path / ".checkpoints" / stamp["fingerprint"]).is_dir()
+    clear_finished(tmp_path)
+    assert not any((tmp_path / ".checkpoints").iterdir())
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_in_saving_again_and_again(tmp_path, undisturbed, after):
-    """Inside stacks and between them: a checkpoint follows every gradient, a result every stack."""
-    case, wanted = undisturbed
-    checkpoints, kills = Checkpoints(tmp_path, "a", -1.0), 0
-    for allowed in itertools.cycle((0, 7, 41, 90)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(CheckpointStore, "save", counted(CheckpointStore.save, allowed, after)[0])
-            try:
-                found = run(case, checkpoints)
-                break
-            except KilledError:
-                kills += 1
-    assert kills > 1
-    same(found, wanted)
-
-
-def test_what_has_ended_is_not_computed_again(tmp_path, undisturbed, monkeypatch):
-    """With rare checkpoints, only results are stored: one per stack or network."""
-    case, wanted = undisturbed
-    checkpoints = Checkpoints(tmp_path, "a", 1e6)
-    with monkeypatch.context() as patch:
-        patch.setattr(CheckpointStore, "save", counted(CheckpointStore.save, 1)[0])
-        with pytest.raises(KilledError):
-            run(case, checkpoints)
-    numbers = []
-    for _ in range(3):
-        replacement, calls = counted(Passes.gradient, 10**9)
-        with monkeypatch.context() as patch:
-            patch.setattr(Passes, "gradient", replacement)
-            same(run(case, checkpoints), wanted)
-        numbers.append(len(calls))
-    assert numbers[0] > 0
-    assert numbers[1:] == [0, 0]
-    whole, calls = counted(Passes.gradient, 10**9)
-    with monkeypatch.context() as patch:
-        patch.setattr(Passes, "gradient", whole)
-        run(case)
-    assert 0 < numbers[0] < len(calls), "the first stack was computed again"
-
-
-def test_parts_have_checkpoints_of_their_own(tmp_path):
-    run("common", Checkpoints(tmp_path, "a", 1e6))
-    assert len(list(tmp_path.rglob("*.pt"))) == 3 * 2  # maps, depths
-    run("adam", Checkpoints(tmp_path, "b", 1e6))
-    assert len(list(tmp_path.rglob("b/**/*.pt"))) == 2 * 1  # weight variances, runs
-
-
-def test_the_declarations_say_so(request):
-    papers = read_papers(request.config.rootpath / "workflow/papers")
-    found = {e.name for paper in papers for e in paper.experiments if e.resumes}
-    rules = {"trust_descent_tanh", "trust_descent_relu", "trust_descent_scaled_tanh",
-             "trust_descent_scaled_relu", "beyond_training"}  # fmt: skip
-    assert rules <= found
+def test_weights_are_arrays():
+    assert table_file("collapse_train.weights") == "collapse/experiments/train_weights.npz"
+    assert table_file("collapse_train.history") == "collapse/experiments/train_history.csv"
