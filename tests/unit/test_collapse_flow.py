@@ -1,0 +1,215 @@
+"""The flow under a block kernel: its definition, its invariant, closed forms, and its tables."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import merged, preset_only
+from finitewidth.errata import block_kernel as definition
+from finitewidth.experiments.collapse import block_flow, flow
+from finitewidth.experiments.collapse.block_flow import BlockKernel, FlowState, Start
+from finitewidth.figures.collapse import flow as figure
+from finitewidth.measures import collapse as measures
+
+CONFIG = preset_only("quick", "config")["collapse"]["flow"]
+SMOKE = preset_only("smoke", "config")["collapse"]["flow"]
+KERNEL = BlockKernel(4, 3, 0.3, 0.2, 0.05)
+START = Start(6, 0.4, 0.2)
+TIMES = [0.0, 1.0, 4.0]
+
+
+def rng(*key):
+    return np.random.default_rng([7, *key])
+
+
+def drawn(kernel=KERNEL, start=START, *, seed=0, **given):
+    arguments = {"centred": False, "bias": 0.1, "weight_scale": 0.5} | given
+    return block_flow.random_start(kernel, start, rng(seed), **arguments)
+
+
+def norm(matrices):
+    return np.linalg.norm(matrices, axis=(-2, -1))
+
+
+def test_the_rates_are_those_of_the_definition_sample_by_sample():
+    given = definition
+    kernel = BlockKernel(given.CLASSES, given.SAMPLES, given.KAPPA_D, given.KAPPA_C, given.KAPPA_N)
+    state = given.random_state(rng())
+    wanted = given.flow(state)
+    rest, rest_rate = state.rest, given.second_part(wanted.features)
+    parts = state.weights, state.biases, state.means, rest @ rest.T
+    found = block_flow.rates(kernel, FlowState(*(part[None] for part in parts)))
+    np.testing.assert_allclose(found.weights[0], wanted.weights, atol=1e-12)
+    np.testing.assert_allclose(found.biases[0], wanted.biases, atol=1e-12)
+    np.testing.assert_allclose(found.means[0], given.first_part(wanted.features), atol=1e-12)
+    np.testing.assert_allclose(found.scatter[0], given.product_rate(rest, rest_rate), atol=1e-11)
+
+
+def test_eigenvalues_are_those_of_the_matrix_of_the_kernel():
+    values, counts = np.unique(np.linalg.eigvalsh(KERNEL.matrix).round(10), return_counts=True)
+    np.testing.assert_allclose(values, [KERNEL.mu_single, KERNEL.mu_class, KERNEL.mu_global])
+    assert counts.tolist() == [8, 3, 1]
+    # (69)
+    c, d, n = KERNEL.same_class, KERNEL.diagonal, KERNEL.other_class
+    assert math.isclose(KERNEL.alpha, 1 / (c / n * (1 - 1 / 3) + d / n / 3 + 3))
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("scale", [None, 0.5])
+def test_the_invariant_is_conserved_and_nothing_else_is(frozen, scale):
+    start = drawn(weight_scale=scale)
+    path = block_flow.integrate(KERNEL, start, TIMES, 1e-11, frozen=frozen)
+    wanted = block_flow.invariant(KERNEL, start)
+    size = norm(start.weight_gram / KERNEL.samples)
+    for state in path[1:]:
+        assert norm(block_flow.invariant(KERNEL, state) - wanted) <= 1e-10 * size
+        assert norm(state.weight_gram - start.weight_gram) > 0.1 * size
+        assert (state.biases == start.biases).all() == frozen
+    # with another alpha it changes
+    other = BlockKernel(4, 3, 0.3, 0.2, 0.04)
+    moved = block_flow.invariant(other, path[-1]) - block_flow.invariant(other, start)
+    assert norm(moved) > 1e-3 * size
+
+
+def test_a_balanced_start_has_no_invariant_and_the_rank_of_the_classes():
+    state = drawn(weight_scale=None, centred=True, bias=0.25)
+    assert norm(block_flow.invariant(KERNEL, state)) < 1e-13
+    assert np.linalg.matrix_rank(state.scatter[0], tol=1e-10) == KERNEL.classes
+    np.testing.assert_allclose(state.means.sum(axis=-1), 0, atol=1e-14)
+
+
+def test_too_few_features_are_refused():
+    with pytest.raises(ConfigError, match=r"collapse\.flow\.features: 3 is refused; .* 4"):
+        drawn(start=Start(3, 0.4, 0.2))
+
+
+def test_stacked_states_flow_as_each_of_them_does():
+    first, second = drawn(seed=1), drawn(seed=2)
+    both = block_flow.integrate(KERNEL, block_flow.stacked([first, second]), TIMES, 1e-11)[-1]
+    for place, start in enumerate((first, second)):
+        alone = block_flow.integrate(KERNEL, start, TIMES, 1e-11)[-1]
+        for part, wanted in zip(both.parts, alone.parts, strict=True):
+            np.testing.assert_allclose(part[place], wanted[0], atol=1e-8)
+
+
+def test_a_rotation_of_the_features_changes_no_measure():
+    start = drawn(weight_scale=0.3)
+    turn = np.linalg.qr(rng(5).standard_normal((6, 6)))[0]
+    turned = FlowState(start.weights @ turn.T, start.biases, turn @ start.means,
+                       turn @ start.scatter @ turn.T)  # fmt: skip
+    points = rng(6).standard_normal((50, 6))
+    ends = [block_flow.integrate(KERNEL, state, TIMES, 1e-11)[-1] for state in (start, turned)]
+    found = flow.collapse_of(KERNEL, ends[0], 0, points)
+    again = flow.collapse_of(KERNEL, ends[1], 0, points @ turn.T)
+    assert found.keys() == again.keys()
+    for name, value in found.items():
+        assert math.isclose(value, again[name], rel_tol=1e-7, abs_tol=1e-9), name
+
+
+def test_runge_kutta_has_order_four():
+    start = drawn()
+    exact = block_flow.integrate(KERNEL, start, [0.0, 0.5], 1e-13)[-1].flat()
+    errors = [
+        np.abs(block_flow.runge_kutta_4(KERNEL, start, 0.5, step).flat() - exact).max()
+        for step in (0.02, 0.01, 0.005)
+    ]
+    for coarse, fine in itertools.pairwise(errors):
+        assert 3.8 < math.log2(coarse / fine) < 4.4
+
+
+def test_an_integration_that_stops_early_is_an_error(monkeypatch):
+    stopped = SimpleNamespace(success=False, message="step size too small")
+    monkeypatch.setattr("scipy.integrate.solve_ivp", lambda *given, **options: stopped)
+    with pytest.raises(RuntimeError, match=r"to time 4\.0: step size too small"):
+        block_flow.integrate(KERNEL, drawn(), TIMES, 1e-11)
+
+
+def test_late_times_from_no_invariant_follow_the_leading_terms():
+    start = drawn(weight_scale=None, centred=True, bias=0.25)
+    times = [0.0, 200.0, 800.0]
+    path = block_flow.integrate(KERNEL, start, times, 1e-11)
+    leading = flow.leading_terms(KERNEL, times[1:])
+    points = rng().standard_normal((100, 6))
+    errors = []
+    for state, wanted in zip(path[1:], leading, strict=True):
+        found = flow.collapse_of(KERNEL, state, 0, points)
+        assert found["nc2"] < 1e-8
+        assert found["bias_gap"] < 1e-7
+        errors.append([abs(found[name] / wanted[name] - 1) for name in ("h2", "nc3")])
+    assert max(errors[1]) < 0.02
+    assert all(late < early for early, late in zip(*errors, strict=True))
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.15, 0.6])
+def test_frozen_biases_end_at_the_corrected_gamma_and_theta(beta):
+    start = drawn(weight_scale=None, bias=beta)
+    end = block_flow.integrate(KERNEL, start, [0.0, 300.0], 1e-12, frozen=True)[-1]
+    wanted = flow.angles(KERNEL, beta)
+    grams = {"gamma": end.weights[0] @ end.weights[0].T, "theta": end.means[0].T @ end.means[0]}
+    for name, gram in grams.items():
+        assert abs(flow.off_diagonal_part(gram) - wanted[name, "corrected"]) < 1e-6
+        # (62) and (66): the whole matrix, and its scale
+        scale = (KERNEL.samples / KERNEL.mu_class) ** (0.5 if name == "gamma" else -0.5)
+        frame = scale * (np.eye(4) - wanted[name, "corrected"])
+        np.testing.assert_allclose(gram, frame, atol=1e-6)
+    assert abs(wanted["theta", "printed"] / wanted["theta", "corrected"] - 1) > 0.1
+
+
+def test_the_off_diagonal_part_is_read_from_a_matrix():
+    assert math.isclose(flow.off_diagonal_part(3 * (np.eye(5) + 0.07)), -0.07)
+
+
+def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviations():
+    features, labels = rng().standard_normal((12, 6)), np.repeat(np.arange(4), 3)
+    W, b = rng(1).standard_normal((4, 6)), np.full(4, 0.1)
+    parts = measures.class_parts(features, labels, 4)
+    state = FlowState(W[None], b[None], parts.means[None], parts.scatter[None] / 3)
+    found = flow.collapse_of(KERNEL, state, 0, rng().standard_normal((10, 6)))
+    kappa = (KERNEL.diagonal, KERNEL.same_class, KERNEL.other_class)
+    wanted = measures.collapse_measures(features, labels, W, b, kappa)
+    same = {"nc1": "nc1_ratio", "nc2": "nc2", "nc3": "nc3", "bias_gap": "bias_gap",
+            "alignment": "invariant_alignment"}  # fmt: skip
+    for ours, theirs in same.items():
+        assert math.isclose(found[ours], wanted[theirs], rel_tol=1e-10), ours
+
+
+def test_components_of_residuals_fall_at_their_eigenvalues():
+    starts = rng().standard_normal((12, 2))
+    found = flow.times_to_fall(KERNEL, starts, 1e-3, 0.01)
+    for times, rate in zip(found, (KERNEL.mu_global, KERNEL.mu_class, KERNEL.mu_single),
+                           strict=True):  # fmt: skip
+        np.testing.assert_allclose(times, math.log(1000) / rate, rtol=0.02)
+
+
+def test_the_tables_have_all_cases_and_the_same_numbers_again():
+    found, again = (flow.measure({}, SMOKE) for _ in range(2))
+    assert set(found) == {"curves", "leading", "frozen", "formulas", "residuals", "orders"}
+    for name, table in found.items():
+        pd.testing.assert_frame_equal(table, again[name])
+        assert len(table), name
+    assert found["curves"].groupby("start")["case"].nunique().sum() == 3
+    assert not found["formulas"].duplicated(["case", "quantity", "form"]).any()
+    assert found["curves"]["time"].max() == SMOKE["time"]
+
+
+def test_cases_of_the_formulas_differ_although_a_grid_point_is_nearly_a_bias():
+    frozen = CONFIG["frozen"] | {"points": 3, "margin": 0.1, "biases": [0.0, 0.1 + 1e-15]}
+    rows = pd.DataFrame(flow._formulas(frozen, CONFIG))
+    assert not rows.duplicated(["case", "quantity", "form"]).any()
+
+
+def test_the_figure_draws_every_run_and_every_formula():
+    tables = flow.measure({}, merged(SMOKE, {"weights": [0.5, 1.0]}))
+    rows = figure.select(tables, {})
+    axes = figure.draw(rows, {}).axes
+    assert len(axes) == 6
+    cases = 4 * SMOKE["runs"]
+    assert [len(axis.lines) for axis in axes] == [cases, cases, cases + 1, cases + 1, 3, 3]
+    ends = axes[4].lines[-1]
+    kept = rows[(rows["table"] == "frozen") & (rows["quantity"] == "gamma")]
+    np.testing.assert_allclose(ends.get_ydata(), kept["value"])
