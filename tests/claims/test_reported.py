@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.claims.synthetic.trust import trained
 
 from finitewidth.claims import grades, reported
-from finitewidth.claims.judges import dgn_training
+from finitewidth.claims.judges import dgn_training, trust_numbers
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.reported_numbers import Reported, read_reported
@@ -35,9 +36,11 @@ def printed(value="80.32", spread="0.35", tolerance=None, **changes):
     return Reported(**fields | changes)
 
 
-def outcome(theirs, value, error=0.0, runs=None, **basis):
+def outcome(theirs, value, error=0.0, runs=None, bounded=False, **basis):
     """The row of one number; at the paper's own scale unless ``basis`` says otherwise."""
-    number = Ours(row="r", column="c", value=value, standard_error=error, runs=runs)
+    number = Ours(
+        row="r", column="c", value=value, standard_error=error, runs=runs, bounded=bounded
+    )
     bases = {("npf_table2", "q"): {"": Basis(**{"papers": True} | basis)}}
     (row,) = compare([theirs], {("npf_table2", "q"): [number]}, bases)
     return row
@@ -122,6 +125,29 @@ def test_a_measured_mean_without_a_spread_varies_as_ours_does():
     assert outcome(bare, 80.58, error=0.1, runs=3)["outcome"] == "off"
     # a constant is exact: 2 √(.1² + .005²) = .2002
     assert outcome(bare, 80.53, error=0.1, runs=3, kind="constant")["outcome"] == "off"
+
+
+def test_an_upper_bound_is_met_from_below_only():
+    bound = printed(value="1", spread="", unit="ratio")
+    below = outcome(bound, 0.4, error=0.05, runs=3, bounded=True)
+    assert (below["outcome"], below["difference"]) == ("reproduced", -0.6)
+    # 2 √2 · .05 = .141
+    assert outcome(bound, 1.14, error=0.05, runs=3, bounded=True)["outcome"] == "reproduced"
+    assert outcome(bound, 1.15, error=0.05, runs=3, bounded=True)["outcome"] == "off"
+    assert outcome(bound, 0.4, error=0.05, runs=3)["outcome"] == "off"
+    stand_in = outcome(bound, 0.4, error=0.05, runs=3, bounded=True, stand_in=True)
+    assert stand_in["outcome"] == "not comparable"
+
+
+def test_the_change_of_the_kernel_next_to_the_border_is_held_against_its_bound():
+    tables = trained(at_border=0.3, power=0.0)
+    (found,) = trust_numbers.relative_ntk_change(tables)
+    assert found.bounded
+    assert found.runs == 6
+    # the largest of eight networks whose changes vary by 5 %
+    assert 0.3 < found.value < 0.36
+    tables["relu_changes"]["change"] = np.nan
+    assert trust_numbers.relative_ntk_change(tables) == []
 
 
 def test_every_row_says_whether_it_is_a_constant():

@@ -73,10 +73,28 @@ def test_the_part_of_a_section_that_a_table_averages_is_counted():
         ("dgn_fig2", {}, "20 runs"),
         ("dgn_fig10", {}, "200 runs drawn, 5 shown"),
         ("beyond_fig5", {}, "computed exactly, no draws"),
+        ("thesis_fig2_1", {}, "a drawing, shows no result"),
+        ("thesis_fig2_2", {}, "a drawing, shows no result"),
+        ("npf_table3", {}, "equations, shows no result"),
     ],
 )
 def test_what_a_figure_shows_of_the_runs(artifact, over, said):
     assert footer(artifact, "paper", **over).split(" · ")[1] == said
+
+
+@pytest.mark.parametrize(("runs", "said"), [(3, "3 runs drawn, 1 shown"), (1, "1 run")])
+def test_a_fixed_number_of_runs_can_be_shown(runs, said):
+    """The heat maps of the thesis are those of the first run."""
+    over = {"beyond": {"training": {"runs": runs}}}
+    assert footer("thesis_fig2_5", "paper", **over).split(" · ")[2] == said
+    assert f" · {runs} run" in footer("beyond_fig4", "paper", **over)
+
+
+def test_what_shows_no_result_says_so_and_nothing_else_does():
+    footers = of(PRESETS["quick"])
+    for name in DONE:
+        drawn = footers.status(name) == grades.DRAWN
+        assert ("shows no result" in footers.footer(name)) == drawn, name
 
 
 def test_averaged_pixels_are_named_with_the_networks_that_see_them():

@@ -23,6 +23,9 @@ error.
 with fewer runs. Therefore every difference comes with its 95 % interval, by Student's t: with three
 runs it reaches 4.3 standard errors to each side, not 2. A claim that numbers are close (N25) needs
 an interval inside a margin.
+
+A number that the paper prints as an upper bound agrees with any of ours that is not above it, up to
+the same uncertainty.
 """
 
 import math
@@ -51,6 +54,7 @@ class Ours:
         value, standard_error: in its unit; an error of 0 is that of an exact number.
         runs: how many it averages; None if it averages none.
         part: the part of its tables that it rests on, one of those of its `Numbers`.
+        bounded: whether the printed number is an upper bound of it, not an estimate.
     """
 
     row: str
@@ -59,6 +63,7 @@ class Ours:
     standard_error: float = 0.0
     runs: int | None = None
     part: str = ""
+    bounded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +179,8 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
         "difference_high": difference + half if known else None,
         "difference_se": difference / combined if known and combined else None,
         "allowed": None if math.isnan(allowed) else allowed,
-        "outcome": _outcome(difference, allowed, basis), "kind": basis.kind,
+        "outcome": _outcome(max(difference, 0.0) if mine.bounded else difference, allowed, basis),
+        "kind": basis.kind,
         "differs": basis.differs, "grade": basis.grade, "context": basis.context,
     }  # fmt: skip
 

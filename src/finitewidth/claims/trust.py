@@ -131,6 +131,10 @@ NUMBERS: tuple[Numbers, ...] = (
         scale_free=True, reads=WIDTHS,
     ),
     Numbers(
+        artifact="trust_text", quantity="relative_ntk_change",
+        find=trust_numbers.relative_ntk_change, reads=DESCENTS,
+    ),
+    Numbers(
         artifact="trust_text", quantity="untrainable_depth", find=trust_numbers.untrainable_depth,
         reads=DESCENTS,
     ),

@@ -90,7 +90,7 @@ class Artifact:
         settings: scientific settings that the renderer receives, as for an experiment.
         tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
             which is told at run time because another device reruns nothing.
-        shown: path of the setting with the number of runs that are shown; empty for all runs.
+        shown: number of runs that are shown, or path of the setting with it; empty for all runs.
         also: formats in addition to `FIGURE_FORMATS` or `TABLE_FORMATS`.
     """
 
@@ -105,7 +105,7 @@ class Artifact:
     show: Mapping[str, Any] = field(default_factory=dict)
     settings: Any = None
     tell: tuple[str, ...] = ()
-    shown: str = ""
+    shown: str | int = ""
     also: tuple[str, ...] = ()
 
     @property

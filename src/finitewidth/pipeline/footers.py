@@ -31,6 +31,7 @@ from finitewidth.pipeline.sources import Source, accepts
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
 MOST_CHOICES = 3  # settings named in one footer
+NO_RESULT = {"figure": "a drawing, shows no result", "table": "equations, shows no result"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,7 +363,7 @@ class Footers:
         words += self.datasets(reads).values()
         sections = self._sections(reads)
         words += _pooled(sections)
-        words.append(_counted(self._counted(reads)) + self._first_shown(artifact))
+        words.append(self._amount(reads, artifact, own))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
             words.append(fewer if scale.sizes else "stand-in for the paper's sizes")
@@ -413,13 +414,20 @@ class Footers:
                             found[unit][path.split(".")[-1]] = settings[unit]
         return found
 
-    def _first_shown(self, artifact: Artifact | None) -> str:
-        """That an artifact shows only some of the runs, where it does."""
+    def _amount(self, reads: Sequence[Read], artifact: Artifact | None, own: str) -> str:
+        """Number of runs or draws, and how many of them an artifact shows if not all."""
+        counts = self._counted(reads)
+        if own and self._drawn(own) and not any(counts.values()):
+            return NO_RESULT[self.jobs[own].declared.kind]
+        words = _counted(counts)
         if artifact is None or not artifact.shown:
-            return ""
-        shown = _at(self._config, artifact.shown)
-        section = _at(self._config, ".".join(artifact.shown.split(".")[:2]))
-        return f" drawn, {shown:,} shown" if shown < section["runs"] else ""
+            return words
+        if isinstance(artifact.shown, int):
+            shown, runs = artifact.shown, max(counts["runs"].values())
+        else:
+            shown = _at(self._config, artifact.shown)
+            runs = _at(self._config, ".".join(artifact.shown.split(".")[:2]))["runs"]
+        return f"{words} drawn, {shown:,} shown" if shown < runs else words
 
 
 def _identity(jobs: Jobs, name: str) -> Any:

@@ -37,11 +37,11 @@ class Descent:
         ends: one row per network: ``replica``; its ``rate``; ``method`` (``steps``, ``graded``,
             ``flow`` or ``flow, then graded``); ``steps_taken``; ``gradients`` computed;
             ``largest_jump``, the steps made at once; ``first_loss``, ``lowest_loss``,
-            ``last_loss``; ``stop_window``, ``stop_each``, the steps at which the two readings of the rule stop it, -1 if they did
-            not before it ended; ``eta_lambda_start``, ``eta_lambda_end``, ``eta_lambda_max``, the
-            largest at recorded times; ``exceeded``, whether this was above 2; ``diverged``,
-            whether its loss became infinite or undefined. Its last row of ``snapshots`` is then
-            from before, and ``last_loss`` is not finite.
+            ``last_loss``; ``stop_window``, ``stop_each``, the steps at which the two readings of
+            the rule stop it, -1 if they did not before it ended; ``eta_lambda_start``,
+            ``eta_lambda_end``, ``eta_lambda_max``, the largest at recorded times; ``exceeded``,
+            whether this was above 2; ``diverged``, whether its loss became infinite or undefined.
+            Its last row of ``snapshots`` is then from before, and ``last_loss`` is not finite.
     """
 
     snapshots: list[dict[str, Any]]

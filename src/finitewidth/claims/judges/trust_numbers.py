@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from finitewidth.claims.judges.estimates import at, in_the_limit
-from finitewidth.claims.judges.trust_descent import maps, ordered
+from finitewidth.claims.judges.trust_descent import maps, near_border, ordered
 from finitewidth.claims.judges.trust_phases import ours
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
@@ -66,3 +66,18 @@ def untrainable_depth(tables: Tables) -> list[Ours]:
     error = float(depths.std(ddof=1) / math.sqrt(len(depths)))
     return [Ours(row="ordered", column="depth", value=float(depths.mean()), standard_error=error,
                  runs=len(depths))]  # fmt: skip
+
+
+def relative_ntk_change(tables: Tables) -> list[Ours]:
+    """The largest change of deep networks nearest to the border, as of T12; mean over seeds."""
+    found: dict[int, list[float]] = {}
+    for each in (one.flat for one in maps(tables)):
+        if not each.outside:
+            for seed, own in near_border(each.ends).groupby("seed"):
+                found.setdefault(seed, []).append(float(own["change"].max(skipna=False)))
+    changes = np.array([np.max(values) for values in found.values()])
+    if len(changes) < 2 or not np.isfinite(changes).all():
+        return []
+    error = float(changes.std(ddof=1) / math.sqrt(len(changes)))
+    return [Ours(row="edge_of_chaos", column="upper_bound", value=float(changes.mean()),
+                 standard_error=error, runs=len(changes), bounded=True)]  # fmt: skip
