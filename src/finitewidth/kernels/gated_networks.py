@@ -195,7 +195,7 @@ def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
     """
     try:
         common_axes(*leading)
-    except RuntimeError as error:
+    except ValueError as error:
         shapes = ", ".join(str(tuple(shape)) for shape in leading)
         raise ConfigError(
             f"{argument}: the replica axes {shapes} cannot be broadcast; make them equal or 1"
@@ -203,13 +203,20 @@ def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
 
 
 def common_axes(*leading: Sequence[int]) -> tuple[int, ...]:
-    """Return the axes to which leading axes are broadcast; equal ones need no torch, which is slow.
+    """Return the axes to which leading axes are broadcast.
+
+    `torch.broadcast_shapes` does the same, but its first call loads sympy, which takes seconds.
 
     Raises:
-        RuntimeError: they cannot be broadcast.
+        ValueError: they cannot be broadcast.
     """
-    different = set(map(tuple, leading))
-    return different.pop() if len(different) == 1 else tuple(torch.broadcast_shapes(*leading))
+    axes = []
+    for axis in range(-max(map(len, leading)), 0):
+        sizes = {shape[axis] for shape in leading if len(shape) >= -axis} - {1}
+        if len(sizes) > 1:
+            raise ValueError(f"sizes {sorted(sizes)} cannot be broadcast")
+        axes.append(sizes.pop() if sizes else 1)
+    return tuple(axes)
 
 
 def check_gates(gates: Sequence[Tensor]) -> None:
