@@ -178,7 +178,7 @@ def decay(tables: Tables) -> dict[str, Any]:
     """How NC3 falls with tau, the control without decay, and He's initialisation."""
     runs, ranks = tables["runs"], tables["ranks"]
     plain, others = runs[runs["decay"] == 0], runs[runs["decay"] > 0]
-    late = others[others["tau"] >= LATE]
+    late = others[(others["tau"] >= LATE) & (others["train_accuracy"] >= FITTED)]
     fitted = plain[plain["train_accuracy"] >= FITTED]
     is_he = late["init"] == "he"
     medians = [float(late[mark]["nc3"].median()) for mark in (is_he, ~is_he)]

@@ -162,8 +162,10 @@ def _key(axis: Axes, names: list[str]) -> None:
     handles = [Line2D([], [], color="0.3", linewidth=0.8, linestyle=THIN[name][1],
                       label=THIN[name][0]) for name in names]  # fmt: skip
     if handles:
+        # lines behind the names would make them hard to read
         axis.legend(handles=handles, fontsize=SMALL, handlelength=2, borderaxespad=0.2,
-                    labelspacing=0.2, loc="best")  # fmt: skip
+                    labelspacing=0.2, loc="best", frameon=True, edgecolor="none",
+                    framealpha=0.85, borderpad=0.2)  # fmt: skip
 
 
 def _log(axis: Axes) -> None:
