@@ -79,6 +79,10 @@ TRAINED = {
     (8, 9): ["chaotic networks change early", "keeps its last value"],
     (10, 11): ["falls from width to width", "A cross marks", "At every width deep chaotic"],
 }  # fmt: skip
+SEEN["trust_extra_scaled"] = [
+    "it is the common rate that keeps", "an effect of the common rate",
+    "kernels of chaotic networks change more",
+]  # fmt: skip
 SEEN |= synthetic_collapse.SEEN | synthetic_collapse_flow.SEEN
 SEEN |= {f"trust_fig{number}": said for numbers, said in TRAINED.items() for number in numbers}
 PLAIN = (bool, int, float, str, type(None))

@@ -162,6 +162,25 @@ def test_marks_of_cells(tables):
     )
 
 
+def test_cells_whose_seeds_all_diverged_are_grey_with_a_black_cross(tables):
+    networks, ends = tables["networks"].copy(), tables["changes"].query("time == 60").copy()
+    for rows in (networks, ends):
+        lost = (rows["sigma_w2"] == 2) & (rows["depth"] == 5) & (rows["width"] == 6)
+        if "diverged" in rows:
+            rows.loc[lost, "diverged"] = 1
+        else:
+            rows.loc[lost, "change"] = np.nan
+    shown = change.select({**tables, "networks": networks, "changes": pd.concat(
+        [tables["changes"].query("time < 60"), ends])}, RELU)  # fmt: skip
+    figure = change.draw(shown, RELU)
+    crosses = [line for axis in figure.axes for line in axis.lines if line.get_marker() == "x"]
+    assert len(crosses) == 4  # two panels, two bias variances
+    assert {line.get_color() for line in crosses} == {(0, 0, 0)}
+    assert all(1 < line.get_xdata()[0] < 2 and 1 < line.get_ydata()[0] < 2 for line in crosses)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "a seed diverged (grey: all)" in labels
+
+
 @pytest.mark.parametrize(("value", "text"), [
     (0.123, ".12"), (0.0, "0"), (0.996, "1.0"), (12.3, "12"), (0.004, ".004"), (1.26, "1.3"),
 ])  # fmt: skip

@@ -35,6 +35,7 @@ COLUMNS = [
 ]  # fmt: skip
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
 CHANGE = r"$\|\Theta^t-\Theta^0\|_F\,/\,\|\Theta^0\|_F$"
+LOST = "0.8"  # grey of a cell whose seeds all diverged
 LARGEST = 1.0  # the colour is the same for all larger changes
 LEAST = 1e-3  # the same for smaller ones, on a logarithmic scale
 MARKS = {
@@ -120,7 +121,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale, spans: bool = False) 
     shown = rows[rows["series"] == "cell"]
     table = shown.pivot(index="y", columns="x", values="value")
     colours, (lines, columns) = _colours(scale), table.shape
-    axis.set_facecolor("0.8")
+    axis.set_facecolor(LOST)
     axis.pcolormesh(np.ma.masked_invalid(table), cmap=colours, norm=scale.norm, rasterized=True)
     for border in rows.loc[rows["series"] == "border", "x"]:
         place = np.interp(border, table.columns, np.arange(columns) + 0.5)
@@ -128,7 +129,8 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale, spans: bool = False) 
         axis.axvline(place, color="black", linestyle="--", linewidth=1.2)
     for row in shown.to_dict("records"):
         corner = table.columns.get_loc(row["x"]), table.index.get_loc(row["y"])
-        colour = colours(scale.norm(row["value"]))
+        known = np.isfinite(row["value"])
+        colour = colours(scale.norm(row["value"])) if known else (*[float(LOST)] * 3, 1.0)
         _mark(axis, row, corner, colour)
         if columns <= MOST_COLUMNS:
             _write(axis, row, corner, colour, spans)
@@ -151,7 +153,8 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
     if (shown["stopped"] == shown["runs"]).any():
         handles.append(_dot("dot", "stopped before"))
     if (shown["diverged"] > 0).any():
-        handles.append(_dot("cross", "a seed diverged"))
+        lost = (shown["diverged"] == shown["runs"]).any()
+        handles.append(_dot("cross", f"a seed diverged{' (grey: all)' * bool(lost)}"))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=7)
 
 
