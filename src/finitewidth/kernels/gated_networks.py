@@ -211,7 +211,7 @@ def common_axes(*leading: Sequence[int]) -> tuple[int, ...]:
         ValueError: they cannot be broadcast.
     """
     axes = []
-    for axis in range(-max(map(len, leading)), 0):
+    for axis in range(-max(map(len, leading), default=0), 0):
         sizes = {shape[axis] for shape in leading if len(shape) >= -axis} - {1}
         if len(sizes) > 1:
             raise ValueError(f"sizes {sorted(sizes)} cannot be broadcast")
