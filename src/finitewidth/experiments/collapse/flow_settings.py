@@ -31,8 +31,8 @@ def _faults(flow: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[tuple
                 for other in flow["frozen"]["other_class"]]  # fmt: skip
     for key, values in kernels:
         if not _descending(values):
-            yield (key, values, "the value of a sample with itself must be above that of two "
-                   "samples of a class, and this above that of two classes, at least 0")  # fmt: skip
+            allowed = "the values must fall from a sample with itself to two samples of a class "
+            yield key, values, f"{allowed}to two of different classes, which is at least 0"
     steps = flow["steps"]
     for step in steps["steps"]:
         if abs(steps["time"] / step - round(steps["time"] / step)) > 1e-6:
