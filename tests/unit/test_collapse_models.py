@@ -131,7 +131,7 @@ def tables(inputs):
 def test_tables_have_their_columns(tables):
     model = ["pair", "init", "model"]
     wanted = {
-        "rates": [*models.LAST, "picked"],
+        "rates": [*models.LAST, "picked", "per_class"],
         "picks": [*model, "found", "step", "tried", "rate_index", "rate", "replica",
                   "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
                   "alignment_theta_h"],
