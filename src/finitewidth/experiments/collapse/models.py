@@ -37,8 +37,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             null for none.
 
     Returns:
-        ``rates``, each network at the last epoch: `LAST`, and picked (collapsed, other or empty).
-        The training accuracy is that of the whole last epoch.
+        ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty), and
+        per_class (images of each class in its kernels). The training accuracy is that of the whole
+        last epoch.
 
         ``picks``: see `finitewidth.experiments.collapse.picking.picks`.
 
@@ -62,7 +63,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     chosen = picks(ends, settings["picking"])
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
     tables = {
-        "rates": rates(ends, own),
+        "rates": rates(ends, own).assign(per_class=settings["training"]["kernel_per_class"]),
         "picks": chosen,
         "curves": curves(
             measures.merge(own, on=["pair", "init", "replica"]), settings["smoothing"]

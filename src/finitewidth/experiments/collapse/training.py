@@ -112,13 +112,14 @@ def images_of(data: Dataset, settings: Mapping[str, Any], device: str = "cpu") -
         data: the dataset.
         settings: ``per_class`` (training images of each class, null for as many as the smallest
             class has), ``pool`` (images are averaged over squares of so many pixels), ``size`` (to
-            which images are resized, null to leave them).
+            which images are resized, null to leave them), ``test`` (number of test images, null for
+            all).
         device: where the tensors are stored.
 
     Raises:
         ConfigError: there are fewer images, or ``pool`` does not fit.
     """
-    chosen = {name: settings[name] for name in ("per_class", "pool", "size")}
+    chosen = {name: settings[name] for name in ("per_class", "pool", "size", "test")}
     return balanced_images(data, **chosen, device=device)
 
 
