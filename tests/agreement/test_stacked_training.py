@@ -1,19 +1,25 @@
 """Replicas that are trained together give the same numbers as in any other stack or alone.
 
-They are equal bit for bit if every matrix of a replica starts on a cache line. This holds if the
-widths, and the images of a batch times the outputs, are multiples of 16, as for the papers'
-networks and datasets. Otherwise they are equal up to rounding, because the matrix products of MKL
-depend on the position of a matrix within a cache line.
+Fully connected networks are equal bit for bit if every matrix of a replica starts on a cache line.
+This holds if the widths, and the images of a batch times the outputs, are multiples of 16, as for
+the papers' networks and datasets. Otherwise they are equal up to rounding, because the matrix
+products of MKL depend on the position of a matrix within a cache line.
+
+Convolutional networks on a CPU are equal up to rounding, because the sums over positions and images
+are rounded otherwise where several replicas are joined. They are equal bit for bit, under the same
+conditions, where each is computed alone: `networks.forward.NUMBERS_AT_ONCE`.
 """
 
 import copy
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from finitewidth.networks import forward
 from finitewidth.networks.architecture import Architecture, layers_of
 from finitewidth.networks.weights import generator
 from finitewidth.training.loop import train
@@ -100,12 +106,42 @@ def rows_of(result, place):
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 @pytest.mark.parametrize("kind", ALIGNED)
-def test_a_replica_is_bit_for_bit_the_same_in_every_stack(kind, optimiser, regime):
-    """Check replicas alone, in any number and order, with equal and with different step sizes."""
+def test_a_replica_is_bit_for_bit_the_same_in_every_stack(kind, optimiser, regime, monkeypatch):
+    """Check replicas alone, in any number and order, with equal and with different step sizes.
+
+    Convolutional networks are computed one after the other, as those with large images are.
+    """
+    monkeypatch.setattr(forward, "NUMBERS_AT_ONCE", 1)
     together = trained(ALIGNED[kind], optimiser, replicas_of(regime, optimiser, range(4)))
     for places in ([1], [3, 0, 2]):
         other = trained(ALIGNED[kind], optimiser, replicas_of(regime, optimiser, places))
         assert_same(together, places, other)
+
+
+@pytest.fixture
+def in_double():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("kind", [kind for kind in ODD if kind != "fc"])
+def test_joined_convolutional_networks_are_those_alone(kind, optimiser, regime, in_double):
+    """Compare after 9 steps in float64: alone, in a stack of three, and in other parts of it."""
+    together = trained(ODD[kind], optimiser, replicas_of(regime, optimiser, range(5)))
+    assert together.weights["last/value/0.weight"].dtype == np.float64
+    for places in ([1], [4, 0, 2]):
+        other = trained(ODD[kind], optimiser, replicas_of(regime, optimiser, places))
+        for name, weights in other.weights.items():
+            np.testing.assert_allclose(
+                together.weights[name][places], weights, rtol=1e-9, atol=1e-11, err_msg=name
+            )
+        for number, place in enumerate(places):
+            for one, two in zip(rows_of(together, place), rows_of(other, number), strict=True):
+                for score in ("train_loss", "test_loss", "train_accuracy", "test_accuracy"):
+                    assert one[score] == pytest.approx(two[score], rel=1e-9), score
 
 
 @pytest.mark.parametrize("regime", ["relu", "dlnpf"])
@@ -134,6 +170,17 @@ def test_at_odd_sizes_it_is_the_same_to_rounding(kind, optimiser, regime):
             for one, two in pairs:
                 assert one["train_loss"] == pytest.approx(two["train_loss"], rel=1e-5)
                 assert one["test_loss"] == pytest.approx(two["test_loss"], rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALIGNED if kind != "fc"])
+def test_a_diverged_network_leaves_the_others_it_is_joined_with_alone(kind):
+    """Bit for bit; torch may not multiply the weights of one by the images of another."""
+    calm = replicas_of("relu", "sgd", range(3))
+    wild = (calm[0], replace(calm[1], step_size=1e30), calm[2])
+    together, other = (trained(ALIGNED[kind], "sgd", replicas) for replicas in (calm, wild))
+    assert not np.isfinite(other.weights["last/value/0.weight"][1]).all()
+    for name, weights in together.weights.items():
+        np.testing.assert_array_equal(weights[[0, 2]], other.weights[name][[0, 2]], err_msg=name)
 
 
 def test_replicas_of_one_name_start_alike_and_see_the_same_order():
@@ -190,6 +237,20 @@ def test_stacked_steps_are_those_of_torch_on_each_network(kind, step_sizes):
     for number, tensor in enumerate(stack):
         for r in range(3):
             torch.testing.assert_close(tensor[r], alone[r][number].detach(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", OPTIMISERS)
+def test_a_step_does_not_depend_on_the_strides_of_the_gradients(kind):
+    """Gradients of convolutions with the channels last in memory have other strides."""
+    weights, gradients = (random_tensors([(8, 4, 3, 3)], seed, 3)[0] for seed in range(2))
+    turned = gradients.flatten(0, 1).contiguous(memory_format=torch.channels_last)
+    turned = turned.unflatten(0, (3, 8))
+    assert torch.equal(turned, gradients)
+    assert turned.stride() != gradients.stride()
+    other = weights.clone()
+    for tensor, gradient in ((weights, gradients), (other, turned)):
+        StackedOptimiser(kind, [tensor], [0.1] * 3).step([gradient])
+    assert torch.equal(weights, other)
 
 
 def test_an_sgd_step_by_hand():

@@ -1,6 +1,7 @@
 """Layers, parameter counts, initial weights and forward passes are those of the plain networks."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.networks import forward as forward_module
 from finitewidth.networks.architecture import (
     Architecture,
     layers_of,
@@ -269,6 +271,68 @@ def test_stacked_networks_compute_what_each_computes_alone(kind, name):
         alone = stacked(values[r : r + 1]), stacked(features[r : r + 1])
         found = forward(layers, this.gating, *alone, x[r : r + 1])
         torch.testing.assert_close(found, together[r : r + 1], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind != "fc"])
+@pytest.mark.parametrize("name", REGIMES)
+def test_parts_of_a_stack_compute_what_the_whole_computes(kind, name, bias, monkeypatch):
+    """In float64, outputs and gradients, with soft gates of a different slope for each replica."""
+    layers, gating = small_layers(ALL[kind], bias), regime(name, beta=4.0, eps=0.1).gating
+    if gating.beta is not None:
+        slopes = torch.tensor([1.0, 4.0, 8.0, 24.0, 2.0], dtype=torch.float64)
+        gating = replace(gating, beta=slopes, eps=slopes / 20)
+    value, feature = (
+        stacked([random_weights(layers, first + seed) for seed in range(5)]) for first in (0, 10)
+    )
+    value, feature = (
+        {name: tensor.double().requires_grad_() for name, tensor in weights.items()}
+        for weights in (value, feature)
+    )
+    x, found = images(layers, replicas=5).double(), {}
+    widest = 5 * SMALL[0] * SMALL[1] * 5  # 5 images, 5 channels
+    for together in (5, 3, 2, 1):
+        monkeypatch.setattr(forward_module, "NUMBERS_AT_ONCE", together * widest)
+        outputs = forward(layers, gating, value, feature, x)
+        used = [*value.values(), *feature.values()]
+        gradients = torch.autograd.grad(outputs.square().sum(), used, allow_unused=True)
+        found[together] = outputs, [g for g in gradients if g is not None]
+    assert len(found[5][1]) >= len(value)
+    for together in (3, 2, 1):
+        torch.testing.assert_close(found[together], found[5], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("channels", "side", "batch", "replicas", "calls"),
+    [
+        ((8, 8, 8, 16), 16, 32, 3, 1),  # preset quick
+        ((8, 8, 8, 16), 16, 32, 9, 2),
+        ((8, 8, 8, 16), 16, 32, 21, 3),
+        ((8, 8, 8, 16), 8, 32, 48, 2),
+        ((8, 8, 8, 16), 16, 500, 9, 9),  # evaluation
+        ((64, 64, 128, 128), 32, 32, 5, 5),  # preset paper
+    ],
+)
+def test_replicas_are_joined_where_their_images_are_small(
+    channels, side, batch, replicas, calls, monkeypatch
+):
+    architecture = Architecture(channels=channels, global_average_pooling=True)
+    layers = layers_of(architecture, (side, side, 3), 10)
+    value = initial_weights(layers, "glorot_uniform", torch.Generator().manual_seed(0))
+    groups = []
+
+    def convolution(z, *_, **options):
+        groups.append(options["groups"])
+        return z.new_zeros(1).expand(batch, options["groups"] * channels[len(groups) % 4 - 1], 1, 1)
+
+    monkeypatch.setattr(forward_module.F, "conv2d", convolution)
+    x = torch.zeros(1).expand(replicas, batch, 3, side, side)
+    outputs = forward(layers, Gating(source="own"), stacked([value] * replicas), None, x)
+    assert outputs.shape == (replicas, batch, 10)
+    assert len(groups) == 4 * calls
+    assert sum(groups) == 4 * replicas
+    assert max(groups) - min(groups) <= 1
 
 
 def test_gates():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
@@ -10,6 +11,10 @@ from torch import Tensor
 from finitewidth.networks.architecture import Layer
 from finitewidth.networks.regimes import Gating
 from finitewidth.networks.weights import Weights
+
+# on a CPU, numbers in the output of the widest convolution of all replicas that are computed
+# together (4 MB); benchmarks/stacked_training.py --convolutional
+NUMBERS_AT_ONCE = 2**20
 
 
 def forward(
@@ -30,37 +35,50 @@ def forward(
     Returns:
         (R, batch, outputs).
     """
-    if x.dim() == 5 and not x.is_cuda:
-        # one replica after the other: its images stay in the cache, and the result is bit for bit
-        # that of the replica alone
-        alone = zip(
-            _gatings(gating, len(x)), _one_by_one(value, len(x)), _one_by_one(feature, len(x)),
-            x.split(1), strict=True,
-        )  # fmt: skip
-        return torch.cat([_forward(layers, *one) for one in alone])
-    return _forward(layers, gating, value, feature, x)
+    size = _replicas_at_once(layers, x)
+    if size >= len(x):
+        return _forward(layers, gating, value, feature, x)
+    count = ceil(len(x) / size)
+    parts = zip(
+        _gatings(gating, size, count), _split(value, size, count), _split(feature, size, count),
+        x.split(size), strict=True,
+    )  # fmt: skip
+    return torch.cat([_forward(layers, *part) for part in parts])
 
 
-def _one_by_one(weights: Weights | None, replicas: int) -> list[Weights | None]:
-    """Return the weights of each replica; the first axis keeps the length 1."""
+def _replicas_at_once(layers: Sequence[Layer], x: Tensor) -> int:
+    """Return how many replicas to compute together; such parts of a stack follow one another.
+
+    On a CPU, convolutional networks are fastest if the images of a part stay in the cache. With
+    large images or many channels, each replica is therefore computed alone.
+    """
+    if x.dim() < 5 or x.is_cuda:
+        return len(x)
+    channels = max((layer.fan_out for layer in layers if layer.kind == "conv"), default=1)
+    at_most = max(1, NUMBERS_AT_ONCE // (x[0, :, 0].numel() * channels))
+    return ceil(len(x) / ceil(len(x) / at_most))  # parts of similar sizes
+
+
+def _split(weights: Weights | None, size: int, count: int) -> list[Weights | None]:
+    """Return the weights of ``count`` parts of a stack, with ``size`` replicas each."""
     if weights is None:
-        return [None] * replicas
-    parts = {name: tensor.split(1) for name, tensor in weights.items()}
-    return [{name: part[r] for name, part in parts.items()} for r in range(replicas)]
+        return [None] * count
+    parts = {name: tensor.split(size) for name, tensor in weights.items()}
+    return [{name: part[i] for name, part in parts.items()} for i in range(count)]
 
 
-def _gatings(gating: Gating, replicas: int) -> list[Gating]:
-    """Return the gating of each replica, with ``beta`` and ``eps`` as tensors (1,)."""
+def _gatings(gating: Gating, size: int, count: int) -> list[Gating]:
+    """Return the gating of each part; ``beta`` and ``eps`` are split if they are tensors."""
     if not isinstance(gating.beta, Tensor):
-        return [gating] * replicas
-    soft = zip(gating.beta.split(1), gating.eps.split(1), strict=True)
+        return [gating] * count
+    soft = zip(gating.beta.split(size), gating.eps.split(size), strict=True)
     return [replace(gating, beta=beta, eps=eps) for beta, eps in soft]
 
 
 def _forward(
     layers: Sequence[Layer], gating: Gating, value: Weights, feature: Weights | None, x: Tensor
 ) -> Tensor:
-    z_value = z_feature = x
+    z_value = z_feature = _joined(x) if x.dim() == 5 else x
     for number, layer in enumerate(layers[:-1]):
         q = preactivation(layer, number, value, z_value)
         if gating.source == "feature":
@@ -75,6 +93,17 @@ def _forward(
     return preactivation(layers[-1], len(layers) - 1, value, z_value)
 
 
+def _joined(x: Tensor) -> Tensor:
+    """Return images (R, batch, channels, height, width) as (batch, R·channels, height, width).
+
+    On a CPU, convolutions of groups of channels are faster with the channels last in memory.
+    Those of one replica are not.
+    """
+    if x.is_cuda or len(x) == 1:
+        return x.transpose(0, 1).flatten(1, 2)
+    return x.permute(1, 3, 4, 0, 2).flatten(3).permute(0, 3, 1, 2)
+
+
 def gate(q: Tensor, gating: Gating) -> Tensor:
     """Return the gates of pre-activations q, in the shape of q.
 
@@ -87,10 +116,13 @@ def gate(q: Tensor, gating: Gating) -> Tensor:
 
 
 def _broadcast(number: float | Tensor, q: Tensor) -> float | Tensor:
-    """Reshape one number per replica, (R,), to multiply q, (R, ...); a float is returned as is."""
+    """Reshape one number per replica, (R,), to multiply q; a float is returned as is."""
     if not isinstance(number, Tensor):
         return number
-    return number.to(q.dtype).view(-1, *[1] * (q.dim() - 1))
+    number = number.to(q.dtype)
+    if q.dim() == 4:
+        return number.repeat_interleave(q.shape[1] // len(number)).view(-1, 1, 1)
+    return number.view(-1, 1, 1)
 
 
 def hidden_feature(q: Tensor, gates: Tensor, gating: Gating) -> Tensor:
@@ -105,33 +137,25 @@ def preactivation(layer: Layer, number: int, weights: Weights, z: Tensor) -> Ten
         layer: the layer.
         number: its number, from 0.
         weights: weights of all layers.
-        z: outputs of the layer below, (R, batch, units) or (R, batch, channels, height, width).
+        z: outputs of the layer below, (R, batch, units), or (batch, R·channels, height, width).
             Before a dense layer, images are flattened or averaged as ``layer.reduce`` says.
+
+    Returns:
+        (R, batch, units), or (batch, R·channels, height, width) of a convolution.
     """
     weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
-    if layer.reduce and z.dim() > 3:
+    if layer.kind == "conv":
+        return _convolution(layer, weight, bias, z)
+    if z.dim() == 4:
+        z = z.unflatten(1, (len(weight), -1)).transpose(0, 1)
         z = z.flatten(2) if layer.reduce == "flatten" else z.mean(dim=(3, 4))
-    if layer.kind == "dense":
-        return torch.bmm(z, weight) if bias is None else torch.baddbmm(bias[:, None], z, weight)
-    return _convolution(layer, weight, bias, z)
+    return torch.bmm(z, weight) if bias is None else torch.baddbmm(bias[:, None], z, weight)
 
 
 def _convolution(layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor) -> Tensor:
+    """Compute all replicas in one convolution, in which each is a group of channels."""
     left, right, top, bottom = layer.pad
     if (left, top) != (right, bottom):
         z, left, top = F.pad(z, layer.pad), 0, 0
-    if len(z) > 1:
-        return _grouped(layer, weight, bias, z, (top, left))
-    bias = None if bias is None else bias[0]
-    return F.conv2d(z[0], weight[0], bias, layer.stride, (top, left))[None]
-
-
-def _grouped(
-    layer: Layer, weight: Tensor, bias: Tensor | None, z: Tensor, padding: tuple[int, int]
-) -> Tensor:
-    """Compute all replicas in one grouped convolution, that is, in one call instead of R."""
-    replicas = len(z)
-    joined = z.transpose(0, 1).flatten(1, 2)
     bias = None if bias is None else bias.flatten()
-    q = F.conv2d(joined, weight.flatten(0, 1), bias, layer.stride, padding, groups=replicas)
-    return q.unflatten(1, (replicas, layer.fan_out)).transpose(0, 1)
+    return F.conv2d(z, weight.flatten(0, 1), bias, layer.stride, (top, left), groups=len(weight))

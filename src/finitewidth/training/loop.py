@@ -52,7 +52,7 @@ def train(
     The initial weights of a replica and the order in which it sees the images depend only on its
     name (and the order on the epoch). Its result therefore does not depend on the other replicas
     of the stack, apart from rounding. tests/agreement/test_stacked_training.py states where
-    results are equal bit for bit.
+    results are equal bit for bit. The same run gives the same bits, also after an interruption.
 
     Args:
         run: the description.

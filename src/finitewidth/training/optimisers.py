@@ -37,6 +37,9 @@ class StackedOptimiser:
 
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Update the weights in place; ``gradients`` have the shapes of the weights."""
+        # torch's fused steps on a CPU read the memory of a gradient in the order of the weights'
+        # memory, whatever its strides are; those of convolutions with the channels last differ
+        gradients = [gradient.contiguous() for gradient in gradients]
         for part, group in zip(self._parts, self._torch.param_groups, strict=True):
             for view, gradient in zip(group["params"], _pieces(gradients, part), strict=True):
                 view.grad = gradient
