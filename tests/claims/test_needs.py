@@ -15,6 +15,7 @@ from finitewidth.claims.needs import (
     KeptEpochs,
     Original,
     PaperScale,
+    Rates,
     facts_of,
     is_original,
     unmet,
@@ -30,7 +31,7 @@ SETTINGS = {preset: preset_only(preset, ROOT / "config") for preset in presets}
 DECLARED = read_papers(ROOT / "workflow/papers")
 AT_EVERY_PRESET = {"D25"}
 FROM_LAPTOP = {"N13", "D15"}
-AT_PAPER = {"N14", "N20", "N25", "D16", "D21", "D22", "D24"}
+AT_PAPER = {"N14", "N20", "N25", "D16", "D21", "D22", "D24", "K09"}
 
 TOY = {
     "data": {"mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg",
@@ -39,6 +40,7 @@ TOY = {
         "draws": 1000, "share": 0.25, "all": None, "depths": [3, 5, 8], "no_depths": [],
         "rows": {"x": {"epochs": 3, "test": 100}, "y": {"epochs": 7}}, "test": 50,
         "shapes": [[2, 2, 1], [3, 1]], "nets": [{"hidden": 1}, {"hidden": 4}],
+        "trained": [{"values": None, "indices": [0, 1, 2]}, {"values": [1, 2], "indices": [0]}],
     },
     "t": {"epochs": 9, "every": 4},
 }  # fmt: skip
@@ -68,6 +70,7 @@ def reasons(*needs, paper_scale=False):
         Entries("a.depths", 2, low=5),
         Entries("a.depths", 1, low=3, high=8, strict=True),
         KeptEpochs("t", 3),
+        Rates("a.trained.*", 2),
         Original("cifar10"),
         Original("fashion_mnist"),
     ],
@@ -96,6 +99,8 @@ def test_a_need_that_is_met_gives_no_reason(need):
          "a.shapes with at least 3 values; this run has [2, 2, 1] and [3, 1]"),
         (KeptEpochs("t", 4),
          "4 or more kept epochs in t (epochs / every, and the start); this run has 3"),
+        (Rates("a.trained.*", 3),
+         "3 or more initial rates in each of a.trained.*; this run has 2"),
         (Original("mnist"),
          "the original MNIST; this run has digits 8×8 (stand-in for MNIST)"),
         (PaperScale(), "the paper's own data and sizes; this run has other data or other sizes"),

@@ -16,7 +16,7 @@ PLACES = frozenset((
     "alpha_0", "cosine", "covariance", "stage", "copies", "draws", "hidden", "biases", "layers",
     "layer", "start", "end", "tap", "path", "bundle", "gating", "s", "s_prime", "shift", "size",
     "train", "runs", "dof", "reported_mean", "reported_spread", "diverged", "chosen", "comparable",
-    "step_size", "floor", "step",
+    "step_size", "floor", "step", "rate",
 ))
 # fmt: on
 SEED = 1

@@ -176,6 +176,29 @@ class Entries:
 
 
 @dataclass(frozen=True)
+class Rates:
+    """Each list of initial rates that ``path`` leads to has at least ``count`` of them.
+
+    A list is given by the settings ``values`` or, where these are null, by ``indices`` on a grid.
+    """
+
+    path: str
+    count: int
+
+    @property
+    def wording(self) -> str:
+        """``8 or more initial rates in each of collapse.pairs.*.rates``."""
+        return f"{self.count} or more initial rates in each of {self.path}"
+
+    def lacking(self, facts: Facts) -> str:
+        """The number of rates of the shortest list, if too small."""
+        lists = _values_at(facts.settings, self.path)
+        found = [rates["indices" if rates["values"] is None else "values"] for rates in lists]
+        fewest = min(map(len, found))
+        return str(fewest) if fewest < self.count else ""
+
+
+@dataclass(frozen=True)
 class KeptEpochs:
     """A training keeps its weights at ``count`` or more epochs, the start among them.
 

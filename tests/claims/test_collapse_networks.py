@@ -1,0 +1,126 @@
+"""Judges of trained networks of collapse: which networks count, and how many pairs it takes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.claims.synthetic import collapse_networks as synthetic
+from tests.claims.test_ledger import ALL, judged_as
+
+from finitewidth.claims import verdicts
+from finitewidth.claims.collapse_networks import PAIRS
+from finitewidth.measures.collapse import collapse_measures
+
+CLAIMS = {claim.id: claim for claim in ALL if claim.id in synthetic.ROWS}
+each_claim = pytest.mark.parametrize("name", CLAIMS)
+
+
+def judged(name, tables):
+    return judged_as(CLAIMS[name], tables)
+
+
+def supporting(name):
+    return synthetic.ROWS[name][0]()
+
+
+def changed(tables, pairs, rows_of, **values):
+    """The tables ``rates_<pair>`` of some pairs with other values in the rows chosen."""
+    found = dict(tables)
+    for pair in pairs:
+        rates = tables[f"rates_{pair}"].copy()
+        for column, value in values.items():
+            rates.loc[rows_of(rates), column] = value
+        found[f"rates_{pair}"] = rates
+    return found
+
+
+def is_far(rates):
+    return rates["picked"] == "other"
+
+
+@each_claim
+def test_networks_that_are_not_trained_do_not_count(name):
+    """Whatever their values: here they would contradict every claim."""
+    tables = changed(
+        supporting(name), [key[6:] for key in supporting(name) if key.startswith("rates_")],
+        lambda rates: rates["train_accuracy"] < 0.95,
+        test_accuracy=1.0, nc3=9.0, nc1=9.0, invariant_alignment=-1.0, e_norm=1e-9,
+    )  # fmt: skip
+    found, before = judged(name, tables), judged(name, supporting(name))
+    assert found.verdict == verdicts.SUPPORTED
+    assert [part["value"] for part in found.parts] == [part["value"] for part in before.parts]
+
+
+@pytest.mark.parametrize("name", ["K10", "K11", "K14"])
+@pytest.mark.parametrize(("lost", "decided"), [(4, True), (5, False)])
+def test_both_models_must_be_there_in_five_pairs(name, lost, decided):
+    tables = changed(supporting(name), PAIRS[:lost], is_far, picked=np.nan)
+    found = judged(name, tables)
+    assert found.verdict == (verdicts.SUPPORTED if decided else verdicts.NOT_DECIDABLE)
+    assert decided or "both models in 4 pairs of a network and a dataset; 5 are" in found.reason
+
+
+@pytest.mark.parametrize("name", ["K12", "K13"])
+def test_networks_of_heat_maps_that_are_not_trained_leave_a_claim_open(name):
+    tables = changed(supporting(name), PAIRS[:5], lambda rates: rates["rate"] > 0,
+                     train_accuracy=0.9)  # fmt: skip
+    found = judged(name, tables)
+    assert found.verdict == verdicts.NOT_DECIDABLE
+    assert "networks in 4 pairs" in found.reason
+
+
+@pytest.mark.parametrize("lost", ["", "he"])
+def test_a_difference_is_the_mean_over_pairs_of_the_means_over_initialisations(lost):
+    """Those of which one model is missing are left out, the others of the pair are not."""
+    tables = changed(supporting("K10"), PAIRS, lambda rates: is_far(rates) & (rates["init"] == lost),
+                     picked=np.nan)  # fmt: skip
+    rows = pd.concat([tables[f"rates_{pair}"] for pair in PAIRS])
+    rows = rows[rows["init"] != lost]
+    wide = rows.pivot_table(index=["pair", "init"], columns="picked", values="invariant_alignment")
+    by_hand = (wide["collapsed"] - wide["other"]).groupby("pair").mean()
+    first = judged("K10", tables).parts[0]
+    assert first["value"] == pytest.approx(by_hand.mean())
+    assert first["standard_error"] == pytest.approx(by_hand.std(ddof=1) / 3)
+
+
+def test_a_pair_without_networks_that_fit_the_images_leaves_k09_open():
+    tables = changed(supporting("K09"), PAIRS[:1], lambda rates: rates["rate"] > 0,
+                     train_accuracy=0.99)  # fmt: skip
+    assert judged("K09", tables).verdict == verdicts.INCONCLUSIVE
+
+
+def test_a_pair_whose_accurate_networks_are_all_collapsed_fails_in_k09():
+    tables = changed(supporting("K09"), PAIRS[:1], is_far, nc3=0.29)
+    found = judged("K09", tables)
+    assert found.verdict == verdicts.NOT_DECIDABLE
+    assert found.count(verdicts.FAILS) == 1
+    assert found.decisive.name.startswith("vgg_mnist")
+
+
+@pytest.mark.parametrize(("rates", "verdict"), [(2, verdicts.NOT_DECIDABLE),
+                                                (3, verdicts.SUPPORTED)])  # fmt: skip
+def test_three_rates_of_each_initialisation_are_enough_for_ranks_that_agree(rates, verdict):
+    tables = supporting("K10")
+    key = f"rates_{synthetic.ENTROPY}"
+    few = tables[key][tables[key]["rate"] > synthetic.RATES[-1 - rates]]
+    assert judged("K10", tables | {key: few}).verdict == verdict
+
+
+@each_claim
+def test_rows_entered_twice_do_not_count_as_more_networks(name):
+    twice = {key: pd.concat([rows, rows]) for key, rows in supporting(name).items()}
+    assert judged(name, twice).verdict == verdicts.NOT_DECIDABLE
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_the_global_mean_is_at_most_1_over_c_of_the_class_means(alike):
+    """The threshold of K14 is half of what is possible; 0.2 would be no threshold at all."""
+    rng, classes = np.random.default_rng(4), 10
+    labels = np.repeat(np.arange(classes), 6)
+    features = rng.uniform(size=(60, 16))
+    if alike:
+        features = np.broadcast_to(features[0], features.shape)
+    found = collapse_measures(features, labels, rng.normal(size=(classes, 16)), np.zeros(classes),
+                              (3.0, 2.0, 1.0))  # fmt: skip
+    ratio = found["hbar"] / found["h1"]
+    assert ratio <= (1 + 1e-12) / classes
+    assert (ratio == pytest.approx(1 / classes)) == alike
