@@ -71,8 +71,10 @@ def test_networks_of_heat_maps_that_are_not_trained_leave_a_claim_open(name):
 @pytest.mark.parametrize("lost", ["", "he"])
 def test_a_difference_is_the_mean_over_pairs_of_the_means_over_initialisations(lost):
     """Those of which one model is missing are left out, the others of the pair are not."""
-    tables = changed(supporting("K10"), PAIRS, lambda rates: is_far(rates) & (rates["init"] == lost),
-                     picked=np.nan)  # fmt: skip
+    tables = changed(
+        supporting("K10"), PAIRS,
+        lambda rates: is_far(rates) & (rates["init"] == lost), picked=np.nan,
+    )  # fmt: skip
     rows = pd.concat([tables[f"rates_{pair}"] for pair in PAIRS])
     rows = rows[rows["init"] != lost]
     wide = rows.pivot_table(index=["pair", "init"], columns="picked", values="invariant_alignment")
