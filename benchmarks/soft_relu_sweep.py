@@ -3,9 +3,9 @@
 Run ``python benchmarks/soft_relu_sweep.py [--device cpu]``. On a CPU the times are CPU seconds of
 one thread, on other devices wall seconds. They are medians over repetitions in which both
 alternate. The ReLU network and the deep linear network are trained alone in both cases, because
-their gates cannot be stacked with soft gates. Hence 3 trainings are compared with 18. On a CPU the
-replicas of a convolution are computed one after the other, so stacking helps little there. It helps
-for dense networks and on a GPU.
+their gates cannot be stacked with soft gates. Hence 3 trainings are compared with 18. On a CPU,
+stacking helps convolutional networks where their images are small, as in
+benchmarks/joined_replicas.py. With the images of this benchmark it helps little.
 """
 
 import argparse
