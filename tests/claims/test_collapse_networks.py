@@ -8,6 +8,7 @@ from tests.claims.test_ledger import ALL, judged_as
 
 from finitewidth.claims import verdicts
 from finitewidth.claims.collapse_networks import PAIRS
+from finitewidth.experiments.collapse import models
 from finitewidth.measures.collapse import collapse_measures
 
 CLAIMS = {claim.id: claim for claim in ALL if claim.id in synthetic.ROWS}
@@ -35,6 +36,12 @@ def changed(tables, pairs, rows_of, **values):
 
 def is_far(rates):
     return rates["picked"] == "other"
+
+
+def test_made_up_rows_have_the_columns_of_the_experiment():
+    assert set(synthetic.networks("vgg_mnist")) - {"picked"} <= set(models.LAST)
+    assert set(synthetic.ends("vgg_mnist")["quantity"]) <= set(models.ENDS)
+    assert set(synthetic.curves("vgg_mnist")["quantity"]) <= set(models.CURVES)
 
 
 @each_claim
