@@ -333,8 +333,13 @@ def resting_on(changes, upstream):
     return {artifact for artifact in DONE if reached(artifact)}
 
 
+# the pairs of collapse are declared alike; one is tried, and the one that several figures show
+ALIKE = {("collapse", key, pair) for key in ("pairs", "maps")
+         for pair in PRESETS["quick"]["collapse"][key]
+         if pair not in ("vgg_fashion", "resnet_mnist")}  # fmt: skip
 SETTINGS = {path: value for path, value in leaves(PRESETS["quick"]).items()
-            if path[0] in {p.name for p in PAPERS} or path in DATA}  # fmt: skip
+            if (path[0] in {p.name for p in PAPERS} or path in DATA)
+            and path[:3] not in ALIKE}  # fmt: skip
 # settings for which the schema, or another setting, allows a single value
 FIXED = {"dgn.sweep.in_text.eps", "dgn.concepts.convolution.inputs", "npf.concepts.toy.width",
          "npf.theory.variance.drawn.widths", "trust.descent_tanh.activation",
