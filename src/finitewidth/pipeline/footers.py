@@ -385,7 +385,10 @@ class Footers:
         found = {}
         for name in self._jobs_behind(reads):
             paper, section = self._section(name)
+            path = getattr(self.jobs[name].declared, "settings", None)
             settings = self._config[paper].get(section)
+            if settings is None and isinstance(path, str):
+                section, settings = path.split(".")[-1], self.jobs[name].params
             if isinstance(settings, Mapping):
                 found[section] = settings
         return found
@@ -412,6 +415,8 @@ class Footers:
                     for unit in UNITS:
                         if unit in settings:
                             found[unit][path.split(".")[-1]] = settings[unit]
+        if not any(found.values()) and self._roles(reads):
+            found["runs"]["once"] = 1  # each network of a training that is not repeated
         return found
 
     def _amount(self, reads: Sequence[Read], artifact: Artifact | None, own: str) -> str:
@@ -451,7 +456,8 @@ def _pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
     pools: dict[int, list[str]] = {}
     for name, settings in sections.items():
         if "dataset" in settings or "rows" in settings:
-            pools.setdefault(settings.get("pool", 1), []).append(name)
+            pool = settings.get("images", settings).get("pool", 1)
+            pools.setdefault(pool, []).append(name)
     return [
         f"pixels averaged {pool}×{pool}" + f" ({'/'.join(names)})" * (len(pools) > 1)
         for pool, names in pools.items()
