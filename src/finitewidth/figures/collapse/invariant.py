@@ -1,6 +1,6 @@
 """``collapse`` Figures 2 to 12: invariant, neural collapse and rate of picked models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from finitewidth.figures.collapse.looks import (
 
 HEIGHT, LEGEND = 1.55, 0.62  # inches: of a line of panes, of the legend below panes a to h
 BAND = 0.3  # accuracies further below the best are marked at the lower edge of pane h
+FEW = 6  # rates that have a label each
 MARKS = 7  # markers along a curve of many points
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
 # pane -> quantities over the epochs; the first is drawn thick, the others thin
@@ -192,12 +193,20 @@ def _rates(figure: Figure, grid: Any, rows: pd.DataFrame) -> None:
             for quantity in quantities:
                 _by_rate(axis, own[own["quantity"] == quantity], quantity)
             axis.set_xscale("log")
+            _rate_ticks(axis, sorted(own["rate"].unique()))
             _rate_values(axis, own, letter)
             _key(axis, [quantity for quantity in quantities if quantity in THIN])
             tidy(axis, TITLES[letter] if number == 0 else "")
             if number + 1 < len(shown):
                 axis.tick_params(labelbottom=False)
         axis.set_xlabel(r"initial rate $\eta$", fontsize=MEDIUM, labelpad=1)
+
+
+def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
+    """Name the rates themselves if they are few, and powers of ten otherwise."""
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    if len(rates) <= FEW:
+        axis.set_xticks(rates, labels=[f"{rate:g}" for rate in rates])
 
 
 def _by_rate(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
