@@ -24,7 +24,7 @@ from finitewidth.figures.collapse.looks import (
 
 HEIGHT, LEGEND = 1.55, 0.62  # inches: of a line of panes, of the legend below panes a to h
 BAND = 0.3  # accuracies further below the best are marked at the lower edge of pane h
-FEW = 6  # rates that have a label each
+FEW = 4  # rates that have a label each
 MARKS = 7  # markers along a curve of many points
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
 # pane -> quantities over the epochs; the first is drawn thick, the others thin
@@ -206,7 +206,7 @@ def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
     """Name the rates themselves if they are few, and powers of ten otherwise."""
     axis.xaxis.set_minor_formatter(NullFormatter())
     if len(rates) <= FEW:
-        axis.set_xticks(rates, labels=[f"{rate:g}" for rate in rates])
+        axis.set_xticks(rates, labels=[f"{rate:.2g}" for rate in rates])
 
 
 def _by_rate(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
