@@ -282,3 +282,14 @@ def test_captions_and_figures_use_the_same_bounds_and_names():
     assert titles == collapse_networks.MODELS
     choices = {heat_maps.PRINTED, heat_maps.COLLAPSED, heat_maps.BEST}
     assert set(collapse_networks.CHOICES) == choices
+
+
+def test_a_long_footer_is_broken_between_its_parts():
+    figure = drawn("decay")[0]
+    parts = [f"{name} 16×16 (stand-in for another dataset)" for name in "abcdefg"]
+    style.add_footer(figure, " · ".join(parts))
+    lines = figure.get_supxlabel().split("\n")
+    assert len(lines) > 1
+    assert [part for line in lines for part in line.split(" · ")] == parts
+    figure.draw_without_rendering()
+    assert figure._supxlabel.get_window_extent().x1 <= figure.bbox.x1

@@ -287,7 +287,7 @@ def test_decay_collects_the_ends_of_all_trainings():
     history, measures = (
         pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)
     )
-    settings = {"pairs": pairs, "ranked": [["lecun", "torch"], ["he"]]}
+    settings = {"pairs": pairs, "ranked": [["lecun", "torch"], ["he"]], "trained": 0.0}
     found = decay.measure({"history": history, "measures": measures}, settings)
     table = found["runs"]
     assert list(table.columns) == list(decay.KEPT)
@@ -303,3 +303,5 @@ def test_decay_collects_the_ends_of_all_trainings():
     assert ranks.loc[("cifar", "lecun, torch"), "rank_correlation"] == pytest.approx(1)
     assert ranks.loc[("mnist", "lecun, torch"), "runs"] == 5
     assert np.isnan(ranks.loc[("mnist", "he"), "rank_correlation"])
+    strict = decay.ranks(table, [["lecun"]], 0.95)
+    assert set(strict["runs"]) <= {0}

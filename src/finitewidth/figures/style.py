@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 SHEETS = ("seaborn-v0_8-paper", "seaborn-v0_8-ticks", "seaborn-v0_8-colorblind")
 COLOURS = mpl.style.library["seaborn-v0_8-colorblind"]["axes.prop_cycle"].by_key()["color"]
 PANEL_WIDTH, PANEL_HEIGHT = 3.5, 2.9  # inches
+FOOTER = 6.5  # points; a character is about half as wide
 
 
 def apply() -> None:
@@ -70,5 +71,13 @@ def band(axis: Axes, curve: pd.DataFrame, **line: Any) -> None:
 
 
 def add_footer(figure: Figure, text: str) -> None:
-    """Add one line below the figure: preset, datasets and their stand-ins, number of runs."""
-    figure.supxlabel(text, fontsize=6.5, color="0.35", x=0.01, ha="left")
+    """Add a line below the figure: preset, datasets and their stand-ins, number of runs.
+
+    A line that is too long for the figure is broken between two of its parts.
+    """
+    most = int(72 * figure.get_figwidth() / (0.52 * FOOTER))
+    lines = [""]
+    for part in text.split(" · "):
+        longer = f"{lines[-1]} · {part}" if lines[-1] else part
+        lines = [*lines[:-1], longer] if len(longer) <= most else [*lines, part]
+    figure.supxlabel("\n".join(lines), fontsize=FOOTER, color="0.35", x=0.01, ha="left")

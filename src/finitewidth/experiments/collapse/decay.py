@@ -26,18 +26,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``history`` and ``measures`` of all trainings, one below the other.
         settings: ``pairs``, name of a pair -> settings of its training, of which ``loss`` and
-            ``decay`` are needed; ``ranked``, lists of initialisations that are correlated together.
+            ``decay`` are needed; ``ranked``, lists of initialisations that are correlated together;
+            ``trained``, the training accuracy below which a network is left out of correlations.
 
     Returns:
         ``runs``, each network at the last epoch of its training: `KEPT`. network and data are the
         first two words of the name of the pair.
 
-        ``ranks``, networks trained with squared loss and decay, with finite measures: data, inits
+        ``ranks``, networks trained with squared loss and decay to at least the training accuracy
+        ``trained``, with finite measures: data, inits
         (joined by commas), runs (their number), rank_correlation (Spearman's, of NC3 and tau; nan
         for fewer than `FEWEST` runs).
     """
     runs = runs_of(inputs["history"], inputs["measures"], settings["pairs"])
-    return {"runs": runs, "ranks": ranks(runs, settings["ranked"])}
+    return {"runs": runs, "ranks": ranks(runs, settings["ranked"], settings["trained"])}
 
 
 def runs_of(
@@ -53,9 +55,10 @@ def runs_of(
     return pd.concat(found, ignore_index=True)
 
 
-def ranks(runs: pd.DataFrame, ranked: list[list[str]]) -> pd.DataFrame:
+def ranks(runs: pd.DataFrame, ranked: list[list[str]], trained: float) -> pd.DataFrame:
     """Rank correlations of NC3 and tau by dataset, see `measure`."""
     sound = runs[(runs["loss"] == "squared") & (runs["decay"] > 0) & np.isfinite(runs["nc3"])]
+    sound = sound[sound["train_accuracy"] >= trained]
     rows = []
     for data, own in sound.groupby("data", sort=False):
         for inits in ranked:
