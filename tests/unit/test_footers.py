@@ -355,6 +355,7 @@ FIXED = {"dgn.sweep.in_text.eps", "dgn.concepts.convolution.inputs", "npf.concep
          # among these must be the times of the heat maps
          "beyond.training.times",
          # a control has the networks of the map that it is compared with, and their one method
+         "trust.descent_tanh.rate_rule", "trust.descent_relu.rate_rule",
          *(f"trust.descent_scaled_{each}.{key}" for each in ("tanh", "relu")
            for key in ("activation", "mode", "rate_rule", "width", "widths")),
          # an odd number; names of random streams; initialisations whose weights are kept

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.claims import ledger, reported
+from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.references import table_file
 
@@ -102,7 +103,10 @@ def _numbers(
     found, bases = {}, {}
     for numbers in reported.numbers_of(paper):
         key = numbers.artifact, numbers.quantity
-        found[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
+        try:
+            found[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
+        except CannotDecideError:  # this run has no rows of what the paper speaks about
+            found[key] = ()
         parts = settings["numbers"]["/".join(key)]
         bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
     return reported.compare(printed, found, bases)
