@@ -11,7 +11,7 @@ from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.collapse import training
 from finitewidth.experiments.collapse.heat_maps import trained_network
-from finitewidth.experiments.collapse.measuring import Measuring
+from finitewidth.experiments.collapse.measuring import Measuring, kernels_of
 from finitewidth.measures import collapse
 from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
@@ -225,3 +225,10 @@ def test_kept_weights_give_the_measured_features(tables):
         right = (module(images.test_x).argmax(dim=1) == images.test_y).double().mean()
     last = tables["measures"].query("epoch == 3 and replica == 1").iloc[0]
     assert float(right) == pytest.approx(last["test_accuracy"], abs=1.5 / len(images.test_y))
+
+
+def test_too_little_memory_for_the_kernels_names_the_setting():
+    module = build(Network.from_mapping(TRAINING["network"]), (1, 8, 8), 10).eval()
+    with pytest.raises(ConfigError, match="kernel_gib = 1e-06: too little memory"):
+        kernels_of(module, torch.rand(4, 1, 8, 8), 1e-6)
+    assert kernels_of(module, torch.rand(4, 1, 8, 8), 0.5)[0].shape == (4, 4)

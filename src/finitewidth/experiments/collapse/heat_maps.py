@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
-from finitewidth.experiments.collapse.measuring import kernels_of
+from finitewidth.experiments.collapse.measuring import budget_of, kernels_of
 from finitewidth.experiments.collapse.picking import COLLAPSED
 from finitewidth.experiments.collapse.training import REPLICA, grid_rate, images_of
 from finitewidth.kernels.trained import output_norms
@@ -63,7 +63,7 @@ def heat_maps(
     images, labels = map_images(inputs["data"], training["images"], maps["per_class"], device)
     module = trained_network(training["network"], inputs["weights"], run["replica"], images)
     traced, norms, blocks = [], [], []
-    for kernel, matrix, sizes in _kernels(module, images):
+    for kernel, matrix, sizes in _kernels(module, images, training["kernel_gib"]):
         traced.append(_entries(kernel, matrix, labels))
         norms.append(_entries(kernel, sizes))
         means = block_means(matrix / len(sizes), labels)
@@ -169,11 +169,15 @@ def norm_ratio(sizes: np.ndarray) -> float:
     return float(off / on) if on else np.nan
 
 
-def _kernels(module: nn.Module, images: Tensor) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _kernels(
+    module: nn.Module, images: Tensor, gib: float
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Name, traced kernel and norms of the kernels of outputs and features."""
-    traced = kernels_of(module, images)
+    traced = kernels_of(module, images, gib)
     for name, kernel, of in zip(KERNELS, traced, (module, module.features), strict=True):
-        yield name, kernel, output_norms(module, images, of=of).cpu().numpy()
+        with budget_of(gib) as budget:
+            norms = output_norms(module, images, of=of, budget=budget)
+        yield name, kernel, norms.cpu().numpy()
 
 
 def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """What is measured during the trainings of ``collapse``, for each network of a stack."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -8,11 +10,13 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.select import first_per_class
-from finitewidth.kernels.trained import traced_kernel
+from finitewidth.kernels.trained import DEFAULT_BUDGET, traced_kernel
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
+
+GIB = 2**30  # bytes
 
 
 class Measuring:
@@ -30,6 +34,7 @@ class Measuring:
         *,
         per_class: int,
         normalise_columns: bool = False,
+        gib: float = DEFAULT_BUDGET / GIB,
     ):
         """Build the module in which the weights of one network after the other are put.
 
@@ -39,6 +44,7 @@ class Measuring:
             classes: number of classes.
             per_class: images of each class in the kernels, at least two.
             normalise_columns: for NC2 and NC3, see `finitewidth.measures.collapse.nc2`.
+            gib: memory for the kernels, in GiB.
 
         Raises:
             ConfigError: ``per_class`` is below two.
@@ -50,6 +56,7 @@ class Measuring:
             )
         self.module = build(network, shape, classes)
         self.per_class, self.normalise_columns = per_class, normalise_columns
+        self.gib = gib
 
     def __call__(
         self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
@@ -93,7 +100,7 @@ class Measuring:
         kernels = dict.fromkeys(KERNELS, np.nan)
         if all(torch.isfinite(tensor).all() for tensor in state.values()):
             self.module.load_state_dict(state)
-            theta, theta_h = kernels_of(self.module, inputs)
+            theta, theta_h = kernels_of(self.module, inputs, self.gib)
             kernels = kernel_measures(
                 theta, theta_h, input_labels, outputs=len(bias), features=features.shape[1]
             )
@@ -104,18 +111,36 @@ class Measuring:
         return metrics | kernels
 
 
-def kernels_of(module: nn.Module, inputs: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def kernels_of(
+    module: nn.Module, inputs: Tensor, gib: float = DEFAULT_BUDGET / GIB
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the traced kernels of the outputs and of the features.
 
     Args:
         module: a network with ``features``; it is put in eval mode.
         inputs: images (S, C, H, W).
+        gib: memory for the kernels, in GiB.
 
     Returns:
         Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
+
+    Raises:
+        ConfigError: the memory does not suffice; the message names ``kernel_gib``.
     """
     module.eval()
-    with torch.enable_grad():  # trainings measure without gradients
-        theta = traced_kernel(module, inputs)
-        theta_h = traced_kernel(module, inputs, of=module.features)
+    # trainings measure without gradients
+    with torch.enable_grad(), budget_of(gib) as budget:
+        theta = traced_kernel(module, inputs, budget=budget)
+        theta_h = traced_kernel(module, inputs, of=module.features, budget=budget)
     return theta.cpu().numpy(), theta_h.cpu().numpy()
+
+
+@contextmanager
+def budget_of(gib: float) -> Iterator[int]:
+    """Memory in bytes; a kernel that refuses it names the setting."""
+    try:
+        yield int(gib * GIB)
+    except ConfigError as error:
+        raise ConfigError(
+            f"kernel_gib = {gib}: too little memory for the kernels: {error}"
+        ) from None

@@ -58,10 +58,11 @@ def measure(
             `images_of`), ``inits``, ``rates`` (see `rates_of`), ``loss``, ``epochs``,
             ``batch_per_class``, ``momentum``, ``decay``, ``decay_rate_at`` (see
             `finitewidth.training.normalised.Plan`), ``measure_every`` (epochs),
-            ``kernel_per_class`` (images of each class in the kernels), ``normalise_columns`` (of
-            the class means in NC2 and NC3), ``stack`` (networks that are trained at once, null for
-            all), ``keep`` (initialisations whose weights are kept), ``device`` (``cpu``, ``cuda``
-            or ``auto``; ``cpu`` if it is left out).
+            ``kernel_per_class`` (images of each class in the kernels), ``kernel_gib`` (memory
+            for the kernels, in GiB), ``normalise_columns`` (of the class means in NC2 and NC3),
+            ``stack`` (networks that are trained at once, null for all), ``keep`` (initialisations
+            whose weights are kept), ``device`` (``cpu``, ``cuda`` or ``auto``; ``cpu`` if it is
+            left out).
         checkpoints: where to continue from; None for no checkpoints.
 
     Returns:
@@ -217,6 +218,7 @@ def _trained(
         network, images.shape, images.classes,
         per_class=settings["kernel_per_class"],
         normalise_columns=settings["normalise_columns"],
+        gib=settings["kernel_gib"],
     )  # fmt: skip
     if checkpoints is None:
         return train(stack, images, plan, measuring)
