@@ -11,6 +11,7 @@ from finitewidth.common.progress import LOG, Progress
 from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.weights import generator
 from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
+from finitewidth.training.finished import newest
 from finitewidth.training.losses import batch_losses, correct
 from finitewidth.training.optimisers import StackedOptimiser
 from finitewidth.training.run import TrainingRun
@@ -248,9 +249,7 @@ class _Training:
 
     def resume(self) -> None:
         """Continue from the newest undamaged checkpoint, if there is one."""
-        saved, complaints = self.checkpoints.latest() if self.checkpoints else (None, [])
-        for complaint in complaints:
-            LOG.warning("%s", complaint)
+        saved = newest(self.checkpoints)
         if saved is None:
             return
         device = self.images.train_x.device

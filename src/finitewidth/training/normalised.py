@@ -16,6 +16,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import LOG, Progress
 from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
 from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
+from finitewidth.training.finished import newest
 from finitewidth.training.momentum import NesterovSGD, Schedule
 
 LOSSES = ("squared", "cross_entropy")
@@ -344,9 +345,7 @@ class _Training:
 
     def resume(self) -> None:
         """Continue from the newest undamaged checkpoint, if there is one."""
-        saved, complaints = self.checkpoints.latest() if self.checkpoints else (None, [])
-        for complaint in complaints:
-            LOG.warning("%s", complaint)
+        saved = newest(self.checkpoints)
         if saved is None:
             return
         with torch.no_grad():
