@@ -31,7 +31,7 @@ def printed(value="80.32", spread="0.35", tolerance=None, **changes):
         "value": float(value), "printed": value, "spread": float(spread) if spread else None,
         "printed_spread": spread, "spread_kind": "std_population" if spread else "",
         "runs": 5 if spread else None, "unit": "percent", "tolerance": tolerance,
-        "place": "Table 2", "read_method": "printed", "note": "",
+        "place": "Table 2", "read_method": "printed", "reading_error": None, "note": "",
     }  # fmt: skip
     return Reported(**fields | changes)
 

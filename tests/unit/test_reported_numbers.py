@@ -22,7 +22,7 @@ SOFT_RELU = [
 ]
 
 GOOD_NUMBER = (
-    "npf_table2,test_accuracy,fc_sgd,relu,97.85,0.09,std_population,5,percent,1.18,Table 2,printed,"
+    "npf_table2,test_accuracy,fc_sgd,relu,97.85,0.09,std_population,5,percent,1.18,Table 2,printed,,"
 )
 
 
@@ -118,6 +118,7 @@ def test_table4_of_dgn_has_every_network():
         ("tolerance", "about one", "'about one' is not a number"),
         ("place", "", "is empty"),
         ("read_method", "guessed", "'guessed' is not one of"),
+        ("reading_error", "0.2", "goes with read_off_figure"),
     ],
 )
 def test_a_wrong_number_is_named_by_file_line_and_column(tmp_path, column, text, message):
@@ -142,7 +143,7 @@ def test_a_number_keeps_its_text_and_its_key(tmp_path):
 
 
 def test_fractions_and_empty_cells_are_read(tmp_path):
-    folder = write_reported(tmp_path, "npf_text,bound,limit,low,1/4,,,,ratio,,Theorem 1,printed,")
+    folder = write_reported(tmp_path, "npf_text,bound,limit,low,1/4,,,,ratio,,Theorem 1,printed,,")
     (number,) = read_reported(folder, "npf")
     assert (number.value, number.printed) == (0.25, "1/4")
     assert number.spread is number.runs is number.tolerance is None

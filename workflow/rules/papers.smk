@@ -50,6 +50,7 @@ for job in plan.declared():
             checkpoints=plan.checkpoints(job.name),
             seed=config["seed"] if job.kind == "experiment" else 0,
             footer=partial(plan.footer, job.name) if job.kind != "experiment" else "",
+            mark=partial(plan.mark, job.name) if job.kind == "figure" else "",
         script:
             "../scripts/declared.py"
 

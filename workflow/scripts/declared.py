@@ -14,7 +14,7 @@ with logged_to(snakemake.log[0]):
     if layer == "figures":
         from finitewidth.figures.job import render_figure
 
-        render_figure(**call, footer=params.footer)
+        render_figure(**call, footer=params.footer, mark=params.mark)
     elif layer == "tables":
         from finitewidth.tables.job import render_table
 

@@ -29,6 +29,7 @@ REPORTED_COLUMNS = (
         "tolerance",
         "place",
         "read_method",
+        "reading_error",
         "note",
     ),
 )
@@ -57,6 +58,8 @@ class Reported:
             otherwise it is given by the claim. None if there is no rule.
         place: where the paper prints the number.
         read_method: one of `READ_METHODS`.
+        reading_error: how far a number that was read off a figure may be from the one drawn, in
+            ``unit``; None if it is printed.
         note: misprints and disagreements.
     """
 
@@ -74,6 +77,7 @@ class Reported:
     tolerance: float | None
     place: str
     read_method: str
+    reading_error: float | None
     note: str
 
     @property
@@ -172,6 +176,11 @@ def _reported(line: _Line, paper: str, artifacts: Collection[str] | None) -> Rep
     spread_kind = line.one_of("spread_kind", SPREAD_KINDS)
     if bool(line.cells["spread"]) != bool(spread_kind):
         raise line.error("spread_kind", "a spread and its kind go together; give both or neither")
+    read_method = line.one_of("read_method", READ_METHODS)
+    if (read_method == "printed") == bool(line.cells["reading_error"]):
+        raise line.error(
+            "reading_error", "goes with read_off_figure; give it there and nowhere else"
+        )
     return Reported(
         artifact=artifact,
         quantity=line.key("quantity"),
@@ -186,7 +195,8 @@ def _reported(line: _Line, paper: str, artifacts: Collection[str] | None) -> Rep
         unit=line.key("unit"),
         tolerance=line.positive("tolerance"),
         place=line.filled("place"),
-        read_method=line.one_of("read_method", READ_METHODS),
+        read_method=read_method,
+        reading_error=line.positive("reading_error"),
         note=line.cells["note"],
     )
 

@@ -137,10 +137,16 @@ def _refuse_altered(path: str | Path) -> None:
                               "delete it and run again")  # fmt: skip
 
 
-def write_table(path: str | Path, rows: "pd.DataFrame") -> None:
-    """Write a table as CSV. Floats have the shortest form that reads back exactly."""
+def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:
+    """Write a table as CSV. Floats have the shortest form that reads back exactly.
+
+    Args:
+        path: the file.
+        rows: the table.
+        missing: how a missing value is written.
+    """
     with _sealed(path) as temporary:
-        rows.to_csv(temporary, index=False, lineterminator="\n")
+        rows.to_csv(temporary, index=False, lineterminator="\n", na_rep=missing)
 
 
 def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -202,12 +208,13 @@ def _refuse_cut_line(path: str | Path) -> None:
                               "delete it and run again")  # fmt: skip
 
 
-def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
+def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) -> "pd.DataFrame":
     """Read a CSV file.
 
     Args:
         path: the file.
         columns: columns that it must have.
+        **options: arguments of ``pandas.read_csv``.
 
     Raises:
         ResultError: the file is missing, empty, cut short, altered or not CSV, or it lacks a
@@ -218,7 +225,7 @@ def read_table(path: str | Path, columns: Sequence[str] = ()) -> "pd.DataFrame":
     try:
         _refuse_cut_line(path)
         _refuse_altered(path)
-        rows = pd.read_csv(path)
+        rows = pd.read_csv(path, **options)
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:

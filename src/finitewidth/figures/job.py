@@ -1,10 +1,14 @@
-"""The job of one figure: read tables, select rows, draw them, write images and the rows."""
+"""The job of one figure: read tables, select rows, write them, and draw what was written."""
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from finitewidth.common import result_files
+from finitewidth.common import fields, result_files
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # leave out time and version, so that equal figures are equal files
 METADATA = {
@@ -12,6 +16,7 @@ METADATA = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
+ABOUT = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 
 
 def render_figure(
@@ -20,31 +25,57 @@ def render_figure(
     outputs: Mapping[str, str],
     settings: Mapping[str, Any],
     footer: str,
+    mark: str = "",
 ) -> None:
     """Draw a figure and write it with the rows that it shows.
 
-    The renderer draws only the rows that ``select`` returns, and these are written to the CSV.
+    The rows are written first and read back, so the picture is drawn from its data file alone.
 
     Args:
-        module: the renderer, e.g. ``finitewidth.figures.npf.fig3``, with ``select(tables,
-            settings)`` and ``draw(rows, settings)``.
+        module: the renderer, e.g. ``finitewidth.figures.npf.fig3``, with the columns ``FIELDS`` and
+            the functions ``select(tables, settings)`` and ``draw(rows, settings)``.
         inputs: name of a table -> CSV file.
         outputs: files for ``pdf``, ``png``, ``svg`` and ``csv``; also ``json`` if the renderer has
             a function ``document(rows)``.
         settings: how to draw the figure; they change no result.
-        footer: one line below the figure.
+        footer: preset, data and number of runs. It becomes part of the files, not of the picture.
+        mark: what stands in for the paper's data and sizes; empty if nothing does.
+    """
+    renderer = import_module(module)
+    tables = {name: result_files.read_table(path) for name, path in inputs.items()}
+    fields.write(outputs["csv"], renderer.select(tables, settings), renderer.FIELDS)
+    figure = redraw(module, outputs["csv"], settings, mark)
+    for kind in METADATA:
+        save(figure, outputs[kind], footer)
+    if "json" in outputs:
+        rows = fields.read(outputs["csv"], renderer.FIELDS)
+        result_files.write_json(outputs["json"], renderer.document(rows))
+
+
+def redraw(module: str, file: str | Path, settings: Mapping[str, Any], mark: str = "") -> "Figure":
+    """Draw a figure from its data file.
+
+    Args:
+        module: the renderer.
+        file: the CSV file that `render_figure` wrote.
+        settings: as for `render_figure`.
+        mark: as for `render_figure`.
+
+    Raises:
+        ResultError: the file is missing, damaged or altered, or it has other columns.
     """
     from finitewidth.figures import style
 
     style.apply()
     renderer = import_module(module)
-    tables = {name: result_files.read_table(path) for name, path in inputs.items()}
-    rows = renderer.select(tables, settings)
-    figure = renderer.draw(rows, settings)
-    style.add_footer(figure, footer)
-    for kind, metadata in METADATA.items():
-        with result_files.atomic(outputs[kind]) as temporary:
-            figure.savefig(temporary, format=kind, metadata=metadata)
-    result_files.write_table(outputs["csv"], rows)
-    if "json" in outputs:
-        result_files.write_json(outputs["json"], renderer.document(rows))
+    figure = renderer.draw(fields.read(file, renderer.FIELDS), settings)
+    style.add_mark(figure, mark)
+    return figure
+
+
+def save(figure: "Figure", file: str | Path, footer: str) -> None:
+    """Write a figure as PDF, SVG or PNG, as the suffix says, with ``footer`` as its description."""
+    kind = Path(file).suffix.removeprefix(".")
+    metadata = {**METADATA[kind], ABOUT[kind]: footer}
+    with result_files.atomic(file) as temporary:
+        figure.savefig(temporary, format=kind, metadata=metadata)

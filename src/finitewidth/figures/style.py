@@ -1,83 +1,232 @@
-"""The style of all figures: colour-blind safe colours, fonts as text, and a footer."""
+"""The style of all figures: sizes, fonts, colours, panel letters and the mark of a stand-in.
 
+A figure is drawn at the size at which it is printed: one column (`SINGLE`) or the width of a page
+(`DOUBLE`). No text is smaller than `SMALLEST`.
+"""
+
+import string
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib as mpl
-import matplotlib.style
 import numpy as np
-import pandas as pd
+import seaborn as sns
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# matplotlib's copies of seaborn's styles; importing seaborn itself takes a second per figure
-SHEETS = ("seaborn-v0_8-paper", "seaborn-v0_8-ticks", "seaborn-v0_8-colorblind")
-COLOURS = mpl.style.library["seaborn-v0_8-colorblind"]["axes.prop_cycle"].by_key()["color"]
-PANEL_WIDTH, PANEL_HEIGHT = 3.5, 2.9  # inches
-FOOTER = 6.5  # points; a character is about half as wide
+SINGLE, DOUBLE = 3.3, 6.9  # inches: one column of a journal, the width of its page
+TALLEST = 8.8  # inches: leaves room for a caption
+SMALLEST = 6.5  # points
+
+# blue, orange, green, red, purple, brown: contrast with white at least 3.2:1, and CIEDE2000 between
+# any two at least 17, also with deuteranopia and protanopia; half of seaborn's "colorblind" is paler
+COLOURS = ("#0173b2", "#cf7a0a", "#24776c", "#b03427", "#4a1256", "#33180c")
+SHADES = "viridis"  # for ordered quantities such as depth
+GREY = "#595959"  # the paper's values, notes and reference lines; 7:1 on white
+CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests look for
+
+RC = {
+    "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
+    "font.size": 7.0,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7.0,
+    "xtick.labelsize": SMALLEST,
+    "ytick.labelsize": SMALLEST,
+    "legend.fontsize": SMALLEST,
+    "legend.title_fontsize": SMALLEST,
+    "figure.titlesize": 7.5,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 4.0,
+    "axes.labelpad": 2.5,
+    "axes.linewidth": 0.6,
+    "grid.linewidth": 0.4,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.2,
+    "lines.markeredgewidth": 0.7,
+    "patch.linewidth": 0.6,
+    "hatch.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
+    "xtick.major.pad": 2.0,
+    "ytick.major.pad": 2.0,
+    "errorbar.capsize": 1.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "legend.borderaxespad": 0.3,
+    "legend.labelspacing": 0.3,
+    "legend.columnspacing": 1.2,
+    "figure.constrained_layout.w_pad": 0.02,
+    "figure.constrained_layout.h_pad": 0.03,
+    "pdf.fonttype": 42,  # fonts are embedded, and text can be searched and edited
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "finitewidth",
+    "savefig.dpi": 300,
+}
 
 
 def apply() -> None:
     """Set the style. Equal rows then give equal files."""
-    mpl.style.use(SHEETS)
-    mpl.rcParams.update(
-        {
-            "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
-            "pdf.fonttype": 42,  # text that can be searched and edited
-            "svg.hashsalt": "finitewidth",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.titlesize": 10,
-            "axes.labelsize": 9,
-            "legend.fontsize": 7.5,
-            "legend.frameon": False,
-            "lines.linewidth": 1.4,
-            "lines.markersize": 4,
-            "savefig.dpi": 200,
-        }
-    )
+    sns.set_theme(context="paper", style="ticks", palette=COLOURS, rc=RC)
 
 
 def subplots(
-    rows: int, columns: int, *, figsize: tuple[float, float], **layout: Any
+    rows: int, columns: int, *, height: float, width: float = DOUBLE, **layout: Any
 ) -> tuple[Figure, np.ndarray]:
-    """Create a figure with a grid of axes.
+    """Create a figure of a printed width with a grid of axes.
 
     pyplot is not used, because it keeps every figure in memory and chooses a graphical back end.
 
     Args:
         rows: number of rows of the grid.
         columns: number of columns of the grid.
-        figsize: width and height in inches.
+        height: inches, at most `TALLEST`.
+        width: `SINGLE` or `DOUBLE`.
         **layout: arguments of ``Figure.subplots``, and ``height_ratios`` and ``width_ratios``.
+
+    Raises:
+        ValueError: the figure would not fit a page.
     """
-    figure = Figure(figsize=figsize, layout="constrained")
+    figure = empty(height=height, width=width)
     ratios = {k: layout.pop(k) for k in ("height_ratios", "width_ratios") if k in layout}
     return figure, figure.subplots(rows, columns, **layout, gridspec_kw=ratios)
 
 
-def panels(count: int, titles: list[str]) -> tuple[Figure, list[Axes]]:
-    """Create a figure with one row of ``count`` panels, each with a title."""
-    figure, axes = subplots(1, count, figsize=(PANEL_WIDTH * count, PANEL_HEIGHT), squeeze=False)
-    for axis, title in zip(axes[0], titles, strict=True):
-        axis.set_title(title)
-    return figure, list(axes[0])
+def empty(*, height: float, width: float = DOUBLE) -> Figure:
+    """Create a figure of a printed width without axes; see `subplots`."""
+    if width not in (SINGLE, DOUBLE) or not 0 < height <= TALLEST:
+        raise ValueError(f"a figure of {width} by {height} inches does not fit a page: its width "
+                         f"is {SINGLE} or {DOUBLE}, its height at most {TALLEST}")  # fmt: skip
+    return Figure(figsize=(width, height), layout="constrained")
 
 
-def band(axis: Axes, curve: pd.DataFrame, **line: Any) -> None:
-    """Plot ``y`` against ``x``, and the band within one ``spread`` of it."""
-    axis.plot(curve["x"], curve["y"], **line)
-    low, high = curve["y"] - curve["spread"], curve["y"] + curve["spread"]
-    axis.fill_between(curve["x"], low, high, color=line["color"], alpha=0.2, linewidth=0)
+def title_panels(axes: Iterable[Axes], titles: Sequence[str] | None = None) -> None:
+    """Give every panel its letter in bold, and a title after it.
 
-
-def add_footer(figure: Figure, text: str) -> None:
-    """Add a line below the figure: preset, datasets and their stand-ins, number of runs.
-
-    A line that is too long for the figure is broken between two of its parts.
+    Args:
+        axes: the panels in reading order.
+        titles: one per panel; may contain mathematics. None for letters only.
     """
-    most = int(72 * figure.get_figwidth() / (0.52 * FOOTER))
+    panels = list(axes)
+    texts = [""] * len(panels) if titles is None else titles
+    for letter, axis, title in zip(_letters(len(panels)), panels, texts, strict=True):
+        axis.set_title(rf"$\mathbf{{{letter}}}$" + f"  {title}" * bool(title), loc="left")
+
+
+def _letters(count: int) -> list[str]:
+    """``a`` to ``z``, then ``aa``, ``ab`` and so on."""
+    one = string.ascii_lowercase
+    return [*one, *(first + second for first in one for second in one)][:count]
+
+
+def shades(
+    values: Iterable[Any], *, name: str = SHADES, dark: float = 0.0, bright: float = 0.85
+) -> dict:
+    """Map ordered values to colours of one scale, the smallest to the darkest."""
+    own = sorted(set(values))
+    steps = np.linspace(dark, bright, len(own)) if len(own) > 1 else [dark]
+    return {v: mpl.colors.to_hex(mpl.colormaps[name](s)) for v, s in zip(own, steps, strict=True)}
+
+
+def band(axis: Axes, x: Any, low: Any, high: Any, colour: str) -> None:
+    """Fill the band between two curves."""
+    axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def bars(axis: Axes, x: Any, y: Any, error: Any, *, every: int = 1, **line: Any) -> Any:
+    """Plot a curve with an error bar at its first, at its last and at every ``every``-th point.
+
+    Args:
+        axis: where to draw.
+        x: places of the points, ascending.
+        y: heights of the points.
+        error: half the length of the bars; NaN for none.
+        every: 1 for a bar at each point.
+        **line: arguments of ``Axes.errorbar``.
+    """
+    x, y, error = (np.asarray(values, dtype=float) for values in (x, y, error))
+    kept = np.zeros(len(x), dtype=bool)
+    kept[::every] = True
+    kept[-1:] = True
+    return axis.errorbar(x, y, np.where(kept, error, np.nan), **line)
+
+
+def clip(axis: Axes, *, x: tuple | None = None, y: tuple | None = None) -> None:
+    """Set the limits of the axes, and mark where a curve leaves them.
+
+    A triangle at the border points to where a curve goes on.
+
+    Args:
+        axis: with all its curves drawn.
+        x: lower and upper limit, or None to leave this axis as it is.
+        y: the same for the other axis.
+    """
+    if x is not None:
+        axis.set_xlim(x)
+    if y is None:
+        return
+    axis.set_ylim(y)
+    low, high = sorted(y)
+    left, right = sorted(axis.get_xlim())
+    for line in list(axis.lines):
+        across, up = (np.asarray(v, dtype=float) for v in line.get_data())
+        if line.get_gid() == CLIPPED or line.get_transform() != axis.transData:
+            continue
+        seen = (across >= left) & (across <= right)
+        for outside, border, marker in ((up > high, high, "^"), (up < low, low, "v")):
+            places = np.flatnonzero(outside & seen)
+            if len(places):
+                line.set_gid(CLIPPED)
+                axis.plot(across[places[0]], border, marker, color=line.get_color(), markersize=3.5,
+                          clip_on=False, gid=CLIPPED, zorder=5)  # fmt: skip
+
+
+def paper_values(
+    axis: Axes, x: Any, y: Any, error: Any = None, *, label: str = "paper", **looks: Any
+) -> Any:
+    """Plot values of the paper as hollow grey marks.
+
+    Args:
+        axis: where to draw.
+        x: places of the values.
+        y: the values.
+        error: their printed spread, or the error of reading them off a picture; None for neither.
+        label: for the legend. It says for which data the values are, if not for those of our own.
+        **looks: further arguments of ``Axes.errorbar``, such as another ``marker``.
+    """
+    looks = {"marker": "D", "markersize": 4.0, "zorder": 4, **looks}
+    return axis.errorbar(
+        x, y, error, linestyle="none", color=GREY, markerfacecolor="white", markeredgecolor=GREY,
+        markeredgewidth=0.9, elinewidth=0.8, label=label, gid=PAPER, **looks,
+    )  # fmt: skip
+
+
+def paper_line(axis: Axes, y: float, *, label: str = "paper", **looks: Any) -> Artist:
+    """Draw a value of the paper that belongs to no place on the horizontal axis as a grey line."""
+    looks = {"linestyle": (0, (5, 2)), "linewidth": 0.9, **looks}
+    return axis.axhline(y, color=GREY, label=label, gid=PAPER, **looks)
+
+
+def add_mark(figure: Figure, text: str) -> None:
+    """Write below the drawing, in small grey letters, what stands in for the paper's setting.
+
+    A text that is too long for the figure is broken between two of its parts.
+    """
+    if not text:
+        return
+    most = int(72 * figure.get_figwidth() / (0.56 * SMALLEST))
     lines = [""]
     for part in text.split(" · "):
         longer = f"{lines[-1]} · {part}" if lines[-1] else part
         lines = [*lines[:-1], longer] if len(longer) <= most else [*lines, part]
-    figure.supxlabel("\n".join(lines), fontsize=FOOTER, color="0.35", x=0.01, ha="left")
+    figure.supxlabel(
+        "\n".join(filter(None, lines)), fontsize=SMALLEST, color=GREY, x=0.995, ha="right"
+    )

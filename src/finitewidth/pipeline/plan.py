@@ -33,6 +33,7 @@ from finitewidth.pipeline.costs.requests import Requests, may_travel
 from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read
+from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.sources import read_sources
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
@@ -134,6 +135,10 @@ class Plan:
     def footer(self, artifact: str, wildcards: Any = None) -> str:
         """The line below a figure or table."""
         return self.footers.footer(artifact)
+
+    def mark(self, artifact: str, wildcards: Any = None) -> str:
+        """What a figure says about stand-ins; tables say it in their footer."""
+        return mark_of(self.footers, artifact) if self.jobs[artifact].kind == "figure" else ""
 
     def code(self, name: str) -> str:
         """Digest of all code and printed numbers that an experiment or a renderer reaches."""
