@@ -182,6 +182,8 @@ def clipped(axis: Axes) -> Iterator[str]:
     for line in axis.lines:
         if line.get_gid() == style.CLIPPED or line.get_transform() != axis.transData:
             continue
+        if line.get_marker() in style.CAPS:
+            continue
         x, y = (np.asarray(v, dtype=float) for v in line.get_data())
         to = axis.transData.transform
         with np.errstate(all="ignore"):

@@ -90,7 +90,7 @@ def test_a_clipped_curve_is_marked_where_it_leaves():
         style.clip(axis, y=(0, 3))
     assert artwork.faults(figure) == []
     marks = [line for line in figure.axes[0].lines if line.get_marker() == "^"]
-    assert [list(mark.get_xdata()) for mark in marks] == [[3.0], [2.0]]
+    assert [list(mark.get_xdata()) for mark in marks] == [[3], [2]]
 
 
 def test_bars_stand_at_both_ends():

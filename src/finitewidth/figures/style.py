@@ -25,6 +25,7 @@ COLOURS = ("#0173b2", "#cf7a0a", "#24776c", "#b03427", "#4a1256", "#33180c")
 SHADES = "viridis"  # for ordered quantities such as depth
 GREY = "#595959"  # the paper's values, notes and reference lines; 7:1 on white
 CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests look for
+CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of error bars
 
 RC = {
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
@@ -179,6 +180,8 @@ def clip(axis: Axes, *, x: tuple | None = None, y: tuple | None = None) -> None:
     for line in list(axis.lines):
         across, up = (np.asarray(v, dtype=float) for v in line.get_data())
         if line.get_gid() == CLIPPED or line.get_transform() != axis.transData:
+            continue
+        if line.get_marker() in CAPS:
             continue
         seen = (across >= left) & (across <= right)
         for outside, border, marker in ((up > high, high, "^"), (up < low, low, "v")):
