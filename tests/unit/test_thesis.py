@@ -7,15 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.polynomial import Legendre
+from tests.artwork import faults
 from tests.claims.synthetic.thesis import regression
-from tests.unit.test_concept_renderers import inside, texts
 
 from finitewidth.claims import ledger, verdicts
+from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.experiments.thesis import classical, concepts, risk, settings
 from finitewidth.experiments.thesis.least_squares import exact_mean, limit, variance_exists
-from finitewidth.figures.thesis import fig2_1, fig2_2, fig2_3, fig2_4
+from finitewidth.figures import style
+from finitewidth.figures.thesis import fig2_1, fig2_2, fig2_3, fig2_4, fig2_5
 
 CONFIG = preset_only("quick", "config")["thesis"]
 SMALL = preset_only("smoke", "config")["thesis"]
@@ -81,11 +83,19 @@ OTHER = {
 def test_drawings_of_any_size_fit_their_page(drawn):
     tables = concepts.measure({}, drawn)
     for module in (fig2_1, fig2_2):
-        figure = module.draw(module.select(tables, {}), {})
-        assert inside(figure), module.__name__
+        rows = fields.checked(module.select(tables, {}), module.FIELDS)
+        figure = module.draw(rows, {})
+        assert faults(figure) == [], module.__name__
         assert figure.get_figwidth() == 6.9
-        assert all(text.get_fontsize() >= 6.5 for text in figure.axes[0].texts)
-    assert len(texts(fig2_1.draw(tables["network"], {}))) == 2 * (2 * len(drawn["network"]) - 1) + 2
+    shown = fig2_1.draw(tables["network"], {}).axes[0].texts
+    assert len(shown) == 2 * (2 * len(drawn["network"]) - 1) + 2
+
+
+def test_the_artwork_has_no_faults():
+    style.apply()
+    tables = classical.measure({}, SMALL["classical"]) | risk.measure({}, SMALL["risk"])
+    for module in (fig2_3, fig2_4):
+        assert faults(module.draw(module.select(tables, {}), {})) == [], module.__name__
 
 
 # Figure 2.3
@@ -118,12 +128,23 @@ def test_every_training_risk_falls_and_no_expected_risk_is_below_the_noise():
 
 def test_figure_2_3_marks_the_best_degree():
     tables = classical.measure({}, SMALL["classical"])
-    rows = fig2_3.select(tables, {})
-    assert rows.groupby("kind")["best"].sum().tolist() == [1, 1]
+    rows = fields.checked(fig2_3.select(tables, {}), fig2_3.FIELDS)
+    assert rows.groupby("risk")["optimum"].sum().to_dict() == {"expected": 1, "training": 0}
     axis = fig2_3.draw(rows, {}).axes[0]
-    star = next(line for line in axis.get_lines() if line.get_label() == "optimum")
-    best = rows[(rows["kind"] == "expected") & rows["best"]].iloc[0]
-    assert list(star.get_xdata()) == [best["degree"]]
+    star = next(line for line in axis.get_lines() if line.get_marker() == "*")
+    medians = rows[rows["risk"] == "expected"].set_index("degree")["median"]
+    assert list(star.get_xdata()) == [medians.idxmin()]
+    assert list(star.get_ydata()) == [medians.min()]
+
+
+def test_figure_2_3_marks_where_the_band_leaves_the_axes():
+    rows = fig2_3.select(classical.measure({}, CONFIG["classical"] | {"draws": 200}), {})
+    axis = fig2_3.draw(rows, {}).axes[0]
+    top = axis.get_ylim()[1]
+    marks = [line for line in axis.get_lines() if line.get_gid() == style.CLIPPED]
+    beyond = rows[(rows["risk"] == "expected") & (rows["highest"] > top)]
+    assert [line.get_xdata()[0] for line in marks] == [beyond["degree"].min()]
+    assert rows["median"].max() < top / 2
 
 
 # Figure 2.4
@@ -185,10 +206,43 @@ def test_tables_of_the_experiment_and_its_figure():
     assert set(drawn[~drawn["has_mean"]]["x"]) == {1.0}
     assert drawn["exact"].isna().equals(~drawn["has_mean"])
     assert tables["doubled"].groupby(["case", "x"])["size"].apply(list).iloc[0] == [20, 40, 80]
-    rows = fig2_4.select(tables, {})
+    rows = fields.checked(fig2_4.select(tables, {}), fig2_4.FIELDS)
     figure = fig2_4.draw(rows, {})
     assert [axis.get_yscale() for axis in figure.axes] == ["log"] * 3
     assert figure.get_figwidth() == 6.9
+    assert len(rows) == len(drawn) + len(tables["curves"])
+
+
+def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_variance():
+    tables = risk.measure({}, SMALL["risk"])
+    rows = fig2_4.select(tables, {})
+    known = tables["drawn"]["has_variance"].astype(bool)
+    means, medians = (rows[rows["series"] == name] for name in ("mean", "median"))
+    assert means["risk"].tolist() == tables["drawn"].loc[known, "mean"].tolist()
+    assert means["standard_error"].tolist() == tables["drawn"].loc[known, "mean_error"].tolist()
+    assert medians["risk"].tolist() == tables["drawn"].loc[~known, "median"].tolist()
+    assert medians["standard_error"].isna().all()
+    assert (medians["lowest"] < medians["risk"]).all()
+    assert set(rows["signal_to_noise"]) == {4, 0.25}
+    figure = fig2_4.draw(rows, {})
+    bars = {box.get_label(): box for box in figure.axes[0].containers}
+    own = means[means["signal_to_noise"] == 4].sort_values("ratio")
+    _, _, (segments,) = bars["drawn: mean"]
+    lengths = [np.diff(segment[:, 1])[0] for segment in segments.get_segments()]
+    assert np.allclose(lengths, 2 * fig2_4.ERRORS * own["standard_error"])
+
+
+def test_figure_2_4_marks_where_the_printed_limit_is_negative():
+    tables = risk.measure({}, SMALL["risk"])
+    rows = fig2_4.select(tables, {})
+    figure = fig2_4.draw(rows, {})
+    for axis, (_, own) in zip(
+        figure.axes, rows.groupby("signal_to_noise", sort=False), strict=False
+    ):
+        negative = own[(own["series"] == "printed") & (own["risk"] <= 0)]["ratio"]
+        (strip,) = (line for line in axis.get_lines() if line.get_linewidth() == 2.4)
+        assert list(strip.get_xdata()) == [negative.min(), negative.max()]
+        assert [text.get_text() for text in axis.texts] == ["printed < 0"]
 
 
 def test_the_figure_of_other_ratios_has_no_panel_without_points():
@@ -196,6 +250,26 @@ def test_the_figure_of_other_ratios_has_no_panel_without_points():
     tables = risk.measure({}, given)
     figure = fig2_4.draw(fig2_4.select(tables, {}), {})
     assert len(figure.axes) == 1
+
+
+def kernels(images=4, steps=(0, 20, 600)):
+    """A made-up kernel at some steps for two variances, from its rows on the diagonal on."""
+    pairs = [(row, column) for row in range(images) for column in range(row, images)]
+    return pd.DataFrame(
+        {"sigma_w2": variance, "step": step, "row": row, "column": column, "class_row": row // 2,
+         "class_column": column // 2, "share": 1.0 / (1 + column - row), "mean_diagonal": 3.0}
+        for variance in (2.0, 1.0) for step in steps for row, column in pairs
+    )  # fmt: skip
+
+
+def test_figure_2_5_shows_the_smallest_variance_at_all_times():
+    style.apply()
+    rows = fields.checked(fig2_5.select({"kernels": kernels()}, {}), fig2_5.FIELDS)
+    assert set(rows["sigma_w2"]) == {1.0}
+    figure = fig2_5.draw(rows, {})
+    titles = [axis.get_title(loc="left") for axis in figure.axes[:3]]
+    assert [title.split("  ")[1] for title in titles] == ["step 0", "step 20", "step 600"]
+    assert faults(figure) == []
 
 
 @pytest.mark.parametrize("parameters", [8, 30])

@@ -7,24 +7,32 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from finitewidth.common import fields
 from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import INK, LINES
+from finitewidth.figures.diagrams import INK
+from finitewidth.figures.style import COLOURS, DOUBLE
 
-WIDTH, HEIGHT = 6.9, 2.85  # inches
-NETWORK = (5.4, 1.72)
-CENTRE = (3.4, 1.5)
-ENDS = {"input": LINES[0], "hidden": INK, "output": LINES[1]}
-CONNECTIONS = "0.62"
+HEIGHT = 2.78  # inches
+NETWORK = (5.2, 1.7)
+CENTRE = (3.4, 1.42)
+ENDS = {"input": COLOURS[0], "hidden": INK, "output": COLOURS[2]}
+CONNECTIONS = "0.55"
+FIELDS = {
+    "kind": fields.text("node: a unit; weight: a connection of two units"),
+    "layer": fields.integer("layer of the unit, or of the unit at the end of a connection"),
+    "end": fields.integer("number of this unit in its layer, from 1"),
+    "start": fields.number("unit of the layer before at the start of a connection"),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the table ``network``: its nodes and connections."""
-    return tables["network"]
+    return tables["network"][list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the network, with widths above its layers and parameters below."""
-    figure, axis = diagrams.canvas(WIDTH, HEIGHT)
+    figure, axis = diagrams.canvas(DOUBLE, HEIGHT)
     nodes = rows[rows["kind"] == "node"]
     sizes = nodes.groupby("layer")["end"].count().tolist()
     places = diagrams.columns(sizes, CENTRE, NETWORK)

@@ -8,17 +8,30 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from finitewidth.common import fields
 from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import FAINT, INK, LINES, PALE, Place
+from finitewidth.figures.diagrams import INK, PALE, Place
+from finitewidth.figures.style import COLOURS, DOUBLE
 
-WIDTH, HEIGHT = 6.9, 2.15  # inches
+HEIGHT = 2.15  # inches
 MIDDLE = 1.1  # height at which the drawings are centred
 PIXEL, RADIUS = 0.2, 0.09
 DOWN = 0.34  # between units of a layer
-INPUT, SPECIAL = LINES[0], LINES[1]
-WINDOWS = ((LINES[0], "-"), (LINES[1], (0, (2.5, 1))))
-TITLES = {"convolution": (0.06, "(a) convolution"), "recurrent": (2.62, "(b) recurrent layer"),
-          "residual": (4.78, "(c) residual block")}  # fmt: skip
+INPUT, SPECIAL, FAINT = COLOURS[0], COLOURS[2], "0.55"
+WINDOWS = ((INPUT, "-"), (SPECIAL, (0, (2.5, 1))))
+TITLES = {"convolution": (0.06, r"$\mathbf{a}$  convolution"),
+          "recurrent": (2.62, r"$\mathbf{b}$  recurrent layer"),
+          "residual": (4.78, r"$\mathbf{c}$  residual block")}  # fmt: skip
+FIELDS = {
+    "drawing": fields.text("convolution, recurrent or residual"),
+    "kind": fields.text("node: a unit; weight, recurrent, identity: a connection of two units"),
+    "layer": fields.integer("layer of the unit, or of the unit at the end of a connection"),
+    "end": fields.integer("number of this unit in its layer, from 1"),
+    "start_layer": fields.number("layer of the unit at the start of a connection"),
+    "start": fields.number("number of this unit in its layer"),
+    "weight": fields.number("number of the weight in the window of a convolution"),
+    "window": fields.number("1 for the first window that is drawn, 2 for the last"),
+}
 
 Units = dict[tuple[int, int], Place]
 
@@ -30,10 +43,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the three parts side by side."""
-    figure, axis = diagrams.canvas(WIDTH, HEIGHT)
+    figure, axis = diagrams.canvas(DOUBLE, HEIGHT)
     parts = {"convolution": _convolution, "recurrent": _recurrent, "residual": _residual}
     for name, (x, title) in TITLES.items():
-        diagrams.write(axis, (x, HEIGHT - 0.12), title, size=8, across="left", weight="bold")
+        diagrams.write(axis, (x, HEIGHT - 0.12), title, size=7.5, across="left")
         parts[name](axis, rows[rows["drawing"] == name])
     return figure
 
@@ -92,7 +105,7 @@ def _convolution(axis: Axes, rows: pd.DataFrame) -> None:
 
 def _dense(axis: Axes, places: Units, rows: pd.DataFrame) -> None:
     ends = [[places[unit] for unit in diagrams.ends(row)] for row in _of_kind(rows, "weight")]
-    diagrams.skeleton(axis, ends, colour="0.6", width=0.6)
+    diagrams.skeleton(axis, ends, colour=FAINT, width=0.6)
 
 
 def _nodes(axis: Axes, places: Units) -> None:
@@ -147,7 +160,7 @@ def _residual(axis: Axes, rows: pd.DataFrame) -> None:
     left, right = places[first, 1][0], places[last, 1][0]
     middle = (left + right) / 2
     diagrams.box(axis, (middle, MIDDLE - 0.01), (right - left + 0.3, DOWN * max(sizes) + 0.3),
-                 colour="0.8", fill=PALE, zorder=0.3)  # fmt: skip
+                 colour=FAINT, fill=PALE, zorder=0.3)  # fmt: skip
     _nodes(axis, places)
     for row in block:
         start, end = places[first, int(row["start"])], places[last, int(row["end"])]

@@ -1,57 +1,80 @@
 """thesis Figure 2.3: training and expected risk of polynomials against their degree."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from finitewidth.figures.style import COLOURS, subplots
+from finitewidth.common import fields
+from finitewidth.figures import style
 
-WIDTH, HEIGHT = 3.3, 2.7  # inches
-SMALL = 7  # points
-LOOKS = {
-    "training": (COLOURS[0], "--", "s", "training risk"),
-    "expected": (COLOURS[2], "-", "o", "expected risk"),
+HEIGHT = 2.5  # inches
+ROOM = 12  # upper limit of the axis over the largest median; it leaves room for the legend
+LOOKS = {  # colour, line, marker, label
+    "training": (style.COLOURS[0], "--", "s", "training risk"),
+    "expected": (style.COLOURS[3], "-", "o", "expected risk"),
+}
+INK = "0.15"
+FIELDS = {
+    "degree": fields.integer("degree of the polynomial"),
+    "risk": fields.text("training: on the samples of the fit; expected: on new samples"),
+    "median": fields.number("median of the risk over the datasets"),
+    "lowest": fields.number("lower end of the band: the quantile 10 % over the datasets"),
+    "highest": fields.number("upper end of the band: the quantile 90 % over the datasets"),
+    "optimum": fields.integer("1 at the degree of the lowest median expected risk, else 0"),
+    "noise_variance": fields.number("variance of the noise, below which no expected risk can be"),
 }
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the table ``risks``."""
-    return tables["risks"]
+    """Return the risks of the table ``risks``."""
+    names = {"kind": "risk", "low": "lowest", "high": "highest", "noise": "noise_variance"}
+    rows = tables["risks"].rename(columns=names)
+    best = rows["best"].astype(bool) & (rows["risk"] == "expected")
+    return rows.assign(optimum=best.astype(int))[list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw medians, the band from 10 to 90 % of the datasets, and the degree of lowest risk."""
-    figure, axes = subplots(1, 1, figsize=(WIDTH, HEIGHT), squeeze=False)
-    axis = axes[0][0]
-    for kind, (colour, line, marker, label) in LOOKS.items():
-        curve = rows[rows["kind"] == kind].sort_values("degree")
-        axis.fill_between(curve["degree"], curve["low"], curve["high"], color=colour, alpha=0.2,
-                          linewidth=0)  # fmt: skip
-        axis.plot(curve["degree"], curve["median"], line, marker=marker, markersize=3.5,
-                  color=colour, label=label)  # fmt: skip
-    noise = float(rows["noise"].iloc[0])
-    axis.axhline(noise, color="0.45", linestyle=":", linewidth=1, label="variance of the noise")
-    best = rows[(rows["kind"] == "expected") & rows["best"]].iloc[0]
-    axis.plot(best["degree"], best["median"], "*", color="black", markersize=9, zorder=4,
-              linestyle="none", label="optimum")  # fmt: skip
-    axis.vlines(best["degree"], 0, best["median"], color="0.25", linewidth=0.9)
-    for side, share in (("underfitting", 0.22), ("overfitting", 0.78)):
-        axis.text(share, 1.02, side, transform=axis.transAxes, fontsize=SMALL, color="0.25",
-                  ha="center", va="bottom")  # fmt: skip
+    figure, axis = style.subplots(1, 1, height=HEIGHT, width=style.SINGLE)
+    for risk, (colour, line, marker, label) in LOOKS.items():
+        curve = rows[rows["risk"] == risk].sort_values("degree")
+        style.band(axis, curve["degree"], curve["lowest"], curve["highest"], colour)
+        axis.plot(curve["degree"], curve["median"], line, marker=marker, color=colour, label=label)
+    noise = float(rows["noise_variance"].iloc[0])
+    axis.axhline(noise, color=style.GREY, linestyle=":", label="variance of the noise")
+    best = rows[rows["optimum"] == 1].iloc[0]
+    axis.plot(best["degree"], best["median"], "*", color=INK, markersize=8, zorder=4,
+              label="lowest expected risk")  # fmt: skip
+    for side, end in (
+        ("underfitting", rows["degree"].min()),
+        ("overfitting", rows["degree"].max()),
+    ):
+        axis.text((best["degree"] + end) / 2, 1.02, side, transform=axis.get_xaxis_transform(),
+                  color=INK, ha="center", va="bottom")  # fmt: skip
     _axes(axis, rows)
-    axis.legend(loc="upper left", fontsize=SMALL)
+    axis.vlines(best["degree"], axis.get_ylim()[0], best["median"], color=INK, linewidth=0.6)
+    axis.legend(loc="upper left")
     return figure
 
 
-def _axes(axis: Any, rows: pd.DataFrame) -> None:
-    """Set logarithmic risks up to a little above the largest median; the band may leave them."""
+def _axes(axis: Axes, rows: pd.DataFrame) -> None:
+    """Set logarithmic risks, and mark where the band leaves them."""
     axis.set_yscale("log")
-    axis.set_ylim(rows["low"].min() / 1.3, rows["median"].max() * 10)
+    top = rows["median"].max() * ROOM
+    low = rows["lowest"].min() / 1.3
+    axis.set_ylim(low, top)
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(top)) + 1)
+    axis.yaxis.set_major_locator(FixedLocator([10.0**power for power in powers]))
     axis.set_xlim(rows["degree"].min() - 0.3, rows["degree"].max() + 0.3)
+    for risk, (colour, *_) in LOOKS.items():
+        beyond = rows.loc[(rows["risk"] == risk) & (rows["highest"] > top), "degree"]
+        if len(beyond):
+            axis.plot(beyond.min(), top, "^", color=colour, clip_on=False, gid=style.CLIPPED)
     axis.xaxis.set_major_locator(FixedLocator(range(0, int(rows["degree"].max()) + 1, 2)))
-    axis.set_xlabel("degree of the polynomial", fontsize=8)
-    axis.set_ylabel("mean squared error", fontsize=8)
-    axis.tick_params(labelsize=SMALL)
+    axis.set_xlabel("degree of the polynomial")
+    axis.set_ylabel("mean squared error")

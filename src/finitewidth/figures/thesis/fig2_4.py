@@ -6,94 +6,128 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, MultipleLocator, NullFormatter, StrMethodFormatter
 
-from finitewidth.figures.style import COLOURS, subplots
+from finitewidth.common import fields
+from finitewidth.figures import style
 
-WIDTH, HEIGHT = 6.9, 2.75  # inches
-SMALL, MEDIUM = 6.8, 7.5  # points
+HEIGHT = 2.5  # inches
 ERRORS = 2  # standard errors in a bar
 NEAR = 0.075  # distance from 1 that the last panel shows
-LOOKS = {  # later curves are thinner, so that those that coincide stay visible
-    "exact": ("black", "-", 2.2, "exact mean, $N$ = {size}"),
-    "corrected": (COLOURS[5], "--", 1.5, r"limit $N \to \infty$"),
-    "printed": (COLOURS[2], ":", 1.5, "limit as printed"),
+PRINTED = style.COLOURS[2]
+
+LOOKS = {  # colour, line, width, label; later curves are thinner, so that all can be seen
+    "exact": ("black", "-", 2.2, "exact mean, $N$ = {samples}"),
+    "corrected": (style.COLOURS[1], (0, (3, 1.5)), 1.2, r"limit $N \to \infty$"),
+    "printed": (PRINTED, ":", 1.6, "limit as printed"),
+}
+MARKS = {  # marker, face, label
+    "mean": ("o", style.COLOURS[0], "drawn: mean"),
+    "median": ("D", "white", "drawn: median, 10 to 90 %"),
 }
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-NAMES = {"mean": "drawn, mean", "median": "drawn, median (10 to 90 %)"}
+FIELDS = {
+    "signal_to_noise": fields.number("r^2 / sigma^2, squared norm of the weights over the noise"),
+    "noise_variance": fields.number("sigma^2, variance of the noise"),
+    "series": fields.text(
+        "mean or median of drawn risks; exact: their exact mean; corrected: its limit; printed: "
+        "the limit with the sign that the paper prints"
+    ),
+    "ratio": fields.number("gamma = P/N, parameters over samples"),
+    "samples": fields.integer("N, number of samples of the drawn risks and the exact mean"),
+    "risk": fields.number("risk beyond the noise, squared distance from the true weights"),
+    "standard_error": fields.number("standard error of a mean"),
+    "lowest": fields.number("quantile 10 % of the drawn risks, of a median"),
+    "highest": fields.number("quantile 90 % of the drawn risks, of a median"),
+}
+COLUMNS = ("case", "noise", "series", "x", "size", "risk", "standard_error", "lowest", "highest")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return drawn risks and curves; ``curve`` is ``drawn`` for the former."""
-    drawn = tables["drawn"].assign(curve="drawn")
-    return pd.concat([drawn, tables["curves"]], ignore_index=True)
+    """Return drawn risks and curves.
+
+    A drawn risk is a mean with its standard error where the risk has a variance, and a median
+    elsewhere.
+    """
+    drawn = tables["drawn"]
+    known = drawn["has_variance"].astype(bool)
+    means, medians = drawn[known], drawn[~known]
+    means = means.rename(columns={"mean": "risk", "mean_error": "standard_error"})
+    medians = medians.rename(columns={"median": "risk", "low": "lowest", "high": "highest"})
+    curves = tables["curves"].rename(columns={"curve": "series", "y": "risk"})
+    parts = means.assign(series="mean"), medians.assign(series="median"), curves
+    rows = pd.concat([part.reindex(columns=COLUMNS) for part in parts], ignore_index=True)
+    rows = rows.rename(columns={"x": "ratio", "size": "samples", "noise": "noise_variance"})
+    ratios = rows["case"].str.rpartition("= ")[2].astype(float)
+    return rows.assign(signal_to_noise=ratios).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a panel for each variance of the noise, and one of the surroundings of ratio 1."""
-    cases = list(dict.fromkeys(rows["case"]))
-    near = rows[(rows["case"] == cases[0]) & ((rows["x"] - 1).abs() <= NEAR)]
-    ratios = [*[1.15] * len(cases), *[1] * bool((near["curve"] == "drawn").any())]
-    figure, axes = subplots(1, len(ratios), figsize=(WIDTH, HEIGHT), squeeze=False,
-                            width_ratios=ratios)  # fmt: skip
+    cases = list(dict.fromkeys(rows["signal_to_noise"]))
+    near = rows[(rows["signal_to_noise"] == cases[0]) & ((rows["ratio"] - 1).abs() <= NEAR)]
+    ratios = [*[1.15] * len(cases), *[1] * bool(near["series"].isin(list(MARKS)).any())]
+    figure, axes = style.subplots(1, len(ratios), height=HEIGHT, squeeze=False,
+                                  width_ratios=ratios)  # fmt: skip
+    titles = []
     for axis, case in zip(axes[0], cases, strict=False):
-        own = rows[rows["case"] == case]
+        own = rows[rows["signal_to_noise"] == case]
         _panel(axis, own)
         _whole(axis, own)
-        axis.set_title(rf"$\sigma^2$ = {own['noise'].iloc[0]:g}, {_formula(case)}", fontsize=MEDIUM)
+        noise = own["noise_variance"].iloc[0]
+        titles.append(rf"$\sigma^2$ = {noise:g}, $r^2/\sigma^2$ = {case:g}")
     for axis in axes[0][len(cases) :]:
         _near(axis, near)
+        titles.append(r"as a, near $\gamma$ = 1")
+    style.title_panels(axes[0], titles)
     for axis in axes[0]:
-        axis.set_xlabel(r"$\gamma = P/N$", fontsize=MEDIUM)
-        axis.tick_params(labelsize=SMALL)
-    axes[0][0].set_ylabel(r"risk beyond the noise, $|\hat{w} - w^*|^2$", fontsize=MEDIUM)
+        axis.set_xlabel(r"parameters over samples, $\gamma = P/N$")
+    axes[0][0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$")
     handles, labels = axes[0][-1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", fontsize=SMALL, handlelength=2.2,
-                  ncols=len(labels), columnspacing=1.2)  # fmt: skip
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
-
-
-def _formula(case: str) -> str:
-    """Return ``r^2/sigma^2 = 4`` as mathtext."""
-    left, right = case.replace("sigma", r"\sigma").split(" = ")
-    return f"${left}$ = {right}"
 
 
 def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw curves and drawn risks on a logarithmic axis of risks."""
-    axis.axvline(1, color="0.75", linewidth=0.8, zorder=0)
-    for name, (colour, style, width, label) in LOOKS.items():
-        curve = rows[rows["curve"] == name].sort_values("x")
-        size = int(rows["size"].iloc[0])
-        axis.plot(curve["x"], curve["y"].where(curve["y"] > 0), style, color=colour,
-                  linewidth=width, label=label.format(size=size))  # fmt: skip
-    drawn = rows[rows["curve"] == "drawn"]
-    known = drawn["has_variance"].astype(bool)
-    means, medians = drawn[known], drawn[~known]
-    look = {"color": COLOURS[0], "elinewidth": 1, "markersize": 3.4, "linestyle": "none"}
-    axis.errorbar(means["x"], means["mean"], ERRORS * means["mean_error"], marker="o", zorder=3,
-                  label=NAMES["mean"], **look)  # fmt: skip
-    spread = (medians["median"] - medians["low"], medians["high"] - medians["median"])
-    axis.errorbar(medians["x"], medians["median"], spread, marker="D", zorder=4,
-                  markerfacecolor="white", markeredgewidth=1, label=NAMES["median"],
-                  **look)  # fmt: skip
+    axis.axvline(1, color="0.55", linewidth=0.6, zorder=0)
+    for name, (colour, line, width, label) in LOOKS.items():
+        curve = rows[rows["series"] == name].sort_values("ratio")
+        named = label.format(samples=int(rows["samples"].iloc[0]))
+        axis.plot(curve["ratio"], curve["risk"].where(curve["risk"] > 0), linestyle=line,
+                  color=colour, linewidth=width, label=named)  # fmt: skip
+    for name, (marker, face, label) in MARKS.items():
+        own = rows[rows["series"] == name].sort_values("ratio")
+        error = ERRORS * own["standard_error"]
+        if name == "median":
+            error = (own["risk"] - own["lowest"], own["highest"] - own["risk"])
+        axis.errorbar(own["ratio"], own["risk"], error, marker=marker, markerfacecolor=face,
+                      color=style.COLOURS[0], elinewidth=0.9, linestyle="none", zorder=4,
+                      label=label)  # fmt: skip
     axis.set_yscale("log")
+
+
+def _limits(axis: Axes, rows: pd.DataFrame, below: float, x: tuple | None = None) -> None:
+    """Let the axis of risks end beyond what is drawn; curves may leave it with a mark."""
+    drawn = rows[rows["series"].isin(list(MARKS))]
+    low = drawn[["risk", "lowest"]].min(axis=None) / below
+    style.clip(axis, x=x, y=(low, drawn[["risk", "highest"]].max(axis=None) * 2))
 
 
 def _whole(axis: Axes, rows: pd.DataFrame) -> None:
     """Set the axes of all ratios, and mark along the bottom where the printed limit is negative."""
-    drawn, printed = (rows[rows["curve"] == name] for name in ("drawn", "printed"))
-    low, high = drawn["low"].min() / 4, drawn["high"].max() * 2
     axis.set_xscale("log")
-    axis.set_ylim(low, high)
-    below = printed[printed["y"] <= 0]
-    if len(below):
-        first, last = below["x"].min(), below["x"].max()
-        axis.axvspan(first, last, 0, 0.05, color=COLOURS[2], alpha=0.35, linewidth=0)
-        axis.text(first * 1.05, 0.06, "printed < 0", fontsize=SMALL, color=COLOURS[2], ha="left",
-                  va="bottom", transform=axis.get_xaxis_transform())  # fmt: skip
-    span = drawn["x"].min(), drawn["x"].max()
-    axis.xaxis.set_major_locator(FixedLocator([t for t in TICKS if span[0] <= t <= span[1]]))
+    _limits(axis, rows, 4)
+    printed = rows[(rows["series"] == "printed") & (rows["risk"] <= 0)]
+    if len(printed):
+        ends = printed["ratio"].min(), printed["ratio"].max()
+        along = axis.get_xaxis_transform()
+        axis.plot(ends, (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
+        axis.text(ends[0] * 1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom",
+                  fontsize=style.SMALLEST, transform=along)  # fmt: skip
+    drawn = rows.loc[rows["series"].isin(list(MARKS)), "ratio"]
+    ticks = [tick for tick in TICKS if drawn.min() <= tick <= drawn.max()]
+    axis.xaxis.set_major_locator(FixedLocator(ticks))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
 
@@ -101,8 +135,5 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
 def _near(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw the surroundings of ratio 1."""
     _panel(axis, rows)
-    drawn = rows[rows["curve"] == "drawn"]
-    axis.set_xlim(1 - NEAR, 1 + NEAR)
-    axis.set_ylim(drawn["low"].min() / 2, drawn["high"].max() * 2)
-    noise = drawn["noise"].iloc[0]
-    axis.set_title(rf"$\sigma^2$ = {noise:g}, near $\gamma$ = 1", fontsize=MEDIUM)
+    _limits(axis, rows, 2, (1 - NEAR, 1 + NEAR))
+    axis.xaxis.set_major_locator(MultipleLocator(0.05))

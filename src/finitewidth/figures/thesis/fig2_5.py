@@ -6,28 +6,36 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.figures import kernel_maps
-from finitewidth.figures.style import subplots
+from finitewidth.common import fields
+from finitewidth.figures import kernel_maps, style
 
-WIDTH, HEIGHT = 6.9, 2.1  # inches
-TITLE = 7.5  # points
+HEIGHT = 2.05  # inches
+FIELDS = {
+    "sigma_w2": fields.number("variance of the initial weights, times the width of the layer"),
+    "step": fields.integer("step of the training", "step"),
+    "row": fields.integer("place of the first image; images are sorted by class"),
+    "column": fields.integer("place of the second image, not before the first: maps are symmetric"),
+    "class_row": fields.integer("class of the first image"),
+    "class_column": fields.integer("class of the second image"),
+    "share": fields.number("kernel of both images over the mean of its diagonal at this step"),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the kernels of the smallest variance, which have the clearest blocks."""
-    kernels = tables["kernels"][kernel_maps.COLUMNS]
+    kernels = tables["kernels"][list(FIELDS)]
     return kernels[kernels["sigma_w2"] == kernels["sigma_w2"].min()]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a heat map for each time."""
     steps = sorted(rows["step"].unique())
-    figure, axes = subplots(1, len(steps), figsize=(WIDTH, HEIGHT), squeeze=False)
+    figure, axes = style.subplots(1, len(steps), height=HEIGHT, squeeze=False)
     for place, (axis, step) in enumerate(zip(axes[0], steps, strict=True)):
         labels = "xy" if place == 0 else "x"
         image = kernel_maps.draw_map(axis, rows[rows["step"] == step], labels)
-        axis.set_title(f"$t$ = {step:g}", fontsize=TITLE)
-        axis.set_xlabel("class", fontsize=TITLE, labelpad=1)
-    axes[0][0].set_ylabel("class", fontsize=TITLE)
-    kernel_maps.add_bar(figure, image, list(axes[0]), shrink=0.85, aspect=18, pad=0.01)
+        axis.set_xlabel(r"class of $\tilde{x}$")
+    style.title_panels(axes[0], [f"step {step:g}" for step in steps])
+    axes[0][0].set_ylabel("class of $x$")
+    kernel_maps.add_bar(figure, image, list(axes[0]), shrink=0.9, aspect=18, pad=0.01)
     return figure
