@@ -33,6 +33,7 @@ include: "workflow/rules/errata.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/robustness.smk"
 include: "workflow/rules/captions.smk"
+include: "workflow/rules/datapackages.smk"
 include: "workflow/rules/plan.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"  # the last: it sees all rules before it
@@ -43,6 +44,7 @@ rule all:
     input:
         plan.targets(),
         plan.captions(),
+        rules.datapackages.output,
         plan.verdicts(),
         plan.errata(),
         rules.report.output,

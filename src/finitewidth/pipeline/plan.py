@@ -367,6 +367,35 @@ class Plan:
             "verdicts": [self.verdict_tables(each)["verdicts"] for each in self._cited(entries)],
         }
 
+    def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+        """Data package -> what it describes, one for each paper with finished artifacts."""
+        return {
+            f"{self.results}/{paper.name}/datapackage.json": {
+                "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
+                "resources": [self._resource(entry) for entry in done(paper.artifacts)],
+            }
+            for paper in self.papers if paper.name in self.captioned
+        }  # fmt: skip
+
+    def _resource(self, entry: Artifact) -> dict[str, Any]:
+        """What the data package of a paper tells about one artifact."""
+        reads = self.jobs[entry.artifact].reads
+        return {
+            "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
+            "footer": self.footer(entry.artifact), "module": entry.module,
+            "file": self.jobs.outputs(entry.artifact)["csv"],
+            "inputs": {read.reference: list(read.files) for read in reads},
+        }  # fmt: skip
+
+    def package_files(self) -> list[str]:
+        """The data files of all finished artifacts."""
+        return [self.jobs.outputs(entry.artifact)["csv"] for entry in done(self.artifacts)]
+
+    def package_code(self) -> str:
+        """Digest of the code that describes the columns of all data files."""
+        renderers = sorted({entry.module for entry in done(self.artifacts)})
+        return self.code_of("finitewidth.report.datapackages", *renderers, script="datapackages")
+
     def _cited(self, entries: Iterable[Artifact]) -> list[str]:
         """The papers on whose claims the captions of some artifacts tell verdicts."""
         templates = (self.root / f"workflow/report/{entry.artifact}.rst" for entry in entries)

@@ -16,7 +16,7 @@ BRIEF = 5  # minutes, the same for jobs of `RESULTS`, of which a hundred travel 
 FETCHING = 60  # minutes, the same for datasets, which may have to be downloaded
 MOST = 3  # times the memory of the first attempt
 START_MB = 1500  # an interpreter with torch, and Snakemake twice around it
-RESULTS = ("figure", "table", "claims", "captions")
+RESULTS = ("figure", "table", "claims", "captions", "datapackages")
 
 
 class Requests:

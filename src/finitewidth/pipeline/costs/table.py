@@ -27,7 +27,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import PRESETS
 
 TABLE = "workflow/costs.tsv"
-KINDS = ("dataset", "figure", "table", "claims", "captions", "report")
+KINDS = ("dataset", "figure", "table", "claims", "captions", "datapackages", "report")
 MEASURED, ESTIMATED = "measured", "estimated"
 
 

@@ -1,0 +1,97 @@
+"""Frictionless data packages: what every column of every data file of a paper means.
+
+A package follows the Data Package and Table Schema specifications, version 1
+(https://specs.frictionlessdata.io). Two properties are our own: a column's ``unit`` and ``source``.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from finitewidth.common import result_files
+from finitewidth.common.fields import MISSING, Field
+
+
+def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write the data packages of all papers.
+
+    Args:
+        packages: file to write -> ``paper``, ``title``, ``preset`` and ``resources``, as for
+            `package`.
+
+    Raises:
+        ResultError: a data file is missing or damaged, or a package cannot be written.
+    """
+    for file, what in packages.items():
+        result_files.write_json(file, package(Path(file).parent, **what))
+
+
+def package(
+    folder: Path, paper: str, title: str, preset: str, resources: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the data package of one paper.
+
+    Args:
+        folder: where the package will be written; paths are relative to it.
+        paper: key of the paper.
+        title: title of the paper.
+        preset: of the run.
+        resources: of each artifact ``artifact``, ``title``, ``footer``, ``file`` (the data file),
+            ``module`` (the renderer) and ``inputs`` (the reference of a table -> its file).
+    """
+    return {
+        "profile": "tabular-data-package",
+        "name": f"finitewidth-{paper}-{preset}",
+        "title": f"Data of the figures and tables of: {title}",
+        "description": "The numbers that each figure and table shows, computed by finitewidth.",
+        "sources": [{"title": title}],
+        "resources": [_resource(folder, **each) for each in resources],
+    }
+
+
+def _resource(
+    folder: Path, artifact: str, title: str, footer: str, file: str, module: str,
+    inputs: Mapping[str, Sequence[str]],
+) -> dict[str, Any]:  # fmt: skip
+    path = Path(file)
+    fields = import_module(module).FIELDS
+    sources = {reference: _columns(files) for reference, files in inputs.items()}
+    return {
+        "profile": "tabular-data-resource",
+        "name": artifact,
+        "path": path.relative_to(folder).as_posix(),
+        "title": title,
+        "description": f"{footer}.",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": path.stat().st_size,
+        "hash": f"sha256:{result_files.file_digest(path)}",
+        "sources": [{"title": reference} for reference in inputs],
+        "schema": {
+            "fields": [_field(name, field, sources, module) for name, field in fields.items()],
+            "missingValues": [MISSING],
+        },
+    }  # fmt: skip
+
+
+def _columns(files: Sequence[str]) -> set[str]:
+    """The columns of the first of some files with the same columns."""
+    with Path(files[0]).open(encoding="utf-8") as stream:
+        return set(stream.readline().strip().split(","))
+
+
+def _field(name: str, field: Field, sources: Mapping[str, set[str]], module: str) -> dict[str, Any]:
+    found = [reference for reference, columns in sources.items() if name in columns]
+    source = ", ".join(found) or f"{', '.join(sources)}, arranged by {module}"
+    described = {
+        "name": name,
+        "type": field.type,
+        "description": field.meaning,
+        "unit": field.unit or ("1" if field.type != "string" else "none"),
+        "source": source,
+    }
+    if field.type != "number":
+        described["constraints"] = {"required": True}
+    return described

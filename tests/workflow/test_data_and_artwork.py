@@ -1,0 +1,114 @@
+"""Of the whole run at preset smoke: pictures come from their data files, and both can be printed.
+
+With ``FINITEWIDTH_RESULTS=results/quick`` the figures of that finished run are looked at as well.
+"""
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from PIL import Image
+from tests import artwork
+
+from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common.settings import preset_only
+from finitewidth.figures import job
+from finitewidth.pipeline.plan import Plan
+
+ROOT = Path(__file__).parents[2]
+DONE = done(artifacts_of(read_papers(ROOT / "workflow/papers")))
+FIGURES = [entry for entry in DONE if entry.kind == "figure"]
+EARLIER = os.environ.get("FINITEWIDTH_RESULTS")
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def plans():
+    """Results folder -> its plan."""
+    return {}
+
+
+def redrawn(results: Path, entry, plans):
+    """A figure of some results, drawn again from its data file alone, and its plan."""
+    if results not in plans:
+        plans[results] = Plan(preset_only(results.name, ROOT / "config"), ROOT)
+    plan, name = plans[results], entry.artifact
+    file = results / entry.paper / "figures" / f"{name}.csv"
+    return job.redraw(entry.module, file, plan.params(name), plan.mark(name)), plan
+
+
+@pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
+def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, plans, tmp_path):
+    results = smoke.path / "results/smoke"
+    figure, plan = redrawn(results, entry, plans)
+    again = tmp_path / "again.png"
+    job.save(figure, again, plan.footer(entry.artifact))
+    folder = results / entry.paper / "figures"
+    assert again.read_bytes() == (folder / f"{entry.artifact}.png").read_bytes()
+    assert artwork.faults(figure) == []
+
+
+@pytest.mark.skipif(not EARLIER, reason="FINITEWIDTH_RESULTS names no finished run")
+@pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
+def test_a_figure_of_a_finished_run_can_be_printed(entry, plans):
+    figure, _ = redrawn(Path(EARLIER).resolve(), entry, plans)
+    assert artwork.faults(figure) == []
+
+
+@pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
+def test_text_is_text_fonts_are_embedded_and_pictures_have_300_dpi(smoke, entry):
+    stem = smoke.path / "results/smoke" / entry.paper / "figures" / entry.artifact
+    assert "<text" in stem.with_suffix(".svg").read_text(encoding="utf-8")
+    pdf = stem.with_suffix(".pdf").read_bytes()
+    assert b"/FontFile2" in pdf
+    assert b"/Subtype /Type3" not in pdf
+    with Image.open(stem.with_suffix(".png")) as picture:
+        assert picture.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+        inches = picture.size[0] / 300
+    assert any(inches == pytest.approx(width, abs=0.01) for width in (3.3, 6.9))
+
+
+@pytest.fixture(scope="module")
+def packages(smoke):
+    """Paper -> its data package."""
+    folder = smoke.path / "results/smoke"
+    return {
+        file.parent.name: json.loads(file.read_text(encoding="utf-8"))
+        for file in folder.glob("*/datapackage.json")
+    }
+
+
+def test_every_artifact_is_a_resource_of_its_paper_s_package(packages):
+    found = [(p, r["name"]) for p, package in packages.items() for r in package["resources"]]
+    assert sorted(found) == sorted((entry.paper, entry.artifact) for entry in DONE)
+    for package in packages.values():
+        assert re.fullmatch(r"[-a-z0-9._/]+", package["name"])
+        for resource in package["resources"]:
+            assert re.fullmatch(r"[-a-z0-9._/]+", resource["name"])
+
+
+@pytest.mark.parametrize("entry", DONE, ids=lambda entry: entry.artifact)
+def test_a_data_file_is_what_its_description_says(smoke, packages, entry):
+    package = packages[entry.paper]
+    (resource,) = (r for r in package["resources"] if r["name"] == entry.artifact)
+    path = smoke.path / "results/smoke" / entry.paper / resource["path"]
+    content = path.read_bytes()
+    assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    assert resource["bytes"] == len(content)
+    cells = pd.read_csv(path, dtype=str, keep_default_na=False)
+    described = resource["schema"]["fields"]
+    assert [field["name"] for field in described] == list(cells.columns)
+    for field in described:
+        assert field["description"]
+        assert field["unit"]
+        assert field["source"]
+        column = cells[field["name"]]
+        assert not (column == "").any(), field["name"]
+        if field["type"] == "number":
+            column.map(float)
+        elif field["type"] == "integer":
+            assert column.str.fullmatch(r"-?\d+").all(), field["name"]
