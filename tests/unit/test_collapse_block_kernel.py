@@ -5,8 +5,8 @@ import pytest
 
 from finitewidth.common.settings import preset_only
 from finitewidth.experiments.collapse import block_kernel
-from finitewidth.tables import typeset
 from finitewidth.tables.collapse import table1
+from finitewidth.tables.latex import latex
 
 SETTINGS = preset_only("quick", "config")["collapse"]["block_kernel"]
 
@@ -71,4 +71,4 @@ def test_the_cells_show_the_example_and_both_forms_agree_in_shape(tables):
     assert formulas.shape == table.cells.shape
     assert len(notes) == len(table.notes) == 1
     assert "{" not in table.notes[0]
-    assert r"\lambda_{\mathrm{class}}" in typeset.latex(table, "footer")
+    assert r"\lambda_{\mathrm{class}}" in latex(table, "footer", "collapse_table1")

@@ -10,8 +10,9 @@ from finitewidth.figures.dgn import fig9
 from finitewidth.figures.npf import fig1, fig2, fig4, fig5
 from finitewidth.tables import equations
 from finitewidth.tables.dgn import table3 as dgn_table3
+from finitewidth.tables.latex import latex
 from finitewidth.tables.npf import table3 as npf_table3
-from finitewidth.tables.typeset import latex, markdown
+from finitewidth.tables.typeset import markdown
 
 CONFIG = preset_only("quick", "config")
 TABLES = ("npf_table1", "npf_table4", "npf_table5", "npf0_table1", "dgn_table1", "dgn_table2",
@@ -85,7 +86,7 @@ def test_a_table_of_equations_in_text_and_latex(measured, artifact):
     settings = {"artifact": artifact, "title": "t"}
     rows = equations.select(measured[artifact[:3]], settings)
     table = equations.typeset(rows, settings)
-    text, tex = markdown(table, "foot"), latex(table, "foot")
+    text, tex = markdown(table, "foot"), latex(table, "foot", artifact)
     assert not set(text) & set("\\$")
     assert tex.count("$") % 2 == 0
     assert tex.count("{") == tex.count("}")
@@ -98,4 +99,5 @@ def test_tables_3(measured):
     text = markdown(npf_table3.typeset(rows, {}), "foot")
     assert text.count("(a) or (b)") == text.count("(c) or (d)") == 2
     rows = dgn_table3.select(measured["dgn"], {})
-    assert r"\mathcal{N}(\Theta^g_t, \beta; \Theta^w_t)" in latex(dgn_table3.typeset(rows, {}), "")
+    tex = latex(dgn_table3.typeset(rows, {}), "", "dgn_table3")
+    assert r"\mathcal{N}(\Theta^g_t, \beta; \Theta^w_t)" in tex

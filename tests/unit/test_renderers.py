@@ -1,15 +1,10 @@
 """Renderers draw the rows that they are given, and equal rows give equal files."""
 
-import numpy as np
 import pandas as pd
-import pytest
 
 from finitewidth.common import result_files
 from finitewidth.figures.job import render_figure
 from finitewidth.figures.npf import fig3
-from finitewidth.tables.job import render_table
-from finitewidth.tables.npf import table2
-from finitewidth.tables.typeset import Typeset, latex, markdown, plus_minus
 
 PERCENT = {"unit": "percent", "decoupled": "DLNPF"}
 FRACTION = {"unit": "fraction", "decoupled": "DNPFL"}
@@ -78,95 +73,3 @@ def test_kernels_that_needed_a_ridge_are_named_and_no_others():
     assert rows["condition_number"].notna().sum() == 2
     axis = fig3.draw(rows, PERCENT).axes[1]
     assert [text.get_text() for text in axis.texts] == ["2 of 6 kernels: with a ridge"]
-
-
-def cells():
-    rows = []
-    for row in table2.ROWS:
-        for regime in table2.REGIMES["npf"]:
-            values = {"paper": "npf", "row": row, "regime": regime, "select": "best_test",
-                      "runs": 3, "diverged": 0, "difference": -1.25,
-                      "difference_se": -2.5}  # fmt: skip
-            for name in (*table2.OURS, "reported"):
-                values |= {f"{name}_mean": 97.0, f"{name}_spread": 0.125}
-            rows.append(values)
-    return pd.DataFrame(rows)
-
-
-SETTINGS = {
-    "paper": "npf", "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"},
-    "comparable": {"mnist": True, "cifar10": True},
-}  # fmt: skip
-
-
-def test_a_table_in_three_formats(tmp_path):
-    result_files.write_table(tmp_path / "rows.csv", cells())
-    outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
-    render_table(
-        "finitewidth.tables.npf.table2",
-        {"rows": tmp_path / "rows.csv"},
-        outputs,
-        SETTINGS,
-        "foot_er",
-    )
-    text = (tmp_path / "t.md").read_text()
-    assert "97.00 ± 0.12" in text
-    assert "-1.25 / 2.5 SE" in text
-    assert "digits (stand-in for MNIST)" in text
-    assert "_foot_er_" in text
-    tex = (tmp_path / "t.tex").read_text()
-    assert r"97.00 $\pm$ 0.12" in tex
-    assert r"foot\_er" in tex
-    assert tex.count(r"\\") == 1 + 30
-    assert len(pd.read_csv(tmp_path / "t.csv")) == 30
-
-
-def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
-    settings = {**SETTINGS, "comparable": {"mnist": False, "cifar10": True}}
-    rows = table2.select({"rows": cells()}, settings)
-    assert rows[["difference", "difference_se"]].isna().all(axis=1).sum() == 10
-    table = table2.typeset(rows, settings)
-    shown = table.cells[table.cells[""].str.startswith("Δ")]
-    assert len(shown) == 4
-    assert "–" not in shown.to_string()
-    (note,) = table.notes
-    assert note.startswith("Not comparable")
-    assert note.endswith(": digits (stand-in for MNIST)")
-    assert not table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS).notes
-
-
-def test_the_earlier_version_has_bold_cells_the_final_one_none():
-    """Bold are our best regime of a line, and learnt gates in four of the paper's six rows."""
-    rows = cells().assign(paper="npf0")
-    rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
-    settings = SETTINGS | {"paper": "npf0"}
-    table = table2.typeset(table2.select({"rows": rows}, settings), settings)
-    text, tex = markdown(table, "f"), latex(table, "f")
-    by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
-    assert by_line.loc["ours, last epoch"][["DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
-    assert by_line.loc["paper"][["FRNPF (DI)", "DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 4, 4, 4]
-    assert text.count("**98.00 ± 0.12**") == 6
-    assert tex.count(r"\textbf{98.00 $\pm$ 0.12}") == 6
-    assert not table.bold.loc[:, ["network", "optimiser", "data", ""]].any(axis=None)
-    assert r"\textbf" not in latex(
-        table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS), "f"
-    )
-
-
-def test_runs_that_diverged_are_named_below_a_table():
-    rows = cells()
-    rows.loc[2, ["runs", "diverged"]] = [1, 2]
-    (note,) = table2.typeset(rows, SETTINGS).notes
-    assert note == "Runs that diverged and are left out: FC/SGD DLNPF 2 of 3"
-
-
-def test_missing_numbers_are_dashes():
-    assert plus_minus(np.nan, 1.0) == "–"
-    assert plus_minus(2.0, np.nan) == "2.00"
-
-
-@pytest.mark.parametrize("text", ["50 % & more", "a_b", "back\\slash"])
-def test_latex_escapes(text):
-    tex = latex(Typeset(pd.DataFrame({"x": [text]}), "t"), "f")
-    assert text not in tex
-    assert text in markdown(Typeset(pd.DataFrame({"x": [text]}), "t"), "f")

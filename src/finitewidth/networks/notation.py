@@ -10,7 +10,7 @@ LATEX, TEXT = 0, 1  # position of each format in a pair
 _RAISED = {"f": "ᶠ", "v": "ᵛ", "g": "ᵍ", "w": "ʷ", "": "", "F": "ꟳ", "V": "ⱽ"}
 _DOT = ("\\cdot", "·")
 _TIMES = {"·": (" \\cdot ", " · "), "⊙": (" \\odot ", " ⊙ ")}
-_COPIES = (",\\quad k = 0, \\dots, m-1", ",  k = 0, …, m−1")
+_COPIES = (",\\quad\\allowbreak {k = 0, \\dots, m-1}", ",  k = 0, …, m−1")
 
 Pair = tuple[str, str]
 
@@ -51,7 +51,7 @@ class Notation:
     last_weight: tuple[str, ...] | None = None
     last_operand: tuple[str, ...] | None = None
     times: str = "·"
-    hard: Pair = (r"\mathbb{1}_{\{<q> > 0\}}", "1{<q> > 0}")
+    hard: Pair = (r"\mathbf{1}_{\{<q> > 0\}}", "1{<q> > 0}")
     soft: Pair = (r"\frac{1}{1 + \exp(-\beta \cdot <q>)}", "1 / (1 + exp(−β · <q>))")
     product: Pair = ("<q><x><g>", "<q><x><g>")
     constant: Pair = ("1", "1")

@@ -1,7 +1,7 @@
 """The tables of equations of each paper, with its notation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from finitewidth.networks import equations as eq
 from finitewidth.networks.notation import LATEX, TEXT, Notation, Pair, write, write_right
@@ -12,8 +12,8 @@ _NPF_RANGES = (
 )
 _NPF = Notation(
     symbols={
-        "x": ("x", "x"), "z": (r"z_{x,\Theta}", "zₓ"), "q": (r"q_{x,\Theta}", "qₓ"),
-        "G": (r"G_{x,\Theta}", "Gₓ"), "y": (r"\hat{y}_\Theta(x)", "ŷ(x)"),
+        "x": ("x", "x"), "z": (r"z_{x,\Theta}", "z_{x,Θ}"), "q": (r"q_{x,\Theta}", "q_{x,Θ}"),
+        "G": (r"G_{x,\Theta}", "G_{x,Θ}"), "y": (r"\hat{y}_\Theta(x)", "ŷ_Θ(x)"),
     },
 )  # fmt: skip
 _NPF0 = Notation(
@@ -22,15 +22,23 @@ _NPF0 = Notation(
     weight=("l", "·", "i"),
     operand=("l",),
     last_weight=("l",),
-    hard=(r"\gamma_r(<q>) = \mathbb{1}_{\{<q> > 0\}}", "γᵣ(<q>) = 1{<q> > 0}"),
+    hard=(r"\gamma_r(<q>) = \mathbf{1}_{\{<q> > 0\}}", "γᵣ(<q>) = 1{<q> > 0}"),
     product=(r"\chi_r(<q>) = <q><x><g>", "χᵣ(<q>) = <q><x><g>"),
 )
 _SEPARATED = Notation(
     symbols={
         "x": ("x", "x"), "z": ("z<n>_x", "z<n>ₓ"), "q": ("q<n>_x", "q<n>ₓ"), "G": ("G_x", "Gₓ"),
-        "y": (r"\hat{y}_{\Theta^\mathrm{DGN}}(x)", "ŷ(x)"),
+        "y": (r"\hat{y}_{\Theta^\mathrm{DGN}}(x)", "ŷ_{Θ^DGN}(x)"),
     },
 )  # fmt: skip
+# the output of the network with m copies of its gates has a name of its own
+_PADDED = replace(
+    _SEPARATED,
+    symbols={
+        **_SEPARATED.symbols,
+        "y": (r"\hat{y}_{\Theta^{\mathrm{DGN}^{(m)}}}(x)", "ŷ_{Θ^DGN^(m)}(x)"),
+    },
+)
 _SEPARATED0 = Notation(
     symbols={
         "x": ("x", "x"), "z": ("z<N>_{x,t}", "z<N>ₓₜ"), "q": ("q<N>_{x,t}", "q<N>ₓₜ"),
@@ -41,28 +49,29 @@ _SEPARATED0 = Notation(
 )  # fmt: skip
 _MEMORISATION = Notation(
     symbols={
-        "z": (r"z_{s,\Theta}", "zₛ"), "q": (r"q_{s,\Theta}", "qₛ"), "G": ("G_s", "Gₛ"),
-        "y": (r"\hat{y}_\Theta(s)", "ŷ(s)"),
+        "z": (r"z_{s,\Theta}", "z_{s,Θ}"), "q": (r"q_{s,\Theta}", "q_{s,Θ}"), "G": ("G_s", "Gₛ"),
+        "y": (r"\hat{y}_\Theta(s)", "ŷ_Θ(s)"),
     },
 )  # fmt: skip
 _DGN1 = Notation(
     symbols={
-        "x": ("x_s", "xₛ"), "z": (r"z_{x_s,\Theta_t}", "zₛₜ"), "q": (r"q_{x_s,\Theta_t}", "qₛₜ"),
-        "G": ("G_{x_s,t}", "Gₛₜ"), "y": (r"\hat{y}_t(x_s)", "ŷₜ(xₛ)"),
+        "x": ("x_s", "xₛ"), "z": (r"z_{x_s,\Theta_t}", "z_{xₛ,Θₜ}"),
+        "q": (r"q_{x_s,\Theta_t}", "q_{xₛ,Θₜ}"),
+        "G": ("G_{x_s,t}", "G_{xₛ,t}"), "y": (r"\hat{y}_t(x_s)", "ŷₜ(xₛ)"),
     },
     theta=(r"\Theta_t", "Θₜ"), unit=("l",), weight=("l",), operand=("l",), times="⊙",
 )  # fmt: skip
 _DGN2 = Notation(
     symbols={
-        "x": ("x", "x"), "z": (r"z_{x,\Theta<n>_t}", "z<n>ₓₜ"),
-        "q": (r"q_{x,\Theta<n>_t}", "q<n>ₓₜ"),
-        "G": (r"G_{x,\Theta^g_t}", "Gₓₜ"), "y": (r"\hat{y}_t(x)", "ŷₜ(x)"),
+        "x": ("x", "x"), "z": (r"z_{x,\Theta<n>_t}", "z_{x,Θ<n>ₜ}"),
+        "q": (r"q_{x,\Theta<n>_t}", "q_{x,Θ<n>ₜ}"),
+        "G": (r"G_{x,\Theta^g_t}", "G_{x,Θᵍₜ}"), "y": (r"\hat{y}_t(x)", "ŷₜ(x)"),
     },
     theta=(r"\Theta<n>_t", "Θ<n>ₜ"), unit=("l",), entry=("l", "i"), weight=("l",), operand=("l",),
     times="⊙",
     soft=(
         r"\chi_\epsilon(-\beta <q>) = \frac{1+\epsilon}{1 + \exp(-\beta <q>)}",
-        "(1 + ε) / (1 + exp(−β · <q>))",
+        "χ_ε(−β <q>) = (1 + ε) / (1 + exp(−β <q>))",
     ),
 )  # fmt: skip
 _DGN5 = Notation(
@@ -102,7 +111,7 @@ TABLES = {
     "npf0_fig2": Tabulated(eq.DECOUPLED, _SEPARATED0),
     "npf_table4": Tabulated(
         eq.PADDED,
-        _SEPARATED,
+        _PADDED,
         [(
             r"$l \in [d-1]$. Gates and feature network: $i \in [w]$; value network: $i \in [mw]$; "
             r"$j$ runs over the layer below",
@@ -125,7 +134,7 @@ TABLES = {
         eq.GATED,
         _DGN1,
         [(r"$l \in [d-1]$; gates $G_{x_s,t}(l) \in [0, 1]^w$ are given",
-          "l ∈ [d−1]; gates Gₛₜ(l) ∈ [0, 1]ʷ are given")],
+          "l ∈ [d−1]; gates G_{xₛ,t}(l) ∈ [0, 1]ʷ are given")],
     ),
     "dgn_table2": Tabulated(
         eq.PARAMETERISED,

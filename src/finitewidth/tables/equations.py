@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
 FORMS = ("text", "latex")
-DAGGER = r"\quad\dagger"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]
     equations = rows[rows["row"] != "note"]
     lines = []
     for label, group in equations.groupby("row", sort=False):
-        line = {"": label}
+        line = {"": label if form == "text" else escaped(label)}
         for column in dict.fromkeys(equations["column"]):
             found = group[group["column"] == column].to_dict("records")
             line[column or "equation"] = "".join(
@@ -46,7 +46,7 @@ def _misprints(equations: pd.DataFrame, form: str) -> list[str]:
     corrected = equations[equations["printed_text"] != ""]
     if corrected.empty:
         return []
-    mark = "†" if form == "text" else r"$\dagger$"
+    mark = "†" if form == "text" else escaped("†")
     printed = [_mathematics(formula, form) for formula in corrected[f"printed_{form}"]]
     return [f"{mark} Corrected; the paper prints {'; '.join(printed)}"]
 
@@ -54,4 +54,4 @@ def _misprints(equations: pd.DataFrame, form: str) -> list[str]:
 def _mathematics(formula: str, form: str, corrected: bool = False) -> str:
     if form == "text":
         return formula + " †" * corrected
-    return f"${formula}{DAGGER * corrected}$"
+    return f"${formula}$" + rf"~{escaped('†')}" * corrected

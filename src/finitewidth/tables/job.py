@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.tables import typeset
+from finitewidth.tables.latex import latex
+from finitewidth.tables.typeset import markdown
 
 
 def render_table(
@@ -21,7 +23,8 @@ def render_table(
         module: the renderer, e.g. ``finitewidth.tables.npf.table2``, with ``select(tables,
             settings)`` and ``typeset(rows, settings)``.
         inputs: name of a table -> CSV file.
-        outputs: files for ``csv`` (the numbers shown), ``md`` and ``tex``.
+        outputs: files for ``csv`` (the numbers shown), ``md`` and ``tex``, which bear the name of
+            the artifact; it is the label in LaTeX, ``tab:npf_table2``.
         settings: how to typeset the table; they change no result.
         footer: one line below the table.
     """
@@ -30,5 +33,6 @@ def render_table(
     rows = renderer.select(tables, settings)
     table = renderer.typeset(rows, settings)
     result_files.write_table(outputs["csv"], rows)
-    result_files.write_text(outputs["md"], typeset.markdown(table, footer))
-    result_files.write_text(outputs["tex"], typeset.latex(table, footer))
+    result_files.write_text(outputs["md"], markdown(table, footer))
+    name = Path(outputs["tex"]).stem
+    result_files.write_text(outputs["tex"], latex(table, footer, name))

@@ -1,10 +1,12 @@
 """A table of numbers that appear only in a paper's text, ours and the paper's."""
 
 from collections.abc import Mapping
+from math import nan
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, left_out, plus_minus
+from finitewidth.tables.numbers import plain, uncertain
+from finitewidth.tables.typeset import Typeset, left_out
 
 Key = tuple[str, str, str]
 SELECTIONS = {
@@ -32,12 +34,14 @@ def text_table(rows: pd.DataFrame, titles: Mapping[Key, str], data: Mapping[Key,
             {
                 "what": titles[key],
                 "data": data[key],
-                "ours (%)": plus_minus(row["mean"], row["spread"]),
+                "ours (%)": uncertain(row["mean"], row["spread"] if row["runs"] > 1 else nan),
                 "epoch": SELECTIONS[row["select"]],
                 "runs": str(row["runs"]),
-                "paper (%)": f"{row['reported']:g}",
+                "paper (%)": plain(row["reported"]),
                 "where": row["place"],
             }
         )
-    title = "Numbers that stand only in the text, trained networks"
-    return Typeset(pd.DataFrame(lines), title, left_out(runs))
+    title = (
+        "Numbers that stand only in the text, trained networks: mean ± standard deviation over runs"
+    )
+    return Typeset(pd.DataFrame(lines), title, left_out(runs), spans=("data",))

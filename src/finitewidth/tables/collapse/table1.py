@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.tables.numbers import plain
 from finitewidth.tables.typeset import Typeset
 
 TITLE = "Eigenvalues and eigenvectors of a kernel made of class blocks"
@@ -26,13 +27,13 @@ PRINTED = {
     "latex": {
         "single": (
             r"$\lambda_{\mathrm{single}} = \gamma_d - \gamma_c$",
-            r"$v_i^c = \frac{1}{m-1} (m-1, -\mathbf{1}_{m-1}^\top, \mathbf{0}_{N-m}^\top)^\top$: "
+            r"$v_i^c = \frac{1}{m-1} {(m-1, -\mathbf{1}_{m-1}^\top, \mathbf{0}_{N-m}^\top)}^\top$: "
             "sample $i$, rest of class $c$, others",
             "$N - C$",
         ),
         "class": (
-            r"$\lambda_{\mathrm{class}} = \lambda_{\mathrm{single}} + m (\gamma_c - \gamma_n)$",
-            r"$v_c = \frac{1}{C-1} ((C-1) \mathbf{1}_m^\top, -\mathbf{1}_{N-m}^\top)^\top$: "
+            r"$\lambda_{\mathrm{class}} = \lambda_{\mathrm{single}} + m {(\gamma_c - \gamma_n)}$",
+            r"$v_c = \frac{1}{C-1} {((C-1) \mathbf{1}_m^\top, -\mathbf{1}_{N-m}^\top)}^\top$: "
             "class $c$, others",
             "$C - 1$",
         ),
@@ -61,7 +62,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset the printed decomposition and, to its right, what exact arithmetic finds."""
     (text, notes), formulas = (_cells(rows, form) for form in ("text", "latex"))
-    return Typeset(text, TITLE, notes, formulas)
+    return Typeset(text, TITLE, notes, formulas, spans=COLUMNS[:2])
 
 
 def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -69,9 +70,9 @@ def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]
     lines = [
         dict(zip(COLUMNS, PRINTED[form][row["component"]], strict=True))
         | {
-            "example": f"{row['value']:g}",
+            "example": plain(row["value"]),
             "independent vectors": f"{row['rank']} of {row['vectors']}",
-            "residual": f"{row['residual']:g}",
+            "residual": plain(row["residual"]),
             "power": str(row["power"]),
         }
         for row in records

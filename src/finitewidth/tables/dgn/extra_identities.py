@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, plus_minus
+from finitewidth.tables.numbers import plain, uncertain, whole
+from finitewidth.tables.typeset import Typeset
 
 PLACES = {"D03": "Lemma 2.4", "D10": "Corollary 8.1"}
 
@@ -21,9 +22,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         {
             "where": PLACES[row["identity"]],
             "what": row["case"],
-            "stated": f"{row['expected']:g}",
-            "drawn ± standard error": plus_minus(row["value"], row["standard_error"], 3),
-            "draws": f"{row['draws']:,}",
+            "stated": plain(row["expected"]),
+            "drawn ± standard error": uncertain(row["value"], row["standard_error"], 4),
+            "draws": whole(row["draws"]),
         }
         for row in rows.to_dict("records")
     ]

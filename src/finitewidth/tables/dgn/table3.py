@@ -1,17 +1,22 @@
 """dgn Table 3: the gated networks that are compared."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
+from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
 NOTES = (
     "N(weights that make the gates, slope of the gates; weights of the network). †: as "
     "initialised; dₙₑₜ: number of weights of one network",
+    "‡ (0, 1) in the paper's table, which is the case ε = 0; (0, 1 + ε) in item 3 of its section "
+    "3. The last network is not in that table",
     r"$\mathcal{N}$(weights that make the gates, slope of the gates; weights of the network). "
     r"$\dagger$: as initialised; $d_{\mathrm{net}}$: number of weights of one network",
+    r"$^\ddagger$ $(0, 1)$ in the paper's table, which is the case $\epsilon = 0$; "
+    r"$(0, 1 + \epsilon)$ in item 3 of its section 3. The last network is not in that table",
 )
 
 
@@ -22,27 +27,30 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network."""
-    text = [_line(row, row["text"], row["gate_text"], "dₙₑₜ") for row in rows.to_dict("records")]
+    records = rows.to_dict("records")
+    text = [_line(row, row["text"], row["gate_text"], "dₙₑₜ", str) for row in records]
     latex = [
-        _line(row, f"${row['latex']}$", f"${row['gate_latex']}$", r"$d_{\mathrm{net}}$")
-        for row in rows.to_dict("records")
+        _line(row, f"${row['latex']}$", f"${row['gate_latex']}$", r"$d_{\mathrm{net}}$", escaped)
+        for row in records
     ]
     return Typeset(
         pd.DataFrame(text),
         "Gated networks, by what makes their gates and what learns",
-        NOTES[:1],
-        (pd.DataFrame(latex), NOTES[1:]),
+        NOTES[:2],
+        (pd.DataFrame(latex), NOTES[2:]),
     )
 
 
-def _line(row: Mapping[str, Any], notation: str, gate: str, size: str) -> dict[str, str]:
+def _line(
+    row: Mapping[str, Any], notation: str, gate: str, size: str, words: Callable[[str], str]
+) -> dict[str, str]:
     def times(count: int) -> str:
         return size if count == 1 else f"{count} {size}"
 
     return {
-        "network": row["network"],
+        "network": words(row["network"]),
         "notation": notation,
-        "gates made by": row["gates_from"],
-        "gates in": gate,
+        "gates made by": words(row["gates_from"]),
+        "gates in": gate + words(" ‡" * ("ε" in row["gate_text"])),
         "weights trained": f"{times(row['trained'])} of {times(row['networks'])}",
     }

@@ -1,11 +1,13 @@
 """dgn Table 4: accuracy of deep linear, ReLU and soft-ReLU networks, ours and the paper's."""
 
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, left_out, plus_minus
+from finitewidth.tables.numbers import plain, runs_said, uncertain
+from finitewidth.tables.typeset import Typeset, left_out
 
 TITLES = {"linear": "deep linear", "relu": "ReLU", "soft_relu": "soft-ReLU"}
 OURS = {
@@ -14,6 +16,7 @@ OURS = {
     "cross_fitted": "test, cross-fitted",
     "last": "test, last epoch",
 }
+DECIMALS = 3  # of a fraction: the paper has two, and four for the deep linear network
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -30,22 +33,21 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     for row in rows.to_dict("records"):
         line = {
             "network": TITLES[row["regime"]],
-            "ε": _number(row["eps"]),
-            "β": _number(row["beta"]),
+            "ε": plain(row["eps"], ""),
+            "β": plain(row["beta"], ""),
         }
         for column, label in OURS.items():
-            line[label] = plus_minus(row[f"{column}_mean"], row[f"{column}_spread"], 3)
+            line[label] = uncertain(
+                row[f"{column}_mean"], row[f"{column}_spread"] if row["runs"] > 1 else nan, DECIMALS
+            )
         for column in ("train", "test"):
-            line[f"paper, {column}"] = _number(row[f"reported_{column}"], "–")
-        lines.append(line | {"runs": str(row["runs"])})
-    title = f"Accuracy on {settings['datasets']['cifar10']}, mean ± standard deviation over runs"
+            line[f"paper, {column}"] = plain(row[f"reported_{column}"])
+        lines.append(line)
+    data = settings["datasets"]["cifar10"]
+    title = f"Accuracy on {data}, mean ± standard deviation {runs_said(rows['runs'])}"
     return Typeset(pd.DataFrame(lines), title, left_out(map(_runs, rows.to_dict("records"))))
 
 
 def _runs(row: Mapping[str, Any]) -> tuple[str, int, int]:
     gate = "" if pd.isna(row["beta"]) else f", ε = {row['eps']:g}, β = {row['beta']:g}"
     return f"{TITLES[row['regime']]}{gate}", row["diverged"], row["runs"]
-
-
-def _number(number: float, missing: str = "") -> str:
-    return missing if pd.isna(number) else f"{number:g}"

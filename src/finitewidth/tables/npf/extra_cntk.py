@@ -6,7 +6,12 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.tables.npf.table2 import REGIMES
-from finitewidth.tables.typeset import Typeset, plus_minus
+from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
+from finitewidth.tables.typeset import Typeset
+
+NOTES = (
+    "Standard error: of the kernel over test images, of the networks over test images and runs",
+)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -24,30 +29,22 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     lines = [
         {
             "": _title(row),
-            "training images": _whole(row["train"]),
-            "runs": _whole(row["runs"]),
-            "accuracy ± standard error": plus_minus(row["accuracy"], row["standard_error"]),
-            "best epoch": plus_minus(row["best_test"], float("nan")),
-            "train": plus_minus(row["train_accuracy"], float("nan")),
-            "ridge": "–" if pd.isna(row["ridge"]) else f"{row['ridge']:g}",
-            "condition number": _short(row["condition_number"]),
+            "training images": whole(row["train"]),
+            "runs": whole(row["runs"]),
+            "accuracy ± standard error": uncertain(row["accuracy"], row["standard_error"]),
+            "best epoch": fixed(row["best_test"]),
+            "train": fixed(row["train_accuracy"]),
+            "ridge": scientific(row["ridge"]),
+            "condition number": scientific(row["condition_number"]),
         }
         for row in rows.to_dict("records")
     ]
     images = settings["datasets"]["cifar10"]
     title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
-    return Typeset(pd.DataFrame(lines), title)
+    return Typeset(pd.DataFrame(lines), title, NOTES)
 
 
 def _title(row: Mapping[str, Any]) -> str:
     if row["kind"] == "network":
         return REGIMES["npf"][row["regime"]]
     return "CNTK" if row["kind"] == "kernel" else "CNTK on all of CIFAR-10, as printed"
-
-
-def _whole(number: float) -> str:
-    return "–" if pd.isna(number) else f"{number:,.0f}"
-
-
-def _short(number: float) -> str:
-    return "–" if pd.isna(number) else f"{number:.2g}"

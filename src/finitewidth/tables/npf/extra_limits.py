@@ -1,17 +1,18 @@
-"""Extra table of npf: ReLU networks and limits of infinite width, such as the paper's K^(d)."""
+"""Extra table of npf: ReLU networks and limits of infinite width, such as the paper's K⁽ᵈ⁾."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, plus_minus
+from finitewidth.tables.numbers import plain, uncertain, whole
+from finitewidth.tables.typeset import Typeset
 
-WEIGHTS = {"gaussian": "Gaussian", "signed": "±σ"}
+WEIGHTS = {"gaussian": "Gaussian weights", "signed": "weights ±σ"}
 NAMES = {
-    "tangent": "tangent kernel, Gaussian weights",
-    "halved": "K^(d) of the paper",
-    "signed": "tangent kernel, weights ±σ",
+    "tangent": "tangent kernel, Gaussian",
+    "halved": "K⁽ᵈ⁾ of the paper",
+    "signed": "tangent kernel, ±σ",
 }
 
 
@@ -28,12 +29,20 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             "d": str(row["depth"]),
             "output variance": row["output_variance"],
             "limit": NAMES[row["limit"]],
-            "expected": "–" if pd.isna(row["expected"]) else f"{row['expected']:g}",
-            "factor ± standard error": plus_minus(row["scale"], row["scale_error"], 3),
-            "correlation": plus_minus(row["correlation"], row["correlation_error"], 4),
-            "networks": str(row["networks"]),
-            "w": f"{row['width']:,}",
+            "expected": plain(row["expected"]),
+            "factor": uncertain(row["scale"], row["scale_error"], 4),
+            "correlation": uncertain(row["correlation"], row["correlation_error"], 4),
         }
         for row in rows.to_dict("records")
     ]
-    return Typeset(pd.DataFrame(lines), "Tangent kernels of ReLU networks against wide limits")
+    title = (
+        "Tangent kernels of ReLU networks against wide limits, mean ± standard error over networks"
+    )
+    return Typeset(pd.DataFrame(lines), title, tuple(_sizes(rows)), spans=("weights",))
+
+
+def _sizes(rows: pd.DataFrame) -> Iterator[str]:
+    """Notes on number and width of the networks; by depth if they differ."""
+    for (networks, width), group in rows.groupby(["networks", "width"], sort=False):
+        depths = ", ".join(map(str, sorted(group["depth"].unique())))
+        yield f"d = {depths}: {whole(networks)} networks of width w = {whole(width)}"

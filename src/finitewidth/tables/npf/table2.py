@@ -1,11 +1,13 @@
 """npf Table 2 and npf0 Table 2: accuracy of five gate regimes, ours and the paper's."""
 
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.typeset import Typeset, left_out, plus_minus
+from finitewidth.tables.numbers import MISSING, as_printed, runs_said, uncertain
+from finitewidth.tables.typeset import Typeset, left_out
 
 ROWS = {
     "fc_sgd": ("FC", "SGD", "mnist"),
@@ -24,6 +26,7 @@ REGIMES = {
 # the earlier version prints these rows and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("fc_adam", "vconv_adam", "gconv_sgd", "gconv_adam"), ("dlnpf", "flnpf", "relu"))}
 DIFFERENCES = ("difference", "difference_se")
+HEAD = ("network", "optimiser", "data")
 OURS = {
     "best_test": "ours, best epoch",
     "cross_fitted": "ours, cross-fitted",
@@ -64,11 +67,14 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 
     Args:
         rows: as selected.
-        settings: ``paper`` (npf or npf0); ``datasets``, role -> title of the dataset that was
+        settings: ``paper`` (npf or npf0); ``beta``, slope of the gates of DLNPF, which npf prints
+            in the header; ``datasets``, role -> title of the dataset that was
             used; ``comparable``, role -> whether it was trained on at the paper's scale. The
             difference is shown only for comparable numbers.
     """
-    regimes = REGIMES[settings["paper"]]
+    regimes = dict(REGIMES[settings["paper"]])
+    if "beta" in settings:
+        regimes["dlnpf"] += f" (β\u00a0=\u00a0{settings['beta']:g})"
     lines, bold = [], []
     for name, (network, optimiser, dataset) in ROWS.items():
         cells = rows[rows["row"] == name].set_index("regime")
@@ -85,16 +91,23 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             continue
         chosen = OURS[rows["select"].iloc[0]].removeprefix("ours, ")
         difference = {title: _difference(cells.loc[regime]) for regime, title in regimes.items()}
-        lines.append(head | {"": f"Δ ({chosen}) / SE"} | difference)
+        lines.append(head | {"": f"Δ ({chosen})"} | difference)
         bold.append({})
-    notes = (*_not_comparable(settings), *left_out(_runs(rows, regimes)))
-    title = "Test accuracy (%), mean ± standard deviation over runs"
+    notes = (*_counted(rows), *_not_comparable(settings), *left_out(_runs(rows, regimes)))
+    title = f"Test accuracy (%), mean ± standard deviation {runs_said(rows['runs'])}"
     if settings["paper"] not in BOLD:
-        return Typeset(pd.DataFrame(lines), title, notes)
+        return Typeset(pd.DataFrame(lines), title, notes, spans=HEAD)
     notes += ("Bold: the best of each of our lines; in the paper's lines as printed",)
     shown = pd.DataFrame(lines)
     marked = pd.DataFrame(bold).reindex(columns=shown.columns).eq(1)
-    return Typeset(shown, title, notes, bold=marked)
+    return Typeset(shown, title, notes, bold=marked, spans=HEAD)
+
+
+def _counted(rows: pd.DataFrame) -> Iterator[str]:
+    """Notes on how many runs the numbers are of, where the title does not say it."""
+    yield f"The paper's numbers: {runs_said(rows['reported_runs'])}"
+    if (rows["runs"] == 1).any():
+        yield "A number of ours without ± is of a single run"
 
 
 def _not_comparable(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -120,15 +133,19 @@ def _bold_cells(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> d
 
 
 def _line(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> dict[str, str]:
-    return {
-        title: plus_minus(cells.loc[regime, f"{what}_mean"], cells.loc[regime, f"{what}_spread"])
-        for regime, title in regimes.items()
-    }
+    return {title: _number(cells.loc[regime], what) for regime, title in regimes.items()}
+
+
+def _number(cell: pd.Series, what: str) -> str:
+    mean, spread = cell[f"{what}_mean"], cell[f"{what}_spread"]
+    if what == "reported":
+        return as_printed(mean, spread)
+    return uncertain(mean, spread if cell["runs"] > 1 else nan)
 
 
 def _difference(cell: pd.Series) -> str:
-    """Return the difference in points and in combined standard errors, ``-0.55 / 3.2 SE``."""
+    """Return the difference in points and in combined standard errors, ``−0.55 / 3.2 SE``."""
     if pd.isna(cell["difference"]):
-        return "–"
+        return MISSING
     errors = "" if pd.isna(cell["difference_se"]) else f" / {abs(cell['difference_se']):.1f} SE"
-    return f"{cell['difference']:+.2f}{errors}"
+    return f"{cell['difference']:+.2f}{errors}".replace("-", "−")

@@ -1,0 +1,113 @@
+"""Plain text as LaTeX: every character has a form that compiles and prints the same character.
+
+The result is ASCII and needs no package, with pdfTeX as with LuaTeX.
+"""
+
+import unicodedata
+from itertools import groupby
+
+ASCII = {
+    "\\": r"$\backslash$", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+    "~": r"\~{}", "^": r"\^{}", "`": r"\`{}", '"': r'\char"22{}',
+    # a glyph, where \_ is a rule that cannot be searched or copied
+    "_": r"{\ttfamily\char95}",
+    # other glyphs than these in text of the default encoding
+    "<": "$<$", ">": "$>$", "|": "$|$",
+    # otherwise read as arguments of the end of a row
+    "[": "{[}", "*": "{*}",
+    # otherwise joined with the next character to a dash or a quotation mark
+    "-": "{-}", "'": "{'}",
+}  # fmt: skip
+SPACES = {"\t": " ", "\n": " ", "\u00a0": "~", "\u2009": r"\,", "\u202f": r"\,"}
+PUNCTUATION = {
+    "–": "{--}", "—": "{---}", "’": "{'}", "‘": "{`}", "“": "{``}", "”": "{''}", "…": r"\dots{}",
+    "§": r"\S{}", "ß": r"\ss{}", "ı": r"\i{}",
+}  # fmt: skip
+MATHEMATICS = {
+    "±": r"\pm", "∓": r"\mp", "×": r"\times", "·": r"\cdot", "÷": r"\div", "−": "-", "∞": r"\infty",
+    "∈": r"\in", "∉": r"\notin", "≤": r"\leq", "≥": r"\geq", "≠": r"\neq", "≈": r"\approx",
+    "∼": r"\sim", "≡": r"\equiv", "∝": r"\propto", "≪": r"\ll", "≫": r"\gg", "→": r"\rightarrow",
+    "←": r"\leftarrow", "↔": r"\leftrightarrow", "⊙": r"\odot", "⊗": r"\otimes", "⊤": r"\top",
+    "∥": r"\|", "∑": r"\Sigma", "∏": r"\Pi", "√": r"\surd", "∂": r"\partial", "∇": r"\nabla",
+    "⟨": r"\langle", "⟩": r"\rangle", "ℓ": r"\ell", "†": r"\dagger", "‡": r"\ddagger",
+    "°": r"{}^\circ", "∩": r"\cap", "∪": r"\cup", "⊂": r"\subset", "∅": r"\emptyset",
+    "∀": r"\forall", "∃": r"\exists", "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\vartheta",
+}  # fmt: skip
+# raised in text, as marks of a note are
+RAISED_MARKS = "†‡"
+ACCENTS = {
+    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=",
+    "\u0306": r"\u", "\u0307": r"\.", "\u0308": r'\"', "\u030a": r"\r", "\u030b": r"\H",
+    "\u030c": r"\v", "\u0327": r"\c", "\u0323": r"\d",
+}  # fmt: skip
+GREEK_AS_LATIN = {"OMICRON": "o", "ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z",
+                  "ETA": "H", "IOTA": "I", "KAPPA": "K", "MU": "M", "NU": "N", "RHO": "P",
+                  "TAU": "T", "CHI": "X"}  # fmt: skip
+GREEK_NAMES = {"LAMDA": "lambda", "FINAL SIGMA": "varsigma", "PHI": "varphi",
+               "EPSILON": "varepsilon"}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    """Return LaTeX that prints ``text``.
+
+    Raised and lowered characters, such as those of ``10⁻³`` and ``qᵍₓ``, become superscripts and
+    subscripts. A character without a form in LaTeX's default fonts is printed as its code point,
+    ``U+4E2D``, since a table that does not compile would stop the whole document.
+    """
+    parts = groupby(text, position)
+    return "".join(_placed("".join(run), place) for place, run in parts)
+
+
+def position(character: str) -> str:
+    """Return ``super`` or ``sub`` for a raised or lowered character, otherwise nothing."""
+    kind = unicodedata.decomposition(character).partition(" ")[0]
+    return {"<super>": "super", "<sub>": "sub"}.get(kind, "")
+
+
+def _placed(run: str, place: str) -> str:
+    if not place:
+        return "".join(map(_character, run))
+    inner = "".join(map(_character, unicodedata.normalize("NFKC", run)))
+    return rf"\text{place}script{{{inner}}}"
+
+
+def _character(character: str) -> str:
+    for forms in (ASCII, SPACES, PUNCTUATION):
+        if character in forms:
+            return forms[character]
+    if character in RAISED_MARKS:
+        return f"$^{MATHEMATICS[character]}$"
+    if character in MATHEMATICS:
+        return f"${MATHEMATICS[character]}$"
+    if character.isascii() and character.isprintable():
+        return character
+    return _greek(character) or _accented(character) or _other(character)
+
+
+def _greek(character: str) -> str:
+    name = unicodedata.name(character, "")
+    for case in ("SMALL", "CAPITAL"):
+        start = f"GREEK {case} LETTER "
+        letter = name.removeprefix(start)
+        if letter == name or (" " in letter and letter not in GREEK_NAMES):
+            continue
+        if letter in GREEK_AS_LATIN and (case == "CAPITAL" or letter == "OMICRON"):
+            return GREEK_AS_LATIN[letter]
+        if case == "CAPITAL":
+            return rf"$\{letter.replace('LAMDA', 'LAMBDA').capitalize()}$"
+        return rf"$\{GREEK_NAMES.get(letter, letter.lower())}$"
+    return ""
+
+
+def _accented(character: str) -> str:
+    letter, *marks = unicodedata.normalize("NFD", character)
+    if len(marks) != 1 or marks[0] not in ACCENTS or not letter.isascii():
+        return ""
+    return rf"{ACCENTS[marks[0]]}{{{letter}}}"
+
+
+def _other(character: str) -> str:
+    plain = unicodedata.normalize("NFKC", character)
+    if plain != character:
+        return escaped(plain)
+    return rf"{{\ttfamily U+{ord(character):04X}}}"

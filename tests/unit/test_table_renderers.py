@@ -1,0 +1,156 @@
+"""Renderers of tables typeset the rows that they are given."""
+
+import pandas as pd
+import pytest
+
+from finitewidth.common import result_files
+from finitewidth.tables.dgn import extra_text, table4
+from finitewidth.tables.job import render_table
+from finitewidth.tables.latex import latex
+from finitewidth.tables.npf import extra_text as npf_extra_text
+from finitewidth.tables.npf import table2
+from finitewidth.tables.typeset import Typeset, markdown
+
+CIFAR = {"datasets": {"cifar10": "CIFAR-10"}}
+
+
+def cells():
+    rows = []
+    for row in table2.ROWS:
+        for regime in table2.REGIMES["npf"]:
+            values = {"paper": "npf", "row": row, "regime": regime, "select": "best_test",
+                      "runs": 3, "diverged": 0, "difference": -1.25,
+                      "difference_se": -2.5, "reported_runs": 5}  # fmt: skip
+            for name in (*table2.OURS, "reported"):
+                values |= {f"{name}_mean": 97.0, f"{name}_spread": 0.125}
+            rows.append(values)
+    return pd.DataFrame(rows)
+
+
+SETTINGS = {
+    "paper": "npf", "datasets": {"mnist": "digits (stand-in for MNIST)", "cifar10": "P"},
+    "comparable": {"mnist": True, "cifar10": True},
+}  # fmt: skip
+
+
+def test_a_table_in_three_formats(tmp_path):
+    result_files.write_table(tmp_path / "rows.csv", cells())
+    outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
+    render_table(
+        "finitewidth.tables.npf.table2",
+        {"rows": tmp_path / "rows.csv"},
+        outputs,
+        SETTINGS,
+        "foot_er",
+    )
+    text = (tmp_path / "t.md").read_text()
+    assert "97.00 ± 0.12" in text
+    assert "−1.25 / 2.5 SE" in text
+    assert "digits (stand-in for MNIST)" in text
+    assert "_foot_er_" in text
+    tex = (tmp_path / "t.tex").read_text()
+    assert r"$97.00 \pm 0.12$" in tex
+    assert r"\label{tab:t}" in tex
+    assert r"foot{\ttfamily\char95}er" in tex
+    assert tex.count(r" \\" + "\n") == 1 + 6 + 30
+    assert len(pd.read_csv(tmp_path / "t.csv")) == 30
+
+
+def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
+    settings = {**SETTINGS, "comparable": {"mnist": False, "cifar10": True}}
+    rows = table2.select({"rows": cells()}, settings)
+    assert rows[["difference", "difference_se"]].isna().all(axis=1).sum() == 10
+    table = table2.typeset(rows, settings)
+    shown = table.cells[table.cells[""].str.startswith("Δ")]
+    assert len(shown) == 4
+    assert "–" not in shown.to_string()
+    runs, note = table.notes
+    assert runs == "The paper's numbers: over 5 runs"
+    assert note.startswith("Not comparable")
+    assert note.endswith(": digits (stand-in for MNIST)")
+    assert len(table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS).notes) == 1
+
+
+def test_the_earlier_version_has_bold_cells_the_final_one_none():
+    """Bold are our best regime of a line, and learnt gates in four of the paper's six rows."""
+    rows = cells().assign(paper="npf0")
+    rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
+    settings = SETTINGS | {"paper": "npf0"}
+    table = table2.typeset(table2.select({"rows": rows}, settings), settings)
+    text, tex = markdown(table, "f"), latex(table, "f", "t")
+    by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
+    assert by_line.loc["ours, last epoch"][["DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
+    assert by_line.loc["paper"][["FRNPF (DI)", "DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 4, 4, 4]
+    assert text.count("**98.00 ± 0.12**") == 6
+    assert tex.count(r"$\mathbf{98.00} \pm \mathbf{0.12}$") == 6
+    assert not table.bold.loc[:, ["network", "optimiser", "data", ""]].any(axis=None)
+    assert r"\mathbf" not in latex(
+        table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS), "f", "t"
+    )
+
+
+def test_runs_that_diverged_are_named_below_a_table():
+    rows = cells()
+    rows.loc[2, ["runs", "diverged"]] = [1, 2]
+    table = table2.typeset(rows, SETTINGS)
+    _, single, note = table.notes
+    assert table.title.endswith("over 1 to 3 runs")
+    assert table.cells.loc[0, "DLNPF"] == "97.00"
+    assert single == "A number of ours without ± is of a single run"
+    assert note == "Runs that diverged and are left out: FC/SGD DLNPF 2 of 3"
+
+
+def test_the_slope_of_soft_gates_stands_in_the_header():
+    """The final version prints it, the earlier one does not."""
+    settings = SETTINGS | {"beta": 4}
+    assert "DLNPF (β\u00a0=\u00a04)" in table2.typeset(cells(), settings).cells
+    assert "DLNPF" in table2.typeset(cells(), SETTINGS).cells
+
+
+@pytest.mark.parametrize("text", ["50 % & more", "a_b", "back\\slash"])
+def test_latex_escapes(text):
+    tex = latex(Typeset(pd.DataFrame({"x": [text]}), "t"), "f", "t")
+    assert text not in tex
+    assert text in markdown(Typeset(pd.DataFrame({"x": [text]}), "t"), "f")
+
+
+def test_table4_has_a_line_per_network_with_its_gate():
+    rows = pd.DataFrame(
+        {
+            "network": ["dln", "soft_relu_eps0.1_beta8"], "regime": ["linear", "soft_relu"],
+            "beta": [None, 8.0], "eps": [None, 0.1], "runs": 3, "diverged": 0,
+            "reported_train": [0.5042, 0.99], "reported_test": [0.3939, None],
+            **{f"{c}_{s}": v for c in table4.OURS for s, v in (("mean", 0.7), ("spread", 0.01))},
+        }
+    )  # fmt: skip
+    cells = table4.typeset(rows, CIFAR).cells
+    assert cells["network"].tolist() == ["deep linear", "soft-ReLU"]
+    assert cells["β"].tolist() == ["", "8"]
+    assert cells["paper, train"].tolist() == ["0.5042", "0.99"]
+    assert cells["paper, test"].tolist() == ["0.3939", "–"]
+    assert set(cells["test, best epoch"]) == {"0.700 ± 0.010"}
+    assert "over 3 runs" in table4.typeset(rows, CIFAR).title
+    assert not table4.typeset(rows, CIFAR).notes
+    notes = table4.typeset(rows.assign(diverged=[0, 2]), CIFAR).notes
+    assert notes == ("Runs that diverged and are left out: soft-ReLU, ε = 0.1, β = 8 2 of 5",)
+    assert r"$\varepsilon$ & $\beta$" in latex(table4.typeset(rows, CIFAR), "f", "t")
+
+
+@pytest.mark.parametrize(
+    ("module", "key"),
+    [(module, key) for module in (extra_text, npf_extra_text) for key in module.TITLES],
+)
+def test_text_tables_put_ours_beside_the_printed_number(module, key):
+    rows = pd.DataFrame(
+        [dict(zip(("quantity", "row", "column"), key, strict=True))
+         | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
+            "reported": 56.0, "place": "section 1"}]
+    )  # fmt: skip
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}}
+    (line,) = module.typeset(rows, settings).cells.to_dict("records")
+    assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
+    assert module.typeset(rows, settings).notes == ()
+    (note,) = module.typeset(rows.assign(diverged=1), settings).notes
+    assert note.endswith(f"{module.TITLES[key]} 1 of 4")
+    wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
+    assert line["data"] == wanted
