@@ -13,6 +13,7 @@ from tests.workflow_rules import rules
 from finitewidth.claims import ledger
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.reported_numbers import read_reported
+from finitewidth.common.fields import Field
 from finitewidth.common.settings import PRESETS, preset_only
 from finitewidth.pipeline.costs.table import KINDS, TABLE, read_costs
 from finitewidth.pipeline.plan import Plan
@@ -43,12 +44,17 @@ def test_first_hop_a_name_leads_to_its_declaration_rule_caption_and_renderer(art
     last = "draw" if entry.kind == "figure" else "typeset"
     for function in ("select", last):
         assert len(inspect.signature(getattr(renderer, function)).parameters) == 2
+    assert all(isinstance(field, Field) for field in renderer.FIELDS.values())
+    assert renderer.FIELDS
 
 
 @pytest.mark.parametrize("artifact", DONE)
 def test_second_hop_the_inputs_of_a_renderer_name_their_experiments(artifact):
     for reference in ARTIFACTS[artifact].of.values():
-        assert reference.split(".")[0] in EXPERIMENTS
+        if reference.startswith("reported/"):
+            assert (ROOT / f"config/{reference}.csv").is_file()
+        else:
+            assert reference.split(".")[0] in EXPERIMENTS
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

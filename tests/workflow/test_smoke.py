@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -47,15 +48,28 @@ def test_an_orphan_is_found(smoke):
         orphan.unlink()
 
 
-def test_every_table_and_figure_carries_its_footer(smoke):
+def test_a_table_shows_its_footer_and_a_figure_describes_itself_by_it(smoke):
     plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
     for artifact in DONE:
         suffix = "svg" if artifact.kind == "figure" else "md"
         folder = smoke.path / "results/smoke" / artifact.paper / f"{artifact.kind}s"
         text = (folder / f"{artifact.artifact}.{suffix}").read_text(encoding="utf-8")
-        # figures break a long footer over lines
-        for words in plan.footer(artifact.artifact).split(" · "):
-            assert words.split(" (")[0] in text, artifact.artifact
+        assert escape(plan.footer(artifact.artifact), quote=False) in text, artifact.artifact
+
+
+def test_a_figure_shows_what_stands_in(smoke):
+    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
+    marks = {a.artifact: plan.mark(a.artifact) for a in DONE if a.kind == "figure"}
+    assert marks["npf_fig1"] == ""
+    assert "stand-in data: digits 8×8 for MNIST" in marks["beyond_fig4"]
+    for artifact in DONE:
+        if artifact.kind == "table":
+            continue
+        figure = smoke.path / f"results/smoke/{artifact.paper}/figures/{artifact.artifact}.svg"
+        text = figure.read_text(encoding="utf-8")
+        # a mark that is too long for the figure is broken over lines
+        for words in filter(None, marks[artifact.artifact].split(" · ")):
+            assert escape(words, quote=False) in text, artifact.artifact
 
 
 def test_every_artifact_has_a_caption_with_its_footer(smoke):
@@ -97,7 +111,9 @@ def test_a_second_run_has_nothing_to_do_whatever_the_cores(smoke):
 
 def test_restyling_a_figure_redraws_that_figure_only(restore):
     restore.edit("src/finitewidth/figures/npf/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
-    assert restore.planned() == {"npf_fig3": 1, "npf0_fig3": 1, "report": 1, "all": 1}
+    assert restore.planned() == {
+        "npf_fig3": 1, "npf0_fig3": 1, "datapackages": 1, "report": 1, "all": 1
+    }  # fmt: skip
 
 
 def test_a_change_in_training_code_retrains_what_uses_it_and_nothing_else(restore):
@@ -202,7 +218,7 @@ def test_changing_a_setting_reruns_what_depends_on_it(smoke):
     figures = dict.fromkeys(["npf_fig3", "npf0_fig3", "npf_extra_energy", "dgn_fig6"], 1)
     assert {"npf_nu": 1, **figures, "report": 1, "all": 1}.items() <= jobs.items()
     # contexts of claims on nu, of npf and dgn, and captions with a footer or verdict of these
-    allowed = {"npf_nu", *figures, "report", "all", "claims"}
+    allowed = {"npf_nu", *figures, "datapackages", "report", "all", "claims"}
     assert all(name in allowed or name.startswith("captions_") for name in jobs), jobs
     assert smoke.planned("checkpoint_seconds=5", "device=auto") == {}
 
