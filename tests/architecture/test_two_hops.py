@@ -12,8 +12,8 @@ from tests.workflow_rules import rules
 
 from finitewidth.claims import ledger
 from finitewidth.common.declarations import artifacts_of, done, read_papers
-from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.fields import Field
+from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import PRESETS, preset_only
 from finitewidth.pipeline.costs.table import KINDS, TABLE, read_costs
 from finitewidth.pipeline.plan import Plan
