@@ -9,24 +9,35 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 
-from finitewidth.figures.style import COLOURS
+from finitewidth.figures import style
 
 Place = tuple[float, float]
 
-INK, FAINT, PALE = "0.15", "0.72", "0.93"
-ACTIVE = COLOURS[2]
-# colour-blind safe; colours that must be told apart differ in lightness as well
-LINES = (COLOURS[0], COLOURS[2], COLOURS[1], COLOURS[3], COLOURS[5], "0.35")
+INK, FAINT, PALE = "0.15", "0.57", "0.93"
+# blue, red, green, purple and brown: dark enough for text, which the orange is not
+LINES = tuple(style.COLOURS[number] for number in (0, 3, 2, 4, 5))
+ACTIVE = LINES[1]
 RADIUS = 0.1
-FOOTER = 0.22  # height of the space below the drawing
+SMALL, PLAIN, LARGE = style.SMALLEST, 7.0, 8.0  # points
 
 
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """Create an empty drawing whose coordinates are inches, with (0, 0) at the lower left."""
-    whole = height + FOOTER
-    figure = Figure(figsize=(width, whole))
-    axis = figure.add_axes((0, FOOTER / whole, 1, height / whole))
-    axis.set(xlim=(0, width), ylim=(0, height))
+    """Create an empty drawing whose coordinates are inches, with (0, 0) at the lower left.
+
+    The page is as wide as a column or a page of a journal, with the drawing in its middle. A
+    drawing that does not fit is made smaller; its letters keep their size.
+
+    Args:
+        width: of the drawing.
+        height: of the drawing.
+    """
+    page = style.SINGLE if width <= style.SINGLE else style.DOUBLE
+    scale = max(width / page, height / style.TALLEST, 1.0)
+    figure = style.empty(width=page, height=height / scale)
+    figure.set_layout_engine("none")
+    axis = figure.add_axes((0, 0, 1, 1))
+    margin = (page * scale - width) / 2
+    axis.set(xlim=(-margin, width + margin), ylim=(0, height))
     axis.set_axis_off()
     return figure, axis
 
@@ -63,7 +74,7 @@ def ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
 
 def node(
     axis: Axes, place: Place, text: str = "", *, colour: str = INK, fill: str = "white",
-    radius: float = RADIUS, size: float = 7, above: int = 0,
+    radius: float = RADIUS, size: float = SMALL, above: int = 0,
 ) -> None:  # fmt: skip
     """Draw a circle with a text inside; a larger ``above`` draws it over other nodes."""
     order = 3 + above / 10
@@ -114,7 +125,7 @@ def arrow(
 
 def box(
     axis: Axes, centre: Place, size: Place, text: str = "", *, colour: str = INK,
-    fill: str = "white", font: float = 8, **options: Any,
+    fill: str = "white", font: float = PLAIN, **options: Any,
 ) -> None:  # fmt: skip
     """Draw a box with rounded corners and a text in its middle; ``size`` is width and height."""
     corner = centre[0] - size[0] / 2, centre[1] - size[1] / 2
@@ -129,8 +140,13 @@ def box(
 
 
 def write(
-    axis: Axes, place: Place, text: str, *, size: float = 8, colour: str = INK,
+    axis: Axes, place: Place, text: str, *, size: float = PLAIN, colour: str = INK,
     across: str = "center", down: str = "center_baseline", **options: Any,
 ) -> None:  # fmt: skip
-    """Write a text at a place."""
+    """Write a text at a place; ``size`` is in points."""
     axis.text(*place, text, fontsize=size, color=colour, ha=across, va=down, zorder=5, **options)
+
+
+def letter(axis: Axes, place: Place, name: str) -> None:
+    """Write the letter of a part of the drawing, as on the panels of other figures."""
+    write(axis, place, rf"$\mathbf{{{name}}}$", size=7.5, across="left")

@@ -1,58 +1,99 @@
 """npf Figure 1 and npf0 Figure 1: a toy network, its paths, and its active sub-networks."""
 
 import itertools
-from collections.abc import Mapping, Sequence
-from string import ascii_lowercase
+from collections.abc import Callable, Mapping, Sequence
+from string import ascii_letters
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from finitewidth.common import fields
 from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES
+from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place
 
-CELL = (1.75, 1.48)  # inches, size of one small drawing
-NETWORK = (1.2, 0.76)
+FIELDS = {
+    "kind": fields.text(
+        "what the row describes: node, edge, path (one unit of it), gate, active edge, "
+        "active path, overlap or shared path"
+    ),
+    "layer": fields.number("layer, 0 for the inputs; an edge belongs to the layer that it enters"),
+    "start": fields.number("unit of the layer before at which an edge starts, from 1"),
+    "unit": fields.number("unit of the layer, from 1; for an edge the unit at which it ends"),
+    "path": fields.number("number of the path, from 1"),
+    "example": fields.number("number s of the example, from 1"),
+    "other": fields.number("number s' of the other example of a pair, from 1"),
+    "value": fields.number("gate (0 or 1), or the entry Lambda(s, s') of an overlap"),
+}
+CELL = (1.675, 1.36)  # inches, size of one small drawing
+NETWORK = (1.15, 0.72)
 MARGIN = 0.2  # inches on the left, for the names of the inputs
 SPREAD = 0.032  # inches between paths on the same edge
 
+Units = Mapping[tuple[int, int], Place]
+
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return nodes, edges, paths and the entries of Lambda; ``kind`` says what a row is."""
-    paths, overlap = (tables[name].assign(kind=name) for name in ("paths", "overlap"))
-    return pd.concat([tables["toy"], paths, overlap], ignore_index=True)
+    """Return nodes, edges, units of paths, gates, active edges and paths, and Lambda."""
+    toy = tables["toy"].rename(columns={"end": "unit"})
+    nodes, edges = toy[toy["kind"] == "node"], toy[toy["kind"] == "edge"]
+    inner = nodes[nodes["layer"].between(1, nodes["layer"].max() - 1)]
+    paths = tables["paths"]
+    layers = {name: int(name.removeprefix("layer_")) for name in paths if name.startswith("layer")}
+    units = paths.melt(["path"], list(layers), "layer", "unit").assign(kind="path")
+    parts = [
+        nodes, edges, units.assign(layer=units["layer"].map(layers)).sort_values(["path", "layer"]),
+        _by_example(inner).assign(kind="gate"),
+        _by_example(edges).query("value == 1").assign(kind="active edge"),
+        _by_example(paths[["path", *_examples(paths)]]).query("value == 1").assign(
+            kind="active path"),
+        *_overlaps(tables["overlap"]),
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+
+
+def _examples(rows: pd.DataFrame) -> dict[str, int]:
+    """Columns that say what is active, and the number of the example of each."""
+    prefix = "active_"
+    return {name: int(name.removeprefix(prefix)) for name in rows if name.startswith(prefix)}
+
+
+def _by_example(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per example instead of one column."""
+    columns = _examples(rows)
+    kept = [name for name in rows if name not in columns]
+    long = rows.melt(kept, list(columns), "example", "value")
+    return long.assign(example=long["example"].map(columns))
+
+
+def _overlaps(overlap: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Entries of Lambda, and the paths that the first two examples share."""
+    pairs = overlap.rename(columns={"s": "example", "s_prime": "other", "overlap": "value"})
+    first = pairs[(pairs["example"] == 1) & (pairs["other"] == 2)]
+    shared = first["shared"].dropna().astype(str).str.split().explode().dropna().astype(int)
+    rows = pd.DataFrame({"kind": "shared path", "example": 1, "other": 2, "path": list(shared)})
+    return pairs.assign(kind="overlap"), rows
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the network, the numbering of paths and Lambda left; paths and active gates right."""
-    paths = rows[rows["kind"] == "paths"]
-    examples = [name for name in rows if name.startswith("active_")]
+    routes = _routes(rows)
     # each small drawing shows the paths that differ only in the last hidden layer
-    cartoons = [group for _, group in paths.groupby(["layer_0", "layer_1"], sort=False)]
+    cartoons = [dict(group) for _, group in itertools.groupby(routes.items(), lambda r: r[1][:-1])]
     lines = -(-len(cartoons) // 3) + 1
-    figure, axis = diagrams.canvas(4 * CELL[0] + MARGIN, lines * CELL[1] + 0.05)
-    letters = iter(ascii_lowercase + ascii_lowercase.upper())
-
-    def places(line: int, column: int, title: str) -> dict[tuple[int, int], tuple[float, float]]:
-        x, y = (column + 0.5) * CELL[0] + MARGIN, (lines - line - 0.5) * CELL[1]
-        diagrams.write(axis, (x - CELL[0] / 2 + 0.1, y + 0.62), f"({next(letters)})", size=8,
-                       across="left", weight="bold")  # fmt: skip
-        diagrams.write(axis, (x + 0.08, y + 0.62), title, size=7.5)
-        return diagrams.columns(_sizes(rows), (x, y), NETWORK)
-
+    figure, axis = diagrams.canvas(4 * CELL[0] + MARGIN, lines * CELL[1] + 0.02)
+    places = _placer(axis, lines, _sizes(rows))
     _network(axis, places(0, 0, "network"), rows)
     for number, cartoon in enumerate(cartoons):
-        names = [
-            f"$p_{{{path:.0f}}}$" for path in (cartoon["path"].iloc[0], cartoon["path"].iloc[-1])
-        ]
-        spot = places(number // 3, 1 + number % 3, f"{names[0]} to {names[1]}")
+        spot = places(number // 3, 1 + number % 3, _title(list(cartoon)))
         _paths(axis, spot, rows, cartoon)
+    examples = sorted(set(_of(rows, "gate")["example"].astype(int)))
     for number, example in enumerate(examples):
-        title = rf"gates for $x_{number + 1}$"
-        _gates(axis, places(lines - 1, 1 + number, title), rows, example)
-    _key(axis, (CELL[0] / 2 + MARGIN, (lines - 1.5) * CELL[1]), paths)
-    _overlap(axis, (CELL[0] / 2 + MARGIN, 0.5 * CELL[1]), rows[rows["kind"] == "overlap"])
+        spot = places(lines - 1, 1 + number, f"gates for $x_{example}$")
+        _gates(axis, spot, rows, example)
+    _key(axis, (CELL[0] / 2 + MARGIN, (lines - 1.45) * CELL[1]), routes)
+    _overlap(axis, (CELL[0] / 2 + MARGIN, 0.52 * CELL[1]), rows)
     return figure
 
 
@@ -63,127 +104,142 @@ def document(rows: pd.DataFrame) -> dict[str, Any]:
         ``paths``, the units of each path from the input on; ``active``, the numbers (from 1) of
         the active paths of each example; ``Lambda``, a matrix with a row per example.
     """
-    paths, overlap = (rows[rows["kind"] == kind] for kind in ("paths", "overlap"))
-    layers = [name for name in paths if name.startswith("layer_")]
-    examples = [name for name in rows if name.startswith("active_")]
-    matrix = overlap.pivot(index="s", columns="s_prime", values="overlap")
+    active = _of(rows, "active path")
+    matrix = _of(rows, "overlap").pivot(index="example", columns="other", values="value")
     return {
-        "paths": paths[layers].astype(int).to_numpy().tolist(),
+        "paths": [list(route) for route in _routes(rows).values()],
         "active": {
-            f"x_{example.removeprefix('active_')}":
-                paths[paths[example] == 1]["path"].astype(int).tolist()
-            for example in examples
+            f"x_{example:.0f}": active[active["example"] == example]["path"].astype(int).tolist()
+            for example in matrix.index
         },
         "Lambda": matrix.to_numpy().tolist(),
     }  # fmt: skip
 
 
+def _of(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+    return rows[rows["kind"] == kind]
+
+
+def _routes(rows: pd.DataFrame) -> dict[int, tuple[int, ...]]:
+    """Number of each path, and its units from the input on."""
+    return {int(path): tuple(units["unit"].astype(int))
+            for path, units in _of(rows, "path").groupby("path")}  # fmt: skip
+
+
 def _sizes(rows: pd.DataFrame) -> list[int]:
-    nodes = rows[rows["kind"] == "node"]
-    return [int(count) for count in nodes.groupby("layer")["end"].count()]
+    return [int(count) for count in _of(rows, "node").groupby("layer")["unit"].count()]
 
 
-def _edges(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    return rows[rows["kind"] == "edge"].to_dict("records")
+def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[tuple[int, int], ...]]:
+    """The two units, as (layer, unit), that each edge joins."""
+    found = _of(rows, kind)[["layer", "start", "unit"]].astype(int).to_numpy()
+    return [((layer - 1, start), (layer, end)) for layer, start, end in found]
 
 
-def _skeleton(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame) -> None:
-    ends = [[places[unit] for unit in diagrams.ends(row)] for row in _edges(rows)]
-    diagrams.skeleton(axis, ends, colour="0.85")
+def _title(paths: Sequence[int]) -> str:
+    return f"paths {paths[0]} to {paths[-1]}" if len(paths) > 1 else f"path {paths[0]}"
 
 
-def _network(axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame) -> None:
+def _placer(axis: Axes, lines: int, sizes: Sequence[int]) -> Callable[[int, int, str], Units]:
+    """Return a function that titles a small drawing and gives the places of its units."""
+    letters = iter([*ascii_letters, *(a + b for a in ascii_letters for b in ascii_letters)])
+
+    def places(line: int, column: int, title: str) -> Units:
+        x, y = (column + 0.5) * CELL[0] + MARGIN, (lines - line - 0.5) * CELL[1]
+        diagrams.letter(axis, (x - CELL[0] / 2 + 0.1, y + 0.56), next(letters))
+        diagrams.write(axis, (x - CELL[0] / 2 + 0.25, y + 0.56), title, size=7.5, across="left")
+        return diagrams.columns(sizes, (x, y - 0.02), NETWORK)
+
+    return places
+
+
+def _skeleton(axis: Axes, places: Units, rows: pd.DataFrame) -> None:
+    ends = [[places[unit] for unit in edge] for edge in _edges(rows)]
+    diagrams.skeleton(axis, ends, width=0.4)
+
+
+def _network(axis: Axes, places: Units, rows: pd.DataFrame) -> None:
     last = len(_sizes(rows)) - 1
-    for row in _edges(rows):
-        start, end = diagrams.ends(row)
-        diagrams.edge(axis, places[start], places[end], colour="0.55")
-    for (layer, unit), place in places.items():
-        diagrams.node(axis, place, fill="white")
+    for start, end in _edges(rows):
+        diagrams.edge(axis, places[start], places[end], colour="0.45")
+    for (layer, unit), (x, y) in places.items():
+        inner = 0 < layer < last
+        diagrams.node(axis, (x, y), str(unit) if inner else "")
         if layer == 0:
-            diagrams.write(
-                axis, (place[0] - 0.15, place[1]), f"$x({unit})$", size=7, across="right"
-            )
+            diagrams.write(axis, (x - 0.15, y), f"$x({unit})$", across="right")
         elif layer == last:
-            diagrams.write(axis, (place[0] + 0.14, place[1]), r"$\hat{y}$", size=8, across="left")
-        else:
-            diagrams.write(axis, place, str(unit), size=6.5)
+            diagrams.write(axis, (x + 0.14, y), r"$\hat{y}$", size=8, across="left")
+    low = min(y for _, y in places.values()) - 0.23
     for layer in range(1, last):
-        x = places[layer, 1][0]
-        diagrams.write(
-            axis, (x, min(y for _, y in places.values()) - 0.25), f"layer {layer}", size=6.5
-        )
+        diagrams.write(axis, (places[layer, 1][0], low), f"layer {layer}", size=SMALL)
 
 
 def _paths(
-    axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame, paths: pd.DataFrame
+    axis: Axes, places: Units, rows: pd.DataFrame, paths: Mapping[int, tuple[int, ...]]
 ) -> None:
     """Draw paths side by side on shared edges; the last hidden unit of each shows its number."""
     _skeleton(axis, places, rows)
-    layers = [name for name in paths if name.startswith("layer_")]
-    last = len(layers)
-    routes = [(*((n, int(path[name])) for n, name in enumerate(layers)), (last, 1))
-              for path in paths.to_dict("records")]  # fmt: skip
-    steps = [list(itertools.pairwise(route)) for route in routes]
+    last = len(_sizes(rows)) - 1
+    routes = {path: [*enumerate(units), (last, 1)] for path, units in paths.items()}
+    steps = [list(itertools.pairwise(route)) for route in routes.values()]
     for number, taken in enumerate(steps):
-        colour = LINES[number % len(LINES)]
         for start, end in taken:
             sharing = [other for other, its in enumerate(steps) if (start, end) in its]
             shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(number))
-            diagrams.edge(axis, places[start], places[end], colour=colour, width=1.5, shift=shift,
-                          above=1)  # fmt: skip
-    used = {place for route in routes for place in route}
+            diagrams.edge(axis, places[start], places[end], colour=LINES[number % len(LINES)],
+                          width=1.5, shift=shift, above=1)  # fmt: skip
+    used = {place for route in routes.values() for place in route}
     for place, spot in places.items():
         diagrams.node(axis, spot, colour=INK if place in used else FAINT)
-    for number, (route, name) in enumerate(zip(routes, paths["path"], strict=True)):
-        diagrams.node(axis, places[route[-2]], f"$p_{{{name:.0f}}}$", size=6.2,
-                      colour=LINES[number % len(LINES)], above=1)  # fmt: skip
+    for number, (path, route) in enumerate(routes.items()):
+        diagrams.node(axis, places[route[-2]], str(path), colour=LINES[number % len(LINES)],
+                      above=1)  # fmt: skip
 
 
-def _gates(
-    axis: Axes, places: Mapping[tuple[int, int], Any], rows: pd.DataFrame, example: str
-) -> None:
+def _gates(axis: Axes, places: Units, rows: pd.DataFrame, example: int) -> None:
     """Draw gates as 0 and 1; edges on an active path are thick and red."""
     _skeleton(axis, places, rows)
-    last = len(_sizes(rows)) - 1
-    for row in _edges(rows):
-        start, end = diagrams.ends(row)
-        if row[example]:
-            diagrams.edge(axis, places[start], places[end], colour=ACTIVE, width=1.8, above=1)
-    for row in rows[rows["kind"] == "node"].to_dict("records"):
-        layer, on = int(row["layer"]), bool(row[example])
-        text = str(int(row[example])) if 0 < layer < last else ""
-        diagrams.node(axis, places[layer, int(row["end"])], text, colour=ACTIVE if on else "0.5",
-                      size=6.5)  # fmt: skip
+    own = rows[rows["example"] == example]
+    for start, end in _edges(own, "active edge"):
+        diagrams.edge(axis, places[start], places[end], colour=ACTIVE, width=1.8, above=1)
+    gates = {(int(row["layer"]), int(row["unit"])): int(row["value"])
+             for row in _of(own, "gate").to_dict("records")}  # fmt: skip
+    for place, spot in places.items():
+        gate = gates.get(place)  # inputs and output have none
+        diagrams.node(axis, spot, "" if gate is None else str(gate),
+                      colour="0.42" if gate == 0 else ACTIVE)  # fmt: skip
 
 
-def _key(axis: Axes, centre: tuple[float, float], paths: pd.DataFrame) -> None:
-    first = paths.iloc[2]
-    x, y = centre
-    units = ", ".join(f"{first[name]:.0f}" for name in paths if name.startswith("layer_"))
-    lines = (f"{len(paths)} paths", "$p$ = (input, unit in layer 1,", "unit in layer 2)",
-             f"$p_{{{first['path']:.0f}}}$ = ({units})")  # fmt: skip
+def _key(axis: Axes, centre: Place, routes: Mapping[int, tuple[int, ...]]) -> None:
+    """Write how paths are numbered; the last path of the first small drawing is the example."""
+    path = next(number for number, route in routes.items() if route[-1] == max(routes.values())[-1])
+    units = ", ".join(map(str, routes[path]))
+    inner = [f"unit in layer {layer}" for layer in range(1, len(routes[path]))]
+    lines = (f"{len(routes)} paths", f"path = (input, {inner[0]},", ", ".join(inner[1:]) + ")",
+             f"path {path} = ({units})")  # fmt: skip
     for number, line in enumerate(lines):
-        diagrams.write(axis, (x, y + 0.3 - 0.19 * number), line, size=7.5 if number else 8)
+        diagrams.write(axis, (centre[0], centre[1] + 0.28 - 0.18 * number), line)
 
 
-def _overlap(axis: Axes, centre: tuple[float, float], overlap: pd.DataFrame) -> None:
+def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
     """Write Lambda as a matrix, and the paths that the first two examples share."""
     x, y = centre
-    diagrams.write(axis, (x, y + 0.58), r"$\Lambda(s, s^\prime)$", size=8.5)
-    count = int(overlap["s"].max())
+    diagrams.write(axis, (x, y + 0.53), r"$\Lambda(s, s^\prime)$", size=7.5)
+    overlap = _of(rows, "overlap")
+    count = int(overlap["example"].max())
     for row in overlap.to_dict("records"):
-        across, down = (row["s_prime"] - (count + 1) / 2), (row["s"] - (count + 1) / 2)
-        diagonal = row["s"] == row["s_prime"]
-        diagrams.box(axis, (x + 0.34 * across, y + 0.14 - 0.24 * down), (0.32, 0.22),
-                     f"{row['overlap']:g}", colour=INK, fill=diagrams.PALE if diagonal else "white",
-                     font=7.5)  # fmt: skip
-    both = overlap[(overlap["s"] == 1) & (overlap["s_prime"] == 2)].iloc[0]
-    shared = _names(str(both["shared"]).split())
-    diagrams.write(axis, (x, y - 0.38), f"$x_1$ and $x_2$ share {shared}:", size=7)
-    diagrams.write(
-        axis, (x, y - 0.54), rf"$\Lambda(1, 2) = {both['overlap']:g}$ per input node", size=7
-    )
+        across, down = (row["other"] - (count + 1) / 2), (row["example"] - (count + 1) / 2)
+        diagonal = row["example"] == row["other"]
+        diagrams.box(axis, (x + 0.34 * across, y + 0.12 - 0.23 * down), (0.32, 0.21),
+                     f"{row['value']:g}", fill=diagrams.PALE if diagonal else "white")  # fmt: skip
+    both = overlap[(overlap["example"] == 1) & (overlap["other"] == 2)].iloc[0]
+    shared = _names(list(_of(rows, "shared path")["path"].astype(int)))
+    diagrams.write(axis, (x, y - 0.37), f"$x_1$ and $x_2$ share {shared}:")
+    diagrams.write(axis, (x, y - 0.53), rf"$\Lambda(1, 2) = {both['value']:g}$ per input node")
 
 
-def _names(paths: Sequence[str]) -> str:
-    return ", ".join(f"$p_{{{path}}}$" for path in paths) or "no path"
+def _names(paths: Sequence[int]) -> str:
+    if not paths:
+        return "no path"
+    listed = " and ".join(filter(None, [", ".join(map(str, paths[:-1])), str(paths[-1])]))
+    return f"path{'s' * (len(paths) > 1)} {listed}"

@@ -7,49 +7,73 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import INK, LINES, PALE, Place
+from finitewidth.common import fields
+from finitewidth.figures import diagrams, style
+from finitewidth.figures.diagrams import LARGE, LINES, PALE, PLAIN, SMALL, Place
 
-WIDTH, HEIGHT = 7.0, 5.4
-TOP, BOTTOM = 4.8, 3.45  # heights of the two networks
-LEFT, COLUMN = 1.75, 1.45  # place of the first hidden layer, distance between layers
-BOX = (0.82, 0.36)
+NONE = "none"
+FIELDS = {
+    "kind": fields.text("node, forward, gate or gradient (arrows), equation or regime"),
+    "name": fields.text("name of a node, an equation or a regime"),
+    "network": fields.text("network that the row belongs to; for a regime the networks that learn"),
+    "layer": fields.text("layer of a node"),
+    "start": fields.text("node at which an arrow starts"),
+    "end": fields.text("node, or network for gradients, at which an arrow ends"),
+    "formula": fields.text("formula of a node, an arrow or an equation, in LaTeX"),
+    "gates": fields.text("gates of a regime: hard or soft"),
+    "initialised": fields.text("how the feature network of a regime starts"),
+}
+HEIGHT = 4.8
+TOP, BOTTOM = 4.28, 3.16  # heights of the two networks
+LEFT, COLUMN = 1.7, 1.42  # place of the first hidden layer, distance between layers
+BOX = (0.84, 0.34)
 COLOURS = {"feature": LINES[0], "value": LINES[1]}
-GATES = "0.4"
-TABS = (0.1, 1.2, 1.9, 4.2)
+GATES = "0.35"
+EQUATIONS = 2.34, 0.23  # height of the titles above the equations, and between lines
+REGIMES = 0.72, 0.145
+TABS = (0.25, 1.3, 2.0, 3.8)
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return blocks, arrows, regimes and equations of both versions of the paper."""
-    equations = tables["equations"]
-    equations = equations[equations["artifact"].isin(["npf_fig2", "npf0_fig2"])]
-    paper = equations["artifact"].str.removesuffix("_fig2")
-    equations = equations.assign(kind="equation", paper=paper, name=equations["row"],
-                                 label=equations["latex"])  # fmt: skip
-    columns = [*tables["blocks"].columns, "column"]
-    return pd.concat([tables["blocks"], equations]).reindex(columns=columns)
+    """Return blocks, arrows, regimes and equations of ``settings["paper"]``, npf or npf0."""
+    blocks, equations = tables["blocks"], tables["equations"]
+    blocks = blocks[blocks["paper"] == settings["paper"]].rename(columns={"label": "formula"})
+    regime = blocks["kind"] == "regime"
+    gates = blocks["formula"].where(regime)
+    starts = blocks["start"].where(regime)
+    blocks = blocks.assign(gates=gates, initialised=starts)
+    blocks.loc[regime, ["formula", "start"]] = None
+    equations = equations[equations["artifact"] == f"{settings['paper']}_fig2"]
+    names = equations["row"].str.lower()
+    equations = equations.assign(
+        kind="equation", name=names, network=equations["column"], formula=equations["latex"]
+    )
+    rows = pd.concat([blocks, equations]).reindex(columns=list(FIELDS)).astype(object)
+    return rows.where(rows.notna() & (rows != ""), NONE)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw blocks above, equations and regimes below.
-
-    ``settings["paper"]`` is ``npf`` or ``npf0``.
-    """
-    rows = rows[rows["paper"] == settings["paper"]]
-    figure, axis = diagrams.canvas(WIDTH, HEIGHT)
-    places = _places(rows[rows["kind"] == "node"].to_dict("records"))
-    _networks(axis, rows)
-    for row in rows[rows["kind"] == "node"].to_dict("records"):
+    """Draw blocks above, equations and regimes below."""
+    figure, axis = diagrams.canvas(style.DOUBLE, HEIGHT)
+    for height, letter in ((HEIGHT - 0.1, "a"), (EQUATIONS[0], "b"), (REGIMES[0], "c")):
+        diagrams.letter(axis, (0.05, height), letter)
+    nodes = _of(rows, "node")
+    places = _places(nodes)
+    _networks(axis, nodes)
+    for row in nodes:
         _node(axis, places[row["name"]], row)
     for kind, drawn in (("forward", _forward), ("gate", _gate)):
-        for row in rows[rows["kind"] == kind].to_dict("records"):
+        for row in _of(rows, kind):
             drawn(axis, places[row["start"]], places[row["end"]], row)
-    gradients = rows[rows["kind"] == "gradient"].to_dict("records")
-    for row in gradients:
+    for row in _of(rows, "gradient"):
         _gradient(axis, places[row["start"]], row)
     _equations(axis, rows[rows["kind"] == "equation"])
-    _regimes(axis, rows[rows["kind"] == "regime"])
+    _regimes(axis, _of(rows, "regime"))
     return figure
+
+
+def _of(rows: pd.DataFrame, kind: str) -> list[dict[str, str]]:
+    return rows[rows["kind"] == kind].to_dict("records")
 
 
 def _places(nodes: Sequence[Mapping[str, str]]) -> dict[str, Place]:
@@ -57,7 +81,7 @@ def _places(nodes: Sequence[Mapping[str, str]]) -> dict[str, Place]:
     layers = list(dict.fromkeys(n["layer"] for n in nodes if n["name"] not in ("x", "y")))
     across = {layer: LEFT + COLUMN * number for number, layer in enumerate(layers)}
     height = {"feature": TOP, "value": BOTTOM}
-    places = {"x": (0.3, (TOP + BOTTOM) / 2), "y": (LEFT + COLUMN * len(layers) + 0.15, BOTTOM)}
+    places = {"x": (0.28, (TOP + BOTTOM) / 2), "y": (LEFT + COLUMN * len(layers) + 0.17, BOTTOM)}
     for node in nodes:
         if node["name"] not in places:
             places[node["name"]] = across[node["layer"]], height[node["network"]]
@@ -65,54 +89,52 @@ def _places(nodes: Sequence[Mapping[str, str]]) -> dict[str, Place]:
 
 
 def _node(axis: Axes, place: Place, row: Mapping[str, str]) -> None:
+    formula = f"${row['formula']}$"
     if row["name"] == "x":
-        diagrams.node(axis, place, "$x$", radius=0.17, size=10)
+        diagrams.node(axis, place, formula, radius=0.16, size=9)
     elif row["name"] == "y":
-        diagrams.box(axis, place, BOX, f"${row['label']}$", font=8.5)
+        diagrams.box(axis, place, BOX, formula, font=LARGE)
     else:
-        diagrams.box(axis, place, BOX, f"${row['label']}$", colour=COLOURS[row["network"]], font=9)
+        diagrams.box(axis, place, BOX, formula, colour=COLOURS[row["network"]], font=8.5)
 
 
 def _forward(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
-    colour = COLOURS[row["network"]]
+    colour, formula = COLOURS[row["network"]], f"${row['formula']}$"
     if row["start"] == "x":
         ends = (start, (end[0] - BOX[0] / 2, end[1]))
-        diagrams.arrow(axis, *ends, gaps=(0.17, 0), colour=colour)
+        diagrams.arrow(axis, *ends, gaps=(0.16, 0), colour=colour)
         middle = (ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2
         upwards = 1 if end[1] > start[1] else -1
-        diagrams.write(axis, (middle[0] - 0.08, middle[1] + 0.17 * upwards), f"${row['label']}$",
+        diagrams.write(axis, (middle[0] - 0.08, middle[1] + 0.17 * upwards), formula,
                        size=7.5, across="right")  # fmt: skip
         return
     ends = (start[0] + BOX[0] / 2, start[1]), (end[0] - BOX[0] / 2, end[1])
     # dashed where layers are left out
     skipped = row["start"].endswith(" 1") or row["end"].endswith(" d-1")
     diagrams.arrow(axis, *ends, colour=colour, style="--" if skipped else "-")
-    middle = (ends[0][0] + ends[1][0]) / 2
-    diagrams.write(axis, (middle, start[1] + 0.14), f"${row['label']}$", size=7)
+    diagrams.write(axis, ((ends[0][0] + ends[1][0]) / 2, start[1] + 0.13), formula)
 
 
 def _gate(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
     half = BOX[1] / 2
-    diagrams.arrow(
-        axis, (start[0], start[1] - half), (end[0], end[1] + half), colour=GATES, width=2
-    )
-    diagrams.write(axis, (start[0] + 0.08, (start[1] + end[1]) / 2 + 0.1), f"${row['label']}$",
-                   size=8.5, across="left")  # fmt: skip
+    ends = (start[0], start[1] - half), (end[0], end[1] + half)
+    diagrams.arrow(axis, *ends, colour=GATES, width=1.8)
+    diagrams.write(axis, (start[0] + 0.08, (start[1] + end[1]) / 2 + 0.05), f"${row['formula']}$",
+                   size=LARGE, across="left")  # fmt: skip
 
 
-def _networks(axis: Axes, rows: pd.DataFrame) -> None:
+def _networks(axis: Axes, nodes: Sequence[Mapping[str, str]]) -> None:
     """Draw a pale background for each network, with its name."""
-    hidden = rows[(rows["kind"] == "node") & ~rows["name"].isin(["x", "y"])]
     for network, height, above in (("feature", TOP, 1), ("value", BOTTOM, -1)):
-        count = int((hidden["network"] == network).sum())
+        count = sum(n["network"] == network and n["name"] not in ("x", "y") for n in nodes)
         if count:
-            middle, width = LEFT + COLUMN * (count - 1) / 2, COLUMN * (count - 1) + BOX[0] + 0.3
+            middle, width = LEFT + COLUMN * (count - 1) / 2, COLUMN * (count - 1) + BOX[0] + 0.28
             diagrams.box(
-                axis, (middle, height), (width, 0.66), colour="white", fill=PALE, zorder=0.5
+                axis, (middle, height), (width, 0.6), colour="white", fill=PALE, zorder=0.5
             )
-            diagrams.write(axis, (LEFT - BOX[0] / 2 - 0.1, height + 0.43 * above),
-                           f"{network} network", size=8.5, colour=COLOURS[network], across="left",
-                           weight="bold")  # fmt: skip
+            diagrams.write(axis, (LEFT - BOX[0] / 2 - 0.1, height + 0.4 * above),
+                           f"{network} network", size=LARGE, colour=COLOURS[network],
+                           across="left", weight="bold")  # fmt: skip
 
 
 def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
@@ -122,35 +144,43 @@ def _gradient(axis: Axes, start: Place, row: Mapping[str, str]) -> None:
     if row["end"] == "feature":
         ends, place = (
             ((start[0], start[1] + BOX[1] / 2), (end, TOP)),
-            (start[0] + 0.02, (TOP + BOTTOM) / 2 + 0.3),
+            (start[0] + 0.02, (TOP + BOTTOM) / 2 + 0.28),
         )
-        diagrams.arrow(axis, *ends, colour=colour, style=":", width=1.8, bend=0.35)
+        diagrams.arrow(axis, *ends, colour=colour, style=":", width=1.6, bend=0.35)
     else:
-        ends = (start[0], start[1] - BOX[1] / 2), (end - 0.3, BOTTOM - 0.33)
-        place = start[0] - 0.12, BOTTOM - 0.55
-        diagrams.arrow(axis, *ends, colour=colour, style=":", width=1.8, bend=-0.35)
-    diagrams.write(axis, place, f"${row['label']}$", size=9, colour=colour, across="left")
+        ends = (start[0], start[1] - BOX[1] / 2), (end - 0.3, BOTTOM - 0.3)
+        place = start[0] - 0.12, BOTTOM - 0.49
+        diagrams.arrow(axis, *ends, colour=colour, style=":", width=1.6, bend=-0.35)
+    diagrams.write(axis, place, f"${row['formula']}$", size=8.5, colour=colour, across="left")
 
 
 def _equations(axis: Axes, rows: pd.DataFrame) -> None:
     """Write the equations in one column per network."""
-    for column, (title, group) in enumerate(rows.groupby("column", sort=False)):
-        x, colour = 0.1 + 3.5 * column, list(COLOURS.values())[column]
-        diagrams.write(axis, (x, 2.53), title, size=8, colour=colour, across="left", weight="bold")
-        for line, (name, formula) in enumerate(zip(group["name"], group["label"], strict=True)):
-            # mathtext has no blackboard 1, and it sets the index of a sum below the sign
-            text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j")
-            text = text.replace(r"\frac", r"\dfrac")
-            y = 2.3 - 0.31 * line
-            diagrams.write(axis, (x, y), name.lower(), size=7, across="left", colour="0.4")
-            diagrams.write(axis, (x + 0.82, y), f"${text}$", size=8, across="left")
+    top, step = EQUATIONS
+    for column, (title, group) in enumerate(rows.groupby("network", sort=False)):
+        x, y, colour = TABS[0] + 3.4 * column, top, list(COLOURS.values())[column]
+        diagrams.write(axis, (x, y), title, size=LARGE, colour=colour, across="left", weight="bold")
+        for name, formula in zip(group["name"], group["formula"], strict=True):
+            high = r"\frac" in formula  # takes more room, above and below
+            y -= step * (1.2 if high else 1)
+            diagrams.write(axis, (x, y), name, size=SMALL, across="left", colour="0.35")
+            diagrams.write(axis, (x + 0.8, y), f"${_mathtext(formula)}$", size=LARGE,
+                           across="left")  # fmt: skip
+            y -= step * 0.35 * high
 
 
-def _regimes(axis: Axes, rows: pd.DataFrame) -> None:
+def _mathtext(formula: str) -> str:
+    """Write what mathtext lacks otherwise: blackboard letters, indices of sums beside the sign."""
+    text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j\,")
+    return text.replace(r"\frac", r"\dfrac")
+
+
+def _regimes(axis: Axes, rows: Sequence[Mapping[str, str]]) -> None:
     """Write for each regime its gates, how the feature network is initialised, and what learns."""
+    top, step = REGIMES
     for x, title in zip(TABS, ("regime", "gates", "feature network starts", "learns"), strict=True):
-        diagrams.write(axis, (x, 0.72), title, size=7, across="left", colour="0.4")
-    for line, row in enumerate(rows.to_dict("records")):
-        y = 0.54 - 0.155 * line
-        for x, name in zip(TABS, ("name", "label", "start", "network"), strict=True):
-            diagrams.write(axis, (x, y), row[name], size=7.5, across="left", colour=INK)
+        diagrams.write(axis, (x, top), title, size=SMALL, across="left", colour="0.35")
+    for line, row in enumerate(rows, start=1):
+        for x, name in zip(TABS, ("name", "gates", "initialised", "network"), strict=True):
+            diagrams.write(axis, (x, top - step * line - 0.02), row[name], size=PLAIN,
+                           across="left")  # fmt: skip

@@ -4,12 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from finitewidth.common import fields
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import FAINT, INK, LINES
 
-CELL = (1.75, 1.6)
+FIELDS = {
+    "layout": fields.text("letter of the layout, as in npf Table 3"),
+    "path": fields.integer("number of the path, from 1"),
+    "start": fields.integer("unit of the layer before at which the path enters, from 1"),
+    "end": fields.integer("unit at which the path leaves, from 1"),
+    "weights": fields.integer("number of different weights that the four paths take"),
+    "next": fields.text("letters of the layouts that may follow in the next layer"),
+}
+CELL = (1.725, 1.32)
 SPREAD = 0.045
 NAMES = ("p_a", r"p^\prime_a", "p_b", r"p^\prime_b")  # [P] the four paths
 
@@ -17,34 +27,37 @@ NAMES = ("p_a", r"p^\prime_a", "p_b", r"p^\prime_b")  # [P] the four paths
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return one example of each layout, a row per path, with the layouts that may follow."""
     following = tables["successors"].groupby("layout")["next"].agg(" ".join).reset_index()
-    return tables["layouts"].merge(following, on="layout")
+    return tables["layouts"].merge(following, on="layout")[list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw each layout; paths through the same weight run side by side."""
     groups = list(rows.groupby("layout", sort=False))
-    figure, axis = diagrams.canvas(CELL[0] * len(groups), CELL[1] + 0.3)
-    nodes = int(max(rows["start"].max(), rows["end"].max()))
+    figure, axis = diagrams.canvas(CELL[0] * len(groups), CELL[1] + 0.28)
+    nodes = int(rows[["start", "end"]].max(axis=None))
     for number, (letter, paths) in enumerate(groups):
-        x, y = (number + 0.5) * CELL[0], CELL[1] / 2 + 0.3
-        places = diagrams.columns([nodes, nodes], (x, y), (0.95, 0.55))
-        taken = list(zip(paths["start"], paths["end"], strict=True))
-        for path, (start, end) in enumerate(taken):
-            sharing = [other for other, weight in enumerate(taken) if weight == (start, end)]
-            shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(path))
-            diagrams.edge(axis, places[0, start], places[1, end], colour=LINES[path], width=2,
-                          shift=shift)  # fmt: skip
-        used = {(0, start) for start, _ in taken} | {(1, end) for _, end in taken}
-        for place, spot in places.items():
-            diagrams.node(axis, spot, colour=INK if place in used else FAINT, radius=0.12)
-        diagrams.write(
-            axis, (x - 0.76, y + 0.6), f"({letter})", size=9, across="left", weight="bold"
-        )
-        diagrams.write(axis, (x + 0.06, y + 0.6), _shared(paths), size=7.5)
-        following = " or ".join(f"({name})" for name in paths["next"].iloc[0].split())
-        diagrams.write(axis, (x, y - 0.6), f"next layer: {following}", size=7.5)
+        x, y = (number + 0.5) * CELL[0], CELL[1] / 2 + 0.28
+        _layout(axis, (x, y), paths, nodes)
+        diagrams.letter(axis, (x - 0.74, y + 0.53), letter)
+        diagrams.write(axis, (x - 0.59, y + 0.53), _shared(paths), size=7.5, across="left")
+        following = " or ".join(paths["next"].iloc[0].split())
+        diagrams.write(axis, (x, y - 0.53), f"next layer: {following}")
     _key(axis, CELL[0] * len(groups) / 2)
     return figure
+
+
+def _layout(axis: Axes, centre: diagrams.Place, paths: pd.DataFrame, nodes: int) -> None:
+    """Draw the paths of one layout and the units of both layers."""
+    places = diagrams.columns([nodes, nodes], centre, (0.95, 0.6))
+    taken = list(zip(paths["start"], paths["end"], strict=True))
+    for path, (start, end) in enumerate(taken):
+        sharing = [other for other, weight in enumerate(taken) if weight == (start, end)]
+        shift = SPREAD * ((len(sharing) - 1) / 2 - sharing.index(path))
+        diagrams.edge(axis, places[0, start], places[1, end], colour=LINES[path], width=2,
+                      shift=shift)  # fmt: skip
+    used = {(0, start) for start, _ in taken} | {(1, end) for _, end in taken}
+    for place, spot in places.items():
+        diagrams.node(axis, spot, colour=INK if place in used else FAINT, radius=0.12)
 
 
 def _shared(paths: pd.DataFrame) -> str:
@@ -53,8 +66,8 @@ def _shared(paths: pd.DataFrame) -> str:
     return f"{weights} weight{'s' * (weights > 1)} × {each} paths"
 
 
-def _key(axis: Any, centre: float) -> None:
+def _key(axis: Axes, centre: float) -> None:
     for number, name in enumerate(NAMES):
         x = centre + 0.75 * (number - 1.5)
-        diagrams.edge(axis, (x - 0.22, 0.14), (x, 0.14), colour=LINES[number], width=2)
-        diagrams.write(axis, (x + 0.06, 0.14), f"${name}$", size=8, across="left")
+        diagrams.edge(axis, (x - 0.22, 0.12), (x, 0.12), colour=LINES[number], width=2)
+        diagrams.write(axis, (x + 0.06, 0.12), f"${name}$", size=8, across="left")

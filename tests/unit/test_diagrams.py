@@ -1,0 +1,106 @@
+"""Diagrams from their data files, also of other sizes."""
+
+import numpy as np
+import pytest
+from tests.artwork import faults
+
+from finitewidth.common import fields
+from finitewidth.common.settings import preset_only
+from finitewidth.experiments.dgn import concepts as dgn
+from finitewidth.experiments.npf import concepts as npf
+from finitewidth.figures import style
+from finitewidth.figures.dgn import fig9
+from finitewidth.figures.npf import fig1, fig2, fig4, fig5
+
+CONFIG = preset_only("quick", "config")
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return {"npf": npf.measure({}, CONFIG["npf"]["concepts"]),
+            "dgn": dgn.measure({}, CONFIG["dgn"]["concepts"])}  # fmt: skip
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def inside(figure):
+    """Return whether every text lies within the page."""
+    figure.canvas.draw()
+    page = figure.bbox
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    return all(page.x0 <= b.x0 and b.x1 <= page.x1 and page.y0 <= b.y0 and b.y1 <= page.y1
+               for b in boxes)  # fmt: skip
+
+
+def shown(module, tables, folder, settings=None):
+    """Draw a figure from its data file."""
+    fields.write(folder / "rows.csv", module.select(tables, settings or {}), module.FIELDS)
+    style.apply()
+    return module.draw(fields.read(folder / "rows.csv", module.FIELDS), settings or {})
+
+
+@pytest.mark.parametrize(
+    ("module", "paper", "settings"),
+    [(fig1, "npf", {}), (fig2, "npf", {"paper": "npf"}), (fig2, "npf", {"paper": "npf0"}),
+     (fig4, "npf", {}), (fig5, "npf", {}), (fig9, "dgn", {})],
+)  # fmt: skip
+def test_a_diagram_from_its_data_file_has_no_fault(measured, tmp_path, module, paper, settings):
+    figure = shown(module, measured[paper], tmp_path, settings)
+    assert inside(figure)
+    assert faults(figure) == []
+
+
+def test_a_diagram_too_large_for_a_page_is_made_smaller(measured, tmp_path):
+    toy = {"inputs": 5, "width": 5, "gates": [[[1] * 5, [0, 1, 1, 1, 1]]] * 3}
+    tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})
+    figure = shown(fig1, tables, tmp_path)
+    assert tuple(figure.get_size_inches()) == (style.DOUBLE, style.TALLEST)
+    axis = figure.axes[0]
+    across, up = (np.ptp(limits) for limits in (axis.get_xlim(), axis.get_ylim()))
+    assert across / up == pytest.approx(style.DOUBLE / style.TALLEST)
+
+
+def test_each_version_of_figure_2_has_its_own_rows(measured):
+    rows = {paper: fig2.select(measured["npf"], {"paper": paper}) for paper in ("npf", "npf0")}
+    formulas = {paper: set(own["formula"]) for paper, own in rows.items()}
+    assert r"\Theta^f(l)" in formulas["npf"] - formulas["npf0"]
+    assert r"\Theta^F_t(l)" in formulas["npf0"] - formulas["npf"]
+    assert {"soft", "hard"} < set(rows["npf"]["gates"])
+
+
+def test_figure_1_names_all_paths_and_prints_lambda(measured):
+    shown = texts(fig1.draw(fig1.select(measured["npf"], {}), {}))
+    assert {str(path) for path in range(1, 19)} <= set(shown)
+    assert "$x_1$ and $x_2$ share paths 3 and 12:" in shown
+    assert "path 3 = (1, 1, 3)" in shown
+
+
+def test_figure_1_as_a_document(measured):
+    """Lambda agrees with the lists of active paths in the document."""
+    found = fig1.document(fig1.select(measured["npf"], {}))
+    assert len(found["paths"]) == 18
+    assert (found["paths"][2], found["paths"][11]) == ([1, 1, 3], [2, 1, 3])
+    active = list(found["active"].values())
+    assert set(active[0]) & set(active[1]) == {3, 12}
+    counted = [[len(set(one) & set(other)) / 2 for other in active] for one in active]
+    assert found["Lambda"] == counted
+
+
+def test_figure_1_of_another_network():
+    toy = {"inputs": 1, "width": 2, "gates": [[[1, 0], [0, 0]]] * 3}
+    tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})
+    assert "$x_1$ and $x_2$ share no path:" in texts(fig1.draw(fig1.select(tables, {}), {}))
+
+
+def test_figure_5_of_other_sizes():
+    figure = fig5.draw(npf.padding({"width": 2, "hidden": 3, "copies": 4}), {})
+    assert inside(figure)
+    assert "width $mw = 8$" in texts(figure)
+
+
+def test_figure_9_counts_what_it_draws(measured):
+    shown = texts(fig9.draw(fig9.select(measured["dgn"], {}), {}))
+    assert {"24 paths", "8 path strengths", "each shared by 3 paths,"} <= set(shown)
+    assert sum(r"\,/\,3" in text for text in shown) == 8
