@@ -20,6 +20,7 @@ LAYERS = [
     "captions",
     "report",
     "pipeline",
+    "library",
     "__main__",
 ]
 RANK = {

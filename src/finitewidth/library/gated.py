@@ -1,0 +1,110 @@
+"""Training of a stack of gated networks on arrays."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.networks.architecture import Architecture
+from finitewidth.training.run import Replica, TrainingRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def train_gated(
+    train: tuple[Any, Any],
+    test: tuple[Any, Any],
+    *,
+    architecture: Architecture,
+    regime: str = "relu",
+    seeds: Sequence[int] = (0, 1, 2),
+    step_size: float = 0.001,
+    optimiser: str = "adam",
+    epochs: int = 10,
+    batch_size: int = 32,
+    beta: float | None = None,
+    eps: float = 0.0,
+    device: str = "cpu",
+) -> "tuple[pd.DataFrame, dict[str, np.ndarray]]":
+    """Train networks with separated gates in one stack, one for each seed.
+
+    Args:
+        train: inputs and labels. Inputs are (n, features) for a fully connected architecture,
+            (n, channels, height, width) for a convolutional one; labels (n,) are 0 .. K - 1.
+        test: the same for testing.
+        architecture: of the value and of the feature network.
+        regime: "relu", "frnpf_ii", "frnpf_di", "dlnpf", "galu", "soft_galu", "soft_relu", "linear",
+            "gates_only" or "gates_and_output"; see the glossary.
+        seeds: one network each; a seed decides initial weights and the order of the images.
+        step_size: of the optimiser.
+        optimiser: "sgd", "adam" or "rmsprop".
+        epochs: passes over the training inputs.
+        batch_size: inputs per step.
+        beta: slope of soft gates; None for hard gates.
+        eps: overshoot of soft gates.
+        device: "cpu" or a CUDA device.
+
+    Returns:
+        The history, one row per epoch and seed with losses and accuracies, and the last weights,
+        ``value/0.weight`` and so on -> (len(seeds), fan_in, fan_out) for dense layers.
+
+    Raises:
+        ConfigError: an argument is out of range, or the regime needs weights of another training.
+
+    Examples:
+        >>> import numpy as np
+        >>> import finitewidth as fw
+        >>> x = np.random.default_rng(0).standard_normal((64, 8)).astype("float32")
+        >>> y = (x[:, 0] > 0).astype("int64")
+        >>> history, weights = fw.train_gated(
+        ...     (x, y), (x, y), architecture=fw.Architecture(dense=(16, 16)), regime="dlnpf",
+        ...     beta=4.0, epochs=2)
+        >>> sorted(history["epoch"].unique().tolist())
+        [1, 2]
+        >>> weights["value/0.weight"].shape
+        (3, 8, 16)
+    """
+    import pandas as pd
+
+    from finitewidth.training.loop import train as carry_out
+
+    replicas = tuple(
+        Replica(
+            name=f"library/{regime}/{seed}", regime=regime, seed=int(seed), step_size=step_size,
+            beta=beta, eps=eps,
+        )
+        for seed in seeds
+    )  # fmt: skip
+    run = TrainingRun(
+        row=regime, replicas=replicas, architecture=architecture, optimiser=optimiser,
+        batch_size=batch_size, epochs=epochs, keep=("last",),
+    )  # fmt: skip
+    trained = carry_out(run, _images(train, test, architecture, device))
+    weights = {name.removeprefix("last/"): array for name, array in trained.weights.items()}
+    return pd.DataFrame(trained.history), weights
+
+
+def _images(
+    train: tuple[Any, Any], test: tuple[Any, Any], architecture: Architecture, device: str
+) -> Any:
+    """Arrays as `Images`, after checks of their shapes."""
+    import torch
+
+    from finitewidth.training.stack import Images
+
+    axes = 4 if architecture.channels else 2
+    tensors = []
+    for name, (x, y) in (("train", train), ("test", test)):
+        x, y = np.asarray(x, dtype=np.float32), np.asarray(y)
+        if x.ndim != axes or y.shape != (len(x),) or not len(x):
+            raise ConfigError(
+                f"{name}: inputs of shape {x.shape} and labels of shape {y.shape}; this "
+                f"architecture needs inputs with {axes} axes and one label for each"
+            )
+        if not np.isfinite(x).all() or not np.issubdtype(y.dtype, np.integer) or y.min() < 0:
+            raise ConfigError(f"{name}: inputs must be finite, and labels integers from 0")
+        tensors += [torch.from_numpy(x).to(device), torch.from_numpy(y.astype(np.int64)).to(device)]
+    outputs = int(max(tensors[1].max(), tensors[3].max())) + 1
+    return Images(*tensors, outputs=outputs)

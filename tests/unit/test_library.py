@@ -1,0 +1,158 @@
+"""The library: names, kernels of the user's own networks, regression, gated networks, `trust`."""
+
+import ast
+import doctest
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import finitewidth as fw
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.reference import tangent_kernel_by_jacobian
+from finitewidth.library import names
+
+PACKAGE = Path(fw.__file__).parent
+MODULES = ("initial", "trust", "modules", "regression", "gated")
+
+
+def small(outputs=2, seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(3, 20), nn.Tanh(), nn.Linear(20, outputs)).double()
+
+
+def test_the_import_loads_nothing_that_takes_time():
+    code = "import sys, finitewidth; print(sorted(m for m in sys.modules if m.split('.')[0] in " \
+           "('torch', 'numpy', 'scipy', 'pandas', 'matplotlib', 'sklearn')))"  # fmt: skip
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", names.HOME)
+def test_every_name_exists_and_is_documented(name):
+    thing = getattr(fw, name)
+    assert thing.__doc__
+    assert name in dir(fw)
+
+
+def test_the_stub_for_type_checkers_has_the_same_names():
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    found = {
+        alias.asname: f"{node.module}"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert found == names.HOME
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(AttributeError, match="did you mean 'traced_kernel'"):
+        _ = fw.trace_kernel
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    result = doctest.testmod(import_module(f"finitewidth.library.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+@pytest.mark.parametrize("rows", [2, 100])
+def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, rows):
+    network, x, other = small(), torch.randn(5, 3).double(), torch.randn(4, 3).double()
+    outputs = 1 if kind == "traced" else 2
+    size = 8 * (outputs * (4 + rows)) ** 2
+    found = fw.cross_kernel(network, x, other, kind=kind, kernel_bytes=size)
+    whole = tangent_kernel_by_jacobian(network, torch.cat([x, other]))
+    block = whole[:, :5, :, 5:]
+    wanted = block if kind == "full" else torch.einsum("kikj->ij", block)
+    torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_a_size_below_one_row_is_refused():
+    with pytest.raises(fw.ConfigError, match="do not hold a kernel of 5 inputs"):
+        fw.cross_kernel(small(), torch.randn(2, 3), torch.randn(4, 3), kernel_bytes=100)
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+def test_regression_interpolates_and_is_the_linear_system(kind):
+    network = small()
+    x, y, test = torch.randn(8, 3).double(), torch.randn(8, 2).double(), torch.randn(3, 3).double()
+    model = fw.KernelRegression(network, kind=kind, from_network=True).fit(x, y)
+    torch.testing.assert_close(model.predict(x), y, rtol=1e-6, atol=1e-6)
+    theta = tangent_kernel_by_jacobian(network, torch.cat([x, test]))
+    start = network(torch.cat([x, test])).detach()
+    if kind == "traced":
+        mean = torch.einsum("kikj->ij", theta) / 2
+        wanted = start[8:] + mean[8:, :8] @ torch.linalg.solve(mean[:8, :8], y - start[:8])
+    else:
+        square = theta[:, :8, :, :8].reshape(16, 16)
+        coefficients = torch.linalg.solve(square, (y - start[:8]).T.reshape(16))
+        wanted = start[8:] + (theta[:, 8:, :, :8].reshape(6, 16) @ coefficients).reshape(2, 3).T
+    torch.testing.assert_close(model.predict(test), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_a_singular_kernel_names_the_remedy():
+    x = torch.randn(1, 3).double().expand(4, 3)
+    with pytest.raises(fw.ConfigError, match="larger ridge"):
+        fw.KernelRegression(small()).fit(x, torch.zeros(4, 2))
+    fw.KernelRegression(small(), ridge=1e-3).fit(x, torch.zeros(4, 2))
+
+
+def test_trust_is_exact_for_relu_and_agrees_with_draws():
+    net = fw.network([10, 30, 30, 30, 1], sigma_w2=2.0)
+    answer = fw.trust(net)
+    moments = log_moments(net)
+    assert answer.draws == 0
+    assert answer.mean == pytest.approx(np.exp(moments.mean))
+    assert answer.dispersion == pytest.approx(moments.dispersion)
+    theta = fw.draw_ntk(net, draws=40_000, seed=1)
+    distance = np.sqrt(np.mean((theta / answer.infinite - 1) ** 2))
+    assert distance == pytest.approx(answer.distance, rel=0.03)
+    assert answer.depth_over_width == pytest.approx(4 / 30)
+
+
+def test_trust_of_other_networks_states_errors():
+    net = fw.network([10, 20, 20, 3], sigma_w2=2.0, sigma_b2=0.1)
+    answer = fw.trust(net, activation="tanh", draws=4000, inputs=5)
+    other = fw.trust(net, activation="tanh", draws=4000, inputs=5, seed=7)
+    assert answer.mean_error > 0
+    assert abs(answer.mean - other.mean) < 5 * np.hypot(answer.mean_error, other.mean_error)
+    assert answer.phase == "chaotic"
+    assert "4,000 networks drawn" in str(answer)
+    assert set(answer.to_frame().columns) == {"quantity", "value"}
+
+
+def test_the_largest_stable_step_separates_descent_from_divergence():
+    torch.manual_seed(0)
+    x = torch.randn(6, 3).double()
+    network = small(1)
+    theta = fw.traced_kernel(network, x)
+    step = 2 * len(x) / float(torch.linalg.eigvalsh(theta)[-1])
+    y, start = torch.zeros(6, 1).double(), network(x).detach()
+    # gradient descent on the linearised network
+    for factor, grows in ((0.9, False), (1.1, True)):
+        error = start - y
+        for _ in range(200):
+            error = error - factor * step / len(x) * theta @ error
+        assert bool(error.norm() > start.norm()) is grows
+
+
+def test_trained_weights_have_the_shapes_that_are_stated():
+    x = np.random.default_rng(0).standard_normal((32, 1, 6, 6)).astype("float32")
+    y = np.arange(32) % 2
+    architecture = fw.Architecture(channels=(3,), dense=(4,))
+    history, weights = fw.train_gated((x, y), (x, y), architecture=architecture, seeds=(0, 1),
+                                      epochs=1)  # fmt: skip
+    assert len(history) == 2
+    assert all(len(array) == 2 for array in weights.values())
+    with pytest.raises(fw.ConfigError, match="inputs with 4 axes"):
+        fw.train_gated((x[:, 0], y), (x, y), architecture=architecture)
