@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.artwork import faults
+from tests.redrawn import redrawn, reported, titles, words
 
+from finitewidth.common.provenance import base_seed
 from finitewidth.experiments.trust import depth, heat, mean_field, solutions
 from finitewidth.figures.trust import fig2, kappa
 from finitewidth.figures.trust import heat as heat_figure
@@ -127,36 +130,102 @@ def test_the_linearised_error_is_that_of_the_bootstrap():
     assert error == pytest.approx(bootstrap.standard_error, rel=0.15)
 
 
-def test_renderers_select_what_they_draw(maps, curves, field):
-    rows = heat_figure.select(maps, {"sample": "ours"})
-    assert set(rows["series"]) == {"ours", "paper", "border"}
-    assert len(rows) == len(maps["cells"]) + len(maps["borders"])
-    assert set(fig2.select(curves, {})["panel"]) == {"(2, 0)", "(3, 1)"}
-    chosen = kappa.select(field, {})
-    assert np.isfinite(chosen["log_ratio"]).all()
-    assert len(field["kappa"]) - len(chosen) == 5  # depth 1, covariance 0, five panels
-
-
 @pytest.mark.parametrize("sample", ["ours", "paper"])
-def test_maps_are_drawn_of_either_sample(maps, sample):
-    settings = {"sample": sample}
-    figure = heat_figure.draw(heat_figure.select(maps, settings), settings)
+def test_maps_show_one_sample_and_its_borders(maps, tmp_path, sample):
+    tables = {**maps, "reported": reported("trust")}
+    rows, figure = redrawn(heat_figure, tables, {"sample": sample}, tmp_path)
+    own = rows[rows["source"] == "ours"]
+    cells = own[own["series"] == "cell"]
+    assert len(cells) == 2 * 2 * 3 * 3  # no cell of the other sample
+    exact = (cells["standard_error"] == 0) & (cells["depth"] > 1)
+    assert exact.any() == (sample == "ours")
+    assert (own["series"] == "border").sum() == 4
+    assert titles(figure) == [f"{name}, $\\sigma_b^2 = {bias}$"
+                              for name in ("tanh", "ReLU") for bias in (0, 1)]  # fmt: skip
+    assert faults(figure) == []
+
+
+def test_the_border_that_the_paper_prints_stands_in_the_map_without_biases(maps, tmp_path):
+    """The paper prints sigma_w = 2; the map has sigma_w^2."""
+    tables = {**maps, "reported": reported("trust")}
+    rows, figure = redrawn(heat_figure, tables, {"sample": "ours"}, tmp_path)
+    theirs = rows[rows["source"] == "paper"]
+    assert theirs[["activation", "sigma_b2", "sigma_w2"]].to_numpy().tolist() == [["relu", 0, 4]]
+    marks = [[line.get_xdata()[0] for line in axis.lines if line.get_gid() == "paper"]
+             for axis in figure.axes[:4]]  # fmt: skip
+    assert marks == [[], [], [4], []]
+    assert any("paper" in word for word in words(figure))
+    _, plain = redrawn(heat_figure, maps, {"sample": "ours"}, tmp_path)
+    assert not any("paper" in word for word in words(plain))
+
+
+def test_cells_without_a_standard_error_are_hatched(maps, tmp_path):
+    """Of all maps here only the one that is altered has such cells."""
+    known = {**maps, "cells": maps["cells"].fillna({"error": 0.1})}
+    _, figure = redrawn(heat_figure, known, {"sample": "ours"}, tmp_path)
+    assert not any("too few draws" in word for word in words(figure))
+    lost = known["cells"].copy()
+    deep = (lost["activation"] == "tanh") & (lost["sigma_b2"] == 1) & (lost["depth"] == 5)
+    lost.loc[deep, "error"] = np.nan
+    _, figure = redrawn(heat_figure, {**maps, "cells": lost}, {"sample": "ours"}, tmp_path)
+    assert any("too few draws" in word for word in words(figure))
+    hatched = [any(getattr(c, "hatches", None) == [heat_figure.HATCH] for c in axis.collections)
+               for axis in figure.axes[:4]]  # fmt: skip
+    assert hatched == [False, True, False, False]
+
+
+def test_a_map_of_a_single_row_is_drawn(maps, tmp_path):
+    one = {**maps, "cells": maps["cells"].query("depth == 3")}
+    _, figure = redrawn(heat_figure, one, {"sample": "ours"}, tmp_path)
     assert len(figure.axes) == 2 * 2 + 1
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, shown):
+def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, tmp_path, shown):
     settings = {"paper_draws": shown, "limits": shown}
-    figure = fig2.draw(fig2.select(curves, settings), settings)
-    assert len(figure.axes) == 2 * 2
-    assert len(figure.legends[0].get_texts()) == 2 + 3 * shown
+    tables = {**curves, "reported": reported("trust")}
+    rows, figure = redrawn(fig2, tables, settings, tmp_path)
+    wanted = {"many draws", "exact"}
+    if shown:
+        wanted |= {"few draws", "printed limit", "corrected limit"}
+    assert set(rows["series"]) == wanted
+    assert len(words(figure)) == 2 + 3 * shown
+    assert [len(axis.lines) for axis in figure.axes] == (
+        [4, 4, 6, 4] if shown else [2, 2, 2, 2]
+    )  # two widths, their dots, and the limits against depth over width at (2, 0)
+    assert faults(figure) == []
 
 
-@pytest.mark.parametrize("show", ["log_kappa_2", "log_ratio"])
-def test_mean_fields_are_drawn(field, show):
-    settings = {"show": show}
-    figure = kappa.draw(kappa.select(field, settings), settings)
-    assert len(figure.axes) == 2 * 3 + 1
+def test_the_limit_of_the_paper_is_drawn_in_the_ordered_phase_only(tmp_path):
+    with base_seed(0):
+        curves = depth.measure({}, DEPTH | {"draws": 200, "pairs": [[1, 1], [3, 1]]})
+    tables = {**curves, "reported": reported("trust")}
+    rows, figure = redrawn(fig2, tables, {"paper_draws": False, "limits": True}, tmp_path)
+    assert rows.loc[rows["source"] == "paper", ["sigma_w2", "dispersion"]].to_numpy().tolist() == [
+        [1, 1]
+    ]
+    found = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
+             for axis in figure.axes]  # fmt: skip
+    assert found == [[1], [], [1], []]
+    assert words(figure)[-1] == fig2.STATED
+
+
+@pytest.mark.parametrize("show", ["kappa_2", "kappa_ratio"])
+def test_mean_fields_are_drawn(field, tmp_path, show):
+    tables = {**field, "reported": reported("trust")}
+    rows, figure = redrawn(kappa, tables, {"show": show}, tmp_path)
+    ours = rows[rows["source"] == "ours"]
+    assert len(field["kappa"]) - len(ours) == 5  # depth 1, covariance 0, five panels
+    at = ours.query("activation == 'relu' and phase == 'border' and depth == 10")
+    value = at.loc[at["covariance"] == 0.5, "value"].item()
+    assert value == pytest.approx({"kappa_2": 3.79, "kappa_ratio": 2.64}[show], abs=0.01)
+    shown = [axis for axis in figure.axes if axis.get_visible()]
+    assert len(shown) == 5 + 1
+    marks = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
+             for axis in shown[:5]]  # fmt: skip
+    assert marks == ([[1], [], [1], [], []] if show == "kappa_ratio" else [[]] * 5)
+    assert len(words(figure)) == (show == "kappa_ratio")
+    assert faults(figure) == []
 
 
 def test_the_variance_of_constant_kernels_is_that_of_theorem_53():

@@ -7,7 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from matplotlib.colors import to_hex, to_rgb
+from tests.artwork import faults, ratio
 from tests.descent_cases import kernel_on
+from tests.redrawn import redrawn, reported, titles, words
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
@@ -28,6 +31,7 @@ SMALL = {
     "times": [10, 30], "mode": "graded",
 }  # fmt: skip
 RELU = CONFIG["descent_relu"] | SMALL
+PRINTED = {"reported": reported("trust")}
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
 
 
@@ -111,58 +115,93 @@ def test_contradicting_settings_are_refused(changes, named):
         settings.check(trust | {"descent_relu": RELU | changes})
 
 
-def test_the_figure_of_the_end_shows_means_and_ranges(tables):
-    rows = change.select(tables, RELU)
+def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
+    rows, figure = redrawn(change, tables | PRINTED, RELU, tmp_path)
     cells = rows[rows["series"] == "cell"]
     assert len(cells) == 2 * 2 * 3 * 2
     ends = tables["changes"].query("time == 60 and width == 6 and sigma_b2 == 0")
-    own = cells.query("panel == 'a' and line == 0").set_index(["x", "y"])
+    own = cells.query("quantity == 'change' and sigma_b2 == 0").set_index(["sigma_w2", "depth"])
     wanted = ends.groupby(["sigma_w2", "depth"])["change"]
-    for name, values in (("value", wanted.mean()), ("low", wanted.min()), ("high", wanted.max())):
+    for name, values in (("value", wanted.mean()), ("lowest", wanted.min()),
+                         ("highest", wanted.max())):  # fmt: skip
         np.testing.assert_allclose(own[name].loc[values.index], values)
-    drawn = change.draw(rows, RELU)
-    titles = [axis.get_title() for axis in drawn.axes if axis.get_title()]
-    assert len(titles) == 4
+    assert titles(figure) == [
+        f"ReLU, $\\sigma_b^2 = {bias}$: {what}" for bias in (1, 0)
+        for what in ("change of the NTK at the end", "lowest loss")
+    ]  # fmt: skip
+    assert [len(axis.texts) for axis in figure.axes[:4]] == [6] * 4
+    assert faults(figure) == []
+
+
+def test_maps_of_many_columns_have_no_numbers_and_no_ranges(tables, tmp_path):
+    parts = [{name: table.assign(sigma_w2=table["sigma_w2"] + 0.1 * k)
+              for name, table in tables.items()} for k in range(4)]  # fmt: skip
+    wide = {name: pd.concat([part[name] for part in parts]) for name in ("changes", "networks")}
+    rows, figure = redrawn(change, tables | wide | PRINTED, RELU, tmp_path)
+    assert rows[["lowest", "highest"]].isna().all(axis=None)
+    assert not any(axis.texts for axis in figure.axes)
+    assert faults(figure) == []
+
+
+@pytest.mark.parametrize("deepest", [5, 20, 25])
+def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
+    """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
+    deep = {name: tables[name].assign(depth=tables[name]["depth"].replace(5, deepest))
+            for name in ("changes", "networks")}  # fmt: skip
+    _, figure = redrawn(change, tables | deep | PRINTED, RELU, tmp_path)
+    theirs = [[line for line in axis.lines if line.get_gid() == "paper"] for axis in figure.axes]
+    assert [len(lines) for lines in theirs] == [0, 1, 0, 1, 1, 0]
+    assert theirs[4][0].get_xdata() == [1]
+    height = {5: 2, 20: 1.5, 25: 0.5 + 18 / 23}[deepest]
+    assert theirs[1][0].get_ydata()[0] == pytest.approx(height)
+    assert theirs[1][0].get_marker() == ("^" if deepest == 5 else "None")
+    assert theirs[1][0].get_xdata()[-1] == {5: 0.75}.get(deepest, 1.5)  # the border is at 1.5
+    assert sum("paper (MNIST)" in word for word in words(figure)) == 2
+    assert faults(figure) == []
 
 
 @pytest.mark.parametrize(("by", "panels"), [
-    ("steps", ["10 steps", "30 steps"]), ("width", ["M = 6", "M = 12"]),
+    ("steps", ["ReLU, 10 steps", "ReLU, 30 steps"]),
+    ("width", ["ReLU, $M = 6$", "ReLU, $M = 12$"]),
 ])  # fmt: skip
-def test_the_figures_of_times_and_widths_have_their_panels(tables, by, panels):
-    rows = change_panels.select(tables, RELU | {"by": by})
-    assert list(rows["panel"].unique()) == panels
-    assert set(rows["line"]) == {1}
-    assert len(change_panels.draw(rows, RELU | {"by": by}).axes) == len(panels) + 1
+def test_the_figures_of_times_and_widths_have_their_panels(tables, tmp_path, by, panels):
+    rows, figure = redrawn(change_panels, tables, RELU | {"by": by}, tmp_path)
+    assert titles(figure) == panels
+    assert set(rows["sigma_b2"]) == {1}
+    column, values = ("time", {10, 30}) if by == "steps" else ("width", {6, 12})
+    assert set(rows[column]) == values
+    assert len(figure.axes) == len(panels) + 1
+    assert faults(figure) == []
 
 
-def test_marks_of_cells(tables):
+def test_marks_of_cells(tables, tmp_path):
     """Hatching by the mean over seeds, crosses of diverged seeds, dots where all have stopped."""
     networks = tables["networks"].copy()
     first = networks.index[networks["seed"] == 0]
     networks.loc[first, ["eta_lambda", "diverged"]] = 5.0, 1
     networks["steps_taken"] = 20
-    ends = tables["changes"].query("time == 30")
-    ends = ends.assign(change=ends["change"].where(ends["seed"] > 0))
-    cells = descent_maps.cells(ends, networks, "change", "a").query("runs == 2")
+    changes = tables["changes"].copy()
+    changes["change"] = changes["change"].where(changes["seed"] > 0)
+    changed = tables | {"networks": networks, "changes": changes}
+    rows, figure = redrawn(change_panels, changed, RELU | {"by": "steps"}, tmp_path)
+    cells = rows[rows["series"] == "cell"]
     assert (cells["eta_lambda"] > 2).all()
     assert (cells["diverged"] == 1).all()
-    assert (cells["stopped"] == 1).all()
-    assert (cells["low"] == cells["high"]).all()
-    rows = descent_maps.with_borders([cells], tables["borders"])
-    assert isinstance(rows, pd.DataFrame)
-    figure, axes = descent_maps.grid(rows, [1], 1)
-    own = rows[rows["line"] == 1]
-    descent_maps.draw_map(axes[0, 0], own, descent_maps.change_scale())
-    descent_maps.finish(figure, axes, own)
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert len(labels) == 3
-    assert any("diverged" in label for label in labels)
-    assert sum(line.get_marker() == "x" for line in axes[0, 0].lines) == len(
-        own[own["series"] == "cell"]
-    )
+    assert (cells["stopped"] == np.where(cells["time"] == 10, 0, 1)).all()
+    for axis in figure.axes[:2]:
+        assert sum(line.get_marker() == "x" for line in axis.lines) == 6
+        assert sum(patch.get_hatch() is not None for patch in axis.patches) == 6
+    assert [word.split(",")[0] for word in words(figure)] == [
+        "border of the phases", descent_maps.HATCHED, "a seed diverged",
+    ]  # fmt: skip
+    assert faults(figure) == []
+    changed["networks"] = networks.assign(diverged=0)
+    _, figure = redrawn(change_panels, changed, RELU | {"by": "steps"}, tmp_path)
+    dots = [sum(line.get_marker() == "o" for line in axis.lines) for axis in figure.axes[:2]]
+    assert dots == [0, 6]
 
 
-def test_cells_whose_seeds_all_diverged_are_grey_with_a_black_cross(tables):
+def test_cells_whose_seeds_all_diverged_are_grey_with_a_black_cross(tables, tmp_path):
     networks, ends = tables["networks"].copy(), tables["changes"].query("time == 60").copy()
     for rows in (networks, ends):
         lost = (rows["sigma_w2"] == 2) & (rows["depth"] == 5) & (rows["width"] == 6)
@@ -170,19 +209,28 @@ def test_cells_whose_seeds_all_diverged_are_grey_with_a_black_cross(tables):
             rows.loc[lost, "diverged"] = 1
         else:
             rows.loc[lost, "change"] = np.nan
-    shown = change.select({**tables, "networks": networks, "changes": pd.concat(
-        [tables["changes"].query("time < 60"), ends])}, RELU)  # fmt: skip
-    figure = change.draw(shown, RELU)
+    lost = {"networks": networks,
+            "changes": pd.concat([tables["changes"].query("time < 60"), ends])}  # fmt: skip
+    _, figure = redrawn(change, tables | lost | PRINTED, RELU, tmp_path)
     crosses = [line for axis in figure.axes for line in axis.lines if line.get_marker() == "x"]
-    assert len(crosses) == 4  # two panels, two bias variances
+    assert len(crosses) == 4  # two quantities, two bias variances
     assert {line.get_color() for line in crosses} == {(0, 0, 0)}
     assert all(1 < line.get_xdata()[0] < 2 and 1 < line.get_ydata()[0] < 2 for line in crosses)
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "a seed diverged (grey: all)" in labels
+    assert "a seed diverged (grey: all)" in words(figure)
+
+
+@pytest.mark.parametrize(("colour", "ink"), [
+    ("#440154", "white"), ("#fde725", "black"), ("#21918c", "black"), ("#3b528b", "white"),
+])  # fmt: skip
+def test_numbers_have_the_larger_contrast_with_their_cell(colour, ink):
+    found = descent_maps._ink(to_rgb(colour))
+    assert to_hex(found) == to_hex(ink)
+    assert ratio(found, colour) > 4.5
 
 
 @pytest.mark.parametrize(("value", "text"), [
     (0.123, ".12"), (0.0, "0"), (0.996, "1.0"), (12.3, "12"), (0.004, ".004"), (1.26, "1.3"),
+    (2e-5, "<.001"),
 ])  # fmt: skip
 def test_numbers_in_cells_are_short(value, text):
     assert descent_maps.short(value) == text

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from matplotlib.text import Text
+from tests.artwork import faults
 from tests.captions.synthetic_training import control
-from tests.unit.test_trust_descent import CELL, RELU
+from tests.redrawn import redrawn, titles, words
+from tests.unit.test_trust_descent import CELL, PRINTED, RELU
 
 from finitewidth.captions.facts.scaled import control as facts
 from finitewidth.common.provenance import base_seed
@@ -68,45 +69,59 @@ def test_removing_networks_changes_no_row_of_the_others(rule):
             pd.testing.assert_frame_equal(rows, part[name], check_exact=True)
 
 
-def test_the_figure_shows_what_both_rules_have():
+def test_the_figure_shows_what_both_rules_have(tmp_path):
     tables = control(True)
-    rows = scaled.select(tables, {})
+    rows, figure = redrawn(scaled, tables | PRINTED, {}, tmp_path)
     cells = rows[rows["series"] == "cell"]
-    assert len(cells) == 2 * 2 * 2 * 3 * 4  # panels, rules, activations, variances, depths
-    own = cells.query("panel == 'loss' and rule == 'scaled' and activation == 'tanh'")
+    assert len(cells) == 2 * 2 * 2 * 3 * 4  # quantities, rules, activations, variances, depths
+    own = cells.query("quantity == 'lowest_loss' and rate_rule == 'scaled'")
+    own = own[own["activation"] == "tanh"]
     networks = tables["tanh_scaled_networks"]
     ratios = networks["lowest_loss"] / networks["constant_loss"]
     wanted = ratios.groupby([networks["sigma_w2"], networks["depth"]]).mean()
-    np.testing.assert_allclose(own.set_index(["x", "y"])["value"].loc[wanted.index], wanted)
-    figure = scaled.draw(rows, {})
-    titles = [axis.get_title() for axis in figure.axes if axis.get_title()]
-    assert len(titles) == 4
+    np.testing.assert_allclose(own.set_index(["sigma_w2", "depth"])["value"].loc[wanted.index],
+                               wanted)  # fmt: skip
+    assert [title.partition(",")[0] for title in titles(figure)] == ["tanh"] * 2 + ["ReLU"] * 2
     assert len(figure.axes) == 8
-    sizes = [text.get_fontsize() for text in figure.findobj(match=Text) if text.get_text()]
-    assert min(sizes) >= 6.5
+    assert faults(figure) == []
 
 
-def test_steep_diverged_and_high_points_are_marked():
+def test_the_bound_of_the_paper_is_drawn_at_its_common_rate(tmp_path):
+    _, figure = redrawn(scaled, control(True) | PRINTED, {}, tmp_path)
+    found = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
+             for axis in figure.axes]  # fmt: skip
+    assert found == [[]] * 4 + [[1], [], [1], []]
+    assert scaled.STATED in words(figure)
+
+
+def test_steep_diverged_and_high_points_are_marked(tmp_path):
     tables = control(True)
     networks = tables["relu_common_networks"]
     shown = networks["map"] == "shown"
     deep = shown & (networks["depth"] == 15) & (networks["sigma_w2"] == 1)
     networks.loc[deep & (networks["seed"] == 0), "diverged"] = 1
     networks.loc[shown & (networks["depth"] == 10), "lowest_loss"] = 1e5
-    rows = scaled.select(tables, {})
-    figure = scaled.draw(rows, {})
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    for label in scaled.LABELS.values():
-        assert label in labels
-    axis = next(a for a in figure.axes if a.get_title() == "ReLU, common rate")
+    _, figure = redrawn(scaled, tables | PRINTED, {}, tmp_path)
+    assert set(scaled.LABELS.values()) <= set(words(figure))
+    axis = figure.axes[2]
+    assert axis.get_title(loc="left").endswith("ReLU, common rate")
     found = {line.get_marker(): line for line in axis.lines if line.get_linestyle() == "None"}
     assert found["x"].get_xdata().tolist() == [1]
     above = [line for line in axis.lines if line.get_marker() == "^"]
     assert above[0].get_xdata().tolist() == [1, 2, 3]
-    assert set(above[0].get_ydata()) == {scaled.HIGHEST["loss"]}
-    plain = scaled.draw(scaled.select(control(False), {}), {})
-    labels = [text.get_text() for text in plain.legends[0].get_texts()]
-    assert not set(scaled.LABELS.values()) & set(labels)
+    assert set(above[0].get_ydata()) == {scaled.HIGHEST["lowest_loss"]}
+    assert faults(figure) == []
+    _, plain = redrawn(scaled, control(False) | PRINTED, {}, tmp_path)
+    assert not set(scaled.LABELS.values()) & set(words(plain))
+
+
+def test_a_range_that_leaves_the_axis_is_marked_where_its_mean_does_not():
+    curve = pd.DataFrame({"value": [5.0, 5.0], "highest": [60.0, 6.0], "diverged": 0,
+                          "eta_lambda": [3.0, 1.0]})  # fmt: skip
+    found = scaled._marked(curve, 50.0)
+    assert {name: where.tolist() for name, where in found.items()} == {
+        "steep": [True, False], "diverged": [False, False], "above": [True, False],
+    }  # fmt: skip
 
 
 def test_facts_say_what_turns_only_if_it_does():

@@ -1,14 +1,14 @@
 """trust Figures 8 to 11: change of the kernel after several numbers of steps, or by width."""
 
 from collections.abc import Mapping
-from string import ascii_lowercase
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from finitewidth.figures import style
+from finitewidth.figures.trust import descent_maps
 from finitewidth.figures.trust.descent_maps import (
-    NAMES,
     cells,
     change_scale,
     draw_map,
@@ -16,8 +16,11 @@ from finitewidth.figures.trust.descent_maps import (
     grid,
     with_borders,
 )
+from finitewidth.figures.trust.looks import NAMES
 
+FIELDS = descent_maps.FIELDS
 COLUMNS = {"steps": 2, "width": 3}  # maps beside each other
+PANEL = {"steps": ("time", "{:,} steps"), "width": ("width", "$M = {}$")}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -30,30 +33,28 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         settings: ``by``: ``steps`` for a panel per recorded time, ``width`` for a panel per width
             at the end of training; ``width`` (shown by steps), ``times``, ``sigma_b2``.
     """
-    networks = tables["networks"].query(f"sigma_b2 == {settings['sigma_b2'][0]}")
-    changes = tables["changes"].query(f"sigma_b2 == {settings['sigma_b2'][0]}")
+    first = settings["sigma_b2"][0]
+    networks, changes = (
+        rows[rows["sigma_b2"] == first] for rows in (tables["networks"], tables["changes"])
+    )
     if settings["by"] == "steps":
-        networks = networks[networks["width"] == settings["width"]]
-        changes = changes[changes["width"] == settings["width"]]
-        shown = {f"{time:,} steps": changes["time"] == time for time in settings["times"]}
+        shown = changes["time"].isin(settings["times"]) & (changes["width"] == settings["width"])
     else:
-        last = changes["time"] == changes["time"].max()
-        shown = {f"M = {width}": last & (changes["width"] == width)
-                 for width in sorted(changes["width"].unique())}  # fmt: skip
-    found = [cells(changes[which], networks, "change", name) for name, which in shown.items()]
-    return with_borders(found, tables["borders"])
+        shown = changes["time"] == changes["time"].max()
+    rows = with_borders([cells(changes[shown], networks, "change")], tables["borders"])
+    return rows.reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a map per panel; colours of changes after few steps have a logarithmic scale."""
-    activation, panels = rows["activation"].iloc[0], list(rows["panel"].unique())
-    figure, axes = grid(rows, [rows["line"].iloc[0]], min(COLUMNS[settings["by"]], len(panels)))
-    scale = change_scale(logarithmic=settings["by"] == "steps")
-    for axis, letter, panel in zip(axes.flat, ascii_lowercase, panels, strict=False):
-        draw_map(axis, rows[rows["panel"] == panel], scale)
-        axis.set_title(f"{letter}) {NAMES[activation]}, {panel}", fontsize=8)
-    for axis in axes.flat[len(panels) :]:
-        axis.remove()
-    scale.bar(figure, axes, shrink=0.6, aspect=45)
+    activation, by = NAMES[rows["activation"].iloc[0]], settings["by"]
+    column, form = PANEL[by]
+    panels = sorted(rows[column].unique())
+    figure, axes = grid(len(panels), min(COLUMNS[by], len(panels)))
+    scale, shown = change_scale(logarithmic=by == "steps"), axes.flat[: len(panels)]
+    for axis, panel in zip(shown, panels, strict=True):
+        draw_map(axis, rows[rows[column] == panel], scale)
+    style.title_panels(shown, [f"{activation}, {form.format(panel)}" for panel in panels])
+    scale.bar(figure, axes, location="bottom", shrink=0.6, aspect=45)
     finish(figure, axes, rows)
     return figure

@@ -1,105 +1,139 @@
 """trust Figure 2: dispersion of the kernel of ReLU networks against depth and depth over width."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
-from finitewidth.figures.style import subplots
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.trust.reported import printed
+from finitewidth.kernels.ntk_init.limits import relu_phase
 
-COLUMNS = ["panel", "series", "width", "x", "x_over_width", "y", "spread", "draws"]
-LIMITS = {"printed": ("--", "limit, as printed"), "corrected": ("-", "limit, corrected")}
+FIELDS = {
+    "sigma_w2": fields.number("weight variance"),
+    "sigma_b2": fields.number("bias variance"),
+    "source": fields.text("ours or paper"),
+    "series": fields.text(
+        "many draws, exact, few draws (the paper's number), printed limit and corrected limit "
+        "(Theorem 3.1 of beyond), or limit (which the paper states for the ordered phase)"
+    ),
+    "width": fields.number("width M; NaN for limits", "neurons"),
+    "depth": fields.number("depth L; NaN for limits", "weight layers"),
+    "depth_over_width": fields.number("L/M; NaN for a limit at all of them", "layers per neuron"),
+    "dispersion": fields.number("mean square over squared mean of the kernel"),
+    "standard_error": fields.number(
+        "standard error of the dispersion, 0 if it is exact, NaN where none is drawn"
+    ),
+}
+SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
+SERIES = {"ours": "many draws", "exact": "exact", "paper": "few draws"}  # sample -> series
+MANY = ("many draws", "exact")
+FEW = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
+ACCENT = style.COLOURS[3]  # a colour that the widths do not have
+LIMITS = {
+    "printed limit": ({"linestyle": (0, (1, 1.2)), "color": ACCENT, "linewidth": 1.1,
+                       "zorder": 3},
+                      r"limit $L, M \to \infty$, as printed"),
+    "corrected limit": ({"linestyle": (0, (4, 1, 1, 1)), "color": ACCENT, "linewidth": 1.1,
+                       "zorder": 3},
+                        "the same, corrected"),
+}  # fmt: skip
+STATED = "paper: limit of the ordered phase"
+TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50, 100)  # of logarithmic axes
+STEEP = 2.0  # ratio from which on an axis is logarithmic
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from the tables ``curves`` and ``limits``.
+    """Return the rows to draw, from ``curves``, ``limits`` and ``reported``.
 
-    The series are ``ours`` (many draws), ``exact`` and ``paper`` (the paper's number of draws) for
-    each width, against depth and against depth over width, and the ``printed`` and ``corrected``
-    limits against depth over width.
+    Args:
+        tables: of the experiment, and the paper's values.
+        settings: ``paper_draws``: whether to show samples of the paper's number of draws;
+            ``limits``: whether to show the limits of infinite depth and width.
     """
-    names = {"lambda": "x_over_width", "dispersion": "y"}
-    curves = tables["curves"].rename(
-        columns={**names, "sample": "series", "depth": "x", "error": "spread"}
-    )
-    limits = tables["limits"].rename(columns={**names, "form": "series"})
-    rows = pd.concat([curves, limits])
-    rows["panel"] = [
-        f"({weight:g}, {bias:g})"
-        for weight, bias in zip(rows["sigma_w2"], rows["sigma_b2"], strict=True)
-    ]
-    return rows[COLUMNS]
+    names = {"lambda": "depth_over_width", "error": "standard_error"}
+    curves = tables["curves"].rename(columns=names)
+    curves = curves.assign(series=curves["sample"].map(SERIES), source="ours")
+    few = curves["series"] == "few draws"
+    curves.loc[few, "standard_error"] = float("nan")  # the scatter of the dots shows it
+    rows = [curves if settings["paper_draws"] else curves[~few]]
+    if settings["limits"]:
+        limits = tables["limits"].rename(columns=names)
+        rows.append(limits.assign(series=limits["form"] + " limit", source="ours"))
+    pairs = curves[["sigma_w2", "sigma_b2"]].drop_duplicates()
+    ordered = pairs[[relu_phase(value) == "ordered" for value in pairs["sigma_w2"]]]
+    stated = printed(tables["reported"], "dispersion", "ordered")
+    rows.append(ordered.assign(series="limit", source="paper", dispersion=stated))
+    return pd.concat([part for part in rows if len(part)]).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw two rows of panels; ``settings`` say whether to show ``paper_draws`` and ``limits``."""
-    names = list(rows["panel"].unique())
-    widths = sorted(rows["width"].dropna().unique())
-    colours = colormaps["viridis"](np.linspace(0, 0.9, len(widths)))
-    figure, axes = subplots(2, len(names), squeeze=False, figsize=(2.5 * len(names) + 1.3, 4.8))
-    for column, panel in enumerate(names):
-        here = rows[rows["panel"] == panel]
-        for axis, abscissa in zip(axes[:, column], ("x", "x_over_width"), strict=True):
-            for width, colour in zip(widths, colours, strict=True):
-                _curve(axis, here[here["width"] == width], abscissa, colour, settings)
-            if abscissa == "x_over_width" and settings["limits"]:
-                _limits(axis, here)
-            _scale(axis, here)
-        axes[0, column].set_title(rf"$(\sigma_w^2, \sigma_b^2) = {panel}$")
-        axes[0, column].set_xlabel("depth $L$")
-        axes[1, column].set_xlabel("depth over width $L/M$")
+    """Draw a column per pair of variances: against depth above, against depth over width below."""
+    pairs = list(rows[["sigma_w2", "sigma_b2"]].drop_duplicates().itertuples(index=False))
+    colours = style.shades(rows["width"].dropna(), **SHADES)
+    figure, axes = style.subplots(2, len(pairs), height=3.6, squeeze=False, sharey="col")
+    for column, (variance, bias) in zip(axes.T, pairs, strict=True):
+        own = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
+        for axis, abscissa in zip(column, ("depth", "depth_over_width"), strict=True):
+            _curves(axis, own, abscissa, colours)
+        _scale(column[0], own)
+    titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
+    style.title_panels(axes.flat, titles + [""] * len(pairs))
     for axis in axes[:, 0]:
-        axis.set_ylabel(r"$E[\Theta^2]\,/\,E[\Theta]^2$")
-    figure.legend(
-        handles=_handles(rows, dict(zip(widths, colours, strict=True)), settings),
-        loc="outside right center",
-    )
+        axis.set_ylabel(r"$\mathrm{E}[\Theta^2]\,/\,\mathrm{E}[\Theta]^2$")
+    for above, below in axes.T:
+        above.set_xlabel("depth $L$ [layers]")
+        below.set_xlabel("depth over width $L/M$")
+        for axis in (above, below):
+            axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=axis is above))
+    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=5)
     return figure
 
 
-def _handles(
-    rows: pd.DataFrame, colours: Mapping[float, Any], settings: Mapping[str, Any]
-) -> list[Line2D]:
-    handles = [Line2D([], [], color=c, label=f"M = {width:g}") for width, c in colours.items()]
-    if settings["paper_draws"]:
-        few = rows.loc[rows["series"] == "paper", "draws"].max()
-        look = {"color": "0.4", "marker": "o", "markersize": 2, "linestyle": ""}
-        handles.append(Line2D([], [], label=f"{few:g} draws", **look))
-    if settings["limits"] and rows["series"].isin(LIMITS).any():
-        look = {"color": "black", "linewidth": 0.9}
-        handles += [Line2D([], [], linestyle=line, label=label, **look)
-                    for line, label in LIMITS.values()]  # fmt: skip
-    return handles
-
-
-def _curve(
-    axis: Axes, rows: pd.DataFrame, abscissa: str, colour: Any, settings: Mapping[str, Any]
-) -> None:
-    many = rows[rows["series"].isin(["ours", "exact"])]
-    axis.plot(many[abscissa], many["y"], color=colour, linewidth=1.2)
-    low, high = (many["y"] + sign * many["spread"] for sign in (-1, 1))
-    axis.fill_between(many[abscissa], low, high, color=colour, alpha=0.25, linewidth=0)
-    if settings["paper_draws"]:
-        few = rows[rows["series"] == "paper"]
-        axis.plot(few[abscissa], few["y"], "o", color=colour, markersize=1.8, alpha=0.8)
-
-
-def _limits(axis: Axes, rows: pd.DataFrame) -> None:
-    for series, (line, _) in LIMITS.items():
+def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[float, str]) -> None:
+    """Draw all series of a panel; limits of depth over width have no place against depth."""
+    for width, colour in colours.items():
+        own = rows[rows["width"] == width].sort_values("depth")
+        many, few = own[own["series"].isin(MANY)], own[own["series"] == "few draws"]
+        axis.plot(many[abscissa], many["dispersion"], color=colour, linewidth=0.9)
+        low, high = (many["dispersion"] + sign * many["standard_error"] for sign in (-1, 1))
+        style.band(axis, many[abscissa], low, high, colour)
+        if len(few):
+            axis.plot(few[abscissa], few["dispersion"], color=colour, **FEW)
+    for series, (look, _) in LIMITS.items():
         curve = rows[rows["series"] == series]
-        axis.plot(curve["x_over_width"], curve["y"], color="black", linestyle=line, linewidth=0.9)
+        if len(curve) and abscissa == "depth_over_width":
+            axis.plot(curve[abscissa], curve["dispersion"], **look)
+    for value in rows.loc[rows["series"] == "limit", "dispersion"]:
+        style.paper_line(axis, value, label=STATED)
 
 
 def _scale(axis: Axes, rows: pd.DataFrame) -> None:
     """Use a logarithmic axis if the ratio grows; exponential growth is then a straight line."""
-    if rows.loc[rows["series"] != "paper", "y"].max() > 2:
-        axis.set_yscale("log")
-        axis.yaxis.set_major_formatter(ScalarFormatter())
-        axis.yaxis.set_minor_formatter(NullFormatter())
-        axis.set_yticks([y for y in (1, 2, 3, 5, 10, 20, 50, 100) if y < 2 * rows["y"].max()])
+    largest = rows["dispersion"].max()
+    if rows.loc[rows["series"] != "few draws", "dispersion"].max() <= STEEP:
+        axis.yaxis.set_major_locator(MaxNLocator(5))
+        return
+    axis.set_yscale("log")
+    axis.set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
+    """The legend: widths, and what occurs of the rest."""
+    for width, colour in colours.items():
+        yield Line2D([], [], color=colour, label=f"$M = {width:g}$")
+    shown = set(rows["series"])
+    if "few draws" in shown:
+        yield Line2D([], [], color=style.GREY, label="as few draws as the paper's", **FEW)
+    for series, (look, label) in LIMITS.items():
+        if series in shown:
+            yield Line2D([], [], label=label, **look)
+    if "limit" in shown:
+        yield Line2D([], [], color=style.GREY, linestyle=(0, (5, 2)), linewidth=0.9, label=STATED)
