@@ -52,7 +52,7 @@ def cross_kernel(
         other: inputs of the columns, (N', ...).
         kind: "traced" for the sum over outputs, "full" for all pairs of outputs.
         kernel_bytes: size of the kernel of one group of rows and all columns.
-        **options: see `finitewidth.kernels.trained.Options`; its ``budget`` is for temporary arrays.
+        **options: see `finitewidth.kernels.trained.Options`; ``budget`` is for temporary arrays.
 
     Returns:
         Float64, (N, N') or (K, N, K, N').
@@ -94,7 +94,7 @@ def _rows(columns: int, outputs: int, kernel_bytes: int) -> int:
     whole = int((kernel_bytes / 8) ** 0.5 / outputs) - columns
     if whole < 1:
         raise ConfigError(
-            f"kernel_bytes: {kernel_bytes} do not hold a kernel of {columns + 1} inputs; give at least "
-            f"{8 * (outputs * (columns + 1)) ** 2}, or fewer inputs"
+            f"kernel_bytes: {kernel_bytes} do not hold a kernel of {columns + 1} inputs; give at "
+            f"least {8 * (outputs * (columns + 1)) ** 2}, or fewer inputs"
         )
     return whole
