@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests import artwork
 
+from finitewidth.common import fields
 from finitewidth.experiments.dgn import deep_linear, planar
 from finitewidth.experiments.npf import memorisation, memorisation_ideal
-from finitewidth.figures import by_depth
-from finitewidth.figures.dgn import fig1, fig2, fig3, fig4, fig6, fig10
+from finitewidth.figures import by_depth, style
+from finitewidth.figures.dgn import fig1, fig2, fig3, fig4, fig10
 from finitewidth.figures.npf import fig6 as npf_fig6
 from finitewidth.figures.npf import fig7
 from finitewidth.kernels.memorisation import ideal_eigenvalues
@@ -239,55 +241,138 @@ def test_linear_curves(linear):
     assert linear["runs"].groupby("depth").size().tolist() == [6, 6]
 
 
-def test_figures_are_drawn(memorised, ideal, points, linear):
+def reported(*rows):
+    """Numbers of a paper: quantity, row and value."""
+    return pd.DataFrame(rows, columns=["quantity", "row", "value"])
+
+
+def written(module, tables):
+    """The rows that a figure shows, as its data file has them."""
+    return fields.checked(module.select(tables, {}), module.FIELDS)
+
+
+@pytest.fixture(scope="module")
+def figures(memorised, ideal, points, linear):
+    """Module -> its tables and its number of panels."""
     errors, spectra = memorised["error_curves"], memorised["spectra"]
-    nu = pd.DataFrame({"panel": "nu", "series": "nu", "x": [0, 2], "y": [9.0, 4.0], "spread": 1.0,
-                       "runs": 3, "failed": 0, "ridged": 0})  # fmt: skip
-    for module, tables, axes in (
-        (npf_fig6, {"ideal": ideal}, 1),
-        (fig7, {"spectra": spectra, "errors": errors}, 6),
-        (fig1, {"ideal": ideal, "spectra": spectra}, 3),
-        (fig2, {"entries": memorised["entries"]}, 2),
-        (fig3, {"spectra": spectra, "errors": errors}, 4),
-        (fig4, {"spectra": points["spectra"], "errors": points["error_curves"]}, 4),
-        (fig6, {"nu": nu}, 1),
-        (fig10, {"start": linear["start"], "curves": linear["curves"]}, 4),
-    ):
-        rows = module.select(tables, {})
-        assert len(rows)
-        assert len(module.draw(rows, {}).axes) == axes
-        if module in (fig7, fig1, fig3, fig4, fig10):
-            measured = rows[rows["runs"].notna()]
-            assert (measured["diverged"] == 0).all()
+    nothing = reported()
+    return {
+        npf_fig6: ({"ideal": ideal}, 1),
+        fig7: ({"spectra": spectra, "errors": errors, "reported": nothing}, 6),
+        fig1: ({"ideal": ideal, "spectra": spectra}, 3),
+        fig2: ({"entries": memorised["entries"]}, 2),
+        fig3: ({"spectra": spectra, "errors": errors}, 4),
+        fig4: ({"spectra": points["spectra"], "errors": points["error_curves"]}, 4),
+        fig10: ({"start": linear["start"], "curves": linear["curves"], "reported": nothing}, 4),
+    }
+
+
+MODULES = [npf_fig6, fig7, fig1, fig2, fig3, fig4, fig10]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_figures_are_drawn_without_faults(module, figures):
+    tables, panels = figures[module]
+    rows = written(module, tables)
+    style.apply()
+    figure = module.draw(rows, {})
+    assert len(figure.axes) == panels
+    assert artwork.faults(figure) == []
+    if "diverged" in module.FIELDS:
+        assert (rows["diverged"] == 0).all()
+
+
+def test_only_what_is_drawn_is_in_the_data_files(figures):
+    seven = written(fig7, figures[fig7][0])
+    assert seven["step"].min() == 1
+    assert (seven["index"].isna() == (seven["panel"] == "errors")).all()
+    assert set(seven.loc[seven["panel"] == "spectrum", "dynamics"]) == {"none"}
+    ten = written(fig10, figures[fig10][0])
+    ideal = ten[(ten["dynamics"] == "ideal") & (ten["quantity"] == "error")]
+    assert ideal["step"].is_unique
+    growth = ten[ten["quantity"] == "growth"]
+    assert growth["step"].min() == 1
+    norms = figures[fig10][0]["curves"].query("quantity == 'weights' and time > 0")["value"]
+    np.testing.assert_allclose(growth["value"], norms - 1)
+
+
+def test_the_papers_numbers_stand_beside_ours(figures):
+    """The best depths of the paper in npf Figure 7 and the first step in dgn Figure 10."""
+    best = reported(("best_depth", "width5", 4), ("best_depth", "width500", 12))
+    rows = written(fig7, figures[fig7][0] | {"reported": best})
+    paper = rows[rows["source"] == "paper"]
+    assert paper[["network", "depth"]].to_numpy().tolist() == [["narrow", 4]]  # 500 is not drawn
+    assert said(fig7.draw(rows, {})) == ["paper:\nbest at\n$d$ = 4"]
+    first = reported(("error_ratio", "first_step", 0.81), ("test_accuracy", "mnist", 98.5))
+    figure = fig10.draw(written(fig10, figures[fig10][0] | {"reported": first}), {})
+    (mark,) = [line for line in figure.axes[1].lines if line.get_marker() == "D"
+               and line.get_linestyle() == "None"]  # fmt: skip
+    assert mark.get_xydata().tolist() == [[1, 0.81]]
+    assert said_below(figure)[-1] == "paper: 0.81 after a step"
 
 
 def said(figure):
     return [text.get_text() for axis in figure.axes for text in axis.texts]
 
 
-def test_figures_say_which_curves_diverged_and_draw_the_others(memorised, points):
+def said_below(figure):
+    return [text.get_text() for text in figure.legends[-1].get_texts()]
+
+
+def test_legends_say_how_many_runs_descend(figures):
+    figure = fig7.draw(written(fig7, figures[fig7][0]), {})
+    assert said_below(figure) == [
+        "gradient descent ($w$ = 5: 3 runs; $w$ = 20: 2 runs)", "linear recursion (3 runs)",
+    ]  # fmt: skip
+    depths = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert depths == ["2", "4"]
+
+
+def test_panels_of_one_quantity_have_one_scale_or_say_that_they_do_not(figures):
+    seven = fig7.draw(written(fig7, figures[fig7][0]), {})
+    limits = [axis.get_ylim() for axis in seven.axes]
+    assert limits[:3] == limits[3:]
+    three = fig3.draw(written(fig3, figures[fig3][0]), {})
+    limits = [axis.get_ylim() for axis in three.axes]
+    assert limits[0] == limits[1]
+    assert limits[2] != limits[3]
+    assert said(three) == ["vertical scales differ"] * 2
+
+
+def test_figures_say_which_curves_diverged_and_draw_the_others(figures):
     """Descents that never stayed finite have no rows; nor have spectra of broken kernels."""
-    spectra, errors = memorised["spectra"], memorised["error_curves"]
+    tables = figures[fig7][0]
+    errors = tables["errors"]
     descents = errors["dynamics"] == "gradient descent"
     lost = descents & (errors["network"] == "wide") & (errors["depth"] == 4)
+    differ = "vertical scales differ"
     for module, panels in ((fig7, 2), (fig3, 1)):
-        rows = module.select({"spectra": spectra, "errors": errors[~lost]}, {})
-        figure = module.draw(rows, {})
-        assert said(figure) == ["no gradient descent without divergence: $d$ = 4"] * panels
-    narrow = [rows[rows["network"] == "narrow"] for rows in (spectra, errors)]
+        rows = written(module, tables | {"errors": errors[~lost]})
+        words = [text for text in said(module.draw(rows, {})) if text != differ]
+        assert words == ["all descents diverged: $d$ = 4"] * panels
+    narrow = {name: tables[name][tables[name]["network"] == "narrow"]
+              for name in ("spectra", "errors")}  # fmt: skip
     for module, panels in ((fig7, 3), (fig3, 2)):
-        rows = module.select(dict(zip(("spectra", "errors"), narrow, strict=True)), {})
-        figure = module.draw(rows, {})
-        assert said(figure) == ["no run without divergence"] * panels
-        assert sum(axis.get_title().endswith(", no run") for axis in figure.axes) == panels
-    of_planes = {"spectra": points["spectra"], "errors": points["error_curves"]}
+        figure = module.draw(written(module, tables | narrow), {})
+        words = [text for text in said(figure) if text != differ]
+        assert words == ["no run without divergence"] * panels
+        titles = [axis.get_title(loc="left") for axis in figure.axes]
+        assert sum(title.endswith(", no run") for title in titles) == 1
+    of_planes = figures[fig4][0]
     for none in of_planes:
-        figure = fig4.draw(fig4.select(of_planes | {none: of_planes[none][:0]}, {}), {})
+        figure = fig4.draw(written(fig4, of_planes | {none: of_planes[none][:0]}), {})
         assert said(figure) == ["no run without divergence"] * 2
 
 
 @pytest.mark.parametrize(
-    ("runs", "words"), [([3, 3], "3 runs"), ([3, 10], "3 to 10 runs"), ([], "no run")]
-)
-def test_how_many_runs_curves_average(runs, words):
-    assert by_depth.runs_of(pd.DataFrame({"runs": runs})) == words
+    ("runs", "drawn", "words"),
+    [
+        ([3, 3], 3, "3 runs"), ([1, 1], 1, "1 run"), ([1, 1], 3, "1 of 3 runs"),
+        ([2, 3], 3, "3 runs ($d$ = 2: 2)"), ([2, 3, 4, 5], 5, "2 to 5 runs"), ([], 0, "no run"),
+        ([7, 7], 10, "7 of 10 runs"),
+    ],
+)  # fmt: skip
+def test_how_many_runs_curves_average(runs, drawn, words):
+    rows = pd.DataFrame({"depth": range(2, 2 + len(runs)), "runs": runs,
+                         "diverged": [drawn - count for count in runs]})  # fmt: skip
+    assert by_depth.runs_of(rows) == words

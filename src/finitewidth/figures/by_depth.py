@@ -1,93 +1,234 @@
 """Panels with one curve per depth: cumulative spectra, and errors of two dynamics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-SHADES = ("viridis", 0.0, 0.92)
-LINES = {"gradient descent": "-", "linear recursion": "--", "ideal": ":"}
+from finitewidth.common import fields
+from finitewidth.figures import style
+
+SCALE = {"name": "inferno", "bright": 0.65}  # brighter colours are too pale on white
+MARKS = "os^DvPX"
+DESCENT, RECURSION = "gradient descent", "linear recursion"
+LINES = {DESCENT: "-", RECURSION: (0, (3.5, 1.5)), "ideal": ":"}
 SMALLEST = 1e-8  # lowest limit of a logarithmic axis of squared errors
+MARKED = 5  # how many points of a curve have a mark, about
+NAMED = 2  # at most so many depths are named that average fewer runs than the others
+
+# columns of figures with both kinds of panels
+FIELDS = {
+    "panel": fields.text("kind of panel: spectrum or errors"),
+    "network": fields.text("kind of network"),
+    "width": fields.number("units of each hidden layer"),
+    "depth": fields.integer("number of layers of weights"),
+    "dynamics": fields.text("gradient descent or linear recursion; none for a spectrum"),
+    "index": fields.number("number of an eigenvalue in ascending order; missing for errors"),
+    "sum": fields.number("sum of the eigenvalues up to this one, in the unit of the figure; "
+                         "missing for errors"),
+    "step": fields.number("number of steps of gradient descent; missing for a spectrum", "step"),
+    "error_ratio": fields.number("squared error over that at the start, mean over runs; missing "
+                                 "for a spectrum"),
+    "runs": fields.integer("number of runs in the mean"),
+    "diverged": fields.integer("number of runs left out, because they diverged"),
+}  # fmt: skip
 
 
-def colours(depths: Sequence[int]) -> dict[int, Any]:
-    """Map each depth to a colour: dark for shallow networks, bright for deep ones."""
-    name, low, high = SHADES
-    own = sorted(set(depths))
-    steps = max(1, len(own) - 1)
-    return {d: mpl.colormaps[name](low + (high - low) * i / steps) for i, d in enumerate(own)}
+def rows_of(spectra: pd.DataFrame, errors: pd.DataFrame, sums: str) -> pd.DataFrame:
+    """Join spectra and errors in one table with the columns `FIELDS`.
+
+    Args:
+        spectra: network, width, depth, index, runs, diverged and the column ``sums``.
+        errors: network, width, depth, dynamics, time, ratio, runs, diverged. The start is left out,
+            where the ratio is 1 by definition and which a logarithmic axis cannot show.
+        sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
+    """
+    later = errors[errors["time"] > 0].rename(columns={"time": "step", "ratio": "error_ratio"})
+    sums_of = spectra.rename(columns={sums: "sum"}).assign(dynamics="none", panel="spectrum")
+    both = [sums_of, later.assign(panel="errors")]
+    rows = pd.concat([part for part in both if len(part)] or both, ignore_index=True)
+    return rows.reindex(columns=list(FIELDS))
 
 
-def spectra(axis: Axes, rows: pd.DataFrame, column: str = "cumulative") -> None:
-    """Plot cumulative sums of the ascending eigenvalues against their index.
+def looks(depths: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """Map each depth to a colour and a mark: dark for shallow networks, bright for deep ones."""
+    shades = style.shades(depths, **SCALE)
+    return {
+        depth: {"color": shade, "marker": mark}
+        for (depth, shade), mark in zip(shades.items(), cycle(MARKS), strict=False)
+    }
+
+
+def curves(
+    axis: Axes, rows: pd.DataFrame, x: str, y: str, shown: dict, line: Any = "-", marks: bool = True
+) -> None:
+    """Plot a curve per depth, with marks at different places for different depths.
 
     Args:
         axis: to draw into.
-        rows: depth, index and ``column``.
-        column: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 / rho_max).
+        rows: depth and the columns ``x`` and ``y``.
+        x: column for the horizontal axis.
+        y: column for the vertical axis.
+        shown: depth -> its look, of `looks`.
+        line: style of the lines.
+        marks: whether the curves have marks.
     """
-    shades = colours(rows["depth"])
-    for depth, curve in rows.groupby("depth"):
-        axis.plot(curve["index"], curve[column], color=shades[depth])
-    unit = r"\rho_{\max}" if column == "scaled" else "d"
-    axis.set(xlabel="eigenvalues, ascending", ylabel=rf"cumulative sum, $K_0/{unit}$")
-    axis.set_ylim(bottom=0)
+    for place, (depth, look) in enumerate(shown.items()):
+        curve = rows[rows["depth"] == depth].sort_values(x)
+        every = max(1, len(curve) // MARKED)
+        first = round(place * every / len(shown)) if every > 1 else 0
+        look = look if marks else look | {"marker": ""}
+        axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look)
+
+
+def spectra(axis: Axes, rows: pd.DataFrame, shown: dict, unit: str = "d") -> None:
+    r"""Plot cumulative sums of the ascending eigenvalues against their index.
+
+    Args:
+        axis: to draw into.
+        rows: depth, index and sum.
+        shown: depth -> its look, of `looks`.
+        unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
+    """
+    curves(axis, rows, "index", "sum", shown)
+    axis.set(xlabel="eigenvalue, in ascending order", ylabel=f"sum of eigenvalues of $K_0/{unit}$")
     if rows.empty:
-        note_lost(axis, rows)
+        _say(axis, "no run without divergence")
     else:
         axis.set_xlim(0, rows["index"].max() * 1.02)
+        axis.set_ylim(0, rows["sum"].max() * 1.04)
 
 
-def errors(axis: Axes, rows: pd.DataFrame, scale: str) -> None:
+def errors(axis: Axes, rows: pd.DataFrame, shown: dict, scale: str, note: str = "") -> None:
     """Plot |e_t|^2 / |e_0|^2 against steps on a logarithmic axis.
 
     The linear recursion, which holds the kernel fixed, is dashed.
 
     Args:
         axis: to draw into.
-        rows: depth, dynamics, time, ratio.
+        rows: depth, dynamics, step, error_ratio.
+        shown: depth -> its look, of `looks`.
         scale: of the vertical axis, ``log`` or ``linear``.
+        note: a text for the lower left corner.
     """
-    shades = colours(rows["depth"])
-    later = rows[rows["time"] > 0]
-    for (depth, dynamics), curve in later.groupby(["depth", "dynamics"]):
-        thin = 1.4 if dynamics == "gradient descent" else 0.9
-        axis.plot(curve["time"], curve["ratio"], LINES[dynamics], color=shades[depth],
-                  linewidth=thin)  # fmt: skip
-    axis.set_xscale("log")
-    axis.set(xlabel="step $t$", ylabel=r"$\Vert e_t\Vert^2 / \Vert e_0\Vert^2$", yscale=scale)
-    if scale == "log":
-        axis.set_ylim(max(SMALLEST, later["ratio"].min() / 2), 1.5)
-    else:
-        axis.set_ylim(0, 1.05)
-    note_lost(axis, rows)
+    axis.set(xscale="log", yscale=scale, xlabel="step $t$",
+             ylabel=r"squared error, $\Vert e_t\Vert^2 / \Vert e_0\Vert^2$")  # fmt: skip
+    for dynamics in (RECURSION, DESCENT):
+        own = rows[rows["dynamics"] == dynamics]
+        descends = dynamics == DESCENT
+        curves(axis, own, "step", "error_ratio", shown, LINES[dynamics], marks=descends)
+    if len(rows):
+        low = max(SMALLEST, rows["error_ratio"].min() / 2) if scale == "log" else 0
+        style.clip(axis, y=(low, 1.5 if scale == "log" else 1.05))
+    if words := "\n".join(filter(None, (lost(rows), note))):
+        _say(axis, words)
 
 
-def legend(figure: Figure, depths: Sequence[int], dynamics: Sequence[str] = ()) -> None:
-    """Add one legend to the right of all panels, with the depths and the line styles."""
-    handles = [
-        Line2D([], [], color=colour, label=f"$d$ = {depth}")
-        for depth, colour in colours(depths).items()
-    ]
-    handles += [Line2D([], [], color="0.3", linestyle=LINES[name], label=name)
-                for name in dynamics]  # fmt: skip
-    figure.legend(handles=handles, loc="outside right center", handlelength=1.8)
+def two_networks(
+    parts: Mapping[str, pd.DataFrame], order: Sequence[str], same: Sequence[str]
+) -> Figure:
+    """Draw spectra of K_0 over its largest eigenvalue, and errors on a linear scale.
+
+    Args:
+        parts: name of a kind of network -> its rows, with the columns of `FIELDS`; a column of
+            panels for each.
+        order: the panels ``spectrum`` and ``errors`` from above.
+        same: which of them have equal vertical scales; the others say that they do not.
+    """
+    figure, axes = style.subplots(2, len(parts), height=4.0)
+    shown = looks(pd.concat(list(parts.values()))["depth"])
+    titles = []
+    for panel, line in zip(order, axes, strict=True):
+        for axis, (name, rows) in zip(line, parts.items(), strict=True):
+            own = rows[rows["panel"] == panel]
+            if panel == "spectrum":
+                spectra(axis, own, shown, r"\rho_{\max}")
+                titles.append(f"{name}: spectrum, {runs_of(own)}")
+            else:
+                errors(axis, own, shown, "linear")
+                titles.append(f"{name}: errors")
+        _scales(line, panel in same)
+    style.title_panels(axes.flat, titles)
+    errors_of = {name: rows[rows["panel"] == "errors"] for name, rows in parts.items()}
+    legends(figure, shown, errors_of)
+    return figure
+
+
+def _scales(line: Sequence[Axes], same: bool) -> None:
+    """Give a row of panels one vertical scale and one label, or say that their scales differ."""
+    if same:
+        same_limits(line)
+    for axis in line[1:]:
+        axis.set_ylabel("")
+        axis.tick_params(labelleft=not same)
+    for axis in () if same else line:
+        axis.text(0.03, 0.95, "vertical scales differ", transform=axis.transAxes, va="top",
+                  fontsize=style.SMALLEST, color=style.GREY)  # fmt: skip
+
+
+def same_limits(axes: Iterable[Axes]) -> None:
+    """Give panels of one quantity the same vertical limits, which contain all curves."""
+    panels = [axis for axis in axes if axis.has_data()]
+    if panels:
+        limits = [axis.get_ylim() for axis in panels]
+        low, high = min(low for low, _ in limits), max(high for _, high in limits)
+        for axis in panels:
+            axis.set_ylim(low, high)
+
+
+def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
+    """Add a legend of the depths to the right of all panels, and one of the lines below.
+
+    Args:
+        figure: with its panels.
+        shown: depth -> its look, of `looks`.
+        parts: name of a kind of network -> its rows of errors, for the second legend, which says
+            how many runs the curves average. None for no second legend.
+    """
+    handles = [Line2D([], [], label=f"{depth:g}", **look) for depth, look in shown.items()]
+    figure.legend(handles=handles, title="depth $d$", loc="outside right center")
+    if parts is None:
+        return
+    lines = []
+    for dynamics in (DESCENT, RECURSION):
+        own = {name: rows[rows["dynamics"] == dynamics] for name, rows in parts.items()}
+        words = {name: runs_of(rows) for name, rows in own.items()}
+        said = "; ".join(f"{name}: {runs}" for name, runs in words.items())
+        label = (
+            f"{dynamics} ({next(iter(words.values())) if len({*words.values()}) == 1 else said})"
+        )
+        line = {"color": style.GREY, "linestyle": LINES[dynamics], "label": label}
+        if any(len(rows) for rows in own.values()):
+            lines.append(Line2D([], [], **line))
+    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), handlelength=2.4)
 
 
 def runs_of(rows: pd.DataFrame) -> str:
     """Return the number of runs in words.
 
-    The text is ``10 runs``, ``3 to 10 runs`` if the curves average different numbers of runs, or
-    ``no run`` if all runs diverged: a curve has no rows if none of its runs stayed finite.
+    The text is ``10 runs``, or ``10 runs ($d$ = 20: 7)`` if the curve of depth 20 averages fewer,
+    because the others diverged. If many curves average fewer, it is ``7 to 10 runs``. If no curve
+    averages all runs, the text is ``7 of 10 runs``. It is ``no run`` if there are no rows: a curve
+    has none if none of its runs stayed finite.
+
+    Args:
+        rows: depth, runs, diverged.
     """
     if rows.empty:
         return "no run"
     fewest, most = int(rows["runs"].min()), int(rows["runs"].max())
-    return f"{most} runs" if fewest == most else f"{fewest} to {most} runs"
+    drawn = int((rows["runs"] + rows["diverged"]).max())
+    few = rows[rows["runs"] < most].groupby("depth")["runs"].min()
+    many = len(few) > NAMED
+    words = f"{fewest} to {most}" if many else str(most)
+    words += f" of {drawn}" * (most < drawn) + (" run" if words == "1" == str(drawn) else " runs")
+    if many or few.empty:
+        return words
+    return f"{words} ({', '.join(f'$d$ = {depth:g}: {runs:g}' for depth, runs in few.items())})"
 
 
 def width_of(rows: pd.DataFrame) -> str:
@@ -95,12 +236,15 @@ def width_of(rows: pd.DataFrame) -> str:
     return f"$w$ = {rows['width'].iloc[0]:g}" if len(rows) else "$w$"
 
 
-def note_lost(axis: Axes, rows: pd.DataFrame) -> None:
-    """Write into a panel which curves are missing because all of their runs diverged."""
-    lost = "" if len(rows) else "no run without divergence"
-    if len(rows) and rows["dynamics"].notna().all():
-        descended = set(rows[rows["dynamics"] == "gradient descent"]["depth"])
-        missing = [f"{depth:g}" for depth in sorted(set(rows["depth"]) - descended)]
-        lost = f"no gradient descent without divergence: $d$ = {', '.join(missing)}" * bool(missing)
-    if lost:
-        axis.text(0.02, 0.02, lost, transform=axis.transAxes, fontsize=6, color="0.35")
+def lost(rows: pd.DataFrame) -> str:
+    """Which curves of errors are missing because all of their runs diverged."""
+    if rows.empty:
+        return "no run without divergence"
+    descended = set(rows[rows["dynamics"] == DESCENT]["depth"])
+    missing = [f"{depth:g}" for depth in sorted(rows["depth"].unique()) if depth not in descended]
+    return f"all descents diverged: $d$ = {', '.join(missing)}" * bool(missing)
+
+
+def _say(axis: Axes, text: str) -> None:
+    axis.text(0.03, 0.03, text, transform=axis.transAxes, fontsize=style.SMALLEST, color=style.GREY,
+              linespacing=1.3)  # fmt: skip

@@ -6,12 +6,20 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.figures import by_depth
-from finitewidth.figures.style import panels
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
 
 FIGURE = "dgn_fig1"
-COLUMNS = ("network", "width", "depth", "index", "cumulative", "cumulative_spread", "runs",
-           "diverged")  # fmt: skip
+FIELDS = {
+    "network": fields.text("wide, narrow, or ideal for the expected kernel"),
+    "width": fields.number("units of each hidden layer; missing for the expected kernel"),
+    "depth": fields.integer("number of layers of weights"),
+    "index": fields.integer("number of the eigenvalue in ascending order"),
+    "sum": fields.number("sum of the eigenvalues of the kernel over the depth, up to this one; "
+                         "mean over runs"),
+    "runs": fields.integer("number of runs in the mean; 0 for the expected kernel"),
+    "diverged": fields.integer("number of runs left out, because they diverged"),
+}  # fmt: skip
 ORDER = ("ideal", "wide", "narrow")
 
 
@@ -19,19 +27,23 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """Return the rows to draw, from the tables ``ideal`` and ``spectra``."""
     spectra = tables["spectra"]
     drawn = spectra[spectra["figure"] == FIGURE]
-    rows = pd.concat([tables["ideal"].assign(network="ideal"), drawn], ignore_index=True)
-    return rows.reindex(columns=list(COLUMNS))
+    ideal = tables["ideal"].assign(network="ideal", runs=0, diverged=0)
+    rows = pd.concat([part for part in (ideal, drawn) if len(part)], ignore_index=True)
+    return rows.rename(columns={"cumulative": "sum"}).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw three panels with equal axes: ideal, wide and narrow."""
     parts = [rows[rows["network"] == name] for name in ORDER]
-    titles = [r"Ideal: $E[K_0]/d$"]
+    figure, axes = style.subplots(1, 3, height=2.2, sharey=True)
+    titles = ["expected kernel"]
     titles += [f"{by_depth.width_of(part)}, {by_depth.runs_of(part)}" for part in parts[1:]]
-    figure, axes = panels(3, titles)
-    highest = rows["cumulative"].max()
+    style.title_panels(axes, titles)
+    shown = by_depth.looks(rows["depth"])
     for axis, part in zip(axes, parts, strict=True):
-        by_depth.spectra(axis, part)
-        axis.set_ylim(0, 1.04 * highest)
-    by_depth.legend(figure, rows["depth"])
+        by_depth.spectra(axis, part, shown)
+        axis.set_ylabel("")
+    axes[0].set_ylabel("sum of eigenvalues of $K_0/d$")
+    axes[0].set_ylim(0, 1.04 * rows["sum"].max())
+    by_depth.legends(figure, shown)
     return figure

@@ -3,63 +3,163 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
-from finitewidth.figures import by_depth
-from finitewidth.figures.style import COLOURS, panels
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
 
-COLUMNS = ("quantity", "dynamics", "depth", "time", "value", "value_spread", "ideal", "runs",
-           "diverged")  # fmt: skip
-SMALLEST = 1e-6
+FIELDS = {
+    "quantity": fields.text("start (kernel at the start), error (squared, over that at the start), "
+                            "kernel (over that at the start) or growth (of the norm of all "
+                            "weights, relative to the start)"),
+    "dynamics": fields.text("gradient descent, linear recursion, or ideal for a kernel that stays "
+                            "at its expected value"),
+    "source": fields.text("ours or paper"),
+    "depth": fields.number("number of layers of weights; missing if the value is of no one depth"),
+    "step": fields.integer("number of steps of gradient descent", "step"),
+    "value": fields.number("the quantity; mean over runs"),
+    "standard_deviation": fields.number("sample standard deviation over runs; missing where none "
+                                        "is drawn"),
+    "runs": fields.integer("number of runs in the mean; 0 if it is no mean"),
+    "diverged": fields.integer("number of runs left out, because they diverged"),
+}  # fmt: skip
 LABELS = {
     "error": r"$e_t^2 / e_0^2$",
     "kernel": "$K_t / K_0$",
-    "weights": r"$\Vert\Theta_t\Vert_2 / \Vert\Theta_0\Vert_2$",
+    "growth": r"$\Vert\Theta_t\Vert / \Vert\Theta_0\Vert - 1$",
 }
+LOWEST = {"error": 1e-8, "growth": 1e-5}  # of the logarithmic axes
+EVERY = 10  # steps between error bars, and between marks
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from the tables ``start`` (K_0 by depth) and ``curves``."""
-    start = tables["start"].rename(columns={"kernel": "value", "kernel_spread": "value_spread"})
-    parts = [start.assign(quantity="start", time=0), tables["curves"]]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
+    """Return the rows to draw.
+
+    Args:
+        tables: ``start`` (K_0 by depth), ``curves``, and the numbers of the paper, ``reported``.
+        settings: not used.
+    """
+    start = tables["start"].assign(quantity="start", dynamics=by_depth.DESCENT, time=0)
+    start = start.rename(columns={"kernel": "value", "kernel_spread": "value_spread"})
+    expected = start.assign(dynamics="ideal", value=start["ideal"], value_spread=np.nan)
+    expected = expected.assign(runs=0, diverged=0)
+    parts = [start, expected, _curves(tables["curves"])]
+    rows = pd.concat(parts, ignore_index=True).assign(source="ours")
+    rows = rows.rename(columns={"time": "step", "value_spread": "standard_deviation"})
+    rows = pd.concat([rows, _printed(tables["reported"])], ignore_index=True)
+    return rows.reindex(columns=list(FIELDS))
+
+
+def _curves(curves: pd.DataFrame) -> pd.DataFrame:
+    """The curves, one for all depths where they are equal, and the growth of the weights.
+
+    The start is left out of the growth, which is 0 there. Standard deviations of errors are not
+    drawn.
+    """
+    ideal = curves["dynamics"] == "ideal"
+    once = curves[ideal].drop_duplicates("time").assign(depth=np.nan, runs=0, diverged=0)
+    own = curves[~ideal & ~((curves["quantity"] == "weights") & (curves["time"] == 0))]
+    weights = own["quantity"] == "weights"
+    own = own.assign(
+        quantity=own["quantity"].replace("weights", "growth"),
+        value=own["value"] - weights,
+        value_spread=own["value_spread"].where(own["quantity"] != "error"),
+    )
+    return pd.concat([own, once] if len(once) else [own], ignore_index=True)
+
+
+def _printed(reported: pd.DataFrame) -> pd.DataFrame:
+    """The error after the first step that the paper states."""
+    stated = reported[(reported["quantity"] == "error_ratio") & (reported["row"] == "first_step")]
+    return pd.DataFrame({
+        "quantity": "error", "dynamics": "ideal", "source": "paper", "step": 1,
+        "value": stated["value"].astype(float), "runs": 0, "diverged": 0,
+    })  # fmt: skip
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw K_0 by depth, and error, kernel and norm of all weights against steps."""
-    runs = by_depth.runs_of(rows[rows["quantity"] == "start"])
-    figure, axes = panels(4, [f"Kernel at the start, {runs}", "Error", "Kernel", "Weights"])
-    _start(axes[0], rows[rows["quantity"] == "start"])
-    for axis, (quantity, label) in zip(axes[1:], LABELS.items(), strict=True):
-        _over_time(axis, rows[rows["quantity"] == quantity])
+    """Draw K_0 by depth, and error, kernel and growth of the norm of all weights against steps."""
+    figure, axes = style.subplots(2, 2, height=4.2)
+    start, ours = rows[rows["quantity"] == "start"], rows[rows["source"] == "ours"]
+    measured = start[start["dynamics"] == by_depth.DESCENT]
+    titles = [f"kernel at the start, {by_depth.runs_of(measured)}", "squared error", "kernel",
+              "growth of the norm of all weights"]  # fmt: skip
+    style.title_panels(axes.flat, titles)
+    shown = by_depth.looks(measured["depth"])
+    _start(axes[0, 0], start)
+    for axis, (quantity, label) in zip(axes.flat[1:], LABELS.items(), strict=True):
+        own = ours[ours["quantity"] == quantity]
+        _over_time(axis, own, shown)
         axis.set(xlabel="step $t$", ylabel=label)
-    axes[1].set_yscale("log")
-    axes[1].set_ylim(SMALLEST, 1.5)
-    by_depth.legend(figure, rows["depth"], ("gradient descent", "linear recursion", "ideal"))
+        positive = own["value"][own["value"] > 0]
+        if quantity in LOWEST and len(positive):
+            axis.set_yscale("log")
+            low = max(LOWEST[quantity], positive.min() / 2)
+            style.clip(axis, y=(low, max(2 * positive.max(), 10 * low)))
+    printed = rows[rows["source"] == "paper"]
+    style.paper_values(axes[0, 1], printed["step"], printed["value"])
+    _legends(figure, shown, printed["value"])
     return figure
 
 
 def _start(axis: Axes, rows: pd.DataFrame) -> None:
-    axis.errorbar(rows["depth"], rows["value"], rows["value_spread"], marker="o", capsize=2,
-                  color=COLOURS[0], label="mean and spread")  # fmt: skip
-    axis.plot(rows["depth"], rows["ideal"], ":", color="black", label="$E[K_0] = d$")
-    axis.xaxis.set_major_locator(FixedLocator(rows["depth"].unique()))
+    measured = rows[rows["dynamics"] == by_depth.DESCENT].sort_values("depth")
+    ideal = rows[rows["dynamics"] == "ideal"].sort_values("depth")
+    axis.plot(ideal["depth"], ideal["value"], ":", color="black", label="expected, $E[K_0] = d$")
+    style.bars(axis, measured["depth"], measured["value"], measured["standard_deviation"],
+               marker="o", color=style.COLOURS[0], label="mean and standard deviation")  # fmt: skip
+    axis.xaxis.set_major_locator(FixedLocator(measured["depth"].unique()))
     axis.set(xlabel="depth $d$", ylabel="$K_0$")
     axis.set_ylim(bottom=0)
     axis.legend(loc="upper left")
 
 
-def _over_time(axis: Axes, rows: pd.DataFrame) -> None:
-    shades = by_depth.colours(rows["depth"])
-    for (depth, dynamics), curve in rows[rows["dynamics"] != "ideal"].groupby(
-        ["depth", "dynamics"]
-    ):
-        axis.plot(
-            curve["time"], curve["value"], by_depth.LINES[dynamics], color=shades[depth],
-            linewidth=1.4 if dynamics == "gradient descent" else 0.9,
-        )  # fmt: skip
-    ideal = rows[rows["dynamics"] == "ideal"].drop_duplicates("time")
-    axis.plot(ideal["time"], ideal["value"], ":", color="black", linewidth=1.2)
+def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
+    """Plot a curve per depth and kind of dynamics; bars show the standard deviation over runs."""
+    for place, (depth, look) in enumerate(shown.items()):
+        for dynamics in (by_depth.RECURSION, by_depth.DESCENT):
+            own = (rows["depth"] == depth) & (rows["dynamics"] == dynamics)
+            curve = rows[own].sort_values("step")
+            if curve.empty:
+                continue
+            marks = {"markevery": (2 * place % EVERY, EVERY)} if dynamics == by_depth.DESCENT else {
+                "marker": ""}  # fmt: skip
+            if curve["standard_deviation"].notna().any():
+                style.bars(axis, curve["step"], curve["value"], _some(curve, place),
+                           elinewidth=0.7, **look | marks)  # fmt: skip
+            else:
+                line = by_depth.LINES[dynamics]
+                axis.plot(curve["step"], curve["value"], linestyle=line, **look | marks)
+    ideal = rows[rows["dynamics"] == "ideal"].sort_values("step")
+    if len(ideal):
+        axis.plot(ideal["step"], ideal["value"], ":", color="black")
+
+
+def _some(curve: pd.DataFrame, place: int) -> pd.Series:
+    """Standard deviations at the ends and at some places between, others for each depth."""
+    inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
+    inner[[0, -1]] = True
+    return curve["standard_deviation"].where(inner)
+
+
+def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
+    by_depth.legends(figure, shown)
+    labels = {by_depth.DESCENT: "gradient descent", by_depth.RECURSION: "the kernel stays $K_0$",
+              "ideal": "the kernel stays $d$"}  # fmt: skip
+    handles = [
+        Line2D([], [], color="black" if name == "ideal" else style.GREY, label=label,
+               linestyle=by_depth.LINES[name])
+        for name, label in labels.items()
+    ]  # fmt: skip
+    if len(printed):
+        mark = Line2D([], [], linestyle="none", marker="D", markersize=4, markerfacecolor="white",
+                      color=style.GREY, markeredgewidth=0.9,
+                      label=f"paper: {printed.iloc[0]:g} after a step")  # fmt: skip
+        handles.append(mark)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles),
+                  handlelength=2.4)  # fmt: skip

@@ -7,29 +7,50 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
-from finitewidth.figures import by_depth
-from finitewidth.figures.style import COLOURS, panels
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
 
 FIGURE = "dgn_fig2"
-LABELS = {"diagonal": "$K_0(s, s)/d$", "off_diagonal": "$K_0(s, s')/d$"}
+FIELDS = {
+    "entry": fields.text("diagonal or off_diagonal entry of the kernel over the depth"),
+    "width": fields.integer("units of each hidden layer"),
+    "depth": fields.integer("number of layers of weights"),
+    "mean": fields.number("mean over runs"),
+    "standard_error": fields.number("standard error of the mean"),
+    "ideal": fields.number("expected value"),
+    "runs": fields.integer("number of runs"),
+    "diverged": fields.integer("number of runs left out, because they diverged"),
+}
+PANELS = {
+    "diagonal": ("one diagonal entry", "$K_0(s, s)/d$"),
+    "off_diagonal": ("one off-diagonal entry", "$K_0(s, s')/d$"),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of the table ``entries`` that belong to the wide networks."""
+    """Return both entries of the wide networks, from the table ``entries``."""
     entries = tables["entries"]
-    return entries[(entries["figure"] == FIGURE) & (entries["network"] == "wide")]
+    wide = entries[(entries["figure"] == FIGURE) & (entries["network"] == "wide")]
+    parts = [
+        wide.assign(entry=entry, mean=wide[entry], standard_error=wide[f"{entry}_error"],
+                    ideal=wide[f"{entry}_ideal"])
+        for entry in PANELS
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)[list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw mean and standard error of both entries against depth, and the ideal value dotted."""
+    figure, axes = style.subplots(2, 1, height=3.4, width=style.SINGLE, sharex=True)
     where = f"{by_depth.width_of(rows)}, {by_depth.runs_of(rows)}"
-    figure, axes = panels(2, [f"One diagonal entry: {where}", f"One off-diagonal entry: {where}"])
-    for axis, (entry, label) in zip(axes, LABELS.items(), strict=True):
-        axis.errorbar(rows["depth"], rows[entry], rows[f"{entry}_error"], marker="o", capsize=2,
-                      color=COLOURS[0], label="mean, standard error")  # fmt: skip
-        axis.plot(rows["depth"], rows[f"{entry}_ideal"], ":", color="black", label="ideal")
-        axis.xaxis.set_major_locator(FixedLocator(rows["depth"].unique()))
-        axis.set(xlabel="depth $d$", ylabel=label)
-        axis.legend(loc="best")
-    axes[0].set_ylim(0, 1.5)
+    style.title_panels(axes, [f"{title}, {where}" for title, _ in PANELS.values()])
+    for axis, (entry, (_, label)) in zip(axes, PANELS.items(), strict=True):
+        own = rows[rows["entry"] == entry].sort_values("depth")
+        axis.plot(own["depth"], own["ideal"], ":", color="black", label="expected", zorder=3)
+        style.bars(axis, own["depth"], own["mean"], own["standard_error"], marker="o",
+                   color=style.COLOURS[0], label="mean and standard error")  # fmt: skip
+        axis.xaxis.set_major_locator(FixedLocator(own["depth"].unique()))
+        axis.set_ylabel(label)
+    axes[1].set_xlabel("depth $d$")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

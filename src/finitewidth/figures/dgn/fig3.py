@@ -6,17 +6,21 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.figures.npf.fig7 import four_panels, selected
+from finitewidth.figures import by_depth
+from finitewidth.figures.npf.fig7 import selected
 
+FIELDS = by_depth.FIELDS
 FIGURE = "dgn_fig3"
-ORDER = (("errors", "narrow"), ("errors", "wide"), ("spectrum", "narrow"), ("spectrum", "wide"))
+NETWORKS = ("narrow", "wide")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows of ``spectra`` and ``errors`` that are means over this figure's runs."""
-    return selected(tables, FIGURE)
+    return selected(tables, FIGURE, "scaled")
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw errors for both widths, then spectra of K_0 divided by its largest eigenvalue."""
-    return four_panels(rows, ORDER, "scaled", "linear")
+    parts = [rows[rows["network"] == network] for network in NETWORKS]
+    names = {by_depth.width_of(part): part for part in parts}
+    return by_depth.two_networks(names, ("errors", "spectrum"), same=("errors",))

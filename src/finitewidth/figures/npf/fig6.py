@@ -6,19 +6,27 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from finitewidth.figures import by_depth
-from finitewidth.figures.style import panels
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
+
+FIELDS = {
+    "depth": fields.integer("number of layers of weights"),
+    "index": fields.integer("number of the eigenvalue in ascending order"),
+    "sum": fields.number("sum of the eigenvalues of the expected kernel over the depth, up to "
+                         "this one"),
+}  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``ideal``."""
-    return tables["ideal"]
+    return tables["ideal"].rename(columns={"cumulative": "sum"})
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one panel with a curve per depth."""
-    figure, (axis,) = panels(1, [r"Ideal: $E[K_0]/d$"])
-    figure.set_size_inches(4.6, 3.2)
-    by_depth.spectra(axis, rows)
-    by_depth.legend(figure, rows["depth"])
+    figure, axis = style.subplots(1, 1, height=2.3, width=style.SINGLE)
+    shown = by_depth.looks(rows["depth"])
+    by_depth.spectra(axis, rows, shown)
+    axis.set_ylabel("sum of eigenvalues of $E[K_0]/d$")
+    by_depth.legends(figure, shown)
     return figure

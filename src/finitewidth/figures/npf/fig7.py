@@ -4,29 +4,55 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from finitewidth.figures import by_depth
-from finitewidth.figures.style import PANEL_HEIGHT, PANEL_WIDTH, panels, subplots
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
 
-COLUMNS = ("panel", "network", "width", "depth", "dynamics", "index", "cumulative", "scaled",
-           "time", "ratio", "ratio_spread", "runs", "diverged")  # fmt: skip
+FIELDS = by_depth.FIELDS | {
+    "panel": fields.text("kind of row: spectrum, errors, or best depth of the paper"),
+    "source": fields.text("ours or paper"),
+}
 FIGURE = "npf_fig7"
 NETWORKS = ("narrow", "wide")
-DYNAMICS = ("gradient descent", "linear recursion")
+BEST = "best depth"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of ``spectra`` and ``errors`` that are means over this figure's runs."""
-    return selected(tables, FIGURE)
+    """Return means over this figure's runs, and the best depths that the paper names.
+
+    Args:
+        tables: ``spectra``, ``errors`` and ``reported``.
+        settings: not used.
+    """
+    own = selected(tables, FIGURE, "cumulative").assign(source="ours")
+    return pd.concat([own, _best(tables["reported"], own)], ignore_index=True)
 
 
-def selected(tables: Mapping[str, pd.DataFrame], figure: str) -> pd.DataFrame:
-    """Return the rows of both tables that belong to ``figure``."""
-    parts = [tables["spectra"].assign(panel="spectrum"), tables["errors"].assign(panel="errors")]
-    rows = pd.concat([part[part["figure"] == figure] for part in parts], ignore_index=True)
-    return rows.reindex(columns=list(COLUMNS))
+def selected(tables: Mapping[str, pd.DataFrame], figure: str, sums: str) -> pd.DataFrame:
+    """Return the rows of ``spectra`` and ``errors`` that belong to ``figure``.
+
+    Args:
+        tables: ``spectra`` and ``errors``.
+        figure: name of the figure.
+        sums: as for `finitewidth.figures.by_depth.rows_of`.
+    """
+    spectra, errors = (tables[name] for name in ("spectra", "errors"))
+    return by_depth.rows_of(
+        spectra[spectra["figure"] == figure], errors[errors["figure"] == figure], sums
+    )
+
+
+def _best(reported: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """A row for each width of ours for which the paper names the depth that converges best."""
+    named = reported[reported["quantity"] == "best_depth"].set_index("row")["value"]
+    widths = own.drop_duplicates("network").set_index("network")["width"]
+    rows = [
+        {"panel": BEST, "network": network, "width": width, "depth": named[f"width{width:g}"],
+         "dynamics": by_depth.DESCENT, "runs": 0, "diverged": 0, "source": "paper"}
+        for network, width in widths.items() if f"width{width:g}" in named.index
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -35,51 +61,23 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     The errors are shown on a logarithmic and on a linear axis, because the paper does not say
     which one it uses.
     """
-    size = (3 * PANEL_WIDTH, 2 * PANEL_HEIGHT)
-    figure, axes = subplots(len(NETWORKS), 3, figsize=size)
+    figure, axes = style.subplots(len(NETWORKS), 3, height=4.4, sharex="col")
+    shown = by_depth.looks(rows[rows["source"] == "ours"]["depth"])
+    titles, parts = [], {}
     for line, network in zip(axes, NETWORKS, strict=True):
         own = rows[rows["network"] == network]
-        spectrum, errors = (own[own["panel"] == panel] for panel in ("spectrum", "errors"))
-        _panel(line[0], "spectrum", spectrum, "cumulative", "linear")
-        for axis, scale in zip(line[1:], ("log", "linear"), strict=True):
-            _panel(axis, "errors", errors, "cumulative", scale)
-        for axis, panel in zip(line, (spectrum, errors, errors), strict=True):
-            what = "spectrum" if axis is line[0] else "errors"
-            axis.set_title(_title(what, own, panel))
-    by_depth.legend(figure, rows["depth"], DYNAMICS)
+        spectrum, errors, best = (own[own["panel"] == p] for p in ("spectrum", "errors", BEST))
+        width = by_depth.width_of(own)
+        parts[width] = errors
+        by_depth.spectra(line[0], spectrum, shown)
+        note = f"paper:\nbest at\n$d$ = {best['depth'].iloc[0]:g}" if len(best) else ""
+        by_depth.errors(line[1], errors, shown, "log", note)
+        by_depth.errors(line[2], errors, shown, "linear")
+        titles += [f"{width}: spectrum, {by_depth.runs_of(spectrum)}",
+                   f"{width}: errors", f"{width}: errors, linear scale"]  # fmt: skip
+    style.title_panels(axes.flat, titles)
+    for column in axes.T:
+        by_depth.same_limits(column)
+        column[0].set_xlabel("")
+    by_depth.legends(figure, shown, parts)
     return figure
-
-
-def four_panels(
-    rows: pd.DataFrame, order: tuple[tuple[str, str], ...], column: str, scale: str
-) -> Figure:
-    """Draw four panels.
-
-    Args:
-        rows: as of `selected`.
-        order: (panel, network) of each panel; a panel is ``spectrum`` or ``errors``, a network is
-            ``narrow`` or ``wide``.
-        column: of the spectra, as for `finitewidth.figures.by_depth.spectra`.
-        scale: of the errors, ``log`` or ``linear``.
-    """
-    parts = [rows[(rows["panel"] == panel) & (rows["network"] == name)] for panel, name in order]
-    titles = [
-        _title(panel, rows[rows["network"] == name], part)
-        for (panel, name), part in zip(order, parts, strict=True)
-    ]
-    figure, axes = panels(4, titles)
-    for axis, (panel, _), part in zip(axes, order, parts, strict=True):
-        _panel(axis, panel, part, column, scale)
-    by_depth.legend(figure, rows["depth"], DYNAMICS)
-    return figure
-
-
-def _panel(axis: Axes, panel: str, rows: pd.DataFrame, column: str, scale: str) -> None:
-    if panel == "spectrum":
-        by_depth.spectra(axis, rows, column)
-    else:
-        by_depth.errors(axis, rows, scale)
-
-
-def _title(panel: str, network: pd.DataFrame, rows: pd.DataFrame) -> str:
-    return f"{by_depth.width_of(network)}: {panel}, {by_depth.runs_of(rows)}"
