@@ -1,13 +1,17 @@
-"""Renderers draw the rows that they are given, and equal rows give equal files."""
+"""npf Figure 3 draws the rows of its data file, and equal rows give equal files."""
 
+import numpy as np
 import pandas as pd
+import pytest
+from tests.artwork import faults
 
-from finitewidth.common import result_files
-from finitewidth.figures.job import render_figure
+from finitewidth.common import fields, result_files
+from finitewidth.figures import job, style
 from finitewidth.figures.npf import fig3
 
 PERCENT = {"unit": "percent", "decoupled": "DLNPF"}
 FRACTION = {"unit": "fraction", "decoupled": "DNPFL"}
+MARK = "stand-in data: digits 8×8 for MNIST"
 
 
 def curve(panel, series, x, y):
@@ -16,60 +20,114 @@ def curve(panel, series, x, y):
     )
 
 
+def printed():
+    """Values of the paper: stages 0 and 3, one of them read off, and three reference lines."""
+    rows = [("stage0", "flnpf", 55.0, np.nan), ("stage3", "flnpf", 66.0, 0.2)]
+    rows += [("reference", "cntk", 77.43, np.nan), ("reference", "relu", 70.0, np.nan),
+             ("reference", "frnpf", 55.0, np.nan)]  # fmt: skip
+    own = pd.DataFrame(rows, columns=["row", "column", "value", "reading_error"])
+    other = own.assign(artifact="npf_table2", value=99.0)
+    return pd.concat([own.assign(artifact="npf_fig3"), other]).assign(runs=5)
+
+
 def tables():
     stages = [curve("stages", "FLNPF", [0, 1, 2], [0.5, 0.6, 0.7])]
-    stages += [curve("stages", name, [None], [0.65]) for name in fig3.REFERENCES]
+    stages += [curve("stages", name, [None], [y]) for name, y in (("ReLU", 0.65), ("FRNPF", 0.5))]
     kvf = [curve("kvf", name, [0, 5], [3.0, 40.0]) for name in fig3.SIZES]
     nu = curve("nu", "nu", [0, 2], [9.0, 4.0]).assign(ridged=0, condition_number=1e9)
-    return {"stages": pd.concat(stages), "nu": nu, "kvf": pd.concat(kvf)}
+    return {"stages": pd.concat(stages), "nu": nu, "kvf": pd.concat(kvf), "reported": printed()}
 
 
-def render(folder, settings=None, footer="preset test · stand-in"):
+def render(folder, given=None, settings=PERCENT, footer="preset test · stand-in"):
+    folder.mkdir(exist_ok=True)
     inputs = {}
-    for name, rows in tables().items():
+    for name, rows in (given or tables()).items():
         inputs[name] = folder / f"in_{name}.csv"
         result_files.write_table(inputs[name], rows)
     outputs = {kind: str(folder / f"fig.{kind}") for kind in ("pdf", "png", "svg", "csv")}
-    settings = settings or PERCENT
-    render_figure("finitewidth.figures.npf.fig3", inputs, outputs, settings, footer)
+    job.render_figure("finitewidth.figures.npf.fig3", inputs, outputs, settings, footer, MARK)
     return {kind: (folder / f"fig.{kind}").read_bytes() for kind in outputs}
 
 
+def drawn(folder, given=None, settings=PERCENT):
+    """Draw the figure from the data file that its tables give."""
+    rows = fig3.select(given or tables(), settings)
+    fields.write(folder / "fig.csv", rows, fig3.FIELDS)
+    return job.redraw("finitewidth.figures.npf.fig3", folder / "fig.csv", settings, MARK)
+
+
+def lines(axis):
+    return {line.get_label(): line for line in axis.get_lines()}
+
+
+def heights(container):
+    return container[0].get_ydata().tolist()
+
+
 def test_a_figure_is_the_same_to_the_byte_and_names_its_footer(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
     first, second = render(tmp_path / "a"), render(tmp_path / "b")
     assert first == second
     assert b"preset test" in first["svg"]
     assert b"CreationDate" not in first["pdf"]
 
 
-def test_the_csv_holds_exactly_what_is_drawn(tmp_path):
-    render(tmp_path)
-    drawn = pd.read_csv(tmp_path / "fig.csv")
-    figure = fig3.draw(drawn, PERCENT)
-    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
-    assert lines["ReLU"].get_ydata()[0] == 0.65
-    container = figure.axes[0].containers[0]
-    assert container[0].get_ydata().tolist() == [0.5, 0.6, 0.7]
-    assert figure.axes[1].containers[0][0].get_ydata().tolist() == [9.0, 4.0]
-    assert len(figure.axes[2].containers) == 4
+def test_the_figure_shows_the_rows_of_its_data_file(tmp_path):
+    figure = drawn(tmp_path)
+    ours, paper, nu, sizes = figure.axes
+    assert heights(ours.containers[0]) == [0.5, 0.6, 0.7]
+    assert lines(ours)["ReLU"].get_ydata()[0] == 0.65
+    assert heights(paper.containers[0]) == [0.55]
+    assert heights(paper.containers[1]) == [0.66]
+    assert heights(nu.containers[0]) == [9.0, 4.0]
+    assert len(sizes.containers) == 4
+    assert faults(figure) == []
+
+
+def test_the_kernel_of_the_paper_crosses_no_curve_of_ours(tmp_path):
+    given = tables()
+    older = curve("stages", "CNTK on CIFAR-10, as printed", [None], [0.7743])
+    given["stages"] = pd.concat([given["stages"], older])
+    ours, paper, *_ = drawn(tmp_path, given).axes
+    assert lines(paper)["CNTK"].get_ydata()[0] == pytest.approx(0.7743)
+    assert lines(paper)["CNTK"].get_gid() == style.PAPER
+    assert not any(line.get_ydata()[0] == 0.7743 for line in ours.get_lines())
+    rows = fields.read(tmp_path / "fig.csv", fig3.FIELDS)
+    assert set(rows.loc[rows["series"] == "CNTK", "source"]) == {"paper"}
+    assert (ours.get_ylim(), "CIFAR-10" in paper.get_title(loc="left")) == (paper.get_ylim(), True)
+
+
+@pytest.mark.parametrize(("states", "open_marks"), [((0, 1, 1), [0.5]), ((1, 1, 1), None)])
+def test_stages_that_are_not_trained_have_open_marks(tmp_path, states, open_marks):
+    given = tables()
+    given["stages"]["trained"] = [*states, 1, 0]
+    figure = drawn(tmp_path, given)
+    shown = lines(figure.axes[0])
+    found = shown.get("FLNPF, not trained")
+    assert (None if found is None else found.get_ydata().tolist()) == open_marks
+    assert {"ReLU", "FRNPF, not trained"} < set(shown)
+    assert faults(figure) == []
 
 
 def test_percent_or_fraction(tmp_path):
-    rows = fig3.select(tables(), PERCENT)
-    assert "%" in fig3.draw(rows, PERCENT).axes[0].get_ylabel()
-    axes = fig3.draw(rows, FRACTION).axes
+    assert "%" in drawn(tmp_path).axes[0].get_ylabel()
+    axes = drawn(tmp_path, settings=FRACTION).axes
     assert "%" not in axes[0].get_ylabel()
-    assert "DNPFL" in axes[2].get_title()
+    assert "DNPFL" in axes[3].get_title(loc="left")
 
 
-def test_kernels_that_needed_a_ridge_are_named_and_no_others():
+def test_kernels_that_needed_a_ridge_are_named_and_no_others(tmp_path):
     given = tables()
-    axis = fig3.draw(fig3.select(given, PERCENT), PERCENT).axes[1]
-    assert not axis.texts
+    assert not drawn(tmp_path, given).axes[2].texts
     given["nu"]["ridged"] = [0, 2]
-    rows = fig3.select(given, PERCENT)
-    assert rows["condition_number"].notna().sum() == 2
-    axis = fig3.draw(rows, PERCENT).axes[1]
+    axis = drawn(tmp_path, given).axes[2]
     assert [text.get_text() for text in axis.texts] == ["2 of 6 kernels: with a ridge"]
+
+
+def test_one_run_and_one_point(tmp_path):
+    given = tables()
+    given = {name: rows if name == "reported" else rows.groupby("series").head(1)
+             for name, rows in given.items()}  # fmt: skip
+    for rows in (given["stages"], given["nu"], given["kvf"]):
+        rows.loc[:, "spread"] = np.nan
+    given["kvf"].loc[:, "y"] = 0.0  # as for the output softmax_sum
+    assert faults(drawn(tmp_path, given)) == []

@@ -97,7 +97,9 @@ def nu_over_time(nu: pd.DataFrame) -> dict[str, Any]:
 def npf_fig3(tables: Tables) -> dict[str, Any]:
     """Accuracy with gates of the first and the last stage, and nu over time."""
     stages = where(tables["stages"], series="FLNPF").dropna(subset=["x"]).sort_values("x")
+    untrained = stages[stages["trained"] == 0] if "trained" in stages else stages.iloc[:0]
     return nu_over_time(tables["nu"]) | {
+        "untrained": listed([f"{stage:.0f}" for stage in untrained["x"]]),
         "random": only(stages.iloc[:1], "y"),
         "last_stage": only(stages.iloc[-1:], "y"),
         "gains": len(stages) > 1 and bool(stages["y"].iloc[-1] > stages["y"].iloc[0]),

@@ -3,18 +3,46 @@
 import pandas as pd
 from matplotlib.axes import Axes
 
-from finitewidth.figures.style import COLOURS
+from finitewidth.common import fields
+from finitewidth.figures import style
+
+FIELDS = {
+    "epoch": fields.number("epoch of the training", "epoch"),
+    "nu": fields.number("mean over runs of nu_t, the energy of the labels in the inverse kernel"),
+    "standard_deviation": fields.number("standard deviation of nu_t over runs"),
+    "runs": fields.number("number of runs with a value"),
+    "ridged": fields.number("number of runs whose kernel could only be inverted with a ridge"),
+}
+
+
+def nu_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table ``nu`` of the experiments with the columns ``FIELDS``."""
+    named = table.rename(columns={"x": "epoch", "y": "nu", "spread": "standard_deviation"})
+    return named[list(FIELDS)]
 
 
 def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
-    """Draw mean and spread of nu against epochs; ``symbol`` is the paper's path kernel symbol."""
-    axis.errorbar(rows["x"], rows["y"], rows["spread"], color=COLOURS[0], marker="o", capsize=2)
+    """Draw mean and standard deviation of nu against epochs.
+
+    Args:
+        axis: where to draw.
+        rows: with the columns ``FIELDS``.
+        symbol: of the path kernel in the paper.
+    """
+    style.bars(axis, rows["epoch"], rows["nu"], rows["standard_deviation"],
+               color=style.COLOURS[0], marker="o", markersize=2.4, elinewidth=0.7)  # fmt: skip
     axis.set(xlabel="epoch", ylabel=rf"$\nu_t = y^\top \hat{{{symbol}}}_t^{{-1}} y$")
     note_ridges(axis, rows)
 
 
 def note_ridges(axis: Axes, rows: pd.DataFrame) -> None:
-    """Write how many kernels of a panel could only be inverted with a ridge, if there are any."""
+    """Write how many kernels of a panel could only be inverted with a ridge, if there are any.
+
+    Args:
+        axis: where to write.
+        rows: with the columns ``ridged`` and ``runs``.
+    """
     if ridged := int(rows["ridged"].sum()):
         text = f"{ridged} of {int(rows['runs'].sum())} kernels: with a ridge"
-        axis.text(0.02, 0.02, text, transform=axis.transAxes, fontsize=6, color="0.35")
+        axis.text(0.02, 0.02, text, transform=axis.transAxes, fontsize=style.SMALLEST,
+                  color=style.GREY)  # fmt: skip
