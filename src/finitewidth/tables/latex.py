@@ -133,8 +133,10 @@ def _can_wrap(text: pd.DataFrame, place: int) -> bool:
 
 
 def _numeric(cells: pd.Series) -> bool:
+    """Whether at least half of a column's cells are numbers; the others are centred."""
     shown = [cell for cell in cells if cell not in ("", MISSING)]
-    return bool(shown) and all(NUMBER.fullmatch(cell) for cell in shown)
+    numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in shown)
+    return bool(shown) and 2 * numbers >= len(shown)
 
 
 def _columns(
@@ -148,12 +150,11 @@ def _columns(
     for place, title in enumerate(text.columns):
         shown = text.iloc[:, place]
         bold = [False] * len(text) if table.bold is None else table.bold[title].tolist()
-        if _numeric(shown):
-            specification, cells = "c", aligned(shown.tolist(), bold)
-        else:
-            specification = "l"
-            cells = (shown.map(escaped) if formulas is None else formulas.iloc[:, place]).tolist()
-            cells = [rf"\textbf{{{c}}}" if b else c for c, b in zip(cells, bold, strict=True)]
+        cells = (shown.map(escaped) if formulas is None else formulas.iloc[:, place]).tolist()
+        cells = [rf"\textbf{{{c}}}" if b else c for c, b in zip(cells, bold, strict=True)]
+        specification = "c" if _numeric(shown) else "l"
+        if specification == "c":
+            cells = aligned(shown.tolist(), cells, bold)
         header = _header(str(title), specification, natural[place])
         if place in shares:
             share = len(shares) * shares[place] / sum(shares.values())
@@ -174,12 +175,13 @@ def _header(title: str, side: str, width: float) -> str:
     return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{inner}\end{{tabular}}"
 
 
-def aligned(cells: list[str], bold: list[bool]) -> list[str]:
+def aligned(cells: list[str], others: list[str], bold: list[bool]) -> list[str]:
     """Return numbers as formulas of equal width, with decimal points and ± below each other.
 
     Args:
         cells: numbers as `finitewidth.tables.numbers` writes them, with or without a mark, dashes
-            and empty cells.
+            and other text.
+        others: LaTeX of the cells, which is taken where a cell is no number.
         bold: which of them are bold.
     """
     found = [NUMBER.fullmatch(cell) for cell in cells]
@@ -187,11 +189,9 @@ def aligned(cells: list[str], bold: list[bool]) -> list[str]:
     widest = {key: max((part[key] for part in parts), key=len)
               for key in ("sign", "whole", "part", "spread")}  # fmt: skip
     return [
-        _number(match.groupdict(""), widest, strong)
-        if match
-        else escaped(cell)
-        for cell, match, strong in zip(cells, found, bold, strict=True)
-    ]  # fmt: skip
+        _number(match.groupdict(""), widest, strong) if match else other
+        for match, other, strong in zip(found, others, bold, strict=True)
+    ]
 
 
 def _number(part: dict[str, str], widest: dict[str, str], bold: bool) -> str:

@@ -40,7 +40,7 @@ ACCENTS = {
     "\u0306": r"\u", "\u0307": r"\.", "\u0308": r'\"', "\u030a": r"\r", "\u030b": r"\H",
     "\u030c": r"\v", "\u0327": r"\c", "\u0323": r"\d",
 }  # fmt: skip
-GREEK_AS_LATIN = {"OMICRON": "o", "ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z",
+GREEK_AS_LATIN = {"OMICRON": "O", "ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z",
                   "ETA": "H", "IOTA": "I", "KAPPA": "K", "MU": "M", "NU": "N", "RHO": "P",
                   "TAU": "T", "CHI": "X"}  # fmt: skip
 GREEK_NAMES = {"LAMDA": "lambda", "FINAL SIGMA": "varsigma", "PHI": "varphi",
@@ -92,7 +92,7 @@ def _greek(character: str) -> str:
         if letter == name or (" " in letter and letter not in GREEK_NAMES):
             continue
         if letter in GREEK_AS_LATIN and (case == "CAPITAL" or letter == "OMICRON"):
-            return GREEK_AS_LATIN[letter]
+            return "o" if case == "SMALL" else GREEK_AS_LATIN[letter]
         if case == "CAPITAL":
             return rf"$\{letter.replace('LAMDA', 'LAMBDA').capitalize()}$"
         return rf"$\{GREEK_NAMES.get(letter, letter.lower())}$"

@@ -14,12 +14,12 @@ PRINTED = {
     "text": {
         "single": (
             "λ_single = γ_d - γ_c",
-            "v_i^c = (m-1, -1_{m-1}, 0_{N-m}) / (m-1): sample i, rest of class c, others",
+            "v_i^c = 1/(m-1) (m-1, -1_{m-1}ᵀ, 0_{N-m}ᵀ)ᵀ: sample i, rest of class c, others",
             "N - C",
         ),
         "class": (
             "λ_class = λ_single + m (γ_c - γ_n)",
-            "v_c = ((C-1) 1_m, -1_{N-m}) / (C-1): class c, others",
+            "v_c = 1/(C-1) ((C-1) 1_mᵀ, -1_{N-m}ᵀ)ᵀ: class c, others",
             "C - 1",
         ),
         "global": ("λ_global = λ_class + N γ_n", "v_0 = 1_N", "1"),

@@ -1,0 +1,153 @@
+"""Made-up or exactly computed rows of every table, for several tests."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import pandas as pd
+
+from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.common.settings import preset_only
+from finitewidth.experiments.collapse import block_kernel
+from finitewidth.experiments.dgn import concepts as dgn
+from finitewidth.experiments.npf import concepts as npf
+from finitewidth.tables.dgn import extra_text as dgn_text
+from finitewidth.tables.dgn import table4
+from finitewidth.tables.npf import extra_text as npf_text
+from finitewidth.tables.npf import table2
+
+STAND_INS = {"mnist": "digits 8×8 (stand-in for MNIST)",
+             "cifar10": "digits on photo patches 16×16 (stand-in for CIFAR-10)"}  # fmt: skip
+FOOTER = "preset test · 3 runs · pixels averaged 2×2 (gates_only/sweep) · 100 % & more"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a renderer receives: tables by name, and settings."""
+
+    tables: dict[str, pd.DataFrame]
+    settings: dict
+
+
+def cases() -> dict[str, Case]:
+    """Name of the artifact -> its case, for every declared table."""
+    told = {"datasets": STAND_INS}
+    several = {"trained": {"sweep": 0.95, "gates_only": 0.95}}
+    concepts = _concepts()
+    own = {
+        "npf_table2": Case(
+            {"rows": accuracies("npf")},
+            told | {"paper": "npf", "beta": 4, "comparable": {"mnist": True, "cifar10": False}},
+        ),
+        "npf0_table2": Case(
+            {"rows": accuracies("npf0")},
+            told | {"paper": "npf0", "comparable": {"mnist": True, "cifar10": True}},
+        ),
+        "npf_table3": Case(concepts["npf"], {}),
+        "dgn_table3": Case(concepts["dgn"], {}),
+        "dgn_table4": Case({"rows": sweep()}, told | {"trained": 0.95}),
+        "npf_extra_text": Case({"rows": text_numbers(npf_text)}, told | several),
+        "dgn_extra_text": Case({"rows": text_numbers(dgn_text)}, told | several),
+        "npf_extra_cntk": Case({"rows": cntk()}, told),
+        "npf_extra_limits": Case({"rows": limits()}, {}),
+        "dgn_extra_identities": Case({"rows": None, "identities": identities()}, {}),
+        "collapse_table1": Case(concepts["collapse"], {}),
+    }
+    for artifact in declared():
+        if artifact.module.endswith("tables.equations"):
+            paper = artifact.paper.removesuffix("0")
+            settings = {"artifact": artifact.artifact, "title": artifact.show["title"]}
+            own[artifact.artifact] = Case(concepts[paper], settings)
+    return own
+
+
+def declared():
+    """The declarations of all tables that have a renderer."""
+    return [a for a in artifacts_of(read_papers()) if a.kind == "table" and a.of]
+
+
+@cache
+def _concepts() -> dict[str, dict[str, pd.DataFrame]]:
+    config = preset_only("quick", "config")
+    return {
+        "npf": npf.measure({}, config["npf"]["concepts"]),
+        "dgn": dgn.measure({}, config["dgn"]["concepts"]),
+        "collapse": block_kernel.measure({}, config["collapse"]["block_kernel"]),
+    }
+
+
+def accuracies(paper: str) -> pd.DataFrame:
+    """Rows of the tables of regimes; with wide and narrow spreads, one run alone, one missing."""
+    rows = []
+    for number, row in enumerate(table2.ROWS):
+        for place, regime in enumerate(table2.REGIMES["npf"]):
+            values = {"paper": paper, "row": row, "regime": regime, "select": "best_test",
+                      "runs": 3, "diverged": 0, "difference": place - 1.25, "difference_se": 2.5,
+                      "reported_runs": 5, "trained": 1, "train_accuracy_lowest": 99.0,
+                      "trained_from": 95.0}  # fmt: skip
+            for name in (*table2.OURS, "reported"):
+                mean, spread = 90.0 + number + place / 3, 10.0 ** (place - 3) * 1.17
+                values |= {f"{name}_mean": mean, f"{name}_spread": spread}
+            rows.append(values)
+    rows = pd.DataFrame(rows)
+    rows.loc[3, ["runs", "diverged"]] = [1, 2]
+    rows.loc[4, "cross_fitted_mean"] = None
+    rows.loc[[7, 20], ["trained", "train_accuracy_lowest"]] = [0, 61.5]
+    return rows
+
+
+def sweep() -> pd.DataFrame:
+    """Rows of the table of soft gates."""
+    networks = [("linear", None, None), ("relu", None, None)]
+    networks += [("soft_relu", beta, eps) for eps in (0.1, 0.4) for beta in (1.0, 8.0, 24.0)]
+    rows = pd.DataFrame(networks, columns=["regime", "beta", "eps"])
+    rows = rows.assign(network=rows["regime"], runs=3, diverged=0, reported_train=0.99,
+                       reported_test=[0.3939, None, *[0.7] * 6],
+                       trained=[0.0, *[1.0] * 7])  # fmt: skip
+    for place, column in enumerate(table4.OURS):
+        rows[f"{column}_mean"], rows[f"{column}_spread"] = 0.7 + place / 30, 0.0011 * 6**place
+    return rows
+
+
+def text_numbers(module) -> pd.DataFrame:
+    """Rows of a table of numbers in the text."""
+    rows = [dict(zip(("quantity", "row", "column"), key, strict=True)) for key in module.TITLES]
+    rows = pd.DataFrame(rows).assign(mean=9.25, spread=12.3, runs=3, diverged=0, select="last",
+                                     reported=56.5, place="section 1, evidence II",
+                                     trained=1.0)  # fmt: skip
+    rows.loc[0, ["runs", "diverged", "trained"]] = [1, 2, 0.0]
+    return rows
+
+
+def cntk() -> pd.DataFrame:
+    """Rows of the table of the CNTK and of the networks on the same images."""
+    kernel = [{"kind": "kernel", "regime": "cntk", "train": train, "accuracy": 15.25 + train / 30,
+               "standard_error": 1.8, "ridge": ridge, "condition_number": 4.4e2 * train}
+              for train, ridge in ((50, 0.1), (4000, 1e-6))]  # fmt: skip
+    printed = [{"kind": "printed", "regime": "cntk", "accuracy": 77.43}]
+    networks = [{"kind": "network", "regime": regime, "train": 4000, "runs": 3, "accuracy": 70.5,
+                 "standard_error": 2.32, "best_test": 71.0, "train_accuracy": 100.0,
+                 "trained": float(regime != "relu"), "train_accuracy_lowest": 78.75,
+                 "trained_from": 95.0}
+                for regime in table2.REGIMES["npf"]]  # fmt: skip
+    return pd.DataFrame([*kernel, *printed, *networks])
+
+
+def limits() -> pd.DataFrame:
+    """Rows of the table of limits of infinite width."""
+    return pd.DataFrame(
+        [{"weights": weights, "depth": depth, "output_variance": "2/w", "limit": limit,
+          "expected": 1.0 if limit != "halved" else None, "scale": 1.0035, "scale_error": 0.014,
+          "correlation": 0.99659, "correlation_error": 0.00043, "networks": 6,
+          "width": 512 * depth}
+         for weights, own in (("gaussian", "tangent"), ("signed", "signed")) for depth in (3, 5)
+         for limit in (own, "halved")]
+    )  # fmt: skip
+
+
+def identities() -> pd.DataFrame:
+    """Rows of the table of stated means."""
+    return pd.DataFrame(
+        [{"identity": name, "case": f"mean kernel, d={depth}", "expected": float(depth),
+          "value": depth + 0.01, "standard_error": error, "draws": 5000}
+         for name, depth, error in (("D03", 2, 0.0), ("D10", 4, 0.0199), ("D10", 10, 0.123))]
+    )  # fmt: skip
