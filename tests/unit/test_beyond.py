@@ -1,17 +1,22 @@
 """Experiments of beyond at small sizes, compared with exact values, and their figures."""
 
-import numpy as np
-import pytest
-from matplotlib.text import Text
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+from tests import artwork
+
+from finitewidth.common import fields
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.experiments.beyond import diagonal, off_diagonal, shapes, theorem31, theory
 from finitewidth.experiments.beyond.grids import depths, network
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
+from finitewidth.figures import style
 from finitewidth.figures.beyond import dispersion as dispersion_figure
-from finitewidth.figures.beyond import extra_shapes, extra_theorem31, fig5, fig6, ratio
+from finitewidth.figures.beyond import extra_shapes, extra_theorem31, fig5, fig6, lines, ratio
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.leading_order import leading_excess
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
@@ -24,6 +29,8 @@ PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "erro
           "exact": True}  # fmt: skip
 NEAR = {"group": "near", "curve": "printed_sums", "columns": "alpha_0", "errors": "bars",
         "exact": True}  # fmt: skip
+RATIOS = {"errors": "bars", "mean_field": False}
+REPORTED = pd.read_csv(Path(__file__).parents[2] / "config/reported/beyond.csv")
 BANDS = {"errors": "bands", "banded": True}
 DIAGONAL = {
     "draws": 20_000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
@@ -54,6 +61,11 @@ SHAPES = {
     "layers": {"lambda": 0.5, "sigma_w2": [1.9, 2.0, 2.2]},
 }  # fmt: skip
 COLOURS = {"largest": 0.3, "linear": 0.003}
+
+
+@pytest.fixture(autouse=True)
+def _style():
+    style.apply()
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +150,18 @@ def test_dispersions_of_doubled_widths_near_their_limits():
 
 
 def test_no_second_sample_where_we_draw_as_many_as_the_paper():
-    tables = diagonal.measure({}, {**DIAGONAL, "draws": 200})
+    tables = {**diagonal.measure({}, {**DIAGONAL, "draws": 200}), "reported": REPORTED}
     assert set(tables["estimates"]["sample"]) == {"paper"}
     figure = dispersion_figure.draw(dispersion_figure.select(tables, PHASES), PHASES)
     assert len(figure.axes) == 2  # one row
-    found = off_diagonal.measure({}, {**OFF, "draws": 200})["estimates"]
+    tables = {**off_diagonal.measure({}, {**OFF, "draws": 200}), "reported": REPORTED}
+    found = tables["estimates"]
     assert set(found["sample"]) == {"paper"}
     assert set(found["draws"]) == {200}
+    for settings in (RATIOS, RATIOS | BANDS | {"mean_field": True}):
+        rows = ratio.select(tables, settings)
+        assert set(rows["sample"]) == {"paper", "none"}
+        assert artwork.faults(ratio.draw(rows, settings)) == []
 
 
 def test_banded_lines_are_a_part(on_diagonal, beside_diagonal):
@@ -242,42 +259,130 @@ def test_coefficients_of_layers_add_up_to_the_excess(compared):
 
 def test_the_maps_draw_the_ratios_and_the_line_where_they_are_equal(compared):
     figure = extra_shapes.draw(extra_shapes.select(compared, COLOURS), COLOURS)
-    maps = [axis for axis in figure.axes if axis.get_title().count(" / ")]
-    assert [axis.get_title() for axis in maps[:3]] == [
-        "growing / constant", "shrinking / constant", "growing / shrinking",
-    ]  # fmt: skip
+    maps = [axis for axis in figure.axes if axis.get_title("left").count(" / ")]
+    pairs = [axis.get_title("left").split("  ")[1] for axis in maps]
+    assert pairs == ["growing / constant", "shrinking / constant", "growing / shrinking"] * 2
     keys = ["input", "first", "second"]
     by_map = dict(list(compared["ratios"].groupby(keys)))
-    for axis, kind in zip(maps, ["own"] * 3 + ["common"] * 3, strict=True):
-        rows = by_map[kind, *axis.get_title().split(" / ")]
+    for axis, pair, kind in zip(maps, pairs, ["own"] * 3 + ["common"] * 3, strict=True):
+        rows = by_map[kind, *pair.split(" / ")]
         rows = rows.pivot(index="depth", columns="sigma_w2", values="y")
         drawn = axis.collections[0].get_array()
         np.testing.assert_array_equal(np.ravel(drawn), rows.to_numpy().ravel())
         both = rows.to_numpy().min() < 0 < rows.to_numpy().max()
         assert len(axis.collections) == 1 + both
         assert axis.lines[0].get_xdata()[0] == 2
-    sizes = [text.get_fontsize() for text in figure.findobj(match=Text) if text.get_text()]
-    assert min(sizes) >= 6.5
 
 
-def test_every_figure_is_drawn_from_its_rows_alone(
-    on_diagonal, beside_diagonal, closed_forms, drawn_in_full, compared
-):
-    for module, tables, settings in (
-        (dispersion_figure, on_diagonal, PHASES), (dispersion_figure, on_diagonal, NEAR),
-        (dispersion_figure, on_diagonal, PHASES | BANDS),
-        (dispersion_figure, on_diagonal, NEAR | BANDS | {"exact": False}),
-        (dispersion_figure, beside_diagonal, PHASES), (dispersion_figure, beside_diagonal, NEAR),
-        (ratio, beside_diagonal, {"errors": "bars", "mean_field": False}),
-        (ratio, beside_diagonal, BANDS | {"mean_field": True}),
-        (fig5, closed_forms, {"corrected": True}), (fig6, closed_forms, {"exact": True}),
-        (extra_theorem31, drawn_in_full, {}), (extra_shapes, compared, COLOURS),
-    ):  # fmt: skip
-        rows = module.select(tables, settings)
-        assert len(rows)
-        assert rows["y"].notna().all()
-        figure = module.draw(rows, settings)
-        assert figure.axes
+FIGURES = {
+    "fig1": (dispersion_figure, "on_diagonal", PHASES),
+    "fig2": (dispersion_figure, "on_diagonal", NEAR),
+    "fig3": (ratio, "beside_diagonal", RATIOS),
+    "fig5": (fig5, "closed_forms", {"corrected": True}),
+    "fig5_printed": (fig5, "closed_forms", {"corrected": False}),
+    "fig6": (fig6, "closed_forms", {"exact": True}),
+    "fig6_printed": (fig6, "closed_forms", {"exact": False}),
+    "fig7": (dispersion_figure, "beside_diagonal", PHASES),
+    "fig8": (dispersion_figure, "beside_diagonal", NEAR),
+    "fig9": (dispersion_figure, "on_diagonal", PHASES | BANDS),
+    "fig10": (dispersion_figure, "on_diagonal", NEAR | BANDS | {"exact": False}),
+    "fig11": (ratio, "beside_diagonal", RATIOS | BANDS | {"mean_field": True}),
+    "extra_theorem31": (extra_theorem31, "drawn_in_full", {}),
+    "extra_shapes": (extra_shapes, "compared", COLOURS),
+}
+
+
+def rows_of(name, request, folder):
+    """Renderer, settings, and the rows of a figure as they are read from its data file."""
+    module, fixture, settings = FIGURES[name]
+    tables = {**request.getfixturevalue(fixture), "reported": REPORTED}
+    fields.write(folder / "rows.csv", module.select(tables, settings), module.FIELDS)
+    return module, settings, fields.read(folder / "rows.csv", module.FIELDS)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_can_be_printed_as_it_is_drawn_from_its_data_file(name, request, tmp_path):
+    module, settings, rows = rows_of(name, request, tmp_path)
+    assert artwork.faults(module.draw(rows, settings)) == []
+
+
+def drawn_curves(axis):
+    """The points of all lines with points of their own, as sets of (x, y)."""
+    lines = [line for line in axis.lines if line.get_transform() == axis.transData]
+    return [set(zip(*line.get_data(), strict=True)) for line in lines]
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("fig1", "dispersion"), ("fig2", "dispersion"), ("fig7", "dispersion"), ("fig8", "dispersion"),
+    ("fig9", "dispersion"), ("fig3", "ratio"), ("fig11", "ratio"),
+])  # fmt: skip
+def test_all_rows_are_drawn_and_nothing_else(name, value, request, tmp_path):
+    module, settings, rows = rows_of(name, request, tmp_path)
+    figure = module.draw(rows, settings)
+    bands = [path.vertices for axis in figure.axes for band in axis.collections
+             for path in band.get_paths()]  # fmt: skip
+    seen = set().union(*(points for axis in figure.axes for points in drawn_curves(axis)))
+    ours = rows[rows["source"] == "ours"]
+    for row in ours.itertuples():
+        point = (row.depth_over_width, getattr(row, value))
+        ends = [(point[0], point[1] + row.standard_error)]
+        inside = any((np.isclose(v, end).all(axis=1)).any() for v in bands for end in ends)
+        in_line = point in seen
+        assert in_line or inside, row
+    levels = {y for axis in figure.axes for line in axis.lines if line.get_gid() == style.PAPER
+              for y in line.get_ydata()}  # fmt: skip
+    assert levels == set(rows.loc[rows["source"] == "paper", value])
+    wanted = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
+    assert levels == wanted.get(name, {0.25, 1})
+
+
+@pytest.mark.parametrize(("count", "places"), [(1, 1), (2, 3), (3, 2), (13, 3), (25, 4), (250, 3)])
+def test_bars_stand_at_the_first_and_the_last_point_and_beside_each_other(count, places):
+    kept = [lines.with_bars(count, place, places) for place in range(places)]
+    for one in kept:
+        assert one[0]
+        assert one[-1]
+        assert one.sum() <= lines.BARS + 3
+    if count >= 25:
+        assert not np.any(np.sum([one[1:-1] for one in kept], axis=0) > 1)
+
+
+def test_a_mark_without_a_known_error_is_hollow(on_diagonal):
+    tables = {**on_diagonal, "reported": REPORTED}
+    rows = dispersion_figure.select(tables, PHASES)
+    last = (rows["sample"] == "paper") & (rows["sigma_w2"] == 2.5)
+    last &= rows["depth_over_width"] == rows["depth_over_width"].max()
+    assert last.sum() == 2  # one of each width
+    rows.loc[last, "standard_error"] = np.nan
+    axis = dispersion_figure.draw(rows, PHASES).axes[0]
+    hollow = [line for line in axis.lines if line.get_markerfacecolor() == "white"]
+    assert [line.get_data()[1].tolist() for line in hollow if len(line.get_xdata())] == [
+        rows.loc[last, "dispersion"].tolist()[:1]
+    ]
+
+
+def test_the_third_panel_of_figure_5_is_the_corrected_over_the_printed_limit(closed_forms):
+    rows = fig5.select(closed_forms, {"corrected": True})
+    wide = rows.pivot(index=["phase", "alpha_0", "depth_over_width"], columns="form",
+                      values=["dispersion", "over_printed"])  # fmt: skip
+    quotient = wide["dispersion"]["corrected"] / wide["dispersion"]["printed"]
+    np.testing.assert_allclose(wide["over_printed"]["corrected"], quotient)
+    assert (wide["over_printed"]["printed"] == 1).all()
+    figure = fig5.draw(rows, {"corrected": True})
+    highest = max(line.get_ydata().max() for line in figure.axes[2].lines)
+    assert highest == quotient.max()
+
+
+def test_figure_6_draws_a_bar_for_each_layer(closed_forms):
+    rows = fig6.select(closed_forms, {"exact": False})
+    assert set(rows["curve"]) == {"printed_sums", "none"}
+    figure = fig6.draw(rows, {"exact": False})
+    for axis, name in zip(figure.axes[3:6], fig6.TITLES, strict=True):
+        widths = rows[rows["architecture"] == name].dropna(subset="layer").sort_values("layer")
+        tallest = widths["width"].max()
+        assert [patch.get_height() for patch in axis.patches] == [
+            max(width, fig6.THINNEST * tallest) for width in widths["width"]
+        ]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 """Kernels during training: the experiment against autograd, figures, and what is left open."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from matplotlib.text import Text
+from tests import artwork
 from tests.claims.synthetic.beyond_training import blocks
 from torch import nn
 
@@ -18,13 +19,14 @@ from finitewidth.claims.verdicts import (
     CannotDecideError,
     decide,
 )
+from finitewidth.common import fields
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import first_per_class
 from finitewidth.experiments.beyond import training
-from finitewidth.figures import kernel_maps
+from finitewidth.figures import kernel_maps, style
 from finitewidth.figures.beyond import fig4
 from finitewidth.figures.thesis import fig2_5
 from finitewidth.kernels.trained import traced_kernel
@@ -134,12 +136,27 @@ def test_too_few_images_are_refused(images):
         training.measure({"data": images}, SETTINGS | {"per_class": 50})
 
 
+REPORTED = pd.read_csv(Path(__file__).parents[2] / "config/reported/beyond.csv")
+DIGITS = {"datasets": {"mnist": "digits 8×8 (stand-in for MNIST)"}}
+
+
+def drawn_figure(tables, settings, folder):
+    """Figure 4 as it is drawn from its data file, and its rows."""
+    style.apply()
+    rows = fig4.select({**tables, "reported": REPORTED}, settings)
+    fields.write(folder / "rows.csv", rows, fig4.FIELDS)
+    rows = fields.read(folder / "rows.csv", fig4.FIELDS)
+    return fig4.draw(rows, settings), rows
+
+
 @pytest.mark.parametrize("module", [fig4, fig2_5])
-def test_maps_draw_the_kernels_and_text_can_be_read(tables, module):
-    rows = module.select(tables, {})
-    figure = module.draw(rows, {})
+def test_maps_draw_the_kernels_and_can_be_printed(tables, module, tmp_path):
+    style.apply()
     kernels = tables["kernels"]
-    if module is fig2_5:
+    if module is fig4:
+        figure, _ = drawn_figure(tables, DIGITS, tmp_path)
+    else:
+        figure = fig2_5.draw(fig2_5.select(tables, {}), {})
         kernels = kernels[kernels["sigma_w2"] == 1]
     images = [axis.images[0] for axis in figure.axes if axis.images]
     assert len(images) == len(kernels.groupby(["sigma_w2", "step"]))
@@ -148,16 +165,39 @@ def test_maps_draw_the_kernels_and_text_can_be_read(tables, module):
         np.testing.assert_array_equal(drawn, drawn.T)
         wanted = own["share"].clip(lower=kernel_maps.LEAST / 2)
         np.testing.assert_array_equal(drawn[own["row"], own["column"]], wanted)
-    sizes = [text.get_fontsize() for text in figure.findobj(match=Text) if text.get_text()]
-    assert min(sizes) >= 6.5
-    assert figure.get_size_inches()[0] == 6.9
+    assert artwork.faults(figure) == []
 
 
-def test_curves_draw_the_rows(tables):
-    figure = fig4.draw(fig4.select(tables, {}), {})
-    drawn = figure.axes[1].get_lines()[1]
+def test_curves_draw_the_rows(tables, tmp_path):
+    figure, rows = drawn_figure(tables, DIGITS, tmp_path)
     wanted = tables["curves"].query("quantity == 'train_loss' and sigma_w2 == 2")
-    assert drawn.get_ydata().tolist() == wanted["y"].tolist()
+    drawn = [line.get_ydata().tolist() for line in figure.axes[1].get_lines()]
+    assert wanted["y"].tolist() in drawn
+    ratios = rows[rows["quantity"] == "same_class"]
+    assert ratios["lowest"].isna().all()
+    assert ratios["standard_deviation"].notna().all()
+
+
+def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ours(
+    tables, tmp_path
+):
+    figure, rows = drawn_figure(tables, DIGITS, tmp_path)
+    printed = rows[rows["source"] == "paper"]
+    assert set(printed["step"]) == {3000}
+    assert set(printed["sigma_w2"]) == {1.0, 2.0}  # 2.2 was not trained here
+    assert len(printed) == 8
+    hollow = [
+        container.lines[0] for axis in figure.axes for container in axis.containers
+        if container.lines[0].get_markerfacecolor() == "white"
+    ]  # fmt: skip
+    drawn = sorted(float(y) for line in hollow for y in line.get_ydata())
+    assert drawn == sorted(printed["value"])
+    for line in (line for axis in figure.axes for line in axis.get_lines()):
+        assert line.get_linestyle() == "None" or 3000 not in line.get_xdata()[-1:]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "paper (MNIST)" in names
+    same, _ = drawn_figure(tables, {"datasets": {"mnist": "MNIST"}}, tmp_path)
+    assert "paper" in [text.get_text() for text in same.legends[0].get_texts()]
 
 
 @pytest.mark.parametrize(("value", "words"), [

@@ -12,7 +12,6 @@ COLUMNS = ["sigma_w2", "step", "row", "column", "class_row", "class_column", "sh
 LEAST, MOST = 0.05, 2.0  # shares of the mean diagonal beyond which the colour stays the same
 TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2)
 COLOURS = "magma"  # lightness rises evenly, also for the colour-blind
-TEXT = 6.8  # points
 
 
 def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
@@ -36,7 +35,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
     for name, ticks in (("x", axis.xaxis), ("y", axis.yaxis)):
         ticks.set_ticks(list(centres.values()), list(centres) if name in labels else [])
         ticks.set_ticks(borders, minor=True)
-        ticks.set_tick_params(which="major", length=0, labelsize=TEXT, pad=2)
+        ticks.set_tick_params(which="major", length=0)
         ticks.set_tick_params(which="minor", length=2, width=0.5)
     for spine in axis.spines.values():
         spine.set_visible(False)
@@ -48,6 +47,6 @@ def add_bar(figure: Figure, image: Any, axes: Any, **place: Any) -> None:
     bar = figure.colorbar(image, ax=axes, extend="both", **place)
     bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
     bar.ax.tick_params(which="minor", length=0)
-    bar.ax.tick_params(labelsize=TEXT, length=2)
-    bar.set_label(r"$\Theta(x, \tilde{x})\,/\,\Theta_d$", fontsize=TEXT + 0.7)
+    bar.ax.tick_params(length=2)
+    bar.set_label(r"$\Theta(x, \tilde{x})\,/\,\Theta_d$")
     bar.outline.set_linewidth(0.5)

@@ -3,42 +3,92 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from finitewidth.figures.beyond.lines import (
-    MARKERS,
-    colours,
-    estimate,
-    grid,
-    handle,
-    joined,
-    legend,
-    log_dispersion_axis,
-    of_group,
-    opacity,
-)
+from finitewidth.common import fields
+from finitewidth.figures.beyond import lines
+from finitewidth.figures.beyond.lines import EDGE, MARKERS, NEUTRAL, handle
+from finitewidth.figures.style import GREY, paper_line, subplots, title_panels
 
 CURVES = {"printed_limit": "Theorem 3.1, printed", "printed_sums": "Theorem 3.2, printed"}
 EXACT = "exact at finite width"
-GREY = "0.6"
+PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
+PAPER = {  # numbers of the paper's text: style of the line, label
+    "ordered_limit": ((0, (6, 2)), "limit below the edge (paper)"),
+    "high_variance": ((0, (1, 2)), "high variance above (paper)"),
+}
+PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
+ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
+FIELDS = {
+    "series": fields.text(
+        "estimate, exact (diagonal), printed_limit (Theorem 3.1), printed_sums (Theorem 3.2), "
+        "ordered_limit (Theorem 3.1, part 3) or high_variance (section 3.1)"
+    ),
+    "source": fields.text("ours, or paper for a number that the paper prints"),
+    **lines.SAMPLE,
+    **lines.NETWORKS,
+    "dispersion": fields.number("second moment of a kernel element over its squared mean"),
+    "standard_error": fields.number(
+        "standard error of an estimate; NaN for a formula, where no bar is drawn, and where the "
+        "draws do not suffice"
+    ),
+    "marked": fields.integer("1 for a mark with a bar, hollow if the error is unknown, else 0"),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Select the estimates of one group, its printed curve and its exact curve.
+    """Select the estimates of one group, its printed curve, its exact curve and printed numbers.
 
     Args:
-        tables: ``estimates`` and ``theory``.
-        settings: ``group`` (phases or near), ``curve`` (printed_limit or printed_sums), and
-            ``banded`` (default False): only the variances that are shown with error bands.
+        tables: ``estimates``, ``theory`` and ``reported``.
+        settings: ``group`` (phases or near), ``curve`` (printed_limit or printed_sums), ``exact``,
+            ``errors`` (bars or bands), and ``banded`` (default False): only the variances that are
+            shown with error bands.
     """
-    banded = settings.get("banded", False)
+    banded, curve = settings.get("banded", False), settings["curve"]
     estimates, theory = (
-        of_group(tables[name], settings["group"], banded) for name in ("estimates", "theory")
+        lines.of_group(tables[name], settings["group"], banded) for name in ("estimates", "theory")
     )
-    return joined(estimates, theory[theory["curve"].isin((settings["curve"], "exact"))])
+    numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
+    printed = theory["curve"] == curve
+    if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
+        numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
+        printed &= theory["sigma_w2"] >= EDGE
+    exact = (theory["curve"] == "exact") & bool(settings["exact"])
+    ours = lines.joined(estimates, theory[printed | exact], "dispersion")
+    ours = ours.assign(marked=0) if settings["errors"] == "bands" else _marked(ours)
+    found = {name: lines.stated(tables["reported"], *key) for name, key in numbers.items()}
+    paper = lines.from_paper("dispersion", found).assign(marked=0)
+    return pd.concat([ours, paper], ignore_index=True)
+
+
+def _marked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Choose the points with a mark and a bar; leave out points without a mark or a line."""
+    rows = rows.sort_values("depth_over_width", kind="stable").assign(marked=0)
+    estimates = rows[rows["series"] == "estimate"]
+    variances = sorted(estimates["sigma_w2"].unique())
+    cosines = sorted(estimates["cosine"].dropna().unique())
+    keys = ["sample", "width", "alpha_0", "sigma_w2", "cosine"]
+    for (*_, variance, cosine), curve in estimates.groupby(keys, dropna=False):
+        # curves of one phase lie close together, and so do those of different cosines
+        phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
+        near, own = (cosines, cosine) if cosines else (phase, variance)
+        kept = lines.with_bars(len(curve), near.index(own), len(near))
+        rows.loc[curve.index, "marked"] = kept.astype(int)
+    estimated = rows["series"] == "estimate"
+    rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
+    rows = rows[~estimated | (rows["marked"] == 1) | _joined_by_lines(rows)]
+    return rows.sort_index()
+
+
+def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
+    """Whether a line joins estimates: not where their exact curve is drawn in the same panel."""
+    exact = (rows["series"] == "exact").any() and rows["cosine"].isna().all()
+    return rows["sample"] != "many" if exact else rows["sample"].notna()
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -48,80 +98,91 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     row also shows the exact curve of the diagonal elements.
 
     Args:
-        rows: as selected; ``series`` is estimate, printed_limit, printed_sums or exact.
-        settings: ``columns`` (width or alpha_0), ``errors`` (bars or bands) and ``exact``.
+        rows: as selected.
+        settings: ``columns`` (width or alpha_0) and ``errors`` (bars or bands).
     """
-    off = rows["cosine"].notna().any()
+    column, off = settings["columns"], rows["cosine"].notna().any()
+    estimates = rows[rows["series"] == "estimate"]
+    samples, values = lines.samples_of(rows), list(estimates[column].unique())
+    figure, axes = subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
+                            squeeze=False, sharex=True, sharey=True)  # fmt: skip
+    shades = lines.colours(sorted(estimates["sigma_w2"].unique()))
+    titles = []
+    for sample, line in zip(samples, axes, strict=True):
+        count = int(estimates.loc[estimates["sample"] == sample, "networks"].max())
+        for value, axis in zip(values, line, strict=True):
+            titles.append(f"{PLACES[column]} = {value:g}, {count:,} networks")
+            own = rows[(rows[column] == value) | (rows["source"] == "paper")]
+            exact = sample == samples[-1] and (own["series"] == "exact").any()
+            _theory(axis, own, shades, exact)
+            own = own[own["sample"] == sample]
+            joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
+            _estimates(axis, own, shades, "--" if joined else "none")
+    title_panels(axes.flat, titles)
+    for axis in axes[-1]:
+        axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     pair = r"(x,\tilde x)" if off else "(x,x)"
-    label = rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$"
-    figure, panels = grid(rows, settings["columns"], label)
-    shades = colours(sorted(rows["sigma_w2"].unique()))
-    last = list(panels)[-1][0]
-    for (sample, value), axis in panels.items():
-        own = rows[rows[settings["columns"]] == value]
-        exact = settings["exact"] and sample == last
-        _theory(axis, own, shades, exact)
-        # no line between the points where the exact curve is drawn for the same element
-        points = exact and not off and sample == "many"
-        _estimates(axis, own[own["sample"] == sample], shades, settings["errors"], points)
-    highest = rows.loc[rows["sample"].isin(["many", ""]), "y"].max()
-    log_dispersion_axis(list(panels.values()), float(max(highest, 1.3)))
-    legend(figure, _handles(rows, shades, settings["exact"]))
+    figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$", fontsize=7)
+    lines.log_dispersion_axis(list(axes.flat), *_range(rows))
+    handles = _handles(rows, shades, settings["errors"])
+    lines.legend(figure, handles, 5 if len(handles) > 8 else 4)
     return figure
 
 
-def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, Any], exact: bool) -> None:
-    for (series, variance), curve in rows[rows["sample"] == ""].groupby(["series", "sigma_w2"]):
-        curve = curve.sort_values("x")
+def _range(rows: pd.DataFrame) -> tuple[float, float]:
+    """From the lowest to the highest end of an error bar or curve."""
+    error = rows["standard_error"].fillna(0)
+    low, high = rows["dispersion"] - error, rows["dispersion"] + error
+    return float(low.min()), max(1.3, float(high.max()))
+
+
+def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: bool) -> None:
+    curves = rows[(rows["source"] == "ours") & (rows["sample"] == "none")]
+    for (series, variance), curve in curves.groupby(["series", "sigma_w2"]):
+        curve = curve.sort_values("depth_over_width")
+        x, y = curve["depth_over_width"], curve["dispersion"]
         if series == "printed_limit":
-            axis.plot(curve["x"], curve["y"], "-", color=GREY, linewidth=2.2, zorder=1)
+            axis.plot(x, y, "-", color=PRINTED, linewidth=2.0, zorder=1)
         elif series == "printed_sums":
-            axis.plot(curve["x"], curve["y"], "-", color=shades[variance], linewidth=1.2)
+            axis.plot(x, y, "-", color=shades[variance], linewidth=1.0)
         elif exact:
-            axis.plot(curve["x"], curve["y"], ":", color=shades[variance], linewidth=1.4)
+            axis.plot(x, y, ":", color=shades[variance], linewidth=1.2)
+    for series, value in rows.loc[rows["source"] == "paper", ["series", "dispersion"]].to_numpy():
+        paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
 
 
-def _estimates(
-    axis: Axes, rows: pd.DataFrame, shades: Mapping[float, Any], errors: str, points: bool
-) -> None:
-    dark = opacity(rows["cosine"].dropna().unique())
-    places = {value: place for place, value in enumerate(shades_in_order(shades))}
+def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line: str) -> None:
+    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
     for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
-        marker = sorted(dark).index(cosine) if cosine in dark else places[variance]
-        look = {
-            "colour": shades[variance],
-            "alpha": dark.get(cosine, 1.0),
-            "marker": MARKERS[marker % len(MARKERS)],
-            "points": points,
-        }
-        estimate(axis, curve, look, errors)
+        place = cosines.index(cosine) if cosines else variances.index(variance)
+        look = {"colour": shades[variance], "marker": MARKERS[place % len(MARKERS)], "line": line}
+        lines.estimate(axis, curve, "dispersion", look)
 
 
-def shades_in_order(shades: Mapping[float, Any]) -> list[float]:
-    """Return the variances in ascending order."""
-    return sorted(shades)
-
-
-def _handles(rows: pd.DataFrame, shades: Mapping[float, Any], exact: bool) -> list[Line2D]:
-    cosines = sorted(rows["cosine"].dropna().unique())
+def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:
+    estimates = rows[rows["series"] == "estimate"]
+    cosines = sorted(estimates["cosine"].dropna().unique())
     found = []
-    for place, variance in enumerate(shades_in_order(shades)):
-        if variance in set(rows["sigma_w2"]):
-            marker = "none" if len(cosines) else MARKERS[place % len(MARKERS)]
-            label = rf"$\sigma_w^2$ = {variance:g}"
-            found.append(handle(label, color=shades[variance], linestyle="--", marker=marker))
-    for place, (cosine, alpha) in enumerate(opacity(cosines).items()):
+    for place, variance in enumerate(sorted(estimates["sigma_w2"].unique())):
+        look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
+        if len(cosines) or errors == "bands":
+            look = {"linestyle": "-", "linewidth": 1.6}
+        found.append(handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
+    for place, cosine in enumerate(cosines):
         label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
-        found.append(
-            handle(label, color="black", alpha=alpha, linestyle="none", marker=MARKERS[place])
-        )
-    series = set(rows["series"])
-    where = " (diagonal)" if len(cosines) else ""
-    for curve, label in CURVES.items():
-        if curve in series:
-            colour = GREY if curve == "printed_limit" else "black"
-            width = 2.2 if curve == "printed_limit" else 1.2
-            found.append(handle(label + where, color=colour, linestyle="-", linewidth=width))
-    if exact:
-        found.append(handle(EXACT + where, color="black", linestyle=":"))
+        marker = MARKERS[place % len(MARKERS)]
+        found.append(handle(label, color=NEUTRAL, linestyle="none", marker=marker, markersize=3.5))
+    band = ", ± s.e." if errors == "bands" else ""
+    found.append(handle(f"estimate{band}", color=NEUTRAL, linestyle="--", linewidth=0.9))
+    series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
+    if "printed_limit" in series:
+        label = CURVES["printed_limit"] + where
+        found.append(handle(label, color=PRINTED, linestyle="-", linewidth=2.0))
+    if "printed_sums" in series:
+        label = CURVES["printed_sums"] + where
+        found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
+    if "exact" in series:
+        found.append(handle(EXACT + where, color=NEUTRAL, linestyle=":", linewidth=1.2))
+    found += [handle(label, color=GREY, linestyle=style, linewidth=0.8)
+              for name, (style, label) in PAPER.items() if name in series]  # fmt: skip
     return found

@@ -8,24 +8,48 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
-from finitewidth.figures.beyond.lines import handle
-from finitewidth.figures.style import COLOURS, subplots
+from finitewidth.common import fields
+from finitewidth.figures.beyond.lines import EDGE, NEUTRAL, handle, legend
+from finitewidth.figures.style import COLOURS, subplots, title_panels
 
-WIDTH, HEIGHT = 6.9, 6.7  # inches
-SMALL, MEDIUM = 6.8, 7.5  # points
-EDGE = 2.0  # sigma_w^2 at the edge of chaos
+HEIGHT = 5.6  # inches
+STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
 ROWS = {"own": r"own $n_0$ (Figure 6)", "common": r"same $n_0$ for all"}
 SHORT = {"own": r"own $n_0$", "common": r"same $n_0$"}
 LINES = {"own": "-", "common": "--"}
 # lines that coincide stay visible, because later ones are thinner
-LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[2], 0.8)}
+LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[3], 0.8)}
+FIELDS = {
+    "panel": fields.text("map (a pair of architectures) or layers (coefficients of layers)"),
+    "input": fields.text("own: input dimensions of Figure 6; common: that of constant widths"),
+    "sigma_w2": fields.number("variance of the weights times the width"),
+    "depth": fields.integer("layers with weights, L"),
+    "first": fields.text("architecture in the numerator of a map; none for layers"),
+    "second": fields.text("architecture in the denominator of a map; none for layers"),
+    "log10_ratio": fields.number(
+        "logarithm to the base 10 of the exact dispersion of the first over that of the second; "
+        "NaN for layers"
+    ),
+    "architecture": fields.text("growing, constant or shrinking widths; none for maps"),
+    "layer_over_depth": fields.number("number of a hidden layer over L; NaN for maps"),
+    "coefficient": fields.number(
+        "coefficient of the layer's reciprocal width in the dispersion to first order; NaN for maps"
+    ),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the ratios of dispersions and the coefficients of layers."""
-    ratios = tables["ratios"].assign(panel="map")
-    return pd.concat([ratios, tables["layers"].assign(panel="layers")], ignore_index=True)
+    ratios = tables["ratios"].rename(columns={"y": "log10_ratio"})
+    layers = tables["layers"].rename(columns={"x": "layer_over_depth", "y": "coefficient"})
+    parts = [
+        ratios.assign(panel="map", architecture="none"),
+        layers.assign(panel="layers", first="none", second="none"),
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -36,45 +60,44 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         settings: ``largest``, the log10 of a ratio from which on the colour stays the same, and
             ``linear``, the one up to which the scale of colours is linear.
     """
-    figure, axes = subplots(3, 3, figsize=(WIDTH, HEIGHT), height_ratios=(1.1, 1.1, 1))
+    figure, axes = subplots(3, 3, height=HEIGHT, height_ratios=(1, 1, 0.95))
     maps, layers = rows[rows["panel"] == "map"], rows[rows["panel"] == "layers"]
     scale = SymLogNorm(settings["linear"], vmin=-settings["largest"], vmax=settings["largest"])
     pairs = list(maps[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
+    titles = [f"{first} / {second}" for first, second in pairs] * 2
     for (kind, label), line in zip(ROWS.items(), axes, strict=False):
         own = maps[maps["input"] == kind]
         for axis, (first, second) in zip(line, pairs, strict=True):
             image = _map(axis, own[(own["first"] == first) & (own["second"] == second)], scale)
-            axis.set_title(f"{first} / {second}", fontsize=MEDIUM)
-        line[0].set_ylabel(f"{label}\ndepth $L$", fontsize=MEDIUM)
+        line[0].set_ylabel(f"{label}\ndepth $L$")
     for axis in axes[1]:
-        axis.set_xlabel(r"$\sigma_w^2$", fontsize=MEDIUM)
+        axis.set_xlabel(r"weight variance $\sigma_w^2$")
     _bar(figure, image, axes[:2], settings)
     for axis, (variance, own) in zip(axes[2], layers.groupby("sigma_w2"), strict=True):
         _layers(axis, own)
-        depth = int(own["depth"].iloc[0])
-        axis.set_title(rf"$\sigma_w^2$ = {variance:g}, $L$ = {depth}", fontsize=MEDIUM)
-    axes[2][0].set_ylabel(
-        "coefficient of layer $k$:\n$c_k$ " r"in $r-1\approx\Sigma_k\,c_k/n_k$", fontsize=MEDIUM
-    )
-    for axis in axes.flat:
-        axis.tick_params(labelsize=SMALL)
-        if axis not in axes[:, 0]:
-            axis.tick_params(labelleft=False)
-    _legend(axes[2][2])
+        titles.append(rf"$\sigma_w^2$ = {variance:g}, $L$ = {own['depth'].iloc[0]}")
+    axes[2][0].set_ylabel("coefficient of layer $k$:\n$c_k$ " r"in $r-1\approx\Sigma_k\,c_k/n_k$")
+    for axis in axes[:, 1:].flat:
+        axis.tick_params(labelleft=False)
+    for axis in axes[0]:
+        axis.tick_params(labelbottom=False)
+    title_panels(axes.flat, titles)
+    legend(figure, _handles(), 6)
     return figure
 
 
 def _map(axis: Axes, rows: pd.DataFrame, scale: SymLogNorm) -> Any:
     """Draw the colours, the line where both dispersions are equal, and the edge of chaos."""
-    table = rows.pivot(index="depth", columns="sigma_w2", values="y")
+    table = rows.pivot(index="depth", columns="sigma_w2", values="log10_ratio")
     x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
     image = axis.pcolormesh(
         x, y, ratio, cmap="RdBu_r", norm=scale, shading="nearest", rasterized=True
     )
     if ratio.min() < 0 < ratio.max():
         unequal = np.ma.masked_equal(ratio, 0)  # networks that are the same
-        axis.contour(x, y, unequal, levels=[0], colors="black", linewidths=1.0)
-    axis.axvline(EDGE, color="0.25", linestyle=":", linewidth=1.1)
+        equal = axis.contour(x, y, unequal, levels=[0], colors="black", linewidths=1.0)
+        equal.set_path_effects(STROKE)
+    axis.axvline(EDGE, color=NEUTRAL, linestyle=":", linewidth=1.1, path_effects=STROKE)
     axis.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     return image
 
@@ -88,35 +111,25 @@ def _bar(figure: Figure, image: Any, axes: np.ndarray, settings: Mapping[str, An
     ]
     bar.set_ticks([*(-step for step in reversed(steps)), 0, *steps], minor=False)
     bar.minorticks_off()
-    bar.ax.set_yticklabels([f"−{s:g}" for s in reversed(steps)] + ["0"] + [f"{s:g}" for s in steps])
-    bar.ax.tick_params(labelsize=SMALL)
-    bar.set_label(
-        rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}", fontsize=MEDIUM
+    bar.ax.set_yticklabels(
+        [f"−{s:g}" for s in reversed(steps)] + ["equal"] + [f"{s:g}" for s in steps]
     )
+    bar.set_label(rf"$\log_{{10}}$ of the ratio of $r$; colours end at ±{largest:g}")
 
 
 def _layers(axis: Axes, rows: pd.DataFrame) -> None:
     for name, (colour, width) in LOOKS.items():
         for kind, line in rows[rows["architecture"] == name].groupby("input"):
-            line = line.sort_values("x")
-            axis.plot(line["x"], line["y"], LINES[kind], color=colour, linewidth=width)
-    axis.set(xlim=(0, 1), ylim=(0, 5.2))
-    axis.set_xlabel("place of the layer $k/L$", fontsize=MEDIUM)
+            line = line.sort_values("layer_over_depth")
+            x, y = line["layer_over_depth"], line["coefficient"]
+            axis.plot(x, y, LINES[kind], color=colour, linewidth=width)
+    axis.set(xlim=(0, 1), ylim=(0, 5.2), xlabel="place of the layer $k/L$")
 
 
-def _legend(axis: Axes) -> None:
-    """Add the legend of all panels beside the last one, below the scale of colours."""
+def _handles() -> list[Line2D]:
     handles = [handle(name, color=look, linewidth=width) for name, (look, width) in LOOKS.items()]
     handles += [
-        handle(SHORT[kind], color="black", linestyle=line, linewidth=1.2)
+        handle(SHORT[kind], color=NEUTRAL, linestyle=line, linewidth=1.2)
         for kind, line in LINES.items()
     ]
-    handles += [
-        handle("equal $r$ (maps)", color="black", linewidth=1.0),
-        handle("edge of chaos", color="0.25", linestyle=":", linewidth=1.1),
-    ]
-    found = axis.legend(
-        handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=SMALL,
-        handlelength=1.3,
-    )  # fmt: skip
-    found.set_in_layout(False)  # it lies in the margin that the scale of colours needs
+    return [*handles, handle("edge of chaos", color=NEUTRAL, linestyle=":", linewidth=1.1)]

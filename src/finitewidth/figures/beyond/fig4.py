@@ -1,35 +1,93 @@
 """``beyond`` Figure 4: losses, means over blocks of the kernel, and heat maps during training."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, StrMethodFormatter
 
+from finitewidth.common import fields
+from finitewidth.data.catalogue import ROLES
 from finitewidth.figures import kernel_maps
-from finitewidth.figures.style import COLOURS
+from finitewidth.figures.beyond.lines import colours, handle, legend
+from finitewidth.figures.style import COLOURS, GREY, band, empty, paper_values, title_panels
 
-WIDTH, TOP, LINE = 6.9, 1.75, 1.3  # inches: of the figure, heights of the losses and of each line
-SMALL, MEDIUM = 6.8, 7.5  # points
+TOP, LINE, LEGEND = 1.6, 1.3, 0.45  # inches: heights of the losses, of each line, of the legend
 MARKERS = ("^", "o", "D", "s", "v", "P")
-SHADES = (COLOURS[0], "#E69F00", COLOURS[3], "0.3", COLOURS[5])  # not those of the blocks
+TIMES = "#8c8c8c"  # lines at the times of the heat maps
 LOSSES = {"test_loss": "test loss", "train_loss": "training loss"}
 BLOCKS = {  # colour, marker, line, label
-    "same_class": (COLOURS[1], "o", "-", r"$\Theta_c / \Theta_d$, same class"),
-    "same_class_with_diagonal": (COLOURS[1], "", ":", "the same with the diagonal"),
-    "other_class": (COLOURS[2], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
+    "same_class": (COLOURS[2], "o", "-", r"$\Theta_c / \Theta_d$, same class"),
+    "same_class_with_diagonal": (COLOURS[2], "", ":", "the same with the diagonal"),
+    "other_class": (COLOURS[3], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
 }
-LETTERS = "abcdefghijklmnop"
+# columns of the reported numbers -> quantity; the authors' class mean counts the diagonal
+PRINTED = {
+    "same_class_over_diagonal": "same_class_with_diagonal", "other_class_over_diagonal":
+    "other_class", "test": "test_loss", "train": "train_loss",
+}  # fmt: skip
+PAPER_MARKS = {"same_class_with_diagonal": "o", "other_class": "s"}
+PLACE = re.compile(r"sigma_w2_(?P<sigma_w2>[0-9.]+)_step(?P<step>[0-9]+)")
+FIELDS = {
+    "panel": fields.text("curve or map"),
+    "source": fields.text("ours, or paper for a value of the paper"),
+    "data": fields.text("the images of the training"),
+    "sigma_w2": fields.number("variance of the initial weights times the width"),
+    "step": fields.integer("step of the training with all images", "step"),
+    "quantity": fields.text(
+        "test_loss, train_loss, or a mean over pairs of images, over the mean diagonal: "
+        "same_class, same_class_with_diagonal, other_class; kernel for maps"
+    ),
+    "value": fields.number("median of the runs; NaN for maps"),
+    "lowest": fields.number("smallest loss of the runs; NaN otherwise"),
+    "highest": fields.number("largest loss of the runs; NaN otherwise"),
+    "standard_deviation": fields.number(
+        "standard deviation of single entries over the mean diagonal, mean of the runs; NaN if "
+        "there is none"
+    ),
+    "reading_error": fields.number("error of reading the paper's value off its picture; else NaN"),
+    "runs": fields.number("networks behind a value; NaN for maps and values of the paper"),
+    "row": fields.number("number of an image in a map, sorted by class; NaN for curves"),
+    "column": fields.number("number of the other image, not below the row; NaN for curves"),
+    "class_row": fields.number("class of the image of the row; NaN for curves"),
+    "class_column": fields.number("class of the image of the column; NaN for curves"),
+    "share": fields.number("kernel of both images over the mean diagonal; NaN for curves"),
+}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return curves and kernels; ``panel`` is ``curve`` or ``map``."""
-    curves = tables["curves"].assign(panel="curve")
-    maps = tables["kernels"][kernel_maps.COLUMNS].assign(panel="map")
-    return pd.concat([curves, maps], ignore_index=True)
+    """Return curves, kernels, and the paper's values at the end of its training.
+
+    Args:
+        tables: ``curves``, ``kernels`` and ``reported``.
+        settings: ``datasets``, role -> the images that were used.
+    """
+    names = {"y": "value", "spread": "standard_deviation", "low": "lowest", "high": "highest"}
+    curves = tables["curves"].rename(columns=names).assign(panel="curve")
+    loss = curves["quantity"].isin(LOSSES)
+    curves[["lowest", "highest"]] = curves[["lowest", "highest"]].where(loss)
+    maps = tables["kernels"][kernel_maps.COLUMNS].assign(panel="map", quantity="kernel")
+    ours = pd.concat([curves, maps], ignore_index=True)
+    ours = ours.assign(source="ours", data=settings["datasets"]["mnist"])
+    printed = _printed(tables["reported"])
+    printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
+    return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
+
+
+def _printed(reported: pd.DataFrame) -> pd.DataFrame:
+    """The values that were read off the paper's picture; the row names variance and step."""
+    own = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
+    place = own["row"].str.extract(PLACE)
+    return pd.DataFrame({
+        "panel": "curve", "source": "paper", "data": ROLES["mnist"],
+        "sigma_w2": place["sigma_w2"].astype(float), "step": place["step"].astype(int),
+        "quantity": own["column"].map(PRINTED), "value": own["value"].astype(float),
+        "reading_error": own["reading_error"].astype(float),
+    })  # fmt: skip
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -37,88 +95,114 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     variances = sorted(rows["sigma_w2"].unique())
     curves, maps = (rows[rows["panel"] == panel] for panel in ("curve", "map"))
     steps = sorted(maps["step"].unique())
-    figure = Figure(figsize=(WIDTH, TOP + 0.35 + LINE * len(variances)), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.02, h_pad=0.03, wspace=0.02, hspace=0.03)
-    grid = figure.add_gridspec(3, 1, height_ratios=(TOP, 0.15, LINE * len(variances)))
+    figure = empty(height=LEGEND + TOP + LINE * len(variances))
+    grid = figure.add_gridspec(2, 1, height_ratios=(TOP, LINE * len(variances)))
     top = grid[0].subgridspec(1, len(LOSSES))
-    for place, (name, label) in enumerate(LOSSES.items()):
-        axis = figure.add_subplot(top[place])
+    axes = [figure.add_subplot(top[place]) for place in range(len(LOSSES))]
+    for axis, (name, label) in zip(axes, LOSSES.items(), strict=True):
         _losses(axis, curves[curves["quantity"] == name])
-        axis.set_title(f"{LETTERS[place]}) {label}", fontsize=MEDIUM, loc="left")
-    lines = grid[2].subgridspec(len(variances), 1 + len(steps), width_ratios=(2, *[1] * len(steps)))
-    drawn = []
+        axis.set(xlabel="step $t$", ylabel=label)
+    titles, drawn, limits = [""] * len(axes), [], _limits(curves)
+    lines = grid[1].subgridspec(len(variances), 1 + len(steps),
+                                width_ratios=(1.7, *[1] * len(steps)))  # fmt: skip
     for line, variance in enumerate(variances):
         axis = figure.add_subplot(lines[line, 0])
         _blocks(axis, curves[curves["sigma_w2"] == variance], steps)
-        name = f"{LETTERS[len(LOSSES) + line]}) $\\sigma_w^2$ = {variance:g}"
-        axis.set_title(name, fontsize=MEDIUM, loc="left")
+        axis.set_ylim(limits)
+        axis.set_ylabel(r"over $\Theta_d$")
+        axes.append(axis)
+        titles.append(rf"$\sigma_w^2$ = {variance:g}")
         for place, step in enumerate(steps):
             panel = figure.add_subplot(lines[line, place + 1])
             own = maps[(maps["sigma_w2"] == variance) & (maps["step"] == step)]
-            labels = ("x" if line == len(variances) - 1 else "") + ("y" if place == 0 else "")
-            image = kernel_maps.draw_map(panel, own, labels)
-            panel.set_title(f"$t$ = {step:g}", fontsize=SMALL, pad=3)
+            last = line == len(variances) - 1
+            image = kernel_maps.draw_map(panel, own, "x" * last + "y" * (place == 0))
+            panel.set_xlabel(r"class of $\tilde{x}$" if last else "")
+            panel.set_ylabel("class of $x$" if place == 0 else "")
             drawn.append(panel)
-    axis.set_xlabel("step $t$", fontsize=MEDIUM, labelpad=1)
-    kernel_maps.add_bar(figure, image, drawn, shrink=0.6, aspect=30, pad=0.02)
-    _legend(figure.add_subplot(grid[1]))
+            axes.append(panel)
+            titles.append(f"$t$ = {step:g}")
+    axis.set_xlabel("step $t$")
+    kernel_maps.add_bar(figure, image, drawn, shrink=0.6, aspect=30, pad=0.01)
+    title_panels(axes, titles)
+    legend(figure, _handles(curves), 4)
     return figure
 
 
 def _losses(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a loss of all variances: medians of the runs, and bands from the least to the most."""
-    for place, (variance, curve) in enumerate(rows.groupby("sigma_w2")):
-        colour = SHADES[place % len(SHADES)]
-        axis.plot(curve["step"], curve["y"], color=colour, marker=MARKERS[place % len(MARKERS)],
-                  markersize=3.2, linewidth=1.1, label=rf"$\sigma_w^2$ = {variance:g}")  # fmt: skip
-        axis.fill_between(curve["step"], curve["low"], curve["high"], color=colour, alpha=0.2,
-                          linewidth=0)  # fmt: skip
+    shades = colours(rows["sigma_w2"].unique())
+    for place, (variance, both) in enumerate(rows.groupby("sigma_w2")):
+        curve = both[both["source"] == "ours"].sort_values("step")
+        marker = MARKERS[place % len(MARKERS)]
+        axis.plot(curve["step"], curve["value"], color=shades[variance], marker=marker)
+        band(axis, curve["step"], curve["lowest"], curve["highest"], shades[variance])
+        _paper(axis, both, marker)
     axis.set_yscale("log")
     _steps(axis, rows)
-    axis.set_xlabel("step $t$", fontsize=MEDIUM, labelpad=1)
-    axis.legend(fontsize=SMALL, handlelength=2, borderaxespad=0.2)
 
 
 def _blocks(axis: Axes, rows: pd.DataFrame, steps: list[float]) -> None:
     """Draw means over blocks; bars are the standard deviation of single entries."""
     for step in steps:
-        axis.axvline(step, color="0.85", linewidth=0.8, zorder=0)
+        axis.axvline(step, color=TIMES, linewidth=0.6, linestyle=":", zorder=0)
     for name, (colour, marker, style, _) in BLOCKS.items():
-        curve = rows[rows["quantity"] == name]
+        both = rows[rows["quantity"] == name]
+        curve = both[both["source"] == "ours"].sort_values("step")
+        error = curve["standard_deviation"]
         axis.errorbar(
-            curve["step"], curve["y"], curve["spread"] if curve["spread"].notna().all() else None,
-            color=colour, marker=marker, linestyle=style, markersize=2.6, linewidth=1,
-            elinewidth=0.6, zorder=2 if marker else 3,
+            curve["step"], curve["value"], error if error.notna().all() else None, color=colour,
+            marker=marker, linestyle=style, markersize=2.6, linewidth=1, elinewidth=0.6,
+            zorder=2 if marker else 3,
         )  # fmt: skip
-    axis.set_ylim(0, 1.35)
+        _paper(axis, both, PAPER_MARKS.get(name, "D"))
     axis.set_yticks([0, 0.5, 1])
     _steps(axis, rows)
 
 
+def _limits(curves: pd.DataFrame) -> tuple[float, float]:
+    """Limits of all ratios, so that every bar is seen and lines can be compared."""
+    own = curves[curves["quantity"].isin(BLOCKS)]
+    error = own["standard_deviation"].fillna(own["reading_error"]).fillna(0)
+    low, high = own["value"] - error, own["value"] + error
+    return min(0.0, 1.05 * float(low.min())), 1.05 * max(1.0, float(high.max()))
+
+
+def _paper(axis: Axes, rows: pd.DataFrame, marker: str) -> None:
+    own = rows[rows["source"] == "paper"]
+    if len(own):
+        paper_values(axis, own["step"], own["value"], own["reading_error"], marker=marker)
+
+
 def _steps(axis: Axes, rows: pd.DataFrame) -> None:
-    """Scale steps by their square roots, so that early ones can be told apart."""
-    last = float(rows["step"].max())
-    axis.set_xscale("function", functions=(_root, np.square))
-    axis.set_xlim(-0.0004 * last, 1.03 * last)
-    unit = 10 ** np.floor(np.log10(last))
-    marks = [0, *(share * unit for share in (0.1, 0.5, *range(1, 10)) if share * unit <= last)]
-    if len(marks) > 6:
-        marks = [mark for mark in marks if mark / unit in (0, 0.1, 0.5, 1, 2, 3, 6, 9)]
-    axis.xaxis.set_major_locator(FixedLocator(marks))
+    """Scale steps by their logarithm, and linearly up to the first, so that 0 can be seen."""
+    first, last = float(rows.loc[rows["step"] > 0, "step"].min()), float(rows["step"].max())
+    axis.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axis.set_xlim(-0.2 * first, 1.35 * last)
+    ticks = [10.0**power for power in range(9) if first <= 10**power <= last]
+    axis.xaxis.set_major_locator(FixedLocator([0, *ticks]))
+    axis.xaxis.set_minor_locator(FixedLocator([]))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.tick_params(labelsize=SMALL, length=2.5, pad=2)
 
 
-def _root(steps: np.ndarray) -> np.ndarray:
-    """Return square roots with the sign, so that the margin left of 0 is defined."""
-    steps = np.asarray(steps, float)
-    return np.sign(steps) * np.sqrt(np.abs(steps))
-
-
-def _legend(axis: Axes) -> None:
-    """Name the lines of all ratios, on an axis that shows nothing else."""
-    for colour, marker, style, label in BLOCKS.values():
-        axis.plot([], [], color=colour, marker=marker, linestyle=style, markersize=3, linewidth=1,
-                  label=label)  # fmt: skip
-    axis.axis("off")
-    axis.legend(loc="center", ncols=len(BLOCKS), fontsize=SMALL)
+def _handles(curves: pd.DataFrame) -> list[Line2D]:
+    """Name the variances of the losses, the lines of the ratios, and the paper's values."""
+    variances = sorted(curves["sigma_w2"].unique())
+    shades = colours(variances)
+    found = [
+        handle(rf"$\sigma_w^2$ = {variance:g} (losses)", color=shades[variance],
+               marker=MARKERS[place % len(MARKERS)])
+        for place, variance in enumerate(variances)
+    ]  # fmt: skip
+    found += [
+        handle(label, color=colour, marker=marker, linestyle=style, linewidth=1, markersize=2.6)
+        for colour, marker, style, label in BLOCKS.values()
+    ]
+    paper = curves[curves["source"] == "paper"]
+    if len(paper):
+        data = paper["data"].iloc[0]
+        same = set(curves["data"]) == {data}
+        look = {"marker": "o", "markersize": 4.0, "markerfacecolor": "white", "color": GREY}
+        label = "paper" if same else f"paper ({data})"
+        found.append(handle(label, linestyle="none", markeredgewidth=0.9, **look))
+    return found

@@ -1,60 +1,117 @@
-"""Helpers of the line plots of ``beyond``: colours by phase, one row of panels per sample size."""
+"""What the line plots of ``beyond`` share: colours by phase, estimates with errors, legends."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
-import matplotlib as mpl
+import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
 
-from finitewidth.figures.style import subplots
+from finitewidth.common import fields
+from finitewidth.figures.style import band
 
-COLUMNS = (
-    "series", "sample", "width", "alpha_0", "sigma_w2", "cosine", "depth", "x", "y", "spread",
-    "draws",
-)  # fmt: skip
+EDGE = 2.0  # sigma_w^2 at the edge of chaos
 SAMPLES = ("paper", "many")
 MARKERS = "os^Dv<>Ph*"
-SHADES = {"ordered": ("Blues", 0.45, 0.95), "chaotic": ("YlOrRd", 0.45, 0.85)}
-PANEL_WIDTH, PANEL_HEIGHT, LEGEND_WIDTH = 2.9, 2.5, 1.7
-DISPERSION_TICKS = (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-FEWEST_BARS = 6
+PHASES = {"ordered": ("#4a98c9", "#08306b"), "chaotic": ("#ec620f", "#8b0010")}  # from, to
+DISPERSION_TICKS = (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
+NEUTRAL = "#404040"  # kinds of lines in a legend, unlike the black of the edge of chaos
+BARS = 5  # error bars of a curve between its first and its last
+
+NETWORKS = {  # columns that say of which networks a value is
+    "width": fields.number("units of each hidden layer, M; NaN where a value holds for all"),
+    "alpha_0": fields.number("input dimension over width; NaN where a value holds for all"),
+    "sigma_w2": fields.number("variance of the weights times the width; NaN as for the width"),
+    "cosine": fields.number("cosine of both inputs; NaN for a diagonal element"),
+    "depth": fields.number("layers with weights, L; NaN for a value without a depth"),
+    "depth_over_width": fields.number("L / M"),
+}
+SAMPLE = {
+    "sample": fields.text(
+        "paper: as many networks as the paper has; many: more; none: not estimated"
+    ),
+    "networks": fields.number("networks of which a value is the estimate; NaN for a formula"),
+}
 
 
 def of_group(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
     """Select the rows of one group; with ``banded``, only those that are shown with error bands."""
     rows = table[table["group"] == group]
-    return rows[rows["banded"]] if banded else rows
+    return rows[rows["banded"].astype(bool)] if banded else rows
 
 
-def joined(estimates: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
-    """Join estimates and curves in one table, whose column ``series`` names the curve."""
-    parts = [estimates.assign(series="estimate"), theory.assign(series=theory["curve"], sample="")]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
+def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Join estimates and curves in one table.
+
+    Args:
+        estimates: estimates of an experiment, with ``x`` = L / M, ``y``, ``spread`` and ``draws``.
+        theory: curves of the same experiment, with ``x``, ``y`` and ``curve``.
+        value: name of the column for ``y``.
+
+    Returns:
+        ``series`` is ``estimate`` or the name of the curve, and ``source`` is ``ours``; other
+        columns as in `NETWORKS` and `SAMPLE`, and ``standard_error``.
+    """
+    drawn = estimates.assign(series="estimate", networks=estimates["draws"])
+    curves = theory.assign(series=theory["curve"], sample="none")
+    rows = pd.concat([drawn, curves], ignore_index=True).assign(source="ours")
+    names = {"x": "depth_over_width", "y": value, "spread": "standard_error"}
+    return rows.rename(columns=names).assign(cosine=rows.get("cosine", np.nan))
 
 
-def colours(variances: Sequence[float]) -> dict[float, Any]:
+def stated(reported: pd.DataFrame, quantity: str, row: str, column: str) -> float:
+    """Return a number of the paper's text, NaN if it is not among the reported ones.
+
+    Args:
+        reported: the numbers of the paper, as in ``config/reported/beyond.csv``.
+        quantity: what it is a number of.
+        row: for which case.
+        column: which number of this case.
+    """
+    found = reported[
+        (reported["artifact"] == "beyond_text") & (reported["quantity"] == quantity)
+        & (reported["row"] == row) & (reported["column"] == column)
+    ]  # fmt: skip
+    return float(Fraction(str(found["value"].iloc[0]))) if len(found) else np.nan
+
+
+def from_paper(value: str, numbers: Mapping[str, float]) -> pd.DataFrame:
+    """Rows with numbers of the paper, which hold for all networks.
+
+    Args:
+        value: name of the column for the numbers.
+        numbers: series -> number; NaN is left out.
+    """
+    rows = [
+        {"series": series, "source": "paper", "sample": "none", value: number}
+        for series, number in numbers.items() if not np.isnan(number)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def colours(variances: Sequence[float]) -> dict[float, str]:
     """Map each variance to a colour.
 
     It is blue below the edge of chaos, black at it, and orange to red above; larger variances are
     darker.
     """
-    found: dict[float, Any] = {2.0: "black"}
-    for phase, (name, low, high) in SHADES.items():
-        own = sorted(v for v in variances if (v < 2 if phase == "ordered" else v > 2))
-        for place, value in enumerate(own):
-            share = place / (len(own) - 1) if len(own) > 1 else 1.0
-            found[value] = mpl.colormaps[name](low + share * (high - low))
+    found = {EDGE: "#000000"}
+    for phase, ends in PHASES.items():
+        own = sorted(v for v in variances if (v < EDGE if phase == "ordered" else v > EDGE))
+        # a single variance has the colour in the middle
+        palette = sns.blend_palette(ends, len(own)) if len(own) > 1 else [_middle(ends)]
+        found |= {value: to_hex(shade) for value, shade in zip(own, palette, strict=False)}
     return found
 
 
-def opacity(cosines: Sequence[float]) -> dict[float, float]:
-    """Map each cosine to an opacity; larger cosines are more opaque."""
-    own = sorted(cosines)
-    return {c: 1.0 - 0.7 * (len(own) - 1 - i) / max(1, len(own) - 1) for i, c in enumerate(own)}
+def _middle(ends: tuple[str, str]) -> Any:
+    return sns.blend_palette(ends, 3)[1]
 
 
 def samples_of(rows: pd.DataFrame) -> list[str]:
@@ -62,78 +119,75 @@ def samples_of(rows: pd.DataFrame) -> list[str]:
     return [sample for sample in SAMPLES if (rows["sample"] == sample).any()]
 
 
-def grid(rows: pd.DataFrame, columns: str, label: str) -> tuple[Figure, dict[Any, Axes]]:
-    """Create a row of panels for each sample size and a column for each width or alpha_0.
+def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> None:
+    """Set a logarithmic vertical axis with plain tick labels.
 
     Args:
-        rows: as of `joined`.
-        columns: ``width`` or ``alpha_0``.
-        label: of the vertical axes.
-
-    Returns:
-        The figure, and (sample, value of ``columns``) -> panel.
+        axes: the panels.
+        lowest: what has to be seen; the axis begins at 0.98 or below.
+        highest: what has to be seen.
     """
-    values, samples = list(rows[columns].unique()), samples_of(rows)
-    figure, axes = subplots(
-        len(samples),
-        len(values),
-        figsize=(PANEL_WIDTH * len(values) + LEGEND_WIDTH, PANEL_HEIGHT * len(samples) + 0.3),
-        squeeze=False,
-        sharex=True,
-        sharey=True,
-    )
-    panels = {}
-    for i, sample in enumerate(samples):
-        draws = int(rows.loc[rows["sample"] == sample, "draws"].max())
-        axes[i][0].set_ylabel(f"{label}\n{draws:,} draws")
-        for j, value in enumerate(values):
-            panels[sample, value] = axes[i][j]
-            if i == 0:
-                name = r"$\alpha_0 = n_0/M$" if columns == "alpha_0" else "$M$"
-                axes[i][j].set_title(f"{name} = {value:g}")
-            if i == len(samples) - 1:
-                axes[i][j].set_xlabel(r"$\lambda = L/M$")
-    return figure, panels
-
-
-def log_dispersion_axis(axes: Sequence[Axes], highest: float) -> None:
-    """Set a logarithmic vertical axis that starts just below 1, with plain tick labels."""
     for axis in axes:
         axis.set_yscale("log")
-        axis.set_ylim(0.98 if highest < 3 else 0.9, highest * 1.15)
+        axis.set_ylim(min(0.98 if highest < 3 else 0.9, lowest * 0.95), highest * 1.1)
         ticks = [t for t in DISPERSION_TICKS if t <= highest * 1.1]
-        wanted = ticks if highest < 3 else [t for t in ticks if t == int(t)]
+        if highest > 200:
+            wanted = [10**power for power in range(9) if 10**power <= highest * 1.1]
+        else:
+            wanted = ticks if highest < 3 else [t for t in ticks if t == int(t)]
         axis.yaxis.set_major_locator(FixedLocator(wanted))
         axis.yaxis.set_major_formatter(ScalarFormatter())
         axis.yaxis.set_minor_formatter(NullFormatter())
         axis.minorticks_off()
 
 
-def estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any], errors: str) -> None:
-    """Draw estimates as a dashed line, with error bars at some points or with a band.
+def with_bars(count: int, place: int, places: int) -> np.ndarray:
+    """Say which points of a curve have a mark and a bar: the first, the last and some between.
+
+    Args:
+        count: number of points.
+        place: number of this curve among those that lie close together, from 0. They have bars
+            at different points, so that bars do not hide each other.
+        places: how many these are.
+
+    Returns:
+        True or False for each point.
+    """
+    every = max(1, round((count - 1) / BARS))
+    first = max(1, round(every * (place + 1) / places))
+    kept = np.zeros(count, dtype=bool)
+    kept[first::every] = True
+    kept[[0, -1]] = True
+    return kept
+
+
+def estimate(axis: Axes, curve: pd.DataFrame, value: str, look: Mapping[str, Any]) -> None:
+    """Draw estimates as a line, with marks and error bars at some points or with a band.
+
+    A hollow mark has no bar, because there are too few draws to know the error.
 
     Args:
         axis: to draw into.
-        curve: x, y, spread.
-        look: ``colour``, ``marker`` and ``alpha``; with ``points``, no line joins the points.
-        errors: ``bars`` or ``bands``.
+        curve: columns depth_over_width, ``value``, standard_error, and ``marked``: 1 for points
+            with a mark. Without any mark, a band is drawn.
+        value: name of the column of the estimates.
+        look: ``colour``, ``marker`` and ``line`` (a style, or none).
     """
-    curve = curve.sort_values("x")
-    colour, alpha, marker = look["colour"], look["alpha"], look["marker"]
-    if errors == "bands":
-        low, high = curve["y"] - curve["spread"], curve["y"] + curve["spread"]
-        axis.fill_between(curve["x"], low, high, color=colour, alpha=0.25 * alpha, linewidth=0)
-        axis.plot(curve["x"], curve["y"], "--", color=colour, alpha=alpha, linewidth=1.0)
+    curve = curve.sort_values("depth_over_width")
+    x, y, error = (
+        curve[name].to_numpy(float) for name in ("depth_over_width", value, "standard_error")
+    )
+    colour, marked = look["colour"], curve["marked"].to_numpy() == 1
+    if look["line"] != "none":
+        axis.plot(x, y, linestyle=look["line"], color=colour, linewidth=0.9)
+    if not marked.any():
+        band(axis, x, y - error, y + error, colour)
         return
-    every = max(1, len(curve) // FEWEST_BARS)
-    line = "none" if look.get("points") else "--"
-    some = curve.iloc[every - 1 :: every]
-    if line != "none":
-        axis.plot(curve["x"], curve["y"], line, color=colour, alpha=alpha, linewidth=1.0)
-    axis.errorbar(
-        some["x"], some["y"], some["spread"], fmt=marker, color=colour, alpha=alpha, capsize=1.5,
-        markersize=3, elinewidth=0.9, linestyle="none",
-    )  # fmt: skip
+    known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
+    mark = {"marker": look["marker"], "color": colour, "linestyle": "none", "markersize": 3.0}
+    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
+    axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
+              **mark)  # fmt: skip
 
 
 def handle(label: str, **look: Any) -> Line2D:
@@ -141,6 +195,6 @@ def handle(label: str, **look: Any) -> Line2D:
     return Line2D([], [], label=label, **look)
 
 
-def legend(figure: Figure, handles: Sequence[Line2D]) -> None:
-    """Add one legend to the right of all panels."""
-    figure.legend(handles=list(handles), loc="outside right upper", handlelength=2.4)
+def legend(figure: Figure, handles: Sequence[Line2D], columns: int) -> None:
+    """Add one legend above all panels, in so many columns."""
+    figure.legend(handles=list(handles), loc="outside upper center", ncols=columns)
