@@ -184,9 +184,14 @@ def maps(effect, widths=(50, 500), biases=(1.0,)):
             r = 1 + x * (10 if share > 1 else 0.1 if share < 1 else 5) if effect else 1.5
             exact = activation == "relu" and bias == 0 and effect
             for sample, draws in (("exact", 0),) if exact else (("ours", 400), ("paper", 20)):
-                cells.append((activation, width, bias, share * border, depth, sample, r, draws))
+                error = np.nan if effect and depth == 100 and not exact else 0.01
+                cells.append(
+                    (activation, width, bias, share * border, depth, sample, r, error, draws)
+                )
     return {
-        "cells": table("activation width sigma_b2 sigma_w2 depth sample dispersion draws", cells),
+        "cells": table(
+            "activation width sigma_b2 sigma_w2 depth sample dispersion error draws", cells
+        ),
         "borders": table("activation sigma_b2 sigma_w2", borders),
     }
 

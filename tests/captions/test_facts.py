@@ -35,7 +35,9 @@ SEEN = {
         "they have it at none of 15 points", "than constant networks also at 3 of 6 points",
         "At the edge and above it", "only layers near the output count", "is 2.8 in the growing",
     ],
-    "trust_fig1": ["the ratio grows with depth", "On the border of ReLU networks at"],
+    "trust_fig1": [
+        "the ratio grows with depth", "On the border of ReLU networks at", "Hatched: 12 cells",
+    ],
     "trust_fig2": [
         "falls with the width", "the ratio grows with depth", "mostly too low", "limit 4.50",
     ],
@@ -75,6 +77,7 @@ TRAINED = {
     (3, 4): [
         "is 0.06 in the ordered phase", "In the chaotic phase the change grows with depth",
         "Hatched: the", "made many steps together", "At this depth the lowest loss is",
+        "so they are not trained",
     ],
     (8, 9): ["chaotic networks change early", "keeps its last value"],
     (10, 11): ["falls from width to width", "A cross marks", "At every width deep chaotic"],

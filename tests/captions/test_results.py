@@ -23,10 +23,17 @@ RESULTS = Path(os.environ.get("FINITEWIDTH_RESULTS", ROOT / "results"))
 @pytest.mark.parametrize("artifact", FINISHED)
 def test_a_caption_renders_from_the_tables_of_a_run(artifact, preset):
     references = FINISHED[artifact].of
-    files = {name: RESULTS / preset / table_file(table) for name, table in references.items()}
+    files = {name: _file(reference, preset) for name, reference in references.items()}
     missing = [file for file in files.values() if not file.is_file()]
     if missing:
         pytest.skip(f"no run of preset {preset} at hand: {missing[0]} is missing")
     tables = {name: result_files.read_table(file) for name, file in files.items()}
     verdicts = read_verdicts(sorted((RESULTS / preset / "claims").glob("*_verdicts.csv")))
     refuse_flaws(caption_of(artifact, tables, verdicts))
+
+
+def _file(reference, preset):
+    """The file of a table of a run, or of a paper's printed numbers."""
+    if reference.startswith("reported/"):
+        return ROOT / f"config/{reference}.csv"
+    return RESULTS / preset / table_file(reference)

@@ -40,6 +40,7 @@ def at_the_end(tables: Tables) -> dict[str, Any]:
         **{f"loss_{name}": value for name, value in losses.items()},
         "in_order": None not in values and falls(values[::-1]),
         "grows": len(chaotic) > 1 and bool(chaotic.iloc[-1] > chaotic.iloc[0]),
+        "unlearnt": int((networks["lowest_loss"] > networks["constant_loss"]).sum()),
         "slow": _largest(_phases(deep)["ordered"]["steepness"] / 2),
         "untrained": losses["ordered"] is not None and losses["chaotic"] is not None
         and losses["ordered"] > losses["chaotic"],

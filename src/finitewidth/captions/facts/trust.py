@@ -74,6 +74,7 @@ def trust_fig7(tables: Tables) -> dict[str, Any]:
         "most_bias": float(borders["sigma_b2"].iloc[-1]),
         "relu_stays": len(relu) > 1 and bool(np.allclose(relu, relu.iloc[0])),
         "relu": float(relu.iloc[0]) if len(relu) else None,
+        "without_biases": 0.0 in values_of(where(cells, activation="relu"), "sigma_b2"),
         "exact": len(exact) > 0 and values_of(exact, "sigma_b2") == [0.0]
         and set(exact["activation"]) == {"relu"},
     }  # fmt: skip
@@ -88,6 +89,7 @@ def _sampled(cells: pd.DataFrame) -> dict[str, Any]:
         "draws": int(draws.get("ours", 0)),
         "paper_draws": int(draws.get("paper", 0)),
         "more": {"ours", "paper"} <= set(draws.index),
+        "unsure": int(cells.loc[cells["sample"] == "ours", "error"].isna().sum()),
     }
 
 

@@ -32,7 +32,7 @@ FIELDS = {
     "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
 }
 QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
-RATIO = "lowest loss over that of the best constant (1 or more: not trained)"
+RATIO = "lowest loss over that of the best constant (above 1: not trained)"
 STATED = (("relative_ntk_change", "edge_of_chaos"), ("untrainable_depth", "ordered"))
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 MAP = ["activation", "width", "sigma_b2", "time"]
