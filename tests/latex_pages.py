@@ -47,7 +47,7 @@ WORD = re.compile(
 # glyphs that mean the same
 SAME = str.maketrans({"−": "-", "–": "-", "—": "-", "∗": "*", "∆": "Δ", "∑": "Σ", "⊤": "T",
                       "ˆ": "^", "˜": "~", "∼": "~", "’": "'", "‘": "'", "”": '"', "“": '"',
-                      "⋅": "·", "◦": "°", "∣": "|", "ϵ": "ε", "ϕ": "φ", "ˋ": "`", "`": "`"})  # fmt: skip
+                      "⋅": "·", "◦": "°", "∣": "|", "ϵ": "ε", "ϕ": "φ", "ˋ": "`"})  # fmt: skip
 DRAWN = str.maketrans("", "", "{}_^/()")  # of a formula in a line of text; drawn on a page
 
 

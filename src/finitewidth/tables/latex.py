@@ -58,7 +58,12 @@ def latex(table: Typeset, footer: str, name: str) -> str:
     notes = [escaped(n) for n in table.notes] if table.formulas is None else table.formulas[1]
     below = [*notes, escaped(footer)]
     specification = "".join(column.specification for column in columns)
-    width = r"{\linewidth}" if environment == "tabularx" else ""
+    if environment == "tabular" and size != LAYOUTS[0][0]:
+        # a narrow fit: what is left of the line goes between the columns
+        environment, specification = "tabular*", r"\extracolsep{\fill}}" + specification
+    else:
+        specification = "}" + specification
+    width = "" if environment == "tabular" else r"{\linewidth}"
     return "\n".join(
         (
             r"% needs \usepackage{booktabs,tabularx}",
@@ -69,7 +74,7 @@ def latex(table: Typeset, footer: str, name: str) -> str:
             rf"\label{{tab:{name}}}",
             size,
             rf"\setlength{{\tabcolsep}}{{{gap}pt}}",
-            rf"\begin{{{environment}}}{width}{{@{{}}{specification}@{{}}}}",
+            rf"\begin{{{environment}}}{width}{{@{{{specification}@{{}}}}",
             r"\toprule",
             " & ".join(c.header for c in columns) + r" \\",
             r"\midrule",
@@ -207,8 +212,11 @@ def _number(part: dict[str, str], widest: dict[str, str], bold: bool) -> str:
         after = _invisible(" ± " + widest["spread"]) if widest["spread"] else ""
     if bold:
         mean, spread = (rf"\mathbf{{{text}}}" if text else "" for text in (mean, spread))
+    # a mark takes no width, so that it moves no digit
     mark = rf"\rlap{{{escaped(part['mark'].strip())}}}" if part["mark"].strip() else ""
-    return f"${before}{mean}{between}{sign}{spread}{after}${mark}"
+    if part["spread"]:
+        return f"${before}{mean}{between}{sign}{spread}{mark}{after}$"
+    return f"${before}{mean}{mark}{between}{after}$"
 
 
 def _digits(text: str) -> str:
