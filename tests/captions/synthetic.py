@@ -10,6 +10,7 @@ import pandas as pd
 from tests.captions import (
     synthetic_collapse,
     synthetic_collapse_flow,
+    synthetic_dgn,
     synthetic_thesis,
     synthetic_training,
 )
@@ -402,12 +403,6 @@ def table2(effect):
     return {"rows": table("paper row regime reported_mean", rows)}
 
 
-def sweep(effect):
-    """Deep linear, ReLU and soft-ReLU networks; effect: of several slopes."""
-    soft = [("soft_relu", beta, 0.1) for beta in ((1, 4, 16) if effect else (4,))]
-    return {"rows": table("regime beta eps", [("linear", None, None), ("relu", None, None), *soft])}
-
-
 def toy(effect):
     """The toy network; effect: the first two examples share paths."""
     nodes = [("node", layer, unit) for layer, units in enumerate((2, 3, 3, 1))
@@ -460,7 +455,6 @@ TABLES = {
     "dgn_fig6": _chosen(stages_nu_kvf, "nu"),
     "dgn_fig9": circular,
     "dgn_fig10": deep_linear,
-    "dgn_table4": sweep,
     "dgn_extra_identities": identities,
     "npf_fig1": toy,
     "npf0_fig1": toy,
@@ -478,6 +472,7 @@ TABLES = {
     "npf_extra_limits": relu_limits,
     "npf_extra_theory": theory,
     **synthetic_collapse.TABLES,
+    **synthetic_dgn.TABLES,
     **synthetic_collapse_flow.TABLES,
     **synthetic_thesis.TABLES,
     **synthetic_training.TABLES,

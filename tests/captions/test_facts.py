@@ -48,6 +48,13 @@ SEEN = {
     "dgn_fig2": ["at all 6 depths", "The scatter grows with depth"],
     "dgn_fig3": ["only up to a point", "turn sooner", "is most even at depth 8"],
     "dgn_fig4": ["smaller error at all 6 depths"],
+    "dgn_fig5": ["in some run: GaLU, random labels."],
+    "dgn_fig7": ["in some run: GaLU."],
+    "dgn_fig8": ["in some run: soft-GaLU."],
+    "dgn_table4": [
+        "does not fit its training images either", "of epsilon 0.1 and beta 16.",
+    ],
+    "dgn_extra_text": ["A dagger marks numbers"],
     "dgn_fig6": ["The mean falls from 90"],
     "dgn_fig9": ["which start from different inputs"],
     "dgn_fig10": ["sooner than the dotted line", "the more its kernel grows"],

@@ -168,6 +168,22 @@ def test_random_labels_not_yet_fitted_leave_d16_open():
     assert "random_labels: 0.6 at best within 100 epochs" in judged.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "rows", "reason"),
+    [
+        ("D17", dgn_training.binary(untrained="soft_galu"), "soft-GaLU is not trained"),
+        ("D18", dgn_training.binary(untrained="frnpf_di"), "frozen ReLU is not trained"),
+        ("D19", dgn_training.binary(untrained="flnpf"), "GaLU with learnt gates is not trained"),
+        ("D22", dgn_training.sweep(fitted=0.97), "relu is not trained: train accuracy of 0.97"),
+    ],
+)
+def test_networks_that_are_not_trained_are_no_evidence(name, rows, reason):
+    claim = next(claim for claim in JUDGED if claim.id == name)
+    judged = judged_as(claim, rows)
+    assert judged.verdict == verdicts.NOT_DECIDABLE
+    assert judged.reason.startswith(reason)
+
+
 def test_a_claim_without_experiment_is_not_run():
     assert verdict(bare(), {}) == verdicts.NOT_RUN
     assert verdict(bare(), {}, unmet=["needs more"]) == verdicts.NOT_RUN

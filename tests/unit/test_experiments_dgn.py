@@ -13,6 +13,8 @@ from finitewidth.experiments.dgn.trainings import FROZEN
 from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk
 
+MNIST = {"pixels": "random_pixels", "ddof": 0, "trained": 0.85}
+TWO_DIGITS = {"ddof": 0, "trained": 0.85}
 SETTINGS = preset_only("paper", "config")["dgn"]
 
 
@@ -39,7 +41,7 @@ def mnist_history(**over):
 
 
 def test_fig5_means_and_spreads_of_every_panel():
-    tables = mnist.measure({"histories": mnist_history()}, {"pixels": "random_pixels", "ddof": 0})
+    tables = mnist.measure({"histories": mnist_history()}, MNIST)
     curves = tables["curves"]
     assert curves.groupby(["panel", "series"]).size().to_dict() == {
         (panel, series): 2
@@ -50,10 +52,38 @@ def test_fig5_means_and_spreads_of_every_panel():
     assert len(tables["runs"]) == 12
 
 
+@pytest.mark.parametrize(("threshold", "trained"), [(0.8, 1), (0.85, 0)])
+def test_a_network_is_trained_if_all_its_runs_are(threshold, trained):
+    """Runs reach 0.8 and 0.9 in their second epoch; the test panel is of the images."""
+    settings = MNIST | {"trained": threshold}
+    tables = mnist.measure({"histories": mnist_history()}, settings)
+    curves = tables["curves"]
+    assert set(curves["trained"]) == {trained}
+    assert curves["train_accuracy"].tolist() == pytest.approx([0.85] * len(curves))
+    assert set(curves["train_accuracy_lowest"]) == {0.8}
+    assert sorted(tables["runs"]["trained"]) == [trained] * 6 + [1] * 6
+
+
+def test_an_accuracy_reached_in_an_earlier_epoch_counts():
+    """A late drop of one run does not undo what it reached; a run that diverged is not trained."""
+    history = mnist_history()
+    last = (history["epoch"] == 2) & (history["seed"] == 0)
+    early = (history["epoch"] == 1) & (history["seed"] == 0)
+    history.loc[early, "train_accuracy"], history.loc[last, "train_accuracy"] = 0.95, 0.1
+    settings = MNIST | {"trained": 0.9}
+    curves = mnist.measure({"histories": history}, settings)["curves"]
+    assert set(curves["trained"]) == {1}
+    history.loc[last & (history["regime"] == "relu"), "diverged"] = 1
+    curves = mnist.measure({"histories": history}, settings)["curves"]
+    assert curves.groupby("series")["trained"].unique().map(list).to_dict() == {
+        "GaLU": [1], "ReLU": [0]
+    }  # fmt: skip
+
+
 def test_fig5_a_diverged_run_counts_and_is_left_out():
     history = mnist_history()
     history.loc[(history["seed"] == 1) & (history["epoch"] == 2), "diverged"] = 1
-    curves = mnist.measure({"histories": history}, {"pixels": "random_pixels", "ddof": 0})["curves"]
+    curves = mnist.measure({"histories": history}, MNIST)["curves"]
     assert set(curves["runs"]) == {1}
     assert set(curves["diverged"]) == {1}
     assert curves[curves["panel"] == "mnist"]["y"].tolist() == pytest.approx([0.4, 0.8] * 2)
@@ -81,7 +111,7 @@ def binary_history(regimes=BINARY):
 @pytest.mark.parametrize("soft_galu", ["soft_galu", "dlnpf"])
 def test_fig7_puts_every_network_where_it_belongs(soft_galu):
     regimes = tuple(soft_galu if r == "soft_galu" else r for r in BINARY)
-    tables = binary.measure({"histories": binary_history(regimes)}, {"ddof": 0})
+    tables = binary.measure({"histories": binary_history(regimes)}, TWO_DIGITS)
     curves = tables["curves"].set_index(["panel", "series", "split", "x"])["y"]
     assert curves["test", "soft-GaLU", "test", 2] == pytest.approx(0.21)
     assert curves["adaptable", "frozen ReLU", "test", 2] == pytest.approx(0.31)
@@ -105,7 +135,7 @@ def networks(replicas, parts, epochs=(0, 2), width=6, seed=1):
 
 
 NU = {"classes": [4, 7], "per_class": 2, "gate": {"beta": 4.0, "eps": 0.1},
-      "feature_hidden": "soft", "runs": 2, "ddof": 0}  # fmt: skip
+      "feature_hidden": "soft", "runs": 2, "ddof": 0, "trained": 0.85}  # fmt: skip
 
 
 def nu_inputs():
@@ -115,6 +145,7 @@ def nu_inputs():
         "soft_relu": networks(2, ["value"], width=40, seed=4),
         "frozen": networks(6, ["value", "feature"], width=40, seed=2),
         "soft_galu": networks(2, ["value", "feature"], width=40, seed=3),
+        "histories": binary_history(),
     }
 
 
@@ -161,6 +192,7 @@ def test_fig8_takes_each_kernel_from_its_own_network():
 def test_fig8_curves_and_first_values():
     tables = nu.measure(nu_inputs(), NU)
     curves = tables["curves"]
+    assert set(curves["trained"]) == {1}
     assert curves.groupby("panel").size().to_dict() == {
         "gates": 4, "adaptable": 6, "ka": 3, "ka_hat": 3
     }  # fmt: skip
@@ -190,7 +222,7 @@ def test_fig8_a_kernel_beyond_help_is_recorded_and_left_out(kernel):
          for panel, lines in nu.LINES.items() for series in lines
          for seed, value in enumerate((2.0, None))]
     )  # fmt: skip
-    point = next(nu._curves(runs, 0))
+    point = next(nu._curves(runs, {series: {} for series in nu.REGIMES}, 0))
     assert (point["y"], point["runs"], point["failed"]) == (2.0, 1, 1)
 
 
@@ -217,7 +249,7 @@ PRINTED = pd.DataFrame(
 
 def swept():
     inputs = {"histories": sweep_history(), "reported": PRINTED}
-    return sweep.measure(inputs, {"select": "best_test", "ddof": 0})
+    return sweep.measure(inputs, {"select": "best_test", "ddof": 0, "trained": 0.75})
 
 
 def test_table4_names_its_rows_as_the_printed_ones():
@@ -227,6 +259,9 @@ def test_table4_names_its_rows_as_the_printed_ones():
     assert rows.loc["relu", "best_test_mean"] == pytest.approx(0.325)
     assert rows.loc["relu", "best_test_spread"] == pytest.approx(0.025)
     assert set(rows["reported_test"]) == {0.7}
+    assert set(rows["train_accuracy_lowest"]) == {0.6}
+    assert set(rows["trained"]) == {0}
+    assert swept()["runs"]["trained"].tolist() == [0, 0, 0, 0, 0, 0]
 
 
 def test_the_text_table_takes_each_number_from_its_own_run():
@@ -234,16 +269,19 @@ def test_the_text_table_takes_each_number_from_its_own_run():
         "gates_only": pd.DataFrame([row("gates_only", 1, s, 0.5, beta=8.0, eps=0.1)
                                     for s in range(2)]),
         "mnist": mnist.measure({"histories": mnist_history()},
-                              {"pixels": "random_pixels", "ddof": 0})["runs"],
+                              MNIST)["runs"],
         "sweep": swept()["runs"], "reported": PRINTED,
     }  # fmt: skip
     select = {"mnist": "best_test", "sweep": "best_test", "gates_only": "last"}
-    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0, "select": select}
+    settings = {"in_text": {"beta": 8, "eps": 0.1}, "ddof": 0, "select": select, "trained": 0.5}
     rows = text.measure(inputs, settings)["rows"].set_index(["quantity", "row", "column"])
     assert rows.loc[("test_accuracy", "cifar10", "gates_only"), "mean"] == pytest.approx(25)
     assert rows.loc[("test_accuracy", "cifar10", "soft_relu"), "mean"] == pytest.approx(32.5)
     assert rows.loc[("test_accuracy", "mnist", "galu"), "mean"] == pytest.approx(42.5)
     assert rows.loc[("train_accuracy", "mnist", "all"), "runs"] == 12
+    fitted = rows[["train_accuracy", "train_accuracy_lowest", "trained"]]
+    assert fitted.loc[("test_accuracy", "cifar10", "gates_only")].tolist() == [50, 50, 1]
+    assert fitted.loc[("train_accuracy", "mnist", "all")].tolist() == pytest.approx([85, 80, 0])
 
 
 def test_planned_trainings_at_the_papers_scale():

@@ -11,7 +11,7 @@ from finitewidth.tables.npf import extra_text as npf_extra_text
 from finitewidth.tables.npf import table2
 from finitewidth.tables.typeset import Typeset, markdown
 
-CIFAR = {"datasets": {"cifar10": "CIFAR-10"}}
+CIFAR = {"datasets": {"cifar10": "CIFAR-10"}, "trained": 0.95}
 
 
 def cells():
@@ -118,7 +118,7 @@ def test_table4_has_a_line_per_network_with_its_gate():
     rows = pd.DataFrame(
         {
             "network": ["dln", "soft_relu_eps0.1_beta8"], "regime": ["linear", "soft_relu"],
-            "beta": [None, 8.0], "eps": [None, 0.1], "runs": 3, "diverged": 0,
+            "beta": [None, 8.0], "eps": [None, 0.1], "runs": 3, "diverged": 0, "trained": 1,
             "reported_train": [0.5042, 0.99], "reported_test": [0.3939, None],
             **{f"{c}_{s}": v for c in table4.OURS for s, v in (("mean", 0.7), ("spread", 0.01))},
         }
@@ -133,6 +133,11 @@ def test_table4_has_a_line_per_network_with_its_gate():
     assert not table4.typeset(rows, CIFAR).notes
     notes = table4.typeset(rows.assign(diverged=[0, 2]), CIFAR).notes
     assert notes == ("Runs that diverged and are left out: soft-ReLU, ε = 0.1, β = 8 2 of 5",)
+    marked = table4.typeset(rows.assign(trained=[0, 1]), CIFAR)
+    assert marked.cells["train"].tolist() == ["0.700 ± 0.010 †", "0.700 ± 0.010"]
+    (note,) = marked.notes
+    assert note.startswith("† not trained: the train accuracy stays below 95 % (our threshold)")
+    assert r"\dagger" in latex(marked, "f", "t")
     assert r"$\varepsilon$ & $\beta$" in latex(table4.typeset(rows, CIFAR), "f", "t")
 
 
@@ -144,9 +149,9 @@ def test_text_tables_put_ours_beside_the_printed_number(module, key):
     rows = pd.DataFrame(
         [dict(zip(("quantity", "row", "column"), key, strict=True))
          | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
-            "reported": 56.0, "place": "section 1"}]
+            "reported": 56.0, "place": "section 1", "trained": 1}]
     )  # fmt: skip
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}}
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, "trained": {"all": 0.95}}
     (line,) = module.typeset(rows, settings).cells.to_dict("records")
     assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
     assert module.typeset(rows, settings).notes == ()
@@ -154,3 +159,17 @@ def test_text_tables_put_ours_beside_the_printed_number(module, key):
     assert note.endswith(f"{module.TITLES[key]} 1 of 4")
     wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
     assert line["data"] == wanted
+
+
+def test_a_number_of_networks_that_are_not_trained_has_a_dagger():
+    rows = pd.DataFrame(
+        [dict(zip(("quantity", "row", "column"), key, strict=True))
+         | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
+            "reported": 56.0, "place": "section 1", "trained": int(number > 0)}
+         for number, key in enumerate(extra_text.TITLES)]
+    )  # fmt: skip
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"},
+                "trained": {"mnist": 0.95, "sweep": 0.9}}  # fmt: skip
+    table = extra_text.typeset(rows, settings)
+    assert table.cells["ours (%)"].tolist() == ["55.50 ± 0.25 †"] + ["55.50 ± 0.25"] * 4
+    assert "below 90 % or 95 % (our threshold)" in table.notes[0]

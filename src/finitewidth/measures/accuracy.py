@@ -52,6 +52,40 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
     }
 
 
+def with_trained(runs: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """Add the column ``trained`` to the rows of `scores_by_replica`.
+
+    Args:
+        runs: rows of `scores_by_replica`; they are not changed.
+        threshold: train accuracy from which a run counts as trained, a fraction.
+
+    Returns:
+        The rows with ``trained``: 1 if the run did not diverge and its train accuracy is at least
+        ``threshold`` in some epoch, otherwise 0. A last epoch alone may fall into one of the short
+        drops that follow a large step of Adam.
+    """
+    trained = (runs["best_train"] >= threshold) & (runs["diverged"] == 0)
+    return runs.assign(trained=trained.astype(int))
+
+
+def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
+    """Say how well the runs of one network fit their training images.
+
+    Args:
+        runs: rows of `with_trained`.
+
+    Returns:
+        ``train_accuracy``, the mean over runs that did not diverge, and ``train_accuracy_lowest``,
+        the lowest of all runs; both of the best epoch of each run. ``trained``: 1 if all runs are
+        trained, otherwise 0.
+    """
+    return {
+        "train_accuracy": runs["best_train"][runs["diverged"] == 0].mean(),
+        "train_accuracy_lowest": runs["best_train"].min(),
+        "trained": int(runs["trained"].min()),
+    }
+
+
 def mean_and_spread(values: pd.Series, ddof: int) -> tuple[float, float]:
     """Return the mean and the standard deviation over runs.
 

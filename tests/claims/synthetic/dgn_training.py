@@ -30,12 +30,15 @@ def mnist(galu=0.965, relu=0.985, galu_epochs=4.0, train=1.0, labels=1.0):
     return {"runs": pd.DataFrame(rows)}
 
 
-def binary(**losses):
+def binary(untrained="", **losses):
+    """Networks that tell two digits apart; one run of the network ``untrained`` does not fit."""
     means = {"galu": 0.1, "flnpf": 0.05, "frnpf_di": 0.08, "relu": 0.03, "soft_relu": 0.03,
              "soft_galu": 0.03}  # fmt: skip
     rows = [
         {"regime": regime, "seed": seed, "diverged": 0,
-         "test_loss": loss + spread(seed, 0.001) * (1 + number % 3)}
+         "test_loss": loss + spread(seed, 0.001) * (1 + number % 3),
+         "trained": int(regime != untrained or seed > 0),
+         "best_train": 0.9 if regime == untrained and seed == 0 else 1.0}
         for number, (regime, loss) in enumerate((means | losses).items())
         for seed in SEEDS
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from finitewidth.captions.facts import Tables, memorisation
 from finitewidth.captions.facts.npf import nu_over_time
 from finitewidth.captions.facts.rows import CLEAR, ERRORS, falls, only, rises, span, where
 
+KINDS = {"mnist": "images", "labels": "random labels", "pixels": "random pixels"}
 HUNDREDTH = 0.01  # of the squared error: how far convergence is followed
 
 
@@ -134,15 +135,56 @@ def _steps(curve: pd.DataFrame) -> int | None:
     return int(below["time"].min()) if len(below) else None
 
 
+def _untrained(rows: pd.DataFrame, *names: str) -> dict[str, str]:
+    """The networks of which some run is not trained, named by the columns ``names``."""
+    told = rows.loc[rows["trained"] == 0, list(names)].drop_duplicates()
+    return {"untrained_text": "; ".join(", ".join(map(str, row)) for row in told.to_numpy())}
+
+
+def dgn_fig5(tables: Tables) -> dict[str, Any]:
+    """Networks that are not trained, by the kind of their images."""
+    curves = tables["curves"]
+    return _untrained(
+        curves[curves["panel"] != "test"].replace({"panel": KINDS}), "series", "panel"
+    )
+
+
+def dgn_fig7(tables: Tables) -> dict[str, Any]:
+    """Networks that are not trained."""
+    return _untrained(tables["curves"], "series")
+
+
+def dgn_fig8(tables: Tables) -> dict[str, Any]:
+    """Networks that are not trained; the lines of first values are of the same networks."""
+    curves = tables["curves"]
+    return _untrained(curves[curves["x"].notna()], "series")
+
+
+def dgn_extra_text(tables: Tables) -> dict[str, Any]:
+    """Whether some number is of networks that are not trained."""
+    return {"untrained": bool((tables["rows"]["trained"] == 0).any())}
+
+
 def dgn_table4(tables: Tables) -> dict[str, Any]:
-    """Which networks there are, and how the three choices of the epoch differ."""
+    """Which networks there are, and which of them are not trained."""
     rows = tables["rows"]
     soft = where(rows, regime="soft_relu")
+    others = rows[rows["regime"] != "linear"]
+    named = others.assign(name=[_named(row) for row in others.to_dict("records")])
     return {
+        "untrained": bool((rows["trained"] == 0).any()),
+        **_untrained(named, "name"),
         "soft": len(soft),
         "betas": len(soft["beta"].unique()),
         "epsilons": [float(value) for value in sorted(soft["eps"].dropna().unique())],
     }
+
+
+def _named(row: dict[str, Any]) -> str:
+    """A network of Table 4 with its gate."""
+    if row["regime"] != "soft_relu":
+        return "ReLU"
+    return f"soft-ReLU of epsilon {row['eps']:g} and beta {row['beta']:g}"
 
 
 def dgn_extra_identities(tables: Tables) -> dict[str, Any]:

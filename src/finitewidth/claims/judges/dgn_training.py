@@ -20,6 +20,7 @@ LEVEL = "Table 4 hardly changes from beta 8 on, by .01 at most"
 COMPARABLE = "the paper says comparable; Table 4 has .71 to .72 beside .71"
 VARIANTS = ("original", "random_labels")  # the third is one of `PIXELS`
 FITTED = 0.99  # train accuracy
+PRINTED = 0.985  # train accuracy that rounds to the .99 of Table 4
 AT_START = {"ours": "Figure 8 shows no frozen gates for this kernel, so that its start serves",
             "late": True}  # fmt: skip
 STEP = 1e-3  # resolution assumed for train accuracies; that of thousands of images is finer
@@ -84,14 +85,28 @@ def d16(tables: Tables) -> list[Part]:
     return parts
 
 
+def _test_errors(runs: "pd.DataFrame", name: str, regime: str | tuple[str, ...]) -> "pd.Series":
+    """Squared test errors of a network that tells two digits apart, by seed.
+
+    Raises:
+        CannotDecideError: the network is not trained in some run, or no run ended well.
+    """
+    regimes = (regime,) if isinstance(regime, str) else regime
+    own = runs[runs["regime"].isin(regimes)]
+    if (own["trained"] == 0).any():
+        lowest = own["best_train"].min()
+        raise CannotDecideError(f"{name} is not trained: train accuracy of {lowest:.3g} in a run")
+    return by_seed(runs, "test_loss", name, regime=regimes)
+
+
 def d17(tables: Tables) -> list[Part]:
     """The three networks whose gates adapt have a smaller test error than GaLU."""
-    loss, runs = "test_loss", tables["runs"]
-    frozen = by_seed(runs, loss, "GaLU", regime="galu")
+    runs = tables["runs"]
+    frozen = _test_errors(runs, "GaLU", "galu")
     networks = {"ReLU": "relu", "soft-ReLU": "soft_relu", "soft-GaLU": ("soft_galu", "dlnpf")}
     return [
         samples.difference(f"test squared error, GaLU - {name}", frozen,
-                           by_seed(runs, loss, name, regime=regime), low=0, paper=True)
+                           _test_errors(runs, name, regime), low=0, paper=True)
         for name, regime in networks.items()
     ]  # fmt: skip
 
@@ -99,8 +114,8 @@ def d17(tables: Tables) -> list[Part]:
 def d18(tables: Tables) -> list[Part]:
     """ReLU has a smaller test error than the network that keeps its first gates."""
     frozen, relu = (
-        by_seed(tables["runs"], "test_loss", regime, regime=regime)
-        for regime in ("frnpf_di", "relu")
+        _test_errors(tables["runs"], name, regime)
+        for name, regime in (("frozen ReLU", "frnpf_di"), ("ReLU", "relu"))
     )
     return [_paired("test squared error, frozen ReLU - ReLU", frozen, relu, low=0, paper=True)]
 
@@ -108,7 +123,8 @@ def d18(tables: Tables) -> list[Part]:
 def d19(tables: Tables) -> list[Part]:
     """Frozen gates that were learnt have a smaller test error than random ones."""
     unlearnt, learnt = (
-        by_seed(tables["runs"], "test_loss", regime, regime=regime) for regime in ("galu", "flnpf")
+        _test_errors(tables["runs"], name, regime)
+        for name, regime in (("GaLU", "galu"), ("GaLU with learnt gates", "flnpf"))
     )
     name = "test squared error, unlearnt - learnt gates"
     return [_paired(name, unlearnt, learnt, low=0, paper=True)]
@@ -145,16 +161,30 @@ def d21(tables: Tables) -> list[Part]:
     return [samples.mean(name, values, low=53, high=59, ours=ours)]
 
 
-def _soft(runs: "pd.DataFrame", eps: float, beta: float) -> "pd.Series":
-    name = f"soft_relu_eps{eps:g}_beta{beta:g}"
+def _table4_tests(runs: "pd.DataFrame", name: str) -> "pd.Series":
+    """Best test accuracies of a network of Table 4, by seed.
+
+    Raises:
+        CannotDecideError: it does not fit the training images to the .99 of the paper, or no run
+            ended well.
+    """
+    if (train := by_seed(runs, "best_train", name, network=name).mean()) < PRINTED:
+        raise CannotDecideError(f"{name} is not trained: train accuracy of {train:.3g}, not .99")
     return by_seed(runs, "best_test", name, network=name)
 
 
 def d22(tables: Tables) -> list[Part]:
-    """Test accuracy rises with beta up to 8 and then stays at that of ReLU; eps hardly matters."""
+    """Test accuracy rises with beta up to 8 and then stays at that of ReLU; eps hardly matters.
+
+    The paper's networks all fit the training images to .99. One of ours that does not leaves the
+    claim open.
+    """
     runs = tables["runs"]
-    relu = by_seed(runs, "best_test", "ReLU", network="relu")
-    soft = {(eps, beta): _soft(runs, eps, beta) for eps, beta in product(EPS, BETAS)}
+    relu = _table4_tests(runs, "relu")
+    soft = {
+        (eps, beta): _table4_tests(runs, f"soft_relu_eps{eps:g}_beta{beta:g}")
+        for eps, beta in product(EPS, BETAS)
+    }
     parts = []
     for eps in EPS:
         at = f"eps {eps:g}: test accuracy"
@@ -190,7 +220,7 @@ def d24(tables: Tables) -> list[Part]:
     near = "the paper gives neither a spread nor epochs; two points allow for these"
     return [
         *(samples.mean(f"train accuracy, {name}", by_seed(runs, "best_train", name, network=name),
-                       low=0.985, resolution=STEP, paper=True) for name in names),
+                       low=PRINTED, resolution=STEP, paper=True) for name in names),
         _paired("train accuracy, ReLU - linear", relu["best_train"], linear["best_train"], low=0,
                 paper=True),
         _paired("test accuracy, ReLU - linear", relu["best_test"], linear["best_test"], low=0,

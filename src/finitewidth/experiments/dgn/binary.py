@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.dgn.curves import curve
-from finitewidth.measures.accuracy import scores_by_replica
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
 
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
@@ -27,32 +27,35 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``histories`` of all four trainings.
-        settings: ``ddof``.
+        settings: ``ddof``; ``trained``, the train accuracy from which a run is trained.
 
     Returns:
-        ``runs``: one row per run with its accuracies and with ``train_loss`` and ``test_loss`` of
+        ``runs``: one row per run with its accuracies (see
+        `finitewidth.measures.accuracy.with_trained`) and with ``train_loss`` and ``test_loss`` of
         the last epoch.
         ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
-        the same epoch).
+        the same epoch), and the columns of `finitewidth.measures.accuracy.train_accuracies`.
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]
     keys = ["regime", "seed"]
-    runs = scores_by_replica(history).merge(last[[*keys, *LOSSES.values()]], on=keys)
+    runs = with_trained(scores_by_replica(history), settings["trained"])
+    runs = runs.merge(last[[*keys, *LOSSES.values()]], on=keys)
     return {
         "runs": runs.drop(columns=["row", "stage", "variant"]),
-        "curves": pd.DataFrame(_curves(history, settings["ddof"])),
+        "curves": pd.DataFrame(_curves(history, runs, settings["ddof"])),
     }
 
 
-def _curves(history: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
+def _curves(history: pd.DataFrame, runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
     for panel, networks, splits in PANELS:
         for series, regimes in networks.items():
             rows = history[history["regime"].isin(regimes)]
             accuracies = list(curve(rows, "test_accuracy", ddof))
+            fitted = train_accuracies(runs[runs["regime"].isin(regimes)])
             for split in splits:
                 for point, accuracy in zip(
                     curve(rows, LOSSES[split], ddof), accuracies, strict=True
                 ):
                     yield {"panel": panel, "series": series, "split": split, **point,
-                           "test_accuracy": accuracy["y"]}  # fmt: skip
+                           "test_accuracy": accuracy["y"], **fitted}  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.experiments.dgn.curves import curve
-from finitewidth.measures.accuracy import scores_by_replica
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
 
 SERIES = {"relu": "ReLU", "galu": "GaLU"}
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
@@ -17,16 +17,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``histories`` of both trainings.
-        settings: ``pixels``, the variant used for random pixels; ``ddof``.
+        settings: ``pixels``, the variant used for random pixels; ``ddof``; ``trained``, the train
+            accuracy from which a run is trained.
 
     Returns:
-        ``runs``: one row per run (see `finitewidth.measures.accuracy.scores_by_replica`) with
+        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`) with
         ``epochs_to_99``, see `epochs_to`.
-        ``curves``: panel, series, x, y, spread, runs, diverged; accuracies are fractions. Diverged
-        runs are counted in ``diverged`` and are excluded from everything else.
+        ``curves``: panel, series, x, y, spread, runs, diverged, and the columns of
+        `finitewidth.measures.accuracy.train_accuracies`; accuracies are fractions. Diverged runs
+        are counted in ``diverged`` and are excluded from the means and spreads.
     """
     history = inputs["histories"]
-    runs = scores_by_replica(history)
+    runs = with_trained(scores_by_replica(history), settings["trained"])
     keys = ["regime", "variant", "seed"]
     runs["epochs_to_99"] = [
         epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])
@@ -34,7 +36,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     ]
     return {
         "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
-        "curves": pd.DataFrame(_curves(history, settings)),
+        "curves": pd.DataFrame(_curves(history, runs, settings)),
     }
 
 
@@ -59,7 +61,9 @@ def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
     return float("nan")
 
 
-def _curves(history: pd.DataFrame, settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _curves(
+    history: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     panels = {
         "mnist": ("original", "train_accuracy"),
         "labels": ("random_labels", "train_accuracy"),
@@ -69,5 +73,6 @@ def _curves(history: pd.DataFrame, settings: Mapping[str, Any]) -> Iterator[dict
     for panel, (variant, column) in panels.items():
         for regime, series in SERIES.items():
             rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
+            own = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
             for point in curve(rows, column, settings["ddof"]):
-                yield {"panel": panel, "series": series, **point}
+                yield {"panel": panel, "series": series, **point, **train_accuracies(own)}

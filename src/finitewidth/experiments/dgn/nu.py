@@ -14,7 +14,12 @@ from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.measures.accuracy import averaged
+from finitewidth.measures.accuracy import (
+    averaged,
+    scores_by_replica,
+    train_accuracies,
+    with_trained,
+)
 
 # panel -> its lines; the last two panels compare one kernel with its initial value
 LINES = {
@@ -23,6 +28,11 @@ LINES = {
     "ka": ("soft-GaLU",),
     "ka_hat": ("soft-GaLU",),
 }
+REGIMES = {
+    "learnt gates": ("flnpf",), "unlearnt gates": ("galu",), "ReLU": ("relu",),
+    "soft-ReLU": ("soft_relu",), "frozen ReLU": ("frnpf_di",),
+    "soft-GaLU": ("soft_galu", "dlnpf"),
+}  # fmt: skip
 AT_START = "value at t = 0"
 
 
@@ -35,14 +45,16 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``, the
-            weights kept during the trainings.
+            weights kept during the trainings; ``histories`` of all four trainings.
         settings: ``classes`` (the first is labelled -1), ``per_class`` (the number of training
-            images of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``.
+            images of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``; ``trained``, the
+            train accuracy from which a run is trained.
 
     Returns:
         ``runs``: panel, series, epoch, seed, nu, condition_number (of the matrix inverted, in
         float64), ridge (in units of the mean eigenvalue), problem (why nu is missing).
-        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of `conditions`.
+        ``curves``: panel, series, x, y, spread, runs, failed, the columns of `conditions`, and
+        those of `finitewidth.measures.accuracy.train_accuracies` of the network after its training.
     """
     x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows = []
@@ -52,7 +64,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
                 row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
                 rows += [row | part for part in _nu(y, kernel, panel)]
     runs = pd.DataFrame(rows)
-    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, settings["ddof"]))}
+    scores = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
+    fitted = {
+        series: train_accuracies(scores[scores["regime"].isin(regimes)])
+        for series, regimes in REGIMES.items()
+    }
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, fitted, settings["ddof"]))}
 
 
 def _kernels(
@@ -96,13 +113,16 @@ def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
     yield row
 
 
-def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
+def _curves(
+    runs: pd.DataFrame, fitted: Mapping[str, Mapping[str, float]], ddof: int
+) -> Iterator[dict[str, Any]]:
     for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
         rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
         points = []
         for epoch, group in rows.groupby("epoch"):
             point = averaged(group["nu"], ddof) | conditions(group)
-            points.append({"panel": panel, "series": series, "x": epoch, **point})
+            place = {"panel": panel, "series": series, "x": epoch}
+            points.append({**place, **point, **fitted[series]})
         yield from points
         if len(LINES[panel]) == 1:
             yield {**points[0], "series": AT_START, "x": None, "spread": None}

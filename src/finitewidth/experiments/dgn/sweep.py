@@ -5,7 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import SELECTIONS, mean_and_spread, scores_by_replica
+from finitewidth.measures.accuracy import (
+    SELECTIONS,
+    mean_and_spread,
+    scores_by_replica,
+    train_accuracies,
+    with_trained,
+)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -13,16 +19,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``histories`` of all three trainings; ``reported``, the printed numbers.
-        settings: ``select``, ``ddof``.
+        settings: ``select``, ``ddof``, ``trained`` (train accuracy from which a run is trained).
 
     Returns:
-        ``runs``: one row per run; ``network`` is the name of its row in ``reported``.
+        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`); ``network`` is
+        the name of its row in ``reported``.
         ``rows``: one row per network with ``best_train_mean`` and ``_spread``,
-        ``<selection>_mean`` and ``_spread`` of the test accuracies, ``reported_train`` and
+        ``<selection>_mean`` and ``_spread`` of the test accuracies, ``train_accuracy_lowest`` and
+        ``trained`` (see `finitewidth.measures.accuracy.train_accuracies`), ``reported_train`` and
         ``reported_test`` (empty if the paper does not have this network). Diverged runs are counted
-        in ``diverged`` and excluded from everything else.
+        in ``diverged`` and are excluded from the means and spreads.
     """
-    runs = scores_by_replica(inputs["histories"])
+    runs = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
     runs.insert(0, "network", [network_name(run) for run in runs.to_dict("records")])
     printed = inputs["reported"]
     printed = printed[printed["artifact"] == "dgn_table4"].set_index(["row", "column"])["value"]
@@ -56,4 +64,6 @@ def _row(
     for column in ("best_train", *SELECTIONS):
         mean, spread = mean_and_spread(sound[column], settings["ddof"])
         row |= {f"{column}_mean": mean, f"{column}_spread": spread}
+    fitted = train_accuracies(runs)  # its mean is that of best_train
+    row |= {name: fitted[name] for name in ("train_accuracy_lowest", "trained")}
     return row | {f"reported_{column}": printed.get((name, column)) for column in ("train", "test")}

@@ -25,7 +25,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per number.
 
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used;
+    ``settings["trained"]`` maps each training to the accuracy from which a run counts as trained.
     """
     data = {key: settings["datasets"][key[1]] for key in TITLES}
-    return text_table(rows, TITLES, data)
+    return text_table(rows, TITLES, data, tuple(settings["trained"].values()))

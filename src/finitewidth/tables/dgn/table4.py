@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.tables.numbers import plain, runs_said, uncertain
+from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
 
 TITLES = {"linear": "deep linear", "relu": "ReLU", "soft_relu": "soft-ReLU"}
@@ -27,7 +28,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network: our accuracies, computed in four ways, and the paper's.
 
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used;
+    ``settings["trained"]`` is the train accuracy from which a run counts as trained.
     """
     lines = []
     for row in rows.to_dict("records"):
@@ -40,12 +42,15 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             line[label] = uncertain(
                 row[f"{column}_mean"], row[f"{column}_spread"] if row["runs"] > 1 else nan, DECIMALS
             )
+        line[OURS["best_train"]] = marked(line[OURS["best_train"]], row["trained"])
         for column in ("train", "test"):
             line[f"paper, {column}"] = plain(row[f"reported_{column}"])
         lines.append(line)
     data = settings["datasets"]["cifar10"]
     title = f"Accuracy on {data}, mean ± standard deviation {runs_said(rows['runs'])}"
-    return Typeset(pd.DataFrame(lines), title, left_out(map(_runs, rows.to_dict("records"))))
+    notes = not_trained(rows["trained"], [settings["trained"]])
+    notes += left_out(map(_runs, rows.to_dict("records")))
+    return Typeset(pd.DataFrame(lines), title, notes)
 
 
 def _runs(row: Mapping[str, Any]) -> tuple[str, int, int]:
