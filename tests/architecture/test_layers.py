@@ -21,6 +21,7 @@ LAYERS = [
     "report",
     "pipeline",
     "library",
+    "cli",
     "__main__",
 ]
 RANK = {

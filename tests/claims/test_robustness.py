@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from finitewidth.__main__ import main
+from finitewidth.cli.main import main
 from finitewidth.claims import job, robustness
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
@@ -61,6 +61,8 @@ def write(folder, preset="quick", identity="i", seeds=SEEDS):
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "Snakefile").touch()  # what tells a project
+    (tmp_path / "workflow/papers").mkdir(parents=True)
     write(tmp_path)
     return tmp_path
 
@@ -118,6 +120,8 @@ def test_a_seed_that_was_not_run_is_named_with_the_command(runs, capsys):
 
 def test_without_any_verdicts_the_command_says_how_to_make_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "Snakefile").touch()  # what tells a project
+    (tmp_path / "workflow/papers").mkdir(parents=True)
     assert main(["robustness", "--preset", "smoke"]) == 1
     assert "snakemake --cores 2 robustness --config preset=smoke seed=0" in capsys.readouterr().err
 
@@ -138,6 +142,8 @@ def test_a_claim_that_one_seed_lacks_is_named(runs, side):
 def test_a_run_judges_the_claims_that_it_is_told(tmp_path, monkeypatch):
     """The job itself, on an empty set of tables: claims without tables cannot be judged."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "Snakefile").touch()  # what tells a project
+    (tmp_path / "workflow/papers").mkdir(parents=True)
     outputs = robustness.files_of("results/quick", "npf")
     Path(outputs["verdicts"]).parent.mkdir(parents=True)
     stamp = {"base_seed": 4, "code": "c", "identity": "i"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.__main__ import _parser
+from finitewidth.cli.main import parser
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +38,6 @@ def test_robustness_runs_every_seed_then_compares_and_reports():
     assert "for seed in 0 4 5; do" in said
     assert re.search(r"snakemake --cores \d+ robustness --config preset=smoke seed=\$seed ", said)
     calls = [shlex.split(line) for line in re.findall(r"-m finitewidth (.*)", said)]
-    compared, reported = (_parser().parse_args(words) for words in calls)
+    compared, reported = (parser().parse_args(words) for words in calls)
     assert (compared.command, compared.preset, compared.seeds) == ("robustness", "smoke", [4, 5])
     assert (reported.command, reported.preset, reported.seed) == ("report", "smoke", 0)

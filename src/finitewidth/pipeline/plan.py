@@ -385,6 +385,7 @@ class Plan:
             "footer": self.footer(entry.artifact), "module": entry.module,
             "file": self.jobs.outputs(entry.artifact)["csv"],
             "inputs": {read.reference: list(read.files) for read in reads},
+            "drawn": {"settings": self.params(entry.artifact), "mark": self.mark(entry.artifact)},
         }  # fmt: skip
 
     def package_files(self) -> list[str]:

@@ -1,7 +1,8 @@
 """Frictionless data packages: what every column of every data file of a paper means.
 
 A package follows the Data Package and Table Schema specifications, version 1
-(https://specs.frictionlessdata.io). Two properties are our own: a column's ``unit`` and ``source``.
+(https://specs.frictionlessdata.io). Three properties are our own: a
+column's ``unit`` and ``source``, and ``drawn`` of a resource.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,8 @@ def package(
         title: title of the paper.
         preset: of the run.
         resources: of each artifact ``artifact``, ``title``, ``footer``, ``file`` (the data file),
-            ``module`` (the renderer) and ``inputs`` (the reference of a table -> its file).
+            ``module`` (the renderer), ``inputs`` (the reference of a table -> its files) and
+            ``drawn`` (the renderer's settings and the mark of a figure).
     """
     return {
         "profile": "tabular-data-package",
@@ -52,7 +54,7 @@ def package(
 
 def _resource(
     folder: Path, artifact: str, title: str, footer: str, file: str, module: str,
-    inputs: Mapping[str, Sequence[str]],
+    inputs: Mapping[str, Sequence[str]], drawn: Mapping[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     path = Path(file)
     fields = import_module(module).FIELDS
@@ -69,6 +71,8 @@ def _resource(
         "bytes": path.stat().st_size,
         "hash": f"sha256:{result_files.file_digest(path)}",
         "sources": [{"title": reference} for reference in inputs],
+        # our own: with what the file is drawn again, see `finitewidth redraw`
+        "drawn": {**drawn, "footer": footer},
         "schema": {
             "fields": [_field(name, field, sources, module) for name, field in fields.items()],
             "missingValues": [MISSING],

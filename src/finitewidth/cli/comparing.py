@@ -1,0 +1,119 @@
+"""``finitewidth compare``: which verdicts and numbers of two runs differ, in their errors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import PRESETS, results_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBER = ["artifact", "quantity", "row", "column"]
+PART = ["claim", "part"]
+LEAST = 3.0  # standard errors
+
+
+def folder_of(run: str) -> Path:
+    """Return the results folder of a run.
+
+    Args:
+        run: a preset, ``<preset>-seed<k>``, or a folder of results, also of another clone.
+
+    Raises:
+        ConfigError: there are no verdicts.
+    """
+    preset = run.partition("-seed")[0]
+    folder = Path(results_folder(preset).replace(preset, run)) if preset in PRESETS else Path(run)
+    if not list((folder / "claims").glob("*_verdicts.csv")):
+        raise ConfigError(
+            f"{run}: {folder}/claims has no verdicts; make them with `finitewidth run`, or name "
+            "another preset or folder of results"
+        )
+    return folder
+
+
+def read_claims(folder: Path, kind: str) -> "pd.DataFrame":
+    """Return the verdicts, the parts or the numbers of all papers of a run."""
+    import pandas as pd
+
+    from finitewidth.common import result_files
+
+    files = sorted((folder / "claims").glob(f"*_{kind}.csv"))
+    return pd.concat([result_files.read_table(file) for file in files], ignore_index=True)
+
+
+def verdicts(one: Path, other: Path) -> "pd.DataFrame":
+    """Return the claims whose verdicts differ: ``claim``, ``one``, ``other``."""
+    both = read_claims(one, "verdicts")[["claim", "verdict"]].merge(
+        read_claims(other, "verdicts")[["claim", "verdict"]],
+        on="claim", how="outer", suffixes=("_one", "_other"),
+    )  # fmt: skip
+    both = both.fillna("not judged")
+    changed = both[both["verdict_one"] != both["verdict_other"]]
+    return changed.rename(columns={"verdict_one": "one", "verdict_other": "other"})
+
+
+def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
+    """Return values that differ by ``least`` combined standard errors or more, largest first.
+
+    Values are the statistics of claims and our counterparts of printed numbers. Where both are
+    exact, any difference beyond rounding counts, and ``errors`` is infinite.
+
+    Returns:
+        The columns ``what``, ``one``, ``other`` and ``errors`` (the difference in standard errors).
+    """
+    import numpy as np
+    import pandas as pd
+
+    found = []
+    for kind, keys, value in (("parts", PART, "value"), ("numbers", NUMBER, "ours")):
+        first, second = (_values(folder, kind, keys, value) for folder in (one, other))
+        both = first.merge(second, on=keys, suffixes=("_one", "_other"))
+        found.append(pd.DataFrame({
+            "what": both[keys].astype(str).agg("/".join, axis=1),
+            "one": both["value_one"], "other": both["value_other"],
+            "error": np.hypot(both["error_one"], both["error_other"]),
+        }))  # fmt: skip
+    table = pd.concat(found, ignore_index=True).dropna(subset=["one", "other"])
+    difference = (table["other"] - table["one"]).abs()
+    rounding = 1e-9 * np.maximum(table["one"].abs(), table["other"].abs())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        table["errors"] = np.where(difference <= rounding, 0, difference / table.pop("error"))
+    kept = table[table["errors"] >= least]
+    return kept.sort_values("errors", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _values(folder: Path, kind: str, keys: list[str], value: str) -> "pd.DataFrame":
+    """The keys, the value and its standard error, 0 where it has none."""
+    import pandas as pd
+
+    rows = read_claims(folder, kind)
+    found = rows[keys].copy()
+    found["value"] = pd.to_numeric(rows[value], errors="coerce").astype(float)
+    found["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
+    return found
+
+
+def compared(runs: Sequence[str], least: float, rows: int) -> str:
+    """Return the comparison of two runs as text.
+
+    Args:
+        runs: two runs, as for `folder_of`.
+        least: in standard errors, see `numbers`.
+        rows: how many numbers are shown.
+
+    Raises:
+        ConfigError: a run has no verdicts.
+    """
+    one, other = map(folder_of, runs)
+    changed, table = verdicts(one, other), numbers(one, other, least)
+    lines = [f"{len(changed)} verdicts differ between {runs[0]} and {runs[1]}."]
+    lines += [f"  {row.claim}: {row.one} -> {row.other}" for row in changed.itertuples()]
+    lines += [f"{len(table)} numbers differ by {least:g} standard errors or more."]
+    for row in table.head(rows).itertuples():
+        lines.append(f"  {row.errors:8.3g}  {row.one:.5g} -> {row.other:.5g}  {row.what}")
+    if len(table) > rows:
+        lines.append(f"  and {len(table) - rows} more; --rows shows more of them")
+    return "\n".join(lines)

@@ -1,0 +1,63 @@
+"""The project folder that a command works in."""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.common.errors import ConfigError
+
+MARKS = ("Snakefile", "workflow/papers")
+NEAREST = 3  # names that are suggested
+
+
+def find_project(start: Path, given: Path | None = None) -> Path:
+    """Return the folder of the project.
+
+    Args:
+        start: the current folder; it and all folders above it are searched.
+        given: the folder that the user names; None to search.
+
+    Raises:
+        ConfigError: there is no project.
+    """
+    if given is not None:
+        if not _is_project(given):
+            raise ConfigError(f"--project {given}: this folder has no {' and '.join(MARKS)}; name "
+                              "the top folder of a clone of finitewidth")  # fmt: skip
+        return given.resolve()
+    for folder in (start.resolve(), *start.resolve().parents):
+        if _is_project(folder):
+            return folder
+    raise ConfigError(f"{start} is not in a clone of finitewidth; go to one, or name it with "
+                      "--project DIR")  # fmt: skip
+
+
+def _is_project(folder: Path) -> bool:
+    return all((folder / mark).exists() for mark in MARKS)
+
+
+def checked_targets(names: Sequence[str]) -> list[str]:
+    """Return names of artifacts, papers, experiments and other targets that can be made.
+
+    Files below ``results`` are left to Snakemake. The current folder is the project.
+
+    Raises:
+        ConfigError: a name is unknown, with the nearest names; or an artifact is only planned.
+    """
+    papers = read_papers()
+    artifacts = {entry.artifact: entry for entry in artifacts_of(papers)}
+    experiments = {experiment.name for paper in papers for experiment in paper.experiments}
+    known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report", "plan",
+             "errata", "datapackages", "robustness"}  # fmt: skip
+    for name in names:
+        if "/" in name:
+            continue
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=NEAREST, cutoff=0.6)
+            hint = f"did you mean {' or '.join(near)}?" if near else "finitewidth list shows all"
+            raise ConfigError(f"{name!r} is no artifact, paper or experiment; {hint}")
+        if name in artifacts and not artifacts[name].done:
+            raise ConfigError(f"{name} is planned ({artifacts[name].title}); there is no rule that "
+                              "makes it yet")  # fmt: skip
+    return list(names)

@@ -1,0 +1,184 @@
+"""The command line: from any folder, with messages that name the remedy."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import finitewidth as fw
+from finitewidth.cli import comparing, running
+from finitewidth.cli.main import COMMANDS, main, parser
+from finitewidth.cli.project import checked_targets, find_project
+from finitewidth.common.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("folder", [ROOT, ROOT / "src/finitewidth", ROOT / "docs"])
+def test_a_command_works_in_every_folder_of_the_project(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert main(["list", "--paper", "npf"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("npf_table1 ")
+    assert len(lines) > 10
+
+
+def test_a_project_may_be_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["list"]) == 1
+    assert "--project DIR" in capsys.readouterr().err
+    assert main(["--project", str(ROOT), "list", "--paper", "thesis"]) == 0
+    assert "thesis_fig2_4" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match="no Snakefile and workflow/papers"):
+        find_project(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("npf_fgi3", "npf_fig3"), ("collaps", "collapse"), ("trust_figure3", "trust_fig3")],
+)
+def test_an_unknown_target_gets_the_nearest_names(name, near, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["run", name]) == 1
+    said = capsys.readouterr().err
+    assert f"{name!r} is no artifact" in said
+    assert near in said
+
+
+def test_a_planned_artifact_is_called_planned(tmp_path, monkeypatch):
+    (tmp_path / "workflow/papers").mkdir(parents=True)
+    text = "paper: npf\norder: 1\ntitle: T\nartifacts:\n  npf_fig1: {title: Later}\n"
+    (tmp_path / "workflow/papers/npf.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="npf_fig1 is planned"):
+        checked_targets(["npf_fig1"])
+
+
+def test_run_prints_the_command_that_it_uses(monkeypatch, capsys):
+    called = []
+    monkeypatch.setattr(
+        running.subprocess, "run",
+        lambda words, check: called.append(words) or subprocess.CompletedProcess(words, 3),
+    )  # fmt: skip
+    monkeypatch.chdir(ROOT)
+    words = ["run", "npf_fig3", "--cores", "3", "-n", "--preset", "smoke", "--seed", "2"]
+    assert main([*words, "--config", "npf={nu: {runs: 2}}", "--", "--keep-incomplete"]) == 3
+    line = capsys.readouterr().out.strip()
+    assert line == ("snakemake --cores 3 npf_fig3 --dry-run --keep-incomplete --config "
+                    "preset=smoke seed=2 'npf={nu: {runs: 2}}'")  # fmt: skip
+    assert called[0][:3] == [sys.executable, "-m", "snakemake"]
+
+
+def test_every_command_has_a_function():
+    commands = next(a for a in parser()._actions if a.dest == "command")
+    assert set(commands.choices) == set(COMMANDS)
+    for command in commands.choices.values():
+        assert command.format_help()
+
+
+def test_a_closed_pipe_is_no_error():
+    done = subprocess.run(
+        f"{sys.executable} -m finitewidth list | head -1", shell=True, cwd=ROOT, text=True,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("npf_table1")
+    assert done.stderr == ""
+
+
+def test_the_kernel_of_a_network_is_that_of_the_library(capsys):
+    assert main(["ntk", "--widths", "10,50,50,2", "--sigma-w2", "2", "--csv"]) == 0
+    lines = dict(line.split(",", 1) for line in capsys.readouterr().out.splitlines())
+    answer = fw.trust(fw.network([10, 50, 50, 2], sigma_w2=2.0))
+    assert float(lines["dispersion"]) == pytest.approx(answer.dispersion)
+    assert lines["phase"] == "critical"
+    with pytest.raises(SystemExit):
+        main(["ntk", "--widths", "ten", "--sigma-w2", "2"])
+    assert "list of widths like" in capsys.readouterr().err
+    assert main(["ntk", "--widths", "10", "--sigma-w2", "2"]) == 1
+
+
+def test_completion_knows_the_commands(capsys):
+    assert main(["completion", "bash"]) == 0
+    assert "compare" in capsys.readouterr().out
+
+
+# --- compare ---
+
+
+def write_claims(folder, verdict="supported", value=1.0, ours=90.0):
+    """The verdict, one part and one number of a made-up run."""
+    claims = folder / "claims"
+    claims.mkdir(parents=True)
+    for kind, row in {
+        "verdicts": {"claim": "X1", "verdict": verdict},
+        "parts": {"claim": "X1", "part": "slope", "value": value, "standard_error": 0.3},
+        "numbers": {"artifact": "a", "quantity": "q", "row": "r", "column": "c", "ours": ours,
+                    "standard_error": 0.0},
+    }.items():  # fmt: skip
+        pd.DataFrame([row]).to_csv(claims / f"npf_{kind}.csv", index=False)
+    return folder
+
+
+def test_runs_differ_by_their_errors(tmp_path):
+    one = write_claims(tmp_path / "one")
+    other = write_claims(tmp_path / "other", "inconclusive", value=1.0 + 4 * 0.3 * 2**0.5, ours=91)
+    changed = comparing.verdicts(one, other)
+    assert changed.to_dict("records") == [
+        {"claim": "X1", "one": "supported", "other": "inconclusive"}
+    ]
+    found = comparing.numbers(one, other, least=3.9)
+    assert list(found["what"]) == ["a/q/r/c", "X1/slope"]
+    assert found["errors"].iloc[0] == float("inf")
+    assert found["errors"].iloc[1] == pytest.approx(4)
+    assert list(comparing.numbers(one, other, least=4.1)["what"]) == ["a/q/r/c"]
+
+
+def test_equal_runs_do_not_differ(tmp_path):
+    one, other = (write_claims(tmp_path / name) for name in ("one", "other"))
+    text = comparing.compared([str(one), str(other)], 3, 5)
+    assert text.startswith("0 verdicts differ")
+    assert "0 numbers differ" in text
+
+
+def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["compare", str(tmp_path), "quick"]) == 1
+    assert "has no verdicts; make them with" in capsys.readouterr().err
+
+
+# --- redraw ---
+
+
+def test_a_figure_is_redrawn_from_its_file_and_its_package(tmp_path, monkeypatch, capsys):
+    from finitewidth.common import fields
+    from finitewidth.figures.thesis import fig2_4 as renderer
+
+    folder = tmp_path / "thesis/figures"
+    folder.mkdir(parents=True)
+    file = folder / "thesis_fig2_4.csv"
+    monkeypatch.chdir(ROOT)
+    assert main(["redraw", str(file), "--to", str(tmp_path / "out.png")]) == 1
+    assert "datapackage.json does not describe" in capsys.readouterr().err
+    drawn = {"settings": {}, "mark": "", "footer": "preset quick"}
+    resources = [{"name": "thesis_fig2_4", "drawn": drawn}]
+    (tmp_path / "thesis/datapackage.json").write_text(json.dumps({"resources": resources}))
+    assert main(["redraw", str(file), "--to", str(tmp_path / "out.png")]) == 1
+    assert "thesis_fig2_4.csv is missing" in capsys.readouterr().err
+    assert main(["redraw", str(file), "--to", str(tmp_path / "out.doc")]) == 1
+    assert "the suffix must be one of" in capsys.readouterr().err
+    rows = pd.DataFrame({
+        name: ["none" if field.type == "string" else 1] for name, field in renderer.FIELDS.items()
+    })  # fmt: skip
+    monkeypatch.setattr(renderer, "draw", lambda rows, settings: _empty())
+    fields.write(file, rows, renderer.FIELDS)
+    assert main(["redraw", str(file), "--to", str(tmp_path / "out.png")]) == 0
+    assert (tmp_path / "out.png").stat().st_size > 0
+
+
+def _empty():
+    from finitewidth.figures import style
+
+    return style.empty(height=1)
