@@ -111,7 +111,8 @@ def binary_history(regimes=BINARY):
 @pytest.mark.parametrize("soft_galu", ["soft_galu", "dlnpf"])
 def test_fig7_puts_every_network_where_it_belongs(soft_galu):
     regimes = tuple(soft_galu if r == "soft_galu" else r for r in BINARY)
-    tables = binary.measure({"histories": binary_history(regimes)}, TWO_DIGITS)
+    inputs = {"histories": binary_history(regimes), "data": digits()}
+    tables = binary.measure(inputs, TWO_DIGITS | {"classes": [4, 7], "test": None})
     curves = tables["curves"].set_index(["panel", "series", "split", "x"])["y"]
     assert curves["test", "soft-GaLU", "test", 2] == pytest.approx(0.21)
     assert curves["adaptable", "frozen ReLU", "test", 2] == pytest.approx(0.31)
@@ -121,6 +122,16 @@ def test_fig7_puts_every_network_where_it_belongs(soft_galu):
     assert len(curves) == 2 * (4 + 4 + 4 + 4)
     assert len(tables["runs"]) == 12
     assert tables["runs"].set_index(["regime", "seed"]).loc[("relu", 1), "test_loss"] == 0.02
+
+
+def test_test_images_are_counted_as_a_training_chooses_them():
+    data = digits()
+    labels = data.test_labels
+    two = {"classes": [4, 7], "test": None}
+    assert binary.count_test_images(data, two) == int(((labels == 4) | (labels == 7)).sum())
+    assert binary.count_test_images(data, {"classes": None, "test": 50}) == 50
+    few = binary.count_test_images(data, two | {"test": 50})
+    assert 8 <= few <= 12  # of ten classes two, exact to one image per class
 
 
 def networks(replicas, parts, epochs=(0, 2), width=6, seed=1):

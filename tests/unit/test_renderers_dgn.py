@@ -1,66 +1,186 @@
 """Renderers of dgn's trained networks draw the rows that they are given."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from tests import artwork
 
-from finitewidth.figures.dgn import fig5, fig7, fig8
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.dgn import fig5, fig6, fig7, fig8, gates
 
-CIFAR = {"datasets": {"cifar10": "CIFAR-10"}}
+EPOCHS = 12
 
 
-def curve(panel, series, split=None, level=0.5):
+def curve(panel, series, split=None, level=0.5, **over):
+    """A curve that falls from ``level`` by half."""
     return pd.DataFrame(
-        {"panel": panel, "series": series, "split": split, "x": [1, 2], "y": [level, level / 2],
-         "spread": 0.01, "runs": 3, "diverged": 0, "test_accuracy": 0.975, "ridged": 0}
+        {"panel": panel, "series": series, "split": split, "x": range(1, EPOCHS + 1),
+         "y": np.linspace(level, level / 2, EPOCHS), "spread": 0.01, "runs": 3, "diverged": 0,
+         "failed": 0, "test_accuracy": 0.975, "ridged": 0, "trained": 1, **over}
     )  # fmt: skip
 
 
-def lines_of(axis):
-    return {line.get_label(): line for line in axis.get_lines()}
+def printed(*rows):
+    """Numbers of the paper's text: quantity, row, column, value."""
+    table = pd.DataFrame(rows, columns=["quantity", "row", "column", "value"])
+    return table.assign(artifact="dgn_text")
+
+
+def drawn(module, tables, settings=None):
+    """The figure, after its rows were checked."""
+    style.apply()
+    rows = fields.checked(module.select(tables, settings or {}), module.FIELDS)
+    return module.draw(rows, settings or {})
+
+
+def curves_of(axis):
+    """Label -> line of each curve with error bars."""
+    return {bar.get_label(): bar[0] for bar in axis.containers}
+
+
+def texts(legend):
+    return [text.get_text() for text in legend.get_texts()]
+
+
+PAPER = printed(
+    ("test_accuracy", "mnist", "relu", 98.5), ("test_accuracy", "mnist", "galu", 96.5),
+    ("train_accuracy", "mnist", "all", 100), ("test_accuracy", "cifar10", "relu", 72),
+)  # fmt: skip
+
+
+def images(**over):
+    return pd.concat([curve(p, s, level=0.9, **over) for p in fig5.PANELS for s in fig5.SERIES])
 
 
 @pytest.mark.parametrize(
     ("pixels", "title"),
-    [("random_pixels", "Random pixels"), ("permuted_pixels", "Pixels permuted")],
+    [("random_pixels", "random pixels"), ("permuted_pixels", "pixels permuted")],
 )
 def test_fig5_draws_both_networks_in_every_panel(pixels, title):
-    rows = pd.concat([curve(p, s, level=0.9) for p in fig5.PANELS for s in fig5.SERIES])
-    settings = {"pixels": pixels}
-    figure = fig5.draw(fig5.select({"curves": rows}, settings), settings)
-    assert figure.axes[2].get_title() == title
-    assert [sorted(lines_of(axis)) for axis in figure.axes] == [["GaLU", "ReLU"]] * 4
-    assert lines_of(figure.axes[3])["ReLU"].get_ydata().tolist() == [0.9, 0.45]
-    assert figure.axes[3].get_ylabel() == "test accuracy"
+    figure = drawn(fig5, {"curves": images(), "reported": PAPER}, {"pixels": pixels})
+    assert artwork.faults(figure) == []
+    assert figure.axes[2].get_title(loc="left").endswith(title)
+    for axis in figure.axes:
+        assert {"ReLU", "GaLU"} <= set(curves_of(axis))
+    ends = curves_of(figure.axes[3])["ReLU"].get_ydata()[[0, -1]]
+    assert ends.tolist() == pytest.approx([0.9, 0.45])
+    assert figure.axes[3].get_ylabel() == "test accuracy (%)"
 
 
-def test_fig7_dots_test_errors_where_both_are_shown_and_names_accuracies():
+def test_fig5_puts_the_papers_numbers_beside_the_curves():
+    figure = drawn(fig5, {"curves": images(), "reported": PAPER}, {"pixels": "random_pixels"})
+    paper = [
+        {label: line.get_xydata().tolist()[0] for label, line in curves_of(axis).items()
+         if label.startswith("paper")} for axis in figure.axes
+    ]  # fmt: skip
+    beside = fig5.BESIDE * EPOCHS
+    assert paper[0] == {"paper (MNIST)": [beside, 1.0]}
+    assert paper[1:3] == [{}, {}]
+    assert paper[3] == {"paper (MNIST), ReLU": [beside, 0.985],
+                        "paper (MNIST), GaLU": [beside, 0.965]}  # fmt: skip
+    (legend,) = figure.legends
+    assert legend.get_title().get_text() == "mean and standard deviation, 3 runs"
+    without = drawn(fig5, {"curves": images(), "reported": printed()}, {"pixels": "random_pixels"})
+    assert texts(without.legends[0]) == ["ReLU", "GaLU"]
+
+
+def test_fig5_says_which_networks_are_not_trained():
+    rows = images()
+    rows.loc[(rows["panel"] == "labels") & (rows["series"] == "ReLU"), "trained"] = 0
+    figure = drawn(fig5, {"curves": rows, "reported": PAPER}, {"pixels": "random_pixels"})
+    said = [[text.get_text() for text in axis.texts] for axis in figure.axes]
+    assert said == [[], ["not trained: ReLU"], [], []]
+    unknown = drawn(fig5, {"curves": rows.drop(columns="trained"), "reported": PAPER},
+                    {"pixels": "random_pixels"})  # fmt: skip
+    assert not any(axis.texts for axis in unknown.axes)
+
+
+def test_fig6_draws_mean_and_bars():
+    nu = curve("nu", "nu", level=9.0)
+    figure = drawn(fig6, {"nu": nu})
+    assert artwork.faults(figure) == []
+    assert len(figure.axes[0].containers) == 1
+    np.testing.assert_allclose(figure.axes[0].containers[0][0].get_ydata(), nu["y"])
+
+
+def digits(**over):
     splits = {"train": ("train",), "test": ("test",)}
-    rows = pd.concat(
+    return pd.concat(
         [
-            curve(panel, series, split)
+            curve(panel, series, split, level=0.5 if split == "train" else 0.8, **over)
             for panel, (_, names) in fig7.PANELS.items()
             for series in names
             for split in splits.get(panel, ("train", "test"))
         ]
     )
-    figure = fig7.draw(fig7.select({"curves": rows}, {}), {})
-    assert {line.get_linestyle() for line in figure.axes[0].get_lines()} == {"-"}
-    legend = [text.get_text() for text in figure.axes[2].get_legend().get_texts()]
-    assert legend == ["learnt gates (97.5% right)", "unlearnt gates (97.5% right)", "train", "test"]
-    drawn = [line for line in figure.axes[2].get_lines() if len(line.get_xdata())]
-    assert sorted(line.get_linestyle() for line in drawn) == ["-", "-", ":", ":"]
 
 
-def test_fig8_draws_curves_and_the_first_value():
+def test_fig7_dots_test_errors_and_says_of_how_many_images_the_accuracies_are():
+    figure = drawn(fig7, {"curves": digits(test_images=72)})
+    assert artwork.faults(figure) == []
+    kinds = [{str(bar[0].get_linestyle()) for bar in axis.containers} for axis in figure.axes]
+    assert [len(kind) for kind in kinds] == [1, 1, 2, 2]
+    assert kinds[0] != kinds[1]
+    legend = figure.axes[2].get_legend()
+    assert texts(legend) == ["learnt gates: 97.5 %", "unlearnt gates: 97.5 %"]
+    assert legend.get_title().get_text() == "test images right (of 72)"
+    assert texts(figure.axes[0].get_legend()) == list(fig7.FOUR)
+    unknown = drawn(fig7, {"curves": digits()}).axes[2].get_legend()
+    assert unknown.get_title().get_text() == "test images right"
+
+
+def test_fig7_says_which_networks_are_not_trained_and_how_many_runs_there_are():
+    rows = digits()
+    bad = rows["series"] == "unlearnt gates"
+    rows.loc[bad, ["trained", "runs", "diverged"]] = [0, 2, 1]
+    figure = drawn(fig7, {"curves": rows})
+    assert texts(figure.axes[2].get_legend()) == [
+        "learnt gates: 97.5 %", "unlearnt gates, not trained: 97.5 %",
+    ]  # fmt: skip
+    title = figure.legends[0].get_title().get_text()
+    assert title == "mean and standard deviation, 3 runs (unlearnt gates: 2)"
+
+
+def kernels():
     soft = ("soft-GaLU", fig8.AT_START)
     series = {"gates": ("learnt gates", "unlearnt gates"),
               "adaptable": ("ReLU", "soft-ReLU", "frozen ReLU"),
               "ka": soft, "ka_hat": soft}  # fmt: skip
-    rows = pd.concat([curve(p, s) for p, names in series.items() for s in names])
-    figure = fig8.draw(fig8.select({"curves": rows}, {}), {})
+    rows = pd.concat([curve(p, s) for p, names in series.items() for s in names], ignore_index=True)
+    first = rows["series"] == fig8.AT_START
+    return rows[~first | (rows["x"] == 1)].assign(x=rows["x"].where(~first))
+
+
+def test_fig8_draws_curves_and_the_first_value():
+    figure = drawn(fig8, {"curves": kernels()})
+    assert artwork.faults(figure) == []
     assert [len(axis.containers) for axis in figure.axes] == [2, 3, 1, 1]
-    assert lines_of(figure.axes[2])[fig8.AT_START].get_ydata()[0] == 0.5
+    (first,) = [line for line in figure.axes[2].lines if line.get_label() == fig8.AT_START]
+    assert first.get_ydata()[0] == 0.5
     assert all(axis.get_yscale() == "log" for axis in figure.axes)
+    assert len(texts(figure.legends[0])) == 7
+
+
+def test_fig8_says_how_many_kernels_needed_a_ridge_and_which_networks_are_not_trained():
+    rows = kernels()
     rows.loc[rows["panel"] == "ka", "ridged"] = 1
-    texts = [[t.get_text() for t in axis.texts] for axis in fig8.draw(rows, {}).axes]
-    assert texts == [[], [], ["4 of 12 kernels: with a ridge"], []]
+    rows.loc[rows["series"] == "soft-ReLU", "trained"] = 0
+    figure = drawn(fig8, {"curves": rows})
+    said = [[text.get_text() for text in axis.texts] for axis in figure.axes]
+    assert said == [[], [], [f"{EPOCHS} of {3 * EPOCHS} kernels: with a ridge"], []]
+    assert "soft-ReLU, not trained" in texts(figure.legends[0])
+
+
+def test_curves_have_a_mark_at_different_places_and_a_bar_at_both_ends():
+    rows = curve("train", "ReLU").rename(columns={"x": "epoch", "spread": "standard_deviation"})
+    _, axes = style.subplots(1, 2, height=2)
+    for axis, place in zip(axes, (0, 0.5), strict=True):
+        gates.curve(axis, rows, "y", "ReLU", place)
+    lines = [axis.containers[0][0] for axis in axes]
+    assert lines[0].get_markevery() != lines[1].get_markevery()
+    for axis in axes:
+        segments = axis.containers[0][2][0].get_segments()
+        bars = [end[0, 0] for end in segments if len(end) and np.isfinite(end).all()]
+        assert (bars[0], bars[-1]) == (1, EPOCHS)
+        assert len(bars) < EPOCHS

@@ -181,7 +181,7 @@ def same_limits(axes: Iterable[Axes]) -> None:
 
 
 def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
-    """Add a legend of the depths to the right of all panels, and one of the lines below.
+    """Add a legend of the depths to the right of all panels, and one of the lines above.
 
     Args:
         figure: with its panels.
@@ -204,10 +204,10 @@ def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | Non
         line = {"color": style.GREY, "linestyle": LINES[dynamics], "label": label}
         if any(len(rows) for rows in own.values()):
             lines.append(Line2D([], [], **line))
-    figure.legend(handles=lines, loc="outside lower center", ncols=len(lines), handlelength=2.4)
+    figure.legend(handles=lines, loc="outside upper center", ncols=len(lines), handlelength=2.4)
 
 
-def runs_of(rows: pd.DataFrame) -> str:
+def runs_of(rows: pd.DataFrame, by: str = "depth") -> str:
     """Return the number of runs in words.
 
     The text is ``10 runs``, or ``10 runs ($d$ = 20: 7)`` if the curve of depth 20 averages fewer,
@@ -216,19 +216,21 @@ def runs_of(rows: pd.DataFrame) -> str:
     has none if none of its runs stayed finite.
 
     Args:
-        rows: depth, runs, diverged.
+        rows: ``by``, runs, diverged.
+        by: the column that tells the curves apart.
     """
     if rows.empty:
         return "no run"
     fewest, most = int(rows["runs"].min()), int(rows["runs"].max())
     drawn = int((rows["runs"] + rows["diverged"]).max())
-    few = rows[rows["runs"] < most].groupby("depth")["runs"].min()
+    few = rows[rows["runs"] < most].groupby(by)["runs"].min()
     many = len(few) > NAMED
     words = f"{fewest} to {most}" if many else str(most)
     words += f" of {drawn}" * (most < drawn) + (" run" if words == "1" == str(drawn) else " runs")
     if many or few.empty:
         return words
-    return f"{words} ({', '.join(f'$d$ = {depth:g}: {runs:g}' for depth, runs in few.items())})"
+    name = "$d$ = {:g}" if by == "depth" else "{}"
+    return f"{words} ({', '.join(f'{name.format(key)}: {runs:g}' for key, runs in few.items())})"
 
 
 def width_of(rows: pd.DataFrame) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.data.select import binary, stratified_subset
+from finitewidth.data.store import Dataset
 from finitewidth.experiments.dgn.curves import curve
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
 
@@ -26,15 +28,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """Mean squared errors of all networks over epochs.
 
     Args:
-        inputs: ``histories`` of all four trainings.
-        settings: ``ddof``; ``trained``, the train accuracy from which a run is trained.
+        inputs: ``histories`` of all four trainings; ``data``, the dataset.
+        settings: ``ddof``; ``trained``, the train accuracy from which a run is trained; ``classes``
+            and ``test``, which choose the test images.
 
     Returns:
         ``runs``: one row per run with its accuracies (see
         `finitewidth.measures.accuracy.with_trained`) and with ``train_loss`` and ``test_loss`` of
         the last epoch.
         ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
-        the same epoch), and the columns of `finitewidth.measures.accuracy.train_accuracies`.
+        the same epoch), test_images (their number), and the columns of
+        `finitewidth.measures.accuracy.train_accuracies`.
     """
     history = inputs["histories"]
     last = history[history["epoch"] == history["epoch"].max()]
@@ -43,8 +47,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     runs = runs.merge(last[[*keys, *LOSSES.values()]], on=keys)
     return {
         "runs": runs.drop(columns=["row", "stage", "variant"]),
-        "curves": pd.DataFrame(_curves(history, runs, settings["ddof"])),
+        "curves": pd.DataFrame(_curves(history, runs, settings["ddof"])).assign(
+            test_images=count_test_images(inputs["data"], settings)
+        ),
     }
+
+
+def count_test_images(data: Dataset, settings: Mapping[str, Any]) -> int:
+    """Number of test images of a training, of all classes or of two.
+
+    Args:
+        data: the dataset of the training.
+        settings: ``test`` and ``classes``, see `finitewidth.training.run.DataChoice`.
+    """
+    subset = stratified_subset(data, None, settings["test"], ("subset", data.name))
+    chosen = subset if settings["classes"] is None else binary(subset, *settings["classes"])
+    return len(chosen.test_labels)
 
 
 def _curves(history: pd.DataFrame, runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:

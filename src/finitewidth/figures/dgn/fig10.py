@@ -161,5 +161,5 @@ def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
                       color=style.GREY, markeredgewidth=0.9,
                       label=f"paper: {printed.iloc[0]:g} after a step")  # fmt: skip
         handles.append(mark)
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles),
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
                   handlelength=2.4)  # fmt: skip

@@ -52,5 +52,5 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.xaxis.set_major_locator(FixedLocator(own["depth"].unique()))
         axis.set_ylabel(label)
     axes[1].set_xlabel("depth $d$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

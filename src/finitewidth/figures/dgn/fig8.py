@@ -6,9 +6,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
+from finitewidth.figures.dgn import gates
 from finitewidth.figures.npf.nu_panel import note_ridges
-from finitewidth.figures.style import COLOURS, panels
 
 PANELS = {
     "gates": (r"$\hat{K}_t$: gates learnt or not", r"$y^\top \hat{K}_t^{-1} y$"),
@@ -16,40 +19,59 @@ PANELS = {
     "ka": (r"$K^a_t$ of soft-GaLU", r"$y^\top (K^a_t)^{-1} y$"),
     "ka_hat": (r"$\hat{K}^a_t$ of soft-GaLU", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
 }
-SERIES = {
-    "learnt gates": (3, "-"),
-    "unlearnt gates": (1, "--"),
-    "ReLU": (0, "-"),
-    "soft-ReLU": (3, ":"),
-    "frozen ReLU": (5, "--"),
-    "soft-GaLU": (2, "-"),
-}
+LINES = {"unlearnt gates": "--", "frozen ReLU": "--", "soft-ReLU": (0, (1, 1.2))}
 AT_START = "value at t = 0"
+FIELDS = {
+    "panel": fields.text("kernel and networks: gates, adaptable, ka or ka_hat"),
+    "series": fields.text("the network, or the value at t = 0"),
+    "epoch": fields.number("epoch of the training; missing for the value at t = 0", "epoch"),
+    "nu": fields.number("mean over runs of the energy of the labels in the inverse kernel"),
+    "standard_deviation": fields.number("standard deviation over runs; missing for the value at "
+                                        "t = 0"),
+    "runs": fields.integer("number of runs with a value"),
+    "failed": fields.integer("number of runs without a value"),
+    "ridged": fields.integer("number of runs whose kernel could only be inverted with a ridge"),
+    "trained": gates.TRAINED,
+}  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``curves``."""
-    return tables["curves"]
+    named = {"x": "epoch", "y": "nu", "spread": "standard_deviation"}
+    return tables["curves"].rename(columns=named).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw four panels with mean and spread over runs, on a logarithmic scale."""
-    figure, axes = panels(4, [title for title, _ in PANELS.values()])
-    for axis, (panel, (_, label)) in zip(axes, PANELS.items(), strict=True):
-        _panel(axis, rows[rows["panel"] == panel])
-        note_ridges(axis, rows[(rows["panel"] == panel) & rows["x"].notna()])
-        axis.set(xlabel="epoch", ylabel=label, yscale="log")
-        axis.legend()
+    """Draw four panels with mean and standard deviation over runs, on a logarithmic scale."""
+    figure, axes = style.subplots(2, 2, height=4.4, sharex=True)
+    style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
+    found = {}
+    for axis, (panel, (_, label)) in zip(axes.flat, PANELS.items(), strict=True):
+        own = rows[rows["panel"] == panel]
+        _panel(axis, own)
+        note_ridges(axis, own[own["epoch"].notna()])
+        axis.set(ylabel=label)
+        handles, labels = axis.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    for axis in axes[1]:
+        axis.set_xlabel("epoch")
+    runs = by_depth.runs_of(rows.assign(diverged=rows["failed"]), "series")
+    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=4,
+                  title=f"mean and standard deviation, {runs}")  # fmt: skip
     return figure
 
 
 def _panel(axis: Axes, rows: pd.DataFrame) -> None:
+    axis.set_yscale("log")
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    bad = gates.untrained(rows)
     for series, curve in rows.groupby("series", sort=False):
         if series == AT_START:
-            axis.axhline(curve["y"].iloc[0], color="0.4", linestyle="--", linewidth=1, label=series)
+            axis.axhline(curve["nu"].iloc[0], color="black", linestyle=":", label=series)
             continue
-        colour, line = SERIES[series]
-        axis.errorbar(
-            curve["x"], curve["y"], curve["spread"],
-            color=COLOURS[colour], linestyle=line, marker="o", capsize=2, label=series,
-        )  # fmt: skip
+        curve, name = curve.sort_values("epoch"), series + gates.UNTRAINED * (series in bad)
+        style.bars(axis, curve["epoch"], curve["nu"], curve["standard_deviation"],
+                   linestyle=LINES.get(series, "-"), label=name,
+                   **gates.BARS, **gates.LOOKS[series])  # fmt: skip

@@ -1,0 +1,62 @@
+"""Looks of networks with adaptable, learnt and frozen gates, in dgn Figures 5, 7 and 8."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.style import COLOURS
+
+# frozen gates that were never learnt have one colour
+LOOKS = {
+    "ReLU": {"color": COLOURS[0], "marker": "o"},
+    "GaLU": {"color": COLOURS[3], "marker": "s"},
+    "soft-ReLU": {"color": COLOURS[4], "marker": "D"},
+    "soft-GaLU": {"color": COLOURS[2], "marker": "^"},
+    "learnt gates": {"color": "black", "marker": "P"},
+    "unlearnt gates": {"color": COLOURS[3], "marker": "s"},
+    "frozen ReLU": {"color": COLOURS[3], "marker": "v"},
+}
+UNTRAINED = ", not trained"
+MARKED = 5  # how many points of a long curve have a mark and a bar, about
+BARS = {"elinewidth": 0.7, "capsize": 1.2}
+TRAINED = fields.number(
+    "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if unknown"
+)
+
+
+def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **line: Any) -> None:
+    """Plot a curve over epochs with marks, and with bars of the standard deviation over runs.
+
+    Args:
+        axis: to draw into.
+        rows: of one curve: epoch, ``y``, standard_deviation.
+        y: name of the column to draw.
+        series: a name of `LOOKS`.
+        place: where marks begin, as a fraction of their distance; different for each curve.
+        **line: further arguments of ``Axes.errorbar``, such as ``label``.
+    """
+    rows = rows.sort_values("epoch")
+    every = max(1, len(rows) // MARKED)
+    first = int(place * every)
+    kept = np.arange(len(rows)) % every == first
+    kept[[0, -1]] = True
+    error = rows["standard_deviation"].where(kept)
+    style.bars(axis, rows["epoch"], rows[y], error, markevery=(first, every),
+               **BARS, **LOOKS[series], **line)  # fmt: skip
+
+
+def untrained(rows: pd.DataFrame) -> list[str]:
+    """The series of which not all runs are trained, in the order of the rows."""
+    return list(dict.fromkeys(rows.loc[rows["trained"] == 0, "series"]))
+
+
+def note_untrained(axis: Axes, series: Iterable[str]) -> None:
+    """Write into the lower right corner which curves are of networks that are not trained."""
+    if names := ", ".join(series):
+        axis.text(0.98, 0.04, f"not trained: {names}", transform=axis.transAxes, ha="right",
+                  fontsize=style.SMALLEST, color=style.GREY)  # fmt: skip
