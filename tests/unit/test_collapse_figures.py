@@ -4,14 +4,16 @@ from functools import cache
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from tests.artwork import faults
 from tests.captions import synthetic_collapse as made_up
 
 from finitewidth.captions.facts import collapse_networks
 from finitewidth.captions.facts.collapse import collapse_fig3
-from finitewidth.common import result_files
+from finitewidth.common import fields
 from finitewidth.experiments.collapse import heat_maps
 from finitewidth.figures import style
 from finitewidth.figures.collapse import blocks, decay, invariant, looks
@@ -22,11 +24,22 @@ DATASETS = {
     "fashion_mnist": "warped digits 8×8 (stand-in for FashionMNIST)",
     "cifar10": "patches of photographs (stand-in for CIFAR-10)",
 }
+REPORTED = pd.DataFrame(
+    [("collapse_text", "train_accuracy", "vertical_line", 99.9), ("collapse_text", "hours", "", 3)],
+    columns=["artifact", "quantity", "row", "value"],
+)
+
+
+def models(effect=True, **made):
+    """Tables of the picked models, with the paper's values."""
+    return made_up.models(effect, **made) | {"reported": REPORTED}
+
+
 CASES = {
-    "fig2": (invariant, made_up.models(True), {"ends": False}),
-    "fig6": (invariant, made_up.models(True), {"ends": True}),
-    "fig6, many points": (invariant, made_up.models(True, **MANY), {"ends": True}),
-    "fig6, no collapse": (invariant, made_up.models(False), {"ends": True}),
+    "fig2": (invariant, models(), {"ends": False}),
+    "fig6": (invariant, models(), {"ends": True}),
+    "fig6, many points": (invariant, models(**MANY), {"ends": True}),
+    "fig6, no collapse": (invariant, models(False), {"ends": True}),
     "fig1": (blocks, made_up.blocks(True, per_class=4, features=32), {}),
     "fig20": (blocks, made_up.blocks(True, per_class=12, features=132), {}),
     "decay": (decay, made_up.decay(True), {"datasets": DATASETS}),
@@ -43,13 +56,26 @@ def styled():
 @cache
 def drawn(case):
     module, tables, settings = CASES[case]
-    rows = module.select(tables, settings)
+    return render(module, tables, settings)
+
+
+def render(module, tables, settings):
+    """The figure and the rows of a case, as the job draws it."""
+    rows = fields.checked(module.select(tables, settings), module.FIELDS)
     return module.draw(rows, settings), rows
 
 
-def titled(figure, start):
-    """The axis whose title begins so."""
-    return next(axis for axis in figure.axes if axis.get_title(loc="left").startswith(start))
+def letter_of(axis):
+    return axis.get_title(loc="left").removeprefix(r"$\mathbf{").partition("}")[0]
+
+
+def pane(figure, letter):
+    """The axes of a pane."""
+    return next(axis for axis in figure.axes if letter_of(axis) == letter)
+
+
+def values_of(rows, panel, column="value"):
+    return rows.loc[rows["panel"] == panel, column]
 
 
 def shown_texts(figure):
@@ -58,23 +84,12 @@ def shown_texts(figure):
 
 @pytest.mark.parametrize("case", ["fig2", "fig6, many points", "fig1", "fig20", "decay"])
 def test_texts_are_on_the_page_large_enough_and_apart(case):
-    module, tables, settings = CASES[case]
-    figure = module.draw(module.select(tables, settings), settings)
-    style.add_footer(figure, "preset quick · digits 8×8 (stand-in for MNIST) · 12 runs")
-    figure.draw_without_rendering()
-    assert figure.get_figwidth() == 6.9
-    page, boxes = figure.bbox, []
+    figure, _ = render(*CASES[case])
+    style.add_mark(figure, "stand-in data: digits 8×8 for MNIST · other sizes than the paper's")
+    assert faults(figure) == []
     beyond = {label for axis in figure.axes for label in ticks_beyond(axis)}
-    for text in shown_texts(figure):
-        assert text.get_fontsize() >= 6.5, text.get_text()
-        box = text.get_window_extent()
-        if text in beyond:
-            continue
-        assert page.x0 <= box.x0, text
-        assert box.x1 <= page.x1, text
-        assert page.y0 <= box.y0, text
-        assert box.y1 <= page.y1, text
-        boxes.append((text.get_text(), box.shrunk(0.9, 0.8)))
+    boxes = [(text.get_text(), text.get_window_extent().shrunk(0.9, 0.8))
+             for text in shown_texts(figure) if text not in beyond]  # fmt: skip
     for place, (one, box) in enumerate(boxes):
         for other, beside in boxes[place + 1 :]:
             assert not box.overlaps(beside), f"{one!r} and {other!r}"
@@ -93,15 +108,11 @@ def ticks_beyond(axis):
 
 @pytest.mark.parametrize("case", ["fig6", "fig1", "decay"])
 def test_the_rows_that_are_written_draw_the_same_figure(case, tmp_path):
-    module, tables, settings = CASES[case]
-    read = {}
-    for name, rows in tables.items():
-        result_files.write_table(tmp_path / f"{name}.csv", rows)
-        read[name] = result_files.read_table(tmp_path / f"{name}.csv")
-    rows = module.select(read, settings)
-    result_files.write_table(tmp_path / "drawn.csv", rows)
-    again = module.draw(result_files.read_table(tmp_path / "drawn.csv"), settings)
-    for one, other in zip(drawn(case)[0].axes, again.axes, strict=True):
+    module, _, settings = CASES[case]
+    figure, rows = drawn(case)
+    fields.write(tmp_path / "drawn.csv", rows, module.FIELDS)
+    again = module.draw(fields.read(tmp_path / "drawn.csv", module.FIELDS), settings)
+    for one, other in zip(figure.axes, again.axes, strict=True):
         assert one.get_title(loc="left") == other.get_title(loc="left")
         for line, same in zip(one.get_lines(), other.get_lines(), strict=True):
             np.testing.assert_array_equal(line.get_xydata(), same.get_xydata())
@@ -113,8 +124,8 @@ def test_the_rows_that_are_written_draw_the_same_figure(case, tmp_path):
 
 def test_curves_are_smooth_lines_over_raw_points():
     figure, rows = drawn("fig6, many points")
-    lines = titled(figure, "e) NC3").get_lines()
-    own = rows.query("quantity == 'nc3' and panel == 'e' and init == 'lecun'")
+    lines = pane(figure, "e").get_lines()
+    own = rows.query("panel == 'e' and initialisation == 'lecun'")
     for model, filled in (("collapsed", True), ("other", False)):
         wanted = own[own["model"] == model].sort_values("epoch")
         colour = looks.MODELS[model].colours["lecun"]
@@ -127,38 +138,50 @@ def test_curves_are_smooth_lines_over_raw_points():
         np.testing.assert_array_equal(dots.get_ydata(), wanted["value"])
         assert dots.get_linestyle() == "None"
         face = to_hex(line.get_markerfacecolor())
-        assert face == (colour.lower() if filled else "#ffffff")
+        assert face == (colour if filled else "#ffffff")
+
+
+def test_few_points_have_no_second_marks():
+    lines = pane(drawn("fig6")[0], "e").get_lines()
+    assert not [line for line in lines if line.get_marker() == "."]
+
+
+def vertical(axis):
+    """Where the axes have vertical lines."""
+    return sorted(line.get_xdata()[0] for line in axis.get_lines()
+                  if len(line.get_xdata()) == 2 and np.ptp(line.get_xdata()) == 0)  # fmt: skip
 
 
 def test_vertical_lines_stand_where_networks_fit_the_training_images():
     figure, rows = drawn("fig6, many points")
-    wanted = sorted(rows.loc[rows["panel"] == "line", "epoch"])
-    for pane in ("a)", "a')", "b)", "c)", "d)", "e)"):
-        lines = [
-            line
-            for line in titled(figure, pane).get_lines()
-            if len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1]
-        ]
-        assert sorted(line.get_xdata()[0] for line in lines) == wanted
+    wanted = sorted(values_of(rows, "lines", "epoch").dropna())
+    assert len(wanted) == 5
+    for letter in "abcdeklm":
+        assert vertical(pane(figure, letter)) == wanted
+
+
+@pytest.mark.parametrize(("theirs", "words"), [(99.9, "(paper's)"), (99.0, "(paper: 99 %)")])
+def test_the_legend_names_the_threshold_of_the_paper(theirs, words):
+    tables = models() | {"reported": REPORTED.assign(value=theirs)}
+    figure, rows = render(invariant, tables, {"ends": False})
+    assert rows.query("source == 'paper'")["value"].tolist() == [theirs]
+    label = f"train accuracy \N{GREATER-THAN OR EQUAL TO} 99.9 % {words}"
+    assert label in {text.get_text() for text in shown_texts(figure)}
 
 
 def test_a_network_that_never_fits_has_no_line():
-    tables = made_up.models(True)
+    tables = models()
     tables["lines"]["epoch"] = np.nan
-    rows = invariant.select(tables, {"ends": True})
-    figure = invariant.draw(rows, {"ends": True})
-    figure.draw_without_rendering()
-    places = [line.get_xdata()[0] for line in titled(figure, "d)").get_lines()
-              if len(line.get_xdata()) == 2]  # fmt: skip
-    assert len(places) == 5
-    assert np.isnan(places).all()
+    figure, _ = render(invariant, tables, {"ends": False})
+    assert vertical(pane(figure, "d")) == []
+    assert not any("train accuracy" in text.get_text() for text in shown_texts(figure))
 
 
 def test_figure_2_has_panes_a_to_h():
-    letters = {axis.get_title(loc="left")[:1] for axis in drawn("fig2")[0].axes} - {""}
-    assert letters == set("abcdefgh")
-    letters = {axis.get_title(loc="left")[:1] for axis in drawn("fig6")[0].axes} - {""}
-    assert letters == set("abcdefghij")
+    for case, letters in (("fig2", "abcdefgh"), ("fig6", "abcdefghijklmn")):
+        figure, rows = drawn(case)
+        assert "".join(map(letter_of, figure.axes)) == letters
+        assert set(rows["panel"]) == {*letters, "lines", "legend"}
 
 
 def test_the_legend_says_what_was_not_found():
@@ -176,79 +199,115 @@ def test_the_legend_says_what_was_not_found():
 
 def test_picked_networks_are_marked_among_all_rates():
     figure, rows = drawn("fig6")
-    marked = [line for line in titled(figure, "h)").get_lines() if line.get_markersize() == 5]
+    marked = [line for line in pane(figure, "h").get_lines() if line.get_markersize() == 4.2]
     points = {
         (line.get_xdata()[0], line.get_ydata()[0]) for line in marked if len(line.get_xdata())
     }
-    own = rows[(rows["panel"] == "h") & (rows["picked"] != "")]
+    own = rows[(rows["panel"] == "h") & (rows["model"] != "none")]
     assert points == set(zip(own["rate"], own["value"], strict=True))
     assert len(points) == 5
 
 
+def test_networks_that_are_not_trained_are_hollow():
+    tables = models()
+    tables["rates"]["train_accuracy"] = 1.0
+    entry = "not trained: < 95 %"
+    figure, _ = render(invariant, tables, {"ends": False})
+    assert entry not in {text.get_text() for text in shown_texts(figure)}
+    tables["rates"].loc[[0, 2], "train_accuracy"] = 0.94
+    figure, _ = render(invariant, tables, {"ends": False})
+    assert entry in {text.get_text() for text in shown_texts(figure)}
+    greys = set(looks.GREYS.values())
+    hollow = [line for line in pane(figure, "h").get_lines() if line.get_color() in greys
+              and line.get_markerfacecolor() == "white"]  # fmt: skip
+    found = [rate for line in hollow for rate in line.get_xdata()]
+    assert found == tables["rates"].loc[[0, 2], "rate"].tolist()
+
+
 def test_networks_with_a_far_lower_accuracy_are_marked_at_the_edge():
-    tables = made_up.models(True)
-    tables["rates"].loc[0, "test_accuracy"] = 0.1
-    axis = titled(invariant.draw(invariant.select(tables, {"ends": True}), {"ends": True}), "h)")
-    assert axis.get_ylim()[0] > 0.9
+    tables = models()
+    tables["rates"].loc[0, ["test_accuracy", "train_accuracy"]] = 0.1
+    figure, _ = render(invariant, tables, {"ends": False})
+    axis = pane(figure, "h")
+    assert axis.get_ylim()[0] > 90
     marked = [line for line in axis.get_lines() if line.get_marker() == "v"]
-    assert [len(line.get_xdata()) for line in marked] == [1, 0, 0]
+    places = [(rate, line.get_markerfacecolor()) for line in marked for rate in line.get_xdata()]
+    assert places == [(tables["rates"].loc[0, "rate"], "white")]
+    assert faults(figure) == []
     assert collapse_fig3(tables)["cut"]
-    assert not collapse_fig3(made_up.models(True))["cut"]
+    assert not collapse_fig3(models())["cut"]
 
 
 def test_values_at_the_end_are_drawn_for_each_network():
     figure, rows = drawn("fig6")
-    for pane, quantities in invariant.ENDS.items():
-        points = [line.get_ydata()[0] for line in titled(figure, f"{pane})").get_lines()
+    for letter in "ij":
+        points = [line.get_ydata()[0] for line in pane(figure, letter).get_lines()
                   if len(line.get_xdata()) == 1]  # fmt: skip
-        own = rows[rows["panel"] == pane]
-        assert sorted(points) == sorted(own["value"])
-        assert len(points) == 5 * len(quantities)
+        assert sorted(points) == sorted(values_of(rows, letter))
+        assert len(points) == 5 * len(invariant.PANES[letter].quantities)
 
 
 def test_nothing_picked_is_a_figure_and_a_caption_all_the_same():
-    tables = made_up.models(True)
+    tables = models()
     tables["picks"]["found"] = 0
+    tables["picks"][["test_accuracy", "alignment_theta_h", "rate"]] = np.nan
     tables["rates"]["picked"] = ""
     for name in ("curves", "ends", "lines"):
         tables[name] = tables[name].iloc[:0]
-    rows = invariant.select(tables, {"ends": True})
-    invariant.draw(rows, {"ends": True}).draw_without_rendering()
+    figure, _ = render(invariant, tables, {"ends": False})
+    figure.draw_without_rendering()
+    texts = [text.get_text() for text in shown_texts(figure)]
+    assert sum(text.endswith(": none") for text in texts) == 6
     facts = collapse_fig3(tables)
     assert not any(facts[name] for name in ("alone", "both", "nc3_apart", "small", "smoothed"))
 
 
 def test_diverged_networks_leave_gaps():
-    tables = made_up.models(True)
+    tables = models()
     tables["rates"].loc[2, ["nc1", "nc1_ratio", "nc2", "nc3"]] = np.nan
-    invariant.draw(
-        invariant.select(tables, {"ends": True}), {"ends": True}
-    ).draw_without_rendering()
+    figure, _ = render(invariant, tables, {"ends": False})
+    figure.draw_without_rendering()
+    line = next(line for line in pane(figure, "f").get_lines() if len(line.get_xdata()) == 6)
+    assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False, False, False]
     assert collapse_fig3(tables)["falls"]
+
+
+def shown_map(axis):
+    """The values of a map, and its scale of colours."""
+    mesh = axis.collections[0]
+    values = np.asarray(mesh.get_array())
+    return values.reshape(int(values.size**0.5), -1), mesh
 
 
 def test_maps_are_symmetric_and_show_shares():
     figure, rows = drawn("fig1")
-    images = [axis.images[0] for axis in figure.axes if axis.images]
-    for image, letter in zip(images[:4], "abcd", strict=True):
-        shown = np.asarray(image.get_array())
+    for letter, size in zip("abcd", (40, 40, 10, 32), strict=True):
+        shown, mesh = shown_map(pane(figure, letter))
         own = rows[rows["panel"] == letter]
         np.testing.assert_array_equal(shown, shown.T)
-        wanted = own["share"].to_numpy()
-        np.testing.assert_array_equal(
-            shown[own["row"].astype(int), own["column"].astype(int)], wanted
-        )
-        assert image.norm.vmin == 0
-        assert image.norm.vmax == 1
-    assert [image.get_array().shape[0] for image in images[:4]] == [40, 40, 10, 32]
+        places = own["row"].astype(int), own["column"].astype(int)
+        np.testing.assert_array_equal(shown[places], own["share"])
+        assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1)
+        assert len(shown) == size
+        assert mesh.get_rasterized()
 
 
 def test_negative_shares_have_the_darkest_colour():
     tables = made_up.blocks(True)
     tables["traced"].loc[1, "share"] = -0.1
-    figure = blocks.draw(blocks.select(tables, {}), {})
-    image = figure.axes[0].images[0]
-    assert image.cmap(image.norm(-0.1)) == image.cmap(image.norm(0.0))
+    figure, _ = render(blocks, tables, {})
+    _, mesh = shown_map(pane(figure, "a"))
+    assert mesh.cmap(mesh.norm(-0.1)) == mesh.cmap(mesh.norm(0.0))
+
+
+def test_alignments_are_drawn_with_their_last_value():
+    figure, rows = drawn("fig1")
+    labels = [text.get_text() for text in pane(figure, "e").get_legend().get_texts()]
+    for kernel, line, label in zip(blocks.KERNELS, pane(figure, "e").get_lines(), labels,
+                                   strict=True):  # fmt: skip
+        own = rows[(rows["panel"] == "e") & (rows["kernel"] == kernel)]
+        np.testing.assert_array_equal(line.get_ydata(), own["alignment"])
+        assert f"{own['alignment'].iloc[-1]:.2f}" in label
 
 
 def test_every_run_with_decay_is_in_the_pane_of_its_data():
@@ -258,10 +317,10 @@ def test_every_run_with_decay_is_in_the_pane_of_its_data():
     runs = CASES["decay"][1]["runs"]
     counts = runs[runs["decay"] > 0]["data"].value_counts()
     assert points == [(runs["decay"] == 0).sum(), *counts[["mnist", "fashion", "cifar"]]]
-    assert panes[1].get_title(loc="left") == "digits 8×8\n(stand-in for MNIST)"
+    assert panes[1].get_title(loc="left").endswith("stand-in for MNIST\ndigits 8×8")
     hollow = sum(len(line.get_xdata()) for axis in panes for line in axis.get_lines()
                  if line.get_markerfacecolor() == "white")  # fmt: skip
-    assert hollow == (runs["train_accuracy"] < decay.FITTED).sum()
+    assert hollow == (100 * runs["train_accuracy"] < looks.FITTED).sum()
     assert panes[2].texts[0].get_text() == "$\\rho$ = \N{MINUS SIGN}0.96: LeCun, PyTorch"
 
 
@@ -269,27 +328,16 @@ def test_without_a_control_or_with_few_data_there_are_fewer_panes():
     tables = made_up.decay(True)
     runs = tables["runs"]
     tables["runs"] = runs[(runs["decay"] > 0) & (runs["data"] == "mnist")]
-    figure = decay.draw(decay.select(tables, {}), {})
+    figure, _ = render(decay, tables, {})
     assert len(figure.axes) == 2
-    assert figure.axes[0].get_title(loc="left") == "MNIST"
+    assert figure.axes[0].get_title(loc="left").endswith("  MNIST")
 
 
 def test_captions_and_figures_use_the_same_bounds_and_names():
-    assert collapse_networks.BAND == invariant.BAND
-    assert collapse_networks.FITTED == decay.FITTED
+    assert 100 * collapse_networks.BAND == invariant.BAND
+    assert 100 * collapse_networks.FITTED == looks.FITTED
     assert collapse_networks.INITS == looks.NAMES
     titles = {model: look.title for model, look in looks.MODELS.items()}
     assert titles == collapse_networks.MODELS
     choices = {heat_maps.PRINTED, heat_maps.COLLAPSED, heat_maps.BEST}
     assert set(collapse_networks.CHOICES) == choices
-
-
-def test_a_long_footer_is_broken_between_its_parts():
-    figure = drawn("decay")[0]
-    parts = [f"{name} 16×16 (stand-in for another dataset)" for name in "abcdefg"]
-    style.add_footer(figure, " · ".join(parts))
-    lines = figure.get_supxlabel().split("\n")
-    assert len(lines) > 1
-    assert [part for line in lines for part in line.split(" · ")] == parts
-    figure.draw_without_rendering()
-    assert figure._supxlabel.get_window_extent().x1 <= figure.bbox.x1

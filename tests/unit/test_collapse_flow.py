@@ -7,12 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from tests.artwork import faults
 
+from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.errata import block_kernel as definition
 from finitewidth.experiments.collapse import block_flow, flow, flow_settings
 from finitewidth.experiments.collapse.block_flow import BlockKernel, FlowState, Start
+from finitewidth.figures import style
 from finitewidth.figures.collapse import flow as figure
 from finitewidth.measures import collapse as measures
 
@@ -205,14 +208,19 @@ def test_cases_of_the_formulas_differ_although_a_grid_point_is_nearly_a_bias():
 
 def test_the_figure_draws_every_run_and_every_formula():
     tables = flow.measure({}, merged(SMOKE, {"weights": [0.5, 1.0]}))
-    rows = figure.select(tables, {})
-    axes = figure.draw(rows, {}).axes
+    rows = fields.checked(figure.select(tables, {}), figure.FIELDS)
+    style.apply()
+    drawn = figure.draw(rows, {})
+    assert faults(drawn) == []
+    axes = drawn.axes
     assert len(axes) == 6
     cases = 4 * SMOKE["runs"]
     assert [len(axis.lines) for axis in axes] == [cases, cases, cases + 1, cases + 1, 3, 3]
     ends = axes[4].lines[-1]
-    kept = rows[(rows["table"] == "frozen") & (rows["quantity"] == "gamma")]
+    kept = rows[(rows["series"] == "end") & (rows["quantity"] == "gamma")]
     np.testing.assert_allclose(ends.get_ydata(), kept["value"])
+    assert rows["weight_scale"].dropna().unique().tolist() == [0.5, 1.0]
+    assert rows.loc[rows["series"] == "leading", "time"].min() >= 1
 
 
 def section(**changed):

@@ -49,6 +49,7 @@ def invariant(tables: Tables) -> dict[str, Any]:
         "collapsed_accuracy": span(where(found, model="collapsed")["test_accuracy"]),
         "other_accuracy": span(where(found, model="other")["test_accuracy"]),
         "both": set(found["model"]) == set(MODELS),
+        "fitted": FITTED, "poor": bool((rates["train_accuracy"] < FITTED).any()),
         "cut": bool((rates["test_accuracy"] < rates["test_accuracy"].max() - BAND).any()),
         **_alone(curves), **_compared(curves, found), **_by_rate(rates), **_terms(tables),
     }  # fmt: skip

@@ -3,141 +3,142 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from finitewidth.figures.style import COLOURS, subplots
+from finitewidth.common import fields
+from finitewidth.figures import style
 
-WIDTH, HEIGHT = 6.9, 4.7  # inches
-SMALL, MEDIUM = 6.8, 7.5  # points
-PANELS = {
-    "nc1": "NC1: within over between classes",
-    "nc2": "NC2: distance from a simplex ETF",
-    "nc3": "NC3: distance of $W^T$ from $M$",
-    "h2": r"$\Vert H_2 \Vert$, variation within classes",
+HEIGHT = 3.9  # inches
+PANELS = {  # title, label
+    "nc1": ("NC1", "within / between classes"),
+    "nc2": ("NC2: simplex frame", "distance from frame"),
+    "nc3": ("NC3", r"distance of $W^{\mathsf{T}}$ and $M$"),
+    "h2": ("variation within classes", r"$\Vert H_2 \Vert$"),
+    "gamma": (r"$WW^{\mathsf{T}} \propto I - \gamma 11^{\mathsf{T}}$", r"$\gamma$"),
+    "theta": (r"$H_1^{\mathsf{T}}H_1 \propto I - \theta 11^{\mathsf{T}}$", r"$\theta$"),
 }
-LEADING = ("nc3", "h2")
-ANGLES = {
-    "gamma": r"$\gamma$, in $WW^T \propto I - \gamma 11^T$",
-    "theta": r"$\theta$, in $H_1^T H_1 \propto I - \theta 11^T$",
+LEADING, ANGLES = ("nc3", "h2"), ("gamma", "theta")
+RANDOM = "random_weights"
+STARTS = {  # colour, line, name
+    "zero_invariant": (style.COLOURS[0], "-", "$E = 0$, $b = 1/C$"),
+    "free_biases": (style.COLOURS[1], (0, (4, 1)), "$E = 0$, $b = 0$"),
+    RANDOM: ("", "-", "random $W$"),
 }
-STARTS = {
-    "zero_invariant": "$E = 0$, $b = 1/C$",
-    "free_biases": "$E = 0$, $b = 0$",
-    "random_weights": "random $W$",
+SHADES = {"name": "Greys_r", "dark": 0.05, "bright": 0.42}  # of random weights
+KERNELS = (style.COLOURS[4], style.COLOURS[3], style.COLOURS[2], style.COLOURS[0])
+FORMS = {"corrected": ("-", 1.1, "formula, corrected"), "printed": (":", 1.3, "as printed")}
+LINE = {"color": "black", "linestyle": "--", "linewidth": 1.1}
+RING = {"marker": "o", "markerfacecolor": "white", "markersize": 4, "linestyle": "none"}
+FIELDS = {
+    "quantity": fields.text("nc1, nc2, nc3, h2, gamma or theta; a panel each"),
+    "series": fields.text(
+        "flow: in time; leading: the leading term at late times; end: of a flow with biases held "
+        "fixed; corrected, printed: the formula"
+    ),
+    "start": fields.text("zero_invariant, free_biases or random_weights; none for others"),
+    "weight_scale": fields.number("standard deviation of the random weights at the start"),
+    "run": fields.number("number of the random start"),
+    "time": fields.number("time of the flow"),
+    "kappa_n": fields.number("value of the kernel between classes, where biases are held fixed"),
+    "beta": fields.number("the value of all biases, where they are held fixed"),
+    "value": fields.number("the value of the quantity"),
 }
-SHADES = ("Greys", 0.4, 0.75)  # of random weights, from the smallest scale on
-FORMS = {"corrected": ("-", 1.2, "formula, corrected"), "printed": (":", 1.3, "as printed")}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of all tables that are drawn; ``table`` says which."""
-    frozen = tables["frozen"]
-    later = tables["curves"][tables["curves"]["time"] > 0]
-    parts = {
-        "curves": later[["start", "case", "run", "time", *PANELS]],
-        "leading": tables["leading"],
-        "frozen": frozen[frozen["quantity"].isin(list(ANGLES))],
-        "formulas": tables["formulas"],
-    }
-    return pd.concat([rows.assign(table=name) for name, rows in parts.items()], ignore_index=True)
+    """Return the rows that are drawn, from ``curves``, ``leading``, ``frozen`` and ``formulas``."""
+    curves, leading, frozen = tables["curves"], tables["leading"], tables["frozen"]
+    curves = curves[curves["time"] > 0]
+    scale = curves["case"].str.split().str[-1].where(curves["start"] == RANDOM).astype(float)
+    names = [name for name in PANELS if name not in ANGLES]
+    kept = ["start", "weight_scale", "run", "time"]
+    parts = [
+        curves.assign(weight_scale=scale).melt(kept, names, "quantity").assign(series="flow"),
+        leading[leading["time"] >= 1].melt("time", LEADING, "quantity").assign(series="leading"),
+        frozen[frozen["quantity"].isin(ANGLES)].assign(series="end"),
+        tables["formulas"].rename(columns={"form": "series"}),
+    ]
+    rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts], ignore_index=True)
+    return rows.fillna({"start": "none"})
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw four quantities against time, and two of the frames against the biases."""
-    figure, axes = subplots(2, 3, figsize=(WIDTH, HEIGHT))
-    places = [axes[0][0], axes[0][1], axes[0][2], axes[1][0]]
-    for axis, (quantity, title) in zip(places, PANELS.items(), strict=True):
-        _against_time(axis, rows, quantity)
-        axis.set_title(title, fontsize=MEDIUM)
-    for axis, (quantity, title) in zip(axes[1][1:], ANGLES.items(), strict=True):
-        _against_biases(axis, rows, quantity)
-        axis.set_title(title, fontsize=MEDIUM)
-    for axis in axes.flat:
-        axis.tick_params(labelsize=SMALL)
-    figure.legend(handles=_of_time(rows), loc="outside upper center", fontsize=SMALL, ncols=6,
-                  handlelength=1.6, columnspacing=1.1)  # fmt: skip
+    figure, axes = style.subplots(2, 3, height=HEIGHT)
+    for axis, (quantity, (_, label)) in zip(axes.flat, PANELS.items(), strict=True):
+        own = rows[rows["quantity"] == quantity]
+        (_against_biases if quantity in ANGLES else _against_time)(axis, own)
+        axis.set_ylabel(label)
+    style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
+    figure.legend(handles=_of_time(rows), loc="outside upper center", ncols=6)
     for axis, handles in zip(axes[1][1:], _of_biases(rows), strict=True):
-        axis.legend(handles=handles, fontsize=SMALL, loc="lower left", handlelength=1.8)
+        axis.legend(handles=handles, loc="lower left")
     return figure
 
 
-def _colours(rows: pd.DataFrame) -> dict[str, Any]:
-    """Case -> colour, in the order of the cases."""
-    cases = rows[rows["table"] == "curves"].drop_duplicates("case")
-    fixed = dict(zip(STARTS, (COLOURS[0], COLOURS[2]), strict=False))
-    found = {case: fixed.get(start) for case, start in zip(cases["case"], cases["start"],
-                                                           strict=True)}  # fmt: skip
-    name, low, high = SHADES
-    drawn = [case for case, colour in found.items() if colour is None]
-    for place, case in enumerate(drawn):
-        share = place / max(1, len(drawn) - 1)
-        found[case] = mpl.colormaps[name](low + (high - low) * share)
+def _looks(rows: pd.DataFrame) -> dict[tuple[str, float | None], dict[str, Any]]:
+    """(Start, scale of random weights or None) -> look of its curves."""
+    flow = rows[rows["series"] == "flow"]
+    shades = style.shades(flow["weight_scale"].dropna(), **SHADES)
+    found = {}
+    for start, (colour, line, _) in STARTS.items():
+        for scale in shades if start == RANDOM else [None]:
+            if (flow["start"] == start).any():
+                found[start, scale] = {"color": colour or shades[scale], "linestyle": line}
     return found
 
 
-def _against_time(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
-    colours = _colours(rows)
-    curves = rows[rows["table"] == "curves"]
-    for (case, _), curve in curves.groupby(["case", "run"], sort=False):
-        axis.plot(curve["time"], curve[quantity], color=colours[case], linewidth=0.9)
-    if quantity in LEADING:
-        line = rows[rows["table"] == "leading"]
-        line = line[line["time"] >= 1]
-        axis.plot(line["time"], line[quantity], "--", color="black", linewidth=1.1)
-    axis.set(xscale="log", yscale="log")
-    axis.set_xlabel("time $t$", fontsize=MEDIUM)
+def _against_time(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw a curve for each random start, and the leading term."""
+    flow = rows[rows["series"] == "flow"]
+    for (start, scale), look in _looks(rows).items():
+        own = flow[flow["start"] == start]
+        own = own if scale is None else own[own["weight_scale"] == scale]
+        for _, curve in own.groupby("run"):
+            axis.plot(curve["time"], curve["value"], linewidth=0.9, **look)
+    line = rows[rows["series"] == "leading"]
+    if len(line):
+        axis.plot(line["time"], line["value"], zorder=3, **LINE)
+    axis.set(xscale="log", yscale="log", xlabel="time $t$")
 
 
-def _shades(rows: pd.DataFrame) -> dict[float, Any]:
+def _colours(rows: pd.DataFrame) -> dict[float, str]:
     """kappa_n -> colour."""
-    others = rows[rows["table"] == "formulas"]["kappa_n"].unique()
-    return {
-        float(other): COLOURS[place]
-        for place, other in zip((1, 3, 5, 4), sorted(others), strict=False)
-    }
+    return dict(zip(sorted(rows["kappa_n"].dropna().unique()), KERNELS, strict=False))
 
 
-def _against_biases(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
-    own = rows[rows["quantity"] == quantity]
-    for other, colour in _shades(rows).items():
-        here = own[own["kappa_n"] == other]
-        for form, (style, width, _) in FORMS.items():
-            curve = here[(here["table"] == "formulas") & (here["form"] == form)]
-            axis.plot(curve["beta"], curve["value"], style, color=colour, linewidth=width)
-        ends = here[here["table"] == "frozen"]
-        axis.plot(ends["beta"], ends["value"], "o", color=colour, markerfacecolor="white",
-                  markersize=4.2, markeredgewidth=1.1, zorder=3)  # fmt: skip
-    axis.set_xlabel(r"biases, all equal to $\beta$", fontsize=MEDIUM)
+def _against_biases(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw both formulas, and the ends of flows."""
+    for other, colour in _colours(rows).items():
+        here = rows[rows["kappa_n"] == other]
+        for form, (line, width, _) in FORMS.items():
+            curve = here[here["series"] == form]
+            axis.plot(curve["beta"], curve["value"], line, color=colour, linewidth=width)
+        ends = here[here["series"] == "end"]
+        axis.plot(ends["beta"], ends["value"], color=colour, markeredgecolor=colour, zorder=3,
+                  **RING)  # fmt: skip
+    axis.set_xlabel(r"biases, all equal to $\beta$")
 
 
 def _of_time(rows: pd.DataFrame) -> list[Line2D]:
-    cases = rows[rows["table"] == "curves"].drop_duplicates("case").set_index("case")["start"]
-    handles = [
-        Line2D([], [], color=colour, label=_name(case, cases[case]))
-        for case, colour in _colours(rows).items()
-    ]
-    line = {"color": "black", "linestyle": "--", "linewidth": 1.1}
-    return [*handles, Line2D([], [], label=r"leading term $\propto t^{-1/2}$", **line)]
-
-
-def _name(case: str, start: str) -> str:
-    """``random $W$, 0.3``; the scale is the last word of the case."""
-    return STARTS[start] + f", {case.split()[-1]}" * (start == "random_weights")
+    """Handles of the curves in time."""
+    handles = []
+    for (start, scale), look in _looks(rows).items():
+        name = STARTS[start][2] + ("" if scale is None else f", {scale:g}")
+        handles.append(Line2D([], [], linewidth=0.9, label=name, **look))
+    return [*handles, Line2D([], [], label=r"leading term $\propto t^{-1/2}$", **LINE)]
 
 
 def _of_biases(rows: pd.DataFrame) -> tuple[list[Line2D], list[Line2D]]:
     """Handles of what is drawn, and of the kernels."""
-    ring = {"marker": "o", "markerfacecolor": "white", "markeredgecolor": "0.3",
-            "markeredgewidth": 1.1, "markersize": 4.2, "linestyle": "none"}  # fmt: skip
-    drawn = [Line2D([], [], label="end of the flow", **ring)]
-    for style, width, label in FORMS.values():
-        drawn.append(Line2D([], [], color="0.3", linestyle=style, linewidth=width, label=label))
+    drawn = [Line2D([], [], color=style.GREY, label="end of the flow", **RING)]
+    for line, width, label in FORMS.values():
+        drawn.append(Line2D([], [], color=style.GREY, linestyle=line, linewidth=width, label=label))
     kernels = [
         Line2D([], [], color=colour, label=rf"$\kappa_n$ = {other:g}")
-        for other, colour in _shades(rows).items()
+        for other, colour in _colours(rows).items()
     ]
     return drawn, kernels

@@ -1,6 +1,8 @@
 """``collapse`` Figures 2 to 12: invariant, neural collapse and rate of picked models."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,101 +12,172 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
-from finitewidth.figures.collapse.looks import (
-    GREYS,
-    INITS,
-    MARKERS,
-    MEDIUM,
-    MODELS,
-    NAMES,
-    SMALL,
-    WIDTH,
-    tidy,
-)
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.collapse.looks import FITTED, GREYS, INITS, MARKERS, MODELS, NAMES
 
-HEIGHT, LEGEND = 1.55, 0.62  # inches: of a line of panes, of the legend below panes a to h
-BAND = 0.3  # accuracies further below the best are marked at the lower edge of pane h
+HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
+COLUMNS = 4  # panes in a line
+BAND = 30.0  # percent; accuracies further below the best are marked at the lower edge of pane h
 FEW = 4  # rates that have a label each
 MARKS = 7  # markers along a curve of many points
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
-# pane -> quantities over the epochs; the first is drawn thick, the others thin
-EPOCHS = {
-    "a": ("e_norm", "e_relative", "residual"), "b": ("invariant_alignment",),
-    "c": ("nc1", "nc1_ratio"), "d": ("nc2",), "e": ("nc3",),
+PAPER = ("collapse_text", "train_accuracy", "vertical_line")  # the threshold in config/reported
+LINES, KEY = "lines", "legend"  # panels of the table that are no panes
+
+
+@dataclass(frozen=True)
+class Pane:
+    """What a pane shows.
+
+    Attributes:
+        quantities: of the tables; one below the other if there are several over the rate.
+        across: epoch, rate, or end for values at the end of the training.
+        title: after the letter.
+        labels: of the vertical axes.
+        log: whether values are logarithmic.
+        most: what the vertical axis reaches at least.
+    """
+
+    quantities: tuple[str, ...]
+    across: str
+    title: str
+    labels: tuple[str, ...]
+    log: bool = False
+    most: float = 0.0
+
+
+STD, DISTANCE, RATIO = "std. in classes", "distance", "within / between"
+FRAME, DUAL = "NC2: simplex frame", r"NC3: $W^{\mathsf{T}}$ and $M$"
+PANES = {
+    "a": Pane(("e_norm",), "epoch", "invariant", (r"$\Vert m\mathbf{E}\Vert_F$",), log=True),
+    "b": Pane(("invariant_alignment",), "epoch", "invariant alignment", ("cosine",), most=1.02),
+    "c": Pane(("nc1",), "epoch", "NC1", (STD,), log=True),
+    "d": Pane(("nc2",), "epoch", FRAME, (DISTANCE,)),
+    "e": Pane(("nc3",), "epoch", DUAL, (DISTANCE,)),
+    "f": Pane(("nc1",), "rate", "NC1", (STD,), log=True),
+    "g": Pane(("nc2", "nc3"), "rate", "NC2 and NC3", ("NC2", "NC3")),
+    "h": Pane(("test_accuracy",), "rate", "test accuracy", ("accuracy [%]",)),
+    "i": Pane(("h1", "h2", "hbar"), "end", "feature terms", (r"$\Vert XX^{\mathsf{T}}\Vert_F$",),
+              log=True),
+    "j": Pane(("alignment_theta", "alignment_theta_h"), "end", "kernel alignment",
+              (r"$A(\cdot, Y^{\mathsf{T}}Y)$",), most=1.02),
+    "k": Pane(("e_relative",), "epoch", "invariant, relative",
+              (r"$\Vert\mathbf{E}\Vert\,/\,\Vert W^{\mathsf{T}}W\Vert$",), most=1.02),
+    "l": Pane(("residual",), "epoch", "invariant, best scale", ("residual share",), most=1.02),
+    "m": Pane(("nc1_ratio",), "epoch", "NC1, relative", (RATIO,), log=True),
+    "n": Pane(("nc1_ratio",), "rate", "NC1, relative", (RATIO,), log=True),
 }  # fmt: skip
-RATES = {"f": ("nc1", "nc1_ratio"), "g": ("nc2", "nc3"), "h": ("test_accuracy",)}
-ENDS = {"i": ("h1", "h2", "hbar"), "j": ("alignment_theta", "alignment_theta_h")}
-LABELS = {
-    "h1": r"$\Vert H_1H_1^{\mathsf{T}}\Vert$", "h2": r"$\Vert H_2H_2^{\mathsf{T}}\Vert$",
-    "hbar": r"$\Vert\langle h\rangle\langle h\rangle^{\mathsf{T}}\Vert$",
+FIRST = "abcdefgh"  # the panes of Figure 2
+NAMED = {
+    "h1": "$X=H_1$", "h2": "$H_2$", "hbar": r"$\langle h\rangle$",
     "alignment_theta": r"$\Theta$", "alignment_theta_h": r"$\Theta^h$",
 }  # fmt: skip
-TITLES = {
-    "a": r"a) $\Vert m\mathbf{E}\Vert_F$",
-    "a2": r"a') relative to $W^{\mathsf{T}}W$",
-    "b": "b) alignment of the invariant",
-    "c": "c) NC1", "d": "d) NC2", "e": "e) NC3",
-    "f": "f) NC1", "g": "g) NC2 (above), NC3 (below)", "h": "h) test accuracy",
-    "i": "i) norms of the terms", "j": r"j) $A(\cdot, Y^{\mathsf{T}}Y)$",
-}  # fmt: skip
-THIN = {
-    "e_relative": (r"$\Vert\mathbf{E}\Vert\,/\,\Vert W^{\mathsf{T}}W\Vert$", "-"),
-    "residual": ("residual at the best scale", "--"),
-    "nc1_ratio": ("within / between", "--"),
+ACROSS = {"epoch": "epoch", "rate": r"initial rate $\eta$"}
+PERCENT = ("test_accuracy", "train_accuracy")
+FIELDS = {
+    "panel": fields.text(
+        "letter of the pane; lines: an epoch at which a network fits the training images; legend: "
+        "what the legend says of a picked network"
+    ),
+    "source": fields.text("ours or paper"),
+    "initialisation": fields.text("lecun, torch (PyTorch's default) or he; none for a constant"),
+    "model": fields.text("collapsed or other: a picked network; none: another network"),
+    "quantity": fields.text("what the value is, named as in the tables of collapse_models"),
+    "rate": fields.number("initial learning rate"),
+    "epoch": fields.number("epoch of the training; missing for values at its end", "epoch"),
+    "value": fields.number("the value; accuracies in percent"),
+    "smooth": fields.number("the value after smoothing along the epochs"),
+    "train_accuracy": fields.number("training accuracy in the last epoch, over rates", "percent"),
 }
-COLUMNS = [
-    "panel", "init", "model", "quantity", "rate", "epoch", "value", "smooth", "picked", "found",
-    "test_accuracy", "alignment_theta_h",
-]  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``rates``, ``picks``, ``curves``, ``lines`` and ``ends``.
-
-    ``panel`` is the letter of a pane, ``line`` for the epochs at which models fit the training
-    images, or ``legend`` for the picks.
+    """Return the rows to draw.
 
     Args:
-        tables: of ``collapse_models_<pair>``; ``ends`` is read for panes i and j only.
-        settings: ``ends``: whether panes i and j are shown.
+        tables: ``rates``, ``picks``, ``curves`` and ``lines`` of ``collapse_models_<pair>``, and
+            ``ends`` for panes i and j; ``reported``, the paper's values.
+        settings: ``ends``: whether panes i to n are shown.
     """
-    rates = tables["rates"]
-    names = [name for pane in RATES.values() for name in pane]
-    kept = ["init", "rate", "picked"]
+    shown = PANES if settings["ends"] else FIRST
+    parts = []
+    for letter in shown:
+        pane = PANES[letter]
+        table = {"epoch": _curves, "rate": _rates, "end": _ends}[pane.across](tables)
+        for quantity in pane.quantities:
+            parts.append(table[table["quantity"] == quantity].assign(panel=letter))
+    parts += [_lines(tables["lines"]), _paper(tables["reported"]), _picks(tables["picks"])]
+    names = {"init": "initialisation"}
+    rows = pd.concat([part.rename(columns=names) for part in parts], ignore_index=True)
+    percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
+    rows["value"] = rows["value"].where(~percent, 100 * rows["value"])
+    rows["train_accuracy"] *= 100
+    return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
+
+
+def _curves(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return tables["curves"]
+
+
+def _ends(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return tables["ends"]
+
+
+def _rates(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """All networks at the end of their training, one row for each quantity."""
+    names = [name for pane in PANES.values() if pane.across == "rate" for name in pane.quantities]
+    rates = tables["rates"].rename(columns={"picked": "model"})
+    kept = ["init", "model", "rate", "train_accuracy"]
     long = rates[[*kept, *names]].melt(kept, var_name="quantity", value_name="value")
-    parts = [*_panes(tables["curves"], EPOCHS), *_panes(long, RATES)]
-    if settings["ends"]:
-        parts += _panes(tables["ends"], ENDS)
-    parts.append(tables["lines"].assign(panel="line"))
-    parts.append(tables["picks"].assign(panel="legend"))
-    rows = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
-    return rows.assign(picked=rows["picked"].fillna(""))
+    return long.assign(model=long["model"].replace("", None))
 
 
-def _panes(rows: pd.DataFrame, panes: Mapping[str, tuple[str, ...]]) -> Iterator[pd.DataFrame]:
-    for letter, quantities in panes.items():
-        yield rows[rows["quantity"].isin(quantities)].assign(panel=letter)
+def _lines(lines: pd.DataFrame) -> pd.DataFrame:
+    """The epochs of the vertical lines; the value is the threshold."""
+    found = lines.rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
+    return found.assign(panel=LINES, quantity="train_accuracy")
+
+
+def _paper(reported: pd.DataFrame) -> pd.DataFrame:
+    """The threshold of the paper's vertical lines."""
+    keys = zip(reported["artifact"], reported["quantity"], reported["row"], strict=True)
+    own = reported[[key == PAPER for key in keys]]
+    return own[["quantity", "value"]].assign(panel=LINES, source="paper", init="none")
+
+
+def _picks(picks: pd.DataFrame) -> pd.DataFrame:
+    """Test accuracy and alignment of the picked networks; missing where none was found."""
+    kept = ["init", "model", "rate"]
+    long = picks[[*kept, "test_accuracy", "alignment_theta_h"]].melt(
+        kept, var_name="quantity", value_name="value"
+    )
+    return long.assign(panel=KEY)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw three lines of panes; below them panes i and j with the legend, or the legend."""
-    ends = settings["ends"]
-    heights = [HEIGHT, HEIGHT, 1.15 * HEIGHT, HEIGHT if ends else LEGEND]
-    figure = Figure(figsize=(WIDTH, sum(heights) + 0.25), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.03, h_pad=0.04, wspace=0.02, hspace=0.02)
-    grid = figure.add_gridspec(4, 3, height_ratios=heights)
-    places = ("a", "a2", "b", "c", "d", "e")
-    for place, name in enumerate(places):
-        axis = figure.add_subplot(grid[place // 3, place % 3])
-        _epochs(axis, rows, name)
-        if place >= 3:
-            axis.set_xlabel("epoch", fontsize=MEDIUM, labelpad=1)
-    _rates(figure, grid, rows)
-    if ends:
-        for place, letter in enumerate(ENDS):
-            _ends(figure.add_subplot(grid[3, place]), rows[rows["panel"] == letter], letter)
-    legend = figure.add_subplot(grid[3, 2] if ends else grid[3, :])
-    _legend(legend, rows[rows["panel"] == "legend"], 1 if ends else 2)
+    """Draw lines of four panes; the legend fills the last line, or stands below."""
+    letters = [letter for letter in PANES if (rows["panel"] == letter).any()]
+    letters = [letter for letter in PANES if letter <= max(letters)]
+    lines, left = divmod(len(letters), COLUMNS)
+    heights = [HEIGHT] * lines + [HEIGHT if left else LEGEND]
+    figure = style.empty(height=sum(heights) + 0.05)
+    figure.get_layout_engine().set(wspace=0.01, hspace=0.02)
+    grid = figure.add_gridspec(lines + 1, COLUMNS, height_ratios=heights)
+    drawers = {"epoch": _epochs, "rate": _by_rate, "end": _at_end}
+    first = []
+    for place, letter in enumerate(letters):
+        pane, cell = PANES[letter], grid[place // COLUMNS, place % COLUMNS]
+        below = len(pane.quantities) if pane.across == "rate" else 1
+        split = cell.subgridspec(below, 1, hspace=0)
+        axes = [figure.add_subplot(split[n], label="inset" * bool(n)) for n in range(below)]
+        drawers[pane.across](axes, rows, letter)
+        for axis, label in zip(axes, pane.labels, strict=True):
+            axis.set_ylabel(label)
+        axes[-1].set_xlabel(ACROSS.get(pane.across, ""))
+        first.append(axes[0])
+    style.title_panels(first, [PANES[letter].title for letter in letters])
+    _legend(figure.add_subplot(grid[lines, left:]), rows, 2 if left else 3)
     return figure
 
 
@@ -112,61 +185,43 @@ def _models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Initialisation, model and rows of each picked model, those with collapse on top."""
     for model in reversed(MODELS):
         for init in INITS:
-            own = rows[(rows["init"] == init) & (rows["model"] == model)]
+            own = rows[(rows["initialisation"] == init) & (rows["model"] == model)]
             if len(own):
                 yield init, model, own
 
 
-def _epochs(axis: Axes, rows: pd.DataFrame, name: str) -> None:
+def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw a pane over the epochs: lines, raw points behind them, and vertical lines."""
-    curves = rows[rows["panel"] == name[0]]
-    names = {"a": ("e_norm",), "a2": ("e_relative", "residual")}.get(name, EPOCHS[name[0]])
-    for init, model, line in _models(rows[rows["panel"] == "line"]):
+    (axis,), own = axes, rows[rows["panel"] == letter]
+    for init, model, line in _models(rows[rows["panel"] == LINES]):
         axis.axvline(line["epoch"].iloc[0], color=MODELS[model].colours[init], linewidth=0.7,
-                     linestyle=MODELS[model].line, alpha=0.7, zorder=0)  # fmt: skip
-    for number, quantity in enumerate(names):
-        thin = quantity in THIN
-        own = curves[curves["quantity"] == quantity]
-        for place, (init, model, curve) in enumerate(_models(own)):
-            curve = curve.sort_values("epoch")
-            _curve(axis, curve, MODELS[model].marker(init), place, quantity if thin else "")
-        if number == 0 and len(own):
-            last = float(own["epoch"].max())
-            axis.set_xlim(-0.02 * last, 1.03 * last)
-    if name in ("a", "c"):
-        _log(axis)
-    else:
-        low, high = axis.get_ylim()
-        axis.set_ylim(min(low, 0), max(1.02, high) if name in ("b", "a2") else high)
-    axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    _key(axis, [quantity for quantity in names if quantity in THIN])
-    tidy(axis, TITLES[name])
+                     linestyle=":", zorder=0)  # fmt: skip
+    for place, (init, model, curve) in enumerate(_models(own)):
+        _curve(axis, curve.sort_values("epoch"), MODELS[model].marker(init), place)
+    if len(own):
+        last = float(own["epoch"].max())
+        axis.set_xlim(-0.02 * last, 1.04 * last)
+    _values(axis, letter)
+    axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
-def _curve(
-    axis: Axes, curve: pd.DataFrame, look: dict[str, Any], place: int, thin: str = ""
-) -> None:
+def _curve(axis: Axes, curve: pd.DataFrame, look: dict[str, Any], place: int) -> None:
     """Draw one curve; markers of different curves are shifted along the epochs."""
-    colour, epochs = look["markeredgecolor"], curve["epoch"].to_numpy(float)
-    if thin:
-        axis.plot(epochs, curve["smooth"], color=colour, linewidth=0.7, linestyle=THIN[thin][1])
-        return
     every = max(1, len(curve) // MARKS)
-    axis.plot(epochs, curve["value"], linestyle="", marker=".", markersize=2, color=colour,
-              alpha=0.4, markeredgewidth=0, zorder=1)  # fmt: skip
-    axis.plot(epochs, curve["smooth"], color=colour, linewidth=1.1, markersize=3,
+    if not curve["value"].equals(curve["smooth"]):
+        axis.plot(curve["epoch"], curve["value"], linestyle="", marker=".", markersize=1.4,
+                  color=look["color"], markeredgewidth=0, zorder=1)  # fmt: skip
+    axis.plot(curve["epoch"], curve["smooth"], linewidth=0.9, markersize=2.8,
               markevery=(place * every // 6, every), **look)  # fmt: skip
 
 
-def _key(axis: Axes, names: list[str]) -> None:
-    """Name the styles of thin lines."""
-    handles = [Line2D([], [], color="0.3", linewidth=0.8, linestyle=THIN[name][1],
-                      label=THIN[name][0]) for name in names]  # fmt: skip
-    if handles:
-        # lines behind the names would make them hard to read
-        axis.legend(handles=handles, fontsize=SMALL, handlelength=2, borderaxespad=0.2,
-                    labelspacing=0.2, loc="best", frameon=True, edgecolor="none",
-                    framealpha=0.85, borderpad=0.2)  # fmt: skip
+def _values(axis: Axes, letter: str) -> None:
+    """Scale the values of a pane."""
+    if PANES[letter].log:
+        _log(axis)
+        return
+    low, high = axis.get_ylim()
+    axis.set_ylim(min(low, 0), max(PANES[letter].most, high))
 
 
 def _log(axis: Axes) -> None:
@@ -181,25 +236,37 @@ def _log(axis: Axes) -> None:
         axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
-def _rates(figure: Figure, grid: Any, rows: pd.DataFrame) -> None:
-    """Draw panes f to h over the initial rate; pane g has an axis for each of its metrics."""
-    for place, (letter, names) in enumerate(RATES.items()):
-        own = rows[rows["panel"] == letter]
-        split = letter == "g"
-        places = grid[2, place].subgridspec(1 + split, 1, hspace=0)
-        shown = [(name,) for name in names] if split else [names]
-        for number, quantities in enumerate(shown):
-            axis = figure.add_subplot(places[number])
-            for quantity in quantities:
-                _by_rate(axis, own[own["quantity"] == quantity], quantity)
-            axis.set_xscale("log")
-            _rate_ticks(axis, sorted(own["rate"].unique()))
-            _rate_values(axis, own, letter)
-            _key(axis, [quantity for quantity in quantities if quantity in THIN])
-            tidy(axis, TITLES[letter] if number == 0 else "")
-            if number + 1 < len(shown):
-                axis.tick_params(labelbottom=False)
-        axis.set_xlabel(r"initial rate $\eta$", fontsize=MEDIUM, labelpad=1)
+def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
+    """Draw all rates in grey, hollow if not trained, and the picked models in their colours."""
+    own = rows[rows["panel"] == letter]
+    for axis, quantity in zip(axes, PANES[letter].quantities, strict=True):
+        shown = own[own["quantity"] == quantity]
+        for init in INITS:
+            _rate_curve(axis, shown[shown["initialisation"] == init].sort_values("rate"), init)
+        axis.set_xscale("log")
+        _rate_ticks(axis, sorted(own["rate"].unique()))
+        if letter == "h":
+            _accuracies(axis, shown)
+        elif not PANES[letter].log:
+            most = shown["value"].max()
+            axis.set_ylim(0, 1.15 * most if most > 0 else None)
+            axis.yaxis.set_major_locator(MaxNLocator(3))
+        else:
+            _log(axis)
+    for axis in axes[:-1]:
+        axis.tick_params(labelbottom=False)
+
+
+def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
+    """Draw one quantity of the networks of an initialisation."""
+    look = {"marker": MARKERS[init], "markersize": 2.6, "color": GREYS[init]}
+    axis.plot(own["rate"], own["value"], linewidth=0.8, **look)
+    poor = own[own["train_accuracy"] < FITTED]
+    axis.plot(poor["rate"], poor["value"], linestyle="", markerfacecolor="white", **look)
+    for model, drawn in MODELS.items():
+        found = own[own["model"] == model]
+        axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
+                  **drawn.marker(init, markersize=4.2))  # fmt: skip
 
 
 def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
@@ -207,91 +274,97 @@ def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
     axis.xaxis.set_minor_formatter(NullFormatter())
     if len(rates) <= FEW:
         axis.set_xticks(rates, labels=[f"{rate:.2g}" for rate in rates])
+        axis.set_xticks([], minor=True)
 
 
-def _by_rate(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
-    """Draw one quantity of all rates in grey, and the picked models in their colours."""
-    for init in INITS:
-        own = rows[rows["init"] == init].sort_values("rate")
-        if quantity in THIN:
-            axis.plot(own["rate"], own["value"], color=GREYS[init], linewidth=0.7,
-                      linestyle=THIN[quantity][1])  # fmt: skip
-            continue
-        axis.plot(own["rate"], own["value"], color=GREYS[init], marker=MARKERS[init],
-                  markersize=2.4, linewidth=0.8, markeredgewidth=0)  # fmt: skip
-        for model, look in MODELS.items():
-            found = own[own["picked"] == model]
-            axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
-                      **look.marker(init, markersize=5))  # fmt: skip
-
-
-def _rate_values(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
-    """Scale the values of a pane over the rates."""
-    if letter == "f":
-        _log(axis)
-        return
-    if letter == "g":
-        axis.set_ylim(0, None)
-        axis.yaxis.set_major_locator(MaxNLocator(3))
-        return
+def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
+    """Show accuracies near the best; mark the others at the lower edge."""
     axis.yaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
     best = float(rows["value"].max())
     low = rows[rows["value"] < best - BAND]
-    if len(low):
-        least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
-        axis.set_ylim(least - 0.1 * (best - least) - 0.005, best + 0.05 * (best - least) + 0.002)
-        for init in INITS:
-            below = low.loc[low["init"] == init, "rate"]
-            axis.plot(below, np.full(len(below), 0.03), linestyle="", marker="v", markersize=3,
-                      color=GREYS[init], transform=axis.get_xaxis_transform())  # fmt: skip
+    if low.empty:
+        return
+    for line in axis.lines:
+        line.set_gid(style.CLIPPED)
+    least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
+    axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
+    for init, poor in product(INITS, (True, False)):
+        own = low[(low["initialisation"] == init) & ((low["train_accuracy"] < FITTED) == poor)]
+        axis.plot(own["rate"], np.full(len(own), 0.04), linestyle="", marker="v", markersize=3,
+                  color=GREYS[init], markerfacecolor="white" if poor else GREYS[init],
+                  transform=axis.get_xaxis_transform(), gid=style.CLIPPED)  # fmt: skip
 
 
-def _ends(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
+def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw a value at the end of training for each quantity and model, side by side."""
-    for place, quantity in enumerate(ENDS[letter]):
-        for init, model, own in _models(rows[rows["quantity"] == quantity]):
-            shift = 0.13 * (INITS.index(init) - 1) + (0.22 if model == "other" else -0.22)
-            axis.plot(place + shift, own["value"].iloc[0], linestyle="",
-                      **MODELS[model].marker(init, markersize=4.5))  # fmt: skip
-        if place:
-            axis.axvline(place - 0.5, color="0.85", linewidth=0.7, zorder=0)
-    axis.set_xlim(-0.5, len(ENDS[letter]) - 0.5)
-    if letter == "i":
-        _log(axis)
-    else:
-        axis.set_ylim(0, 1.02)
-    tidy(axis, TITLES[letter])
-    axis.set_xticks(range(len(ENDS[letter])), [LABELS[name] for name in ENDS[letter]],
-                    fontsize=MEDIUM)  # fmt: skip
+    (axis,), names = axes, PANES[letter].quantities
+    own = rows[rows["panel"] == letter]
+    for place, quantity in enumerate(names):
+        for init, model, found in _models(own[own["quantity"] == quantity]):
+            shift = 0.12 * (INITS.index(init) - 1) + (0.21 if model == "other" else -0.21)
+            axis.plot(place + shift, found["value"].iloc[0], linestyle="",
+                      **MODELS[model].marker(init, markersize=3.4))  # fmt: skip
+    axis.set_xlim(-0.5, len(names) - 0.5)
+    _values(axis, letter)
+    axis.set_xticks(range(len(names)), [NAMED[name] for name in names])
     axis.tick_params(axis="x", length=0)
 
 
-def _legend(axis: Axes, picks: pd.DataFrame, columns: int) -> None:
-    """Write test accuracy, alignment of the features kernel and rate of all models."""
-    handles = []
-    for model, look in MODELS.items():
-        handles.append(Line2D([], [], linestyle="", label=look.title))
-        for init in INITS:
-            own = picks[(picks["init"] == init) & (picks["model"] == model)]
-            if len(own):
-                drawn = {"color": look.colours[init], "linewidth": 1.1, **look.marker(init)}
-                handles.append(Line2D([], [], markersize=4, label=_named(own.iloc[0]), **drawn))
+def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
+    """Name all looks, with test accuracy, alignment of the features kernel and rate of models."""
     axis.axis("off")
-    found = axis.legend(
-        handles=handles, loc="center", ncols=columns, fontsize=SMALL, handlelength=1.8,
-        handletextpad=0.5, labelspacing=0.35, borderaxespad=0, columnspacing=3,
-        title=r"test accuracy, $A = A(\Theta^h, Y^{\mathsf{T}}Y)$, initial rate",
-        title_fontsize=SMALL,
-    )  # fmt: skip
+    parts = [_named_models(rows, model) for model in MODELS]
+    parts.append(_named_others(rows))
+    if columns == 2:
+        parts = [[*parts[0], *parts[1]], parts[2]]
+    longest = max(map(len, parts))
+    empty = Line2D([], [], linestyle="", label=" ")
+    handles = [one for part in parts for one in [*part, *[empty] * (longest - len(part))]]
+    found = axis.legend(handles=handles, loc="center", ncols=columns, handlelength=1.7,
+                        handletextpad=0.5, borderaxespad=0, columnspacing=1.4)  # fmt: skip
+    titles = {part[0].get_label() for part in parts} | {look.title for look in MODELS.values()}
     for text in found.get_texts():
-        if text.get_text() in {look.title for look in MODELS.values()}:
+        if text.get_text() in titles:
             text.set_fontweight("bold")
 
 
-def _named(pick: pd.Series) -> str:
-    """The label of a model; ``none`` if no rate has one."""
-    name = NAMES[pick["init"]]
-    if not pick["found"]:
-        return f"{name}: none"
-    accuracy, alignment = 100 * pick["test_accuracy"], pick["alignment_theta_h"]
-    return rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, $\eta$ = {pick['rate']:.2g}"
+def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
+    """A title and an entry for each initialisation; ``none`` if no rate has a model."""
+    picks = rows[(rows["panel"] == KEY) & (rows["model"] == model)]
+    handles = [Line2D([], [], linestyle="", label=MODELS[model].title)]
+    for init in [name for name in INITS if name in set(picks["initialisation"])]:
+        own = picks[picks["initialisation"] == init].set_index("quantity")
+        accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
+        if np.isnan(accuracy):
+            handles.append(Line2D([], [], linestyle="", label=f"{NAMES[init]}: none"))
+            continue
+        label = (rf"{NAMES[init]}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
+                 rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
+        look = MODELS[model].marker(init, markersize=3.4)
+        handles.append(Line2D([], [], linewidth=1, label=label, **look))
+    return handles
+
+
+def _named_others(rows: pd.DataFrame) -> list[Line2D]:
+    """Entries of the grey curves, of networks that are not trained, and of the vertical lines."""
+    rates = rows[rows["panel"].isin(["f", "g", "h"])]
+    handles = [Line2D([], [], linestyle="", label="all rates")]
+    for init in [name for name in INITS if name in set(rates["initialisation"])]:
+        handles.append(Line2D([], [], color=GREYS[init], marker=MARKERS[init], markersize=3,
+                              linewidth=0.8, label=NAMES[init]))  # fmt: skip
+    poor = rates[rates["train_accuracy"] < FITTED]
+    if len(poor):
+        marker = MARKERS[poor["initialisation"].iloc[0]]
+        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=marker, markersize=3,
+                              markerfacecolor="white",
+                              label=f"not trained: < {FITTED:g} %"))  # fmt: skip
+    lines = rows[rows["panel"] == LINES]
+    ours = lines.loc[lines["source"] == "ours", "value"]
+    theirs = lines.loc[lines["source"] == "paper", "value"]
+    if len(ours):
+        label = f"train accuracy \N{GREATER-THAN OR EQUAL TO} {ours.iloc[0]:.4g} %"
+        if len(theirs):
+            same = np.isclose(ours.iloc[0], theirs.iloc[0])
+            label += " (paper's)" if same else f" (paper: {theirs.iloc[0]:.4g} %)"
+        handles.append(Line2D([], [], color=style.GREY, linestyle=":", linewidth=0.8, label=label))
+    return handles
