@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests import table_cases
 from tests.latex_pages import (
@@ -15,7 +15,7 @@ from tests.latex_pages import (
     SPREAD,
     Page,
     compiled,
-    engine,
+    installed,
     joined,
     pages,
     same,
@@ -27,7 +27,7 @@ from finitewidth.common import result_files
 from finitewidth.tables.job import render_table
 from finitewidth.tables.latex_text import escaped
 
-pytestmark = pytest.mark.skipif(engine() is None, reason=MISSING)
+pytestmark = pytest.mark.skipif(not installed(), reason=MISSING)
 RENDERERS = {a.artifact: a.module for a in table_cases.declared()}
 ALPHABET = (
     "".join(map(chr, range(32, 127)))
@@ -190,7 +190,27 @@ def test_the_alphabet_has_every_character_that_is_escaped(tables):
     assert set("".join(plain)) - {"\n"} <= set(ALPHABET)
 
 
+# at the start of a row, or joined by the fonts of LaTeX if nothing is between
+AWKWARD = [
+    "[0pt] a",
+    "*",
+    "**b",
+    "--",
+    "---",
+    "–-",
+    "''",
+    "``",
+    "?`",
+    "<<",
+    "a_b^c",
+    "~%#&$",
+    "{}\\",
+]
+
+
 @settings(max_examples=5, deadline=None, derandomize=True)
+@example(AWKWARD)
+@example(re.findall(".{1,4}", ALPHABET.strip()))
 @given(st.lists(st.text(ALPHABET, min_size=1, max_size=25).filter(str.strip), min_size=60,
                 max_size=60))  # fmt: skip
 def test_any_text_is_printed_as_it_is(tmp_path_factory, texts):
