@@ -12,7 +12,6 @@ from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
 from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, regimes, stages, text
 from finitewidth.experiments.snapshots import epochs_kept, network_at
-from finitewidth.figures.npf import extra_energy
 from finitewidth.kernels import reference
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
@@ -244,16 +243,6 @@ def test_energies_of_the_labels_are_those_by_projection():
     for epoch in (0, 3):
         assert energy.loc[("nu", f"epoch {epoch}", 6), "y"] == pytest.approx(whole[epoch], rel=1e-6)
     assert set(energy.loc["top"].index.get_level_values(0)) == {"first 1", "first 2", "first 5"}
-
-
-def test_energies_are_drawn_before_after_and_over_epochs():
-    tables = nu.measure({"data": digits(), "weights": kept(["value"], width=12)},
-                        {"classes": [4, 7], "per_class": 6, "ddof": 0})  # fmt: skip
-    figure = extra_energy.draw(extra_energy.select(tables, {}), {})
-    shown = [axis.get_legend_handles_labels()[1] for axis in figure.axes]
-    before_after = ["epoch 0", "epoch 3"]
-    assert shown == [[*before_after, extra_energy.CHANCE], before_after,
-                     ["first 1", "first 2", "first 5", "first 10"]]  # fmt: skip
 
 
 def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():

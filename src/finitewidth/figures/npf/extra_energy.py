@@ -3,57 +3,96 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-from finitewidth.figures.style import COLOURS, band, panels
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.style import COLOURS, GREY
 
 CHANCE = "by chance"
+LABELS = "labels"
+FIELDS = {
+    "panel": fields.text("energy, nu (both by number of eigenvectors) or top (energy by epoch)"),
+    "series": fields.text("labels, or by chance: labels without a preferred direction"),
+    "epoch": fields.number("epoch of the training; NaN by chance", "epoch"),
+    "eigenvectors": fields.integer("number k of first eigenvectors"),
+    "share": fields.number("mean over runs of the share of |y|^2 in the first k eigenvectors"),
+    "nu": fields.number("mean over runs of what the first k eigenvectors add to nu_t"),
+    "standard_deviation": fields.number("standard deviation over runs of the share or of nu"),
+}
+BRIGHTEST = 0.55  # of the colour scale; brighter ones are too pale on white
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all rows of the table ``energy``."""
-    return tables["energy"]
+    """Return the table ``energy`` with epochs and numbers of eigenvectors in their own columns."""
+    rows = tables["energy"].rename(columns={"spread": "standard_deviation"})
+    name, top = rows["series"], rows["panel"] == "top"
+    numbers = pd.to_numeric(name.str.extract(r"(\d+)$", expand=False))
+    share = rows["panel"] != "nu"
+    return rows.assign(
+        series=name.where(name == CHANCE, LABELS),
+        epoch=rows["x"].where(top, numbers),
+        eigenvectors=numbers.where(top, rows["x"]),
+        share=rows["y"].where(share),
+        nu=rows["y"].where(~share),
+    )[list(FIELDS)]
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw energy and nu against the number of eigenvectors, and energy against epochs."""
-    titles = ["Labels in the first eigenvectors", r"The same, part of $\nu$", "While ReLU learns"]
-    figure, (left, middle, right) = panels(3, titles)
-    _ranks(left, rows[rows["panel"] == "energy"])
-    _ranks(middle, rows[rows["panel"] == "nu"])
+    figure, (left, middle, right) = style.subplots(1, 3, height=2.2)
+    _ranks(left, rows[rows["panel"] == "energy"], "share")
+    _ranks(middle, rows[rows["panel"] == "nu"], "nu")
     _epochs(right, rows[rows["panel"] == "top"])
     for axis in (left, right):
         axis.set(ylabel=r"share of $\Vert y\Vert^2$", ylim=(0, 1.03))
-    middle.set(ylabel=r"$\sum_{i\leq k} \langle y, u_i\rangle^2 / \rho_i$", yscale="log")
+    middle.legend(loc="lower right")  # cumulative curves leave this corner free
+    middle.set(ylabel=r"$\sum_{i\leq k} \langle y, u_i\rangle^2 / \rho_i$")
+    if (rows["nu"] > 0).any():  # dead networks have no nu
+        middle.set_yscale("log")
+    titles = ["labels in eigenvectors", r"the same, part of $\nu_t$", "while ReLU learns"]
+    style.title_panels((left, middle, right), titles)
     return figure
 
 
-def _ranks(axis: Axes, rows: pd.DataFrame) -> None:
-    colours = iter(COLOURS)
-    for series, curve in rows.groupby("series", sort=False):
-        if series == CHANCE:
-            axis.plot(curve["x"], curve["y"], ":", color="0.4", label=series)
-        else:
-            band(axis, curve, color=next(colours), label=series)
+def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
+    """Draw one curve per epoch against the number of eigenvectors."""
+    own, chance = (rows[rows["series"] == series] for series in (LABELS, CHANCE))
+    for (epoch, curve), colour, line in zip(
+        own.groupby("epoch"), (COLOURS[0], COLOURS[3]), ("-", "--"), strict=False
+    ):
+        _band(axis, curve["eigenvectors"], curve, column, colour)
+        axis.plot(curve["eigenvectors"], curve[column], line, color=colour,
+                  label=f"epoch {epoch:.0f}")  # fmt: skip
+    if len(chance):
+        axis.plot(chance["eigenvectors"], chance[column], ":", color=GREY, label=f"_{CHANCE}")
+        middle = chance.iloc[len(chance) // 3]
+        axis.annotate(CHANCE, (middle["eigenvectors"], middle[column]), (-3, 0), color=GREY,
+                      textcoords="offset points", ha="right", va="bottom",
+                      fontsize=style.SMALLEST)  # fmt: skip
     axis.set_xscale("log")
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
     axis.xaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set(xlabel=r"first $k$ eigenvectors of $\hat{H}$")
-    axis.legend(loc="center")
 
 
 def _epochs(axis: Axes, rows: pd.DataFrame) -> None:
-    series = list(dict.fromkeys(rows["series"]))
-    shades = mpl.colormaps["viridis"]
-    for place, name in enumerate(series):
-        colour = shades(0.92 * place / max(1, len(series) - 1))
-        band(axis, rows[rows["series"] == name], color=colour, marker="o", markersize=3, label=name)
+    """Draw one curve per number of eigenvectors against epochs; more of them are brighter."""
+    for count, colour in style.shades(rows["eigenvectors"], bright=BRIGHTEST).items():
+        curve = rows[rows["eigenvectors"] == count]
+        _band(axis, curve["epoch"], curve, "share", colour)
+        axis.plot(curve["epoch"], curve["share"], color=colour, label=f"first {count:.0f}")
     axis.set(xlabel="epoch")
     handles, labels = axis.get_legend_handles_labels()
     axis.legend(handles[::-1], labels[::-1], title="eigenvectors", loc="center left",
                 bbox_to_anchor=(1, 0.5))  # fmt: skip
+
+
+def _band(axis: Axes, x: pd.Series, curve: pd.DataFrame, column: str, colour: str) -> None:
+    """Fill a standard deviation on both sides of a curve."""
+    low, high = (curve[column] + sign * curve["standard_deviation"] for sign in (-1, 1))
+    style.band(axis, x, low.clip(lower=0), high, colour)

@@ -8,82 +8,124 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from finitewidth.figures.style import COLOURS, PANEL_HEIGHT, PANEL_WIDTH, subplots
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.style import GREY
 
-ERROR = r"$\Vert K^v - d\sigma^{2(d-1)}H\Vert_F\ /\ \Vert d\sigma^{2(d-1)}H\Vert_F$"
+FIELDS = {
+    "panel": fields.text("width or copies (what grows); d3 or d2 (what divides the variance)"),
+    "gates": fields.text("independent of the values, own (of the same network), open or half open"),
+    "curve": fields.text("drawn (networks), exact, limit (of infinite width) or guide (a slope)"),
+    "depth": fields.number("depth d of the network; NaN for a guide"),
+    "width": fields.number("width w of the network; NaN for the limit or if copies grow"),
+    "copies": fields.number("number m of copies of each gate; NaN if the width grows"),
+    "error": fields.number("root mean square of the relative Frobenius error of K^v"),
+    "variance": fields.number("Var[K(s, s)] w / d^3 in panel d3, over d^2 in panel d2"),
+    "standard_error": fields.number("standard error of the error or of the variance"),
+}  # fmt: skip
+BARS = 2  # standard errors
 GROWTHS = {
-    "width": ("Theorem 5.1: gates and values grow wide", "width $w$"),
-    "copies": ("Corollary C.1: only values grow wide", "copies $m$ of each gate"),
+    "width": ("Theorem 5.1: gates and values widen", "width $w$"),
+    "copies": ("Corollary C.1: only values widen", "copies $m$ of each gate"),
 }
 BOUNDS = {
-    "per_d3": (r"npf, Theorem B.2, bounds Var$[K(s,s)]\,w/d^3$", r"Var$[K(s,s)]\ w\,/\,d^3$"),
-    "per_d2": (r"dgn, Theorem 2.3, bounds Var$[K(s,s)]\,w/d^2$", r"Var$[K(s,s)]\ w\,/\,d^2$"),
+    "d3": ("bounded by Theorem B.2 of npf", r"Var$[K(s,s)]\ w\,/\,d^3$"),
+    "d2": ("bounded by Theorem 2.3 of dgn", r"Var$[K(s,s)]\ w\,/\,d^2$"),
 }
+DARKEST, BRIGHTEST = 0.0, 0.55  # of the colour scale; brighter ones are too pale on white
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the errors by width and by number of copies, and the variances of K(s, s)."""
-    variance = tables["variance"]
-    variance = variance[variance["entry"] != "pair"].assign(panel="variance")
-    return pd.concat([tables["curves"].assign(panel="error"), variance], ignore_index=True)
+    """Return the errors by width and by number of copies, and the variances of K(s, s) drawn."""
+    errors = tables["curves"].rename(
+        columns={"grows": "panel", "y": "error", "spread": "standard_error"}
+    )
+    for name in GROWTHS:
+        errors[name] = errors["x"].where(errors["panel"] == name)
+    errors["depth"] = errors["depth"].where(errors["curve"] != "guide")
+    parts = [errors, *(_variance(tables["variance"], panel) for panel in BOUNDS)]
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+
+
+def _variance(table: pd.DataFrame, panel: str) -> pd.DataFrame:
+    """All gates open: every width, the networks drawn and the limit; half open: the widest."""
+    opened, half = (table[table["entry"] == entry] for entry in ("open", "half"))
+    half = half[(half["form"] == "exact") & (half["width"] == half["width"].max())]
+    rows = pd.concat([opened, half])
+    drawn = rows["form"] == "drawn"
+    return pd.DataFrame({
+        "panel": panel, "gates": rows["entry"].map({"open": "open", "half": "half open"}),
+        "curve": rows["form"].replace("leading", "limit"), "depth": rows["depth"],
+        "width": rows["width"].where(rows["form"] != "leading"),
+        "variance": rows[f"per_{panel}"],
+        "standard_error": rows[f"per_{panel}_spread"].where(drawn),
+    }).sort_values(["gates", "curve", "width", "depth"])  # fmt: skip
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw the errors above and the variances below."""
-    size = (2.2 * PANEL_WIDTH, 2.2 * PANEL_HEIGHT)
-    figure, axes = subplots(2, 2, figsize=size)
-    errors, variances = rows[rows["panel"] == "error"], rows[rows["panel"] == "variance"]
-    for axis, (grows, (title, label)) in zip(axes[0], GROWTHS.items(), strict=True):
-        _errors(axis, errors[errors["grows"] == grows])
-        axis.set(title=title, xlabel=label, ylabel=ERROR)
-    for axis, (column, (title, label)) in zip(axes[1], BOUNDS.items(), strict=True):
-        _variances(axis, variances, column)
-        axis.set(title=title, xlabel="depth $d$", ylabel=label)
-    axes[1][1].legend(loc="upper left")
+    """Draw the errors above and the variances below; legends are at the right."""
+    figure, axes = style.subplots(2, 2, height=4.2)
+    axes[0][1].sharey(axes[0][0])
+    errors = rows[rows["panel"].isin(list(GROWTHS))]
+    depths = style.shades(errors["depth"].dropna(), dark=DARKEST, bright=BRIGHTEST)
+    for axis, (grows, (_, label)) in zip(axes[0], GROWTHS.items(), strict=True):
+        _errors(axis, rows[rows["panel"] == grows], grows, depths)
+        axis.set(xlabel=label)
+    axes[0][0].set(ylabel="relative error of $K^v$")
+    for axis, (panel, (_, label)) in zip(axes[1], BOUNDS.items(), strict=True):
+        _variances(axis, rows[rows["panel"] == panel])
+        axis.set(xlabel="depth $d$", ylabel=label)
+    for axis, title in ((axes[0][0], "depth"), (axes[1][0], "width")):
+        handles, labels = axis.get_legend_handles_labels()
+        place = axes[0][1] if title == "depth" else axes[1][1]
+        place.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.03))
+    style.title_panels(axes.flat, [title for title, _ in (*GROWTHS.values(), *BOUNDS.values())])
     return figure
 
 
-def _errors(axis: Axes, rows: pd.DataFrame) -> None:
+def _errors(axis: Axes, rows: pd.DataFrame, grows: str, colours: Mapping[float, str]) -> None:
+    """Draw errors against what grows: dots with bars, exact curves, limits and a guide."""
     axis.set_xscale("log", base=2)
     axis.set_yscale("log")
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    for colour, depth in zip(COLOURS, sorted(set(rows["depth"]) - {0}), strict=False):
-        own = rows[rows["depth"] == depth]
+    for depth, colour in colours.items():
+        own = rows[rows["depth"] == depth].sort_values(grows)
         for gates, fill in (("independent", colour), ("own", "white")):
             nets = own[(own["gates"] == gates) & (own["curve"] == "drawn")]
-            label = f"$d$ = {depth:g}" if gates == "independent" else None
-            axis.errorbar(
-                nets["x"], nets["y"], 2 * nets["spread"], fmt="o", color=colour, capsize=2,
-                markerfacecolor=fill, markeredgecolor=colour, markeredgewidth=1, label=label,
-            )  # fmt: skip
+            label = f"$d$ = {depth:g}" if gates == "independent" else "_own gates"
+            if len(nets):
+                style.bars(axis, nets[grows], nets["error"], BARS * nets["standard_error"],
+                           linestyle="none", marker="o", color=colour, markerfacecolor=fill,
+                           elinewidth=0.8, label=label)  # fmt: skip
         for curve, line in (("exact", "-"), ("limit", ":")):
             part = own[own["curve"] == curve]
-            axis.plot(part["x"], part["y"], line, color=colour, linewidth=1.1)
+            axis.plot(part[grows], part["error"], line, color=colour)
     guide = rows[rows["curve"] == "guide"]
-    axis.plot(guide["x"], guide["y"], "--", color="0.5", linewidth=1, label="slope -1/2")
+    axis.plot(guide[grows], guide["error"], "--", color=GREY, linewidth=0.9)
+    neutral = {"color": GREY, "linewidth": 1.1}
+    axis.plot([], [], "-", **neutral, label="exact r.m.s.")
     if (rows["gates"] == "own").any():
-        mark = {"markerfacecolor": "white", "markeredgecolor": "0.3", "markeredgewidth": 1}
-        axis.plot([], [], "o", **mark, label="gates of its own")
-        axis.plot([], [], ":", color="0.3", label="the same, infinite width")
-    axis.plot([], [], "-", color="0.3", linewidth=1.1, label="exact r.m.s.")
-    axis.set_ylim(bottom=axis.get_ylim()[0] / 3)
-    axis.legend(loc="lower left", ncols=2)
+        axis.plot([], [], "o", color=GREY, markerfacecolor="white", label="gates of its own")
+        axis.plot([], [], ":", **neutral, label="the same, $w \\to \\infty$")
+    axis.plot([], [], "--", color=GREY, linewidth=0.9, label="slope $-1/2$")
 
 
-def _variances(axis: Axes, rows: pd.DataFrame, column: str) -> None:
-    opened = rows[rows["entry"] == "open"]
-    exact = opened[opened["form"] == "exact"]
-    for colour, (width, own) in zip(COLOURS, exact.groupby("width"), strict=False):
-        axis.plot(own["depth"], own[column], "-", color=colour, label=f"all open, $w$ = {width:g}")
-        nets = opened[(opened["form"] == "drawn") & (opened["width"] == width)]
-        axis.errorbar(
-            nets["depth"], nets[column], 2 * nets[f"{column}_spread"], fmt="o", color=colour,
-            capsize=2,
-        )  # fmt: skip
-    first = opened[opened["form"] == "leading"]
-    axis.plot(first["depth"], first[column], ":", color="black", label=r"all open, $w \to \infty$")
-    half = rows[(rows["entry"] == "half") & (rows["form"] == "exact")]
-    half = half[half["width"] == half["width"].max()]
-    label = f"half open, $w$ = {half['width'].max():g}"
-    axis.plot(half["depth"], half[column], "--", color="0.5", linewidth=1.1, label=label)
+def _variances(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw variances against depth: a curve per width, the limit, and half of the gates open."""
+    opened = rows[rows["gates"] == "open"]
+    exact = opened[opened["curve"] == "exact"]
+    colours = style.shades(exact["width"], dark=DARKEST, bright=BRIGHTEST)
+    for width, colour in colours.items():
+        own = exact[exact["width"] == width]
+        axis.plot(own["depth"], own["variance"], "-", color=colour, label=f"$w$ = {width:g}")
+        nets = opened[(opened["curve"] == "drawn") & (opened["width"] == width)]
+        if len(nets):
+            style.bars(axis, nets["depth"], nets["variance"], BARS * nets["standard_error"],
+                       linestyle="none", marker="o", color=colour,
+                       label=f"$w$ = {width:g}, drawn")  # fmt: skip
+    limit = opened[opened["curve"] == "limit"]
+    axis.plot(limit["depth"], limit["variance"], ":", color="black", label=r"$w \to \infty$")
+    for width, half in rows[rows["gates"] == "half open"].groupby("width"):
+        axis.plot(half["depth"], half["variance"], "--", color=GREY,
+                  label=f"half open,\n$w$ = {width:g}")  # fmt: skip
     axis.set_ylim(bottom=0)
