@@ -20,7 +20,7 @@ PICKING = {
     "relaxed_train": 0.995, "nc3": 0.3,
 }  # fmt: skip
 SETTINGS = {
-    "training": TRAINING, "picking": PICKING, "threshold": 0.5,
+    "training": TRAINING, "picking": PICKING, "threshold": 0.5, "trained": 0.3,
     "smoothing": {"degree": 1, "window": 11, "fewest": 15},
     "maps": {"init": "lecun", "rate_index": None, "per_class": 2},
 }  # fmt: skip
@@ -131,7 +131,7 @@ def tables(inputs):
 def test_tables_have_their_columns(tables):
     model = ["pair", "init", "model"]
     wanted = {
-        "rates": [*models.LAST, "picked", "per_class"],
+        "rates": [*models.LAST, "picked", "trained", "per_class"],
         "picks": [*model, "found", "step", "tried", "rate_index", "rate", "replica",
                   "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
                   "alignment_theta_h"],
@@ -156,6 +156,13 @@ def test_rates_name_the_picked_models(inputs, tables):
     assert sorted(named[[*key, "picked"]].itertuples(index=False, name=None)) == wanted
     history = inputs["history"].query("epoch == 3")
     assert list(tables["rates"]["train_accuracy"]) == list(history["train_accuracy"])
+
+
+def test_rates_name_the_networks_that_are_trained(inputs):
+    level = inputs["history"].query("epoch == 3")["train_accuracy"].median()
+    found = models.measure(inputs, SETTINGS | {"trained": level})["rates"]
+    assert 0 < found["trained"].sum() < len(found)
+    assert ((found["train_accuracy"] >= level) == (found["trained"] == 1)).all()
 
 
 def test_curves_ends_and_lines_are_of_the_picked_models(inputs, tables):

@@ -7,8 +7,10 @@ import pandas as pd
 from finitewidth.captions.facts import Tables
 from finitewidth.captions.facts.rows import falls, span, values_of, where
 
+FITTED = 0.95  # training accuracy from which networks count as trained
 EARLY = 6  # the early stage is this part of all steps, as in claim B20
 FACTOR = 0.5  # of the squared error in the loss that `training.adam` minimises
+LEAST_WRONG = 0.5  # squared distance from a one-hot label at which another class is as close
 MOST = 0.5  # share of the rise from which on it is told
 
 
@@ -20,6 +22,7 @@ def during_training(tables: Tables) -> dict[str, Any]:
         where(curves, quantity=name).pivot(index="step", columns="sigma_w2", values="y")
         for name in ("same_class", "other_class", "same_class_with_diagonal", "test_loss")
     )
+    wrong = where(curves, quantity="train_loss", step=last)["high"] / (FACTOR * LEAST_WRONG)
     gap = same - other
     rise = gap.loc[last] - gap.loc[0]
     early = last / EARLY
@@ -29,6 +32,9 @@ def during_training(tables: Tables) -> dict[str, Any]:
         "runs": int(curves["runs"].max()),
         "factor": FACTOR,
         "variances": variances,
+        "fitted": float(1 - wrong.max()),
+        "fits": bool(wrong.max() <= 1 - FITTED),
+        "least_wrong": FACTOR * LEAST_WRONG,
         "last": last,
         "starts": span(gap.loc[0]),
         "ends": [round(value, 2) for value in gap.loc[last].tolist()],

@@ -33,11 +33,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         settings: ``training``, the settings of the training of the pair; ``picking``, see
             `finitewidth.experiments.collapse.picking.picks`; ``smoothing`` (``degree``, ``window``,
             and ``fewest``, the points below which there is none); ``threshold``, the training
-            accuracy of the lines; ``maps``, see `finitewidth.experiments.collapse.heat_maps`, or
+            accuracy of the lines; ``trained``, the training accuracy from which a network counts as
+            trained; ``maps``, see `finitewidth.experiments.collapse.heat_maps`, or
             null for none.
 
     Returns:
-        ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty), and
+        ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),
+        trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0), and
         per_class (images of each class in its kernels). The training accuracy is that of the whole
         last epoch.
 
@@ -63,7 +65,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     chosen = picks(ends, settings["picking"])
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
     tables = {
-        "rates": rates(ends, own).assign(per_class=settings["training"]["kernel_per_class"]),
+        "rates": rates(ends, own, settings["trained"]).assign(
+            per_class=settings["training"]["kernel_per_class"]
+        ),
         "picks": chosen,
         "curves": curves(
             measures.merge(own, on=["pair", "init", "replica"]), settings["smoothing"]
@@ -83,15 +87,17 @@ def last_epoch(history: pd.DataFrame, measures: pd.DataFrame) -> pd.DataFrame:
     return measures[measures["epoch"] == last].merge(training, on=["pair", "replica"])
 
 
-def rates(ends: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def rates(ends: pd.DataFrame, own: pd.DataFrame, trained: float) -> pd.DataFrame:
     """The networks at the last epoch, see `measure`.
 
     Args:
         ends: as `last_epoch` returns it.
         own: pair, init, model and replica of the picked models.
+        trained: training accuracy from which a network counts as trained.
     """
     named = own.rename(columns={"model": "picked"})
     found = ends[["replica", *LAST]].merge(named, on=["pair", "init", "replica"], how="left")
+    found["trained"] = (found["train_accuracy"] >= trained).astype(int)
     return found.drop(columns="replica").fillna({"picked": ""})
 
 
