@@ -376,3 +376,13 @@ def test_how_many_runs_curves_average(runs, drawn, words):
     rows = pd.DataFrame({"depth": range(2, 2 + len(runs)), "runs": runs,
                          "diverged": [drawn - count for count in runs]})  # fmt: skip
     assert by_depth.runs_of(rows) == words
+
+
+def test_weights_that_never_grow_are_named(figures):
+    tables = figures[fig10][0]
+    curves = tables["curves"].copy()
+    assert said(fig10.draw(written(fig10, tables), {})) == []
+    shrinks = (curves["quantity"] == "weights") & (curves["depth"] == 4) & (curves["time"] > 0)
+    curves.loc[shrinks, "value"] = 0.9
+    figure = fig10.draw(written(fig10, tables | {"curves": curves}), {})
+    assert said(figure) == ["not shown, never above 0: $d$ = 4"]

@@ -96,11 +96,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = ours[ours["quantity"] == quantity]
         _over_time(axis, own, shown)
         axis.set(xlabel="step $t$", ylabel=label)
-        positive = own["value"][own["value"] > 0]
-        if quantity in LOWEST and len(positive):
-            axis.set_yscale("log")
-            low = max(LOWEST[quantity], positive.min() / 2)
-            style.clip(axis, y=(low, max(2 * positive.max(), 10 * low)))
+        if quantity in LOWEST:
+            _logarithmic(axis, own, LOWEST[quantity])
     printed = rows[rows["source"] == "paper"]
     style.paper_values(axes[0, 1], printed["step"], printed["value"])
     _legends(figure, shown, printed["value"])
@@ -138,6 +135,21 @@ def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
     ideal = rows[rows["dynamics"] == "ideal"].sort_values("step")
     if len(ideal):
         axis.plot(ideal["step"], ideal["value"], ":", color="black")
+
+
+def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
+    """Set a logarithmic scale that contains the upper ends of bars, and say what it cannot show."""
+    positive = rows[rows["value"] > 0]
+    if len(positive):
+        axis.set_yscale("log")
+        low = max(lowest, positive["value"].min() / 2)
+        high = (positive["value"] + positive["standard_deviation"].fillna(0)).max()
+        style.clip(axis, y=(low, max(1.6 * high, 10 * low)))
+    hidden = sorted(set(rows["depth"].dropna()) - set(positive["depth"]))
+    if hidden:
+        words = f"not shown, never above 0: $d$ = {', '.join(f'{depth:g}' for depth in hidden)}"
+        axis.text(0.97, 0.04, words, transform=axis.transAxes, ha="right", color=style.GREY,
+                  fontsize=style.SMALLEST)  # fmt: skip
 
 
 def _some(curve: pd.DataFrame, place: int) -> pd.Series:

@@ -92,6 +92,5 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
         label = "paper (MNIST)" + f", {row['series']}" * (row["series"] in gates.LOOKS)
         style.paper_values(axis, [BESIDE * last], [row["accuracy"]], label=label,
                            marker=look["marker"])  # fmt: skip
-    gates.note_untrained(axis, gates.untrained(ours))
+    gates.epochs(axis, ours)
     axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
-    axis.set_xlabel("epoch")

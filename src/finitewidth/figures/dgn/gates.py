@@ -1,6 +1,5 @@
 """Looks of networks with adaptable, learnt and frozen gates, in dgn Figures 5, 7 and 8."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -55,8 +54,7 @@ def untrained(rows: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(rows.loc[rows["trained"] == 0, "series"]))
 
 
-def note_untrained(axis: Axes, series: Iterable[str]) -> None:
-    """Write into the lower right corner which curves are of networks that are not trained."""
-    if names := ", ".join(series):
-        axis.text(0.98, 0.04, f"not trained: {names}", transform=axis.transAxes, ha="right",
-                  fontsize=style.SMALLEST, color=style.GREY)  # fmt: skip
+def epochs(axis: Axes, rows: pd.DataFrame) -> None:
+    """Label the axis of epochs, with the names of the networks that are not trained below."""
+    bad = ", ".join(untrained(rows))
+    axis.set_xlabel("epoch" + f"\nnot trained: {bad}" * bool(bad))
