@@ -4,7 +4,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.claims.judges import samples
-from finitewidth.claims.judges.npf_accuracy import TITLES, accuracies, untrained
+from finitewidth.claims.judges.npf_accuracy import (
+    TITLES,
+    accuracies,
+    decides_nothing,
+    some_trained,
+    untrained,
+)
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
@@ -39,9 +45,9 @@ def _compared(tables: Tables, below: tuple[str, ...], above: tuple[str, ...]) ->
         for regime, side in sides.items():
             gaps = accuracies(tables["runs"], "gconv_adam", regime) - line
             name = f"Table 2, GCONV/Adam: {TITLES[regime]} - {line:g}, points"
-            outside = untrained(tables["runs"], "gconv_adam", regime)
-            parts.append(samples.mean(name, gaps, outside=outside, **side))
-    return parts
+            why = untrained(tables["runs"], "gconv_adam", regime)
+            parts.append(decides_nothing(samples.mean(name, gaps, **side), why))
+    return some_trained(parts)
 
 
 def _same_images(rows: "pd.DataFrame", regime: str, **side: Any) -> Part:
@@ -58,10 +64,14 @@ def _same_images(rows: "pd.DataFrame", regime: str, **side: Any) -> Part:
     ours, theirs = network.iloc[0], kernel.iloc[0]
     error = math.hypot(ours["standard_error"], theirs["standard_error"])
     few = theirs["train"] < IMAGES
-    return Part(
+    part = Part(
         name=f"{TITLES[regime]} - CNTK on the same {theirs['train']:.0f} images, points",
         value=float(ours["accuracy"] - theirs["accuracy"]), standard_error=error,
         dof=float(ours["dof"] * (error / ours["standard_error"]) ** 4),
         outside=f"{theirs['train']:.0f} images, the paper has all of CIFAR-10" if few else "",
         **side,
     )  # fmt: skip
+    if ours["trained"]:
+        return part
+    lowest = f"{ours['train_accuracy_lowest']:.1f} % in a run"
+    return decides_nothing(part, f"{TITLES[regime]} is not trained: {lowest}")

@@ -14,8 +14,9 @@ import torch
 
 from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
 from finitewidth.data.store import Dataset
+from finitewidth.experiments.npf.regimes import in_percent
 from finitewidth.kernels.cntk import cntk
-from finitewidth.measures.accuracy import scores_by_replica
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
 from finitewidth.networks.architecture import Architecture
 
 CHECKED = 6  # images on which float32 is compared with float64
@@ -32,22 +33,26 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         settings: ``train``, ``test``, ``pool``, ``network`` (a mapping), ``sizes`` (numbers of
             training images in addition to ``train``, which is the largest), ``ridges`` (in units of
             the kernel's mean diagonal), ``comparable`` (whether results at this size may be
-            compared with the paper).
+            compared with the paper), ``trained`` (the train accuracy from which a run is trained).
 
     Returns:
-        ``runs``: accuracies of each network.
+        ``runs``: accuracies of each network, and whether it is trained.
         ``rows``: the CNTK by number of images, the regimes, and the printed number; accuracy and
-        standard error in percent.
+        standard error in percent. Regimes have the columns of
+        `finitewidth.measures.accuracy.train_accuracies`, in percent, with the threshold
+        ``trained_from``; diverged runs are not trained and are excluded from all means.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
     )
     runs = scores_by_replica(inputs["histories"]).drop(columns="stage")
+    runs = with_trained(runs, settings["trained"])
     rows = [*_kernel_rows(data, settings), *_network_rows(runs, data)]
     printed = inputs["reported_npf"]
     line = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]
     rows.append({"kind": "printed", "regime": "cntk", "accuracy": float(line["value"])})
     table = pd.DataFrame(rows)
+    table["trained_from"] = 100 * settings["trained"]
     table["comparable"] = int(all(settings["comparable"].values()))
     return {"runs": runs, "rows": table}
 
@@ -118,7 +123,10 @@ def _binomial(accuracy: float, images: int) -> float:
 
 def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
     rows, images = [], len(data.test_labels)
-    for regime, group in runs[runs["diverged"] == 0].groupby("regime", sort=False):
+    for regime, of_regime in runs.groupby("regime", sort=False):
+        group = of_regime[of_regime["diverged"] == 0]
+        if group.empty:
+            continue
         accuracy, count = float(group["cross_fitted"].mean()), len(group)
         over_runs = float(group["cross_fitted"].std(ddof=1)) ** 2 / count
         total = over_runs + _binomial(accuracy, images) ** 2
@@ -129,6 +137,6 @@ def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
              "dof": (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf,
              "best_test": 100 * float(group["best_test"].mean()),
              "last": 100 * float(group["last"].mean()),
-             "train_accuracy": 100 * float(group["train_last"].mean())}
+             **in_percent(train_accuracies(of_regime))}
         )  # fmt: skip
     return rows

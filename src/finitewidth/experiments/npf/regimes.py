@@ -5,7 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import SELECTIONS, mean_and_spread, scores_by_replica
+from finitewidth.measures.accuracy import (
+    SELECTIONS,
+    mean_and_spread,
+    scores_by_replica,
+    train_accuracies,
+    with_trained,
+)
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 from finitewidth.training.selection import chosen_step_sizes
 
@@ -16,17 +22,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``histories`` of all trainings; ``reported_npf`` and ``reported_npf0``, the printed
             numbers in percent.
-        settings: ``select``, ``ddof``.
+        settings: ``select``, ``ddof``; ``trained``, the train accuracy from which a run is trained.
 
     Returns:
-        ``runs``: one row per run, accuracies as fractions.
+        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`), accuracies as
+        fractions.
         ``rows``: one row per paper, row and regime, in percent: ``<selection>_mean`` and
         ``_spread`` for all three selections, ``reported_mean`` and ``_spread``, ``difference`` (for
-        the selection ``select``) and ``difference_se`` (in combined standard errors). Diverged runs
-        are counted in ``diverged`` and excluded from everything else. If several step sizes were
-        tried, only the chosen one is used.
+        the selection ``select``) and ``difference_se`` (in combined standard errors), and the
+        columns of `finitewidth.measures.accuracy.train_accuracies` with the threshold
+        ``trained_from``. Diverged runs are counted in ``diverged``, are not trained, and are
+        excluded from all means and spreads. If several step sizes were tried, only the chosen one
+        is used.
     """
-    runs = scores_by_replica(inputs["histories"])
+    runs = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
     runs["chosen"] = 0
     for _, history in inputs["histories"].groupby("row", sort=False):
         for regime, step_size in chosen_step_sizes(history.to_dict("records")).items():
@@ -63,6 +72,7 @@ def _row(
     for selection in SELECTIONS:
         mean, spread = mean_and_spread(100 * sound[selection], ddof)
         row |= {f"{selection}_mean": mean, f"{selection}_spread": spread}
+    row |= in_percent(train_accuracies(runs)) | {"trained_from": 100 * settings["trained"]}
     theirs, their_spread = float(printed["value"]), float(printed["spread"])
     return row | {
         "reported_mean": theirs,
@@ -76,3 +86,8 @@ def _row(
             standard_error(their_spread, int(printed["runs"]), ddof=0),
         ),
     }
+
+
+def in_percent(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of `finitewidth.measures.accuracy.train_accuracies` with accuracies in percent."""
+    return {name: value if name == "trained" else 100 * value for name, value in fitted.items()}

@@ -5,41 +5,55 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import averaged, scores_by_replica
+from finitewidth.measures.accuracy import (
+    averaged,
+    scores_by_replica,
+    train_accuracies,
+    with_trained,
+)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracy of FLNPF at every stage, and its reference lines.
 
+    The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
+
     Args:
         inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``regimes``,
-            the rows of `finitewidth.experiments.npf.regimes`; ``reported_npf``.
+            the rows of `finitewidth.experiments.npf.regimes`.
         settings: ``network`` and ``optimiser`` (the row of Table 2 for the ReLU line), ``ddof``,
-            ``select``.
+            ``select``; ``trained``, the train accuracy from which a run is trained.
 
     Returns:
-        ``runs``: accuracies by stage and seed, and whether the run diverged.
-        ``curves``: panel, series, x, y, spread, runs, failed; y is a fraction, and a reference line
-        has no x. Diverged runs are counted in ``failed`` and excluded from everything else.
+        ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
+        ``curves``: panel, series, x, y, spread, runs, failed, and the columns of
+        `finitewidth.measures.accuracy.train_accuracies`. Accuracies are fractions, and a reference
+        line has no x. Diverged runs are counted in ``failed``, are not trained, and are excluded
+        from all means and spreads.
     """
-    runs = scores_by_replica(inputs["frozen"])
-    sound = runs[settings["select"]].where(runs["diverged"] == 0)
-    points = {
-        int(stage): averaged(values, settings["ddof"])
-        for stage, values in sound.groupby(runs["stage"])
-    }
+    runs = with_trained(scores_by_replica(inputs["frozen"]), settings["trained"])
+    points = {int(stage): _point(group, settings) for stage, group in runs.groupby("stage")}
     rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
     rows.append(_row("FRNPF", {**points[0], "spread": None}))
     regimes, name = inputs["regimes"], f"{settings['network']}_{settings['optimiser']}"
     relu = regimes[
         (regimes["paper"] == "npf") & (regimes["row"] == name) & (regimes["regime"] == "relu")
     ].iloc[0]
+    fitted = {
+        "train_accuracy": relu["train_accuracy"] / 100,
+        "train_accuracy_lowest": relu["train_accuracy_lowest"] / 100,
+        "trained": relu["trained"],
+    }
     height = relu[f"{settings['select']}_mean"] / 100
-    rows.append(_row("ReLU", {"y": height, "runs": relu["runs"], "failed": relu["diverged"]}))
-    printed = inputs["reported_npf"]
-    cntk = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]
-    rows.append(_row("CNTK on CIFAR-10, as printed", {"y": float(cntk["value"]) / 100}))
+    line = {"y": height, "runs": relu["runs"], "failed": relu["diverged"], **fitted}
+    rows.append(_row("ReLU", line))
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
+
+
+def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """One stage; a diverged run has no accuracy."""
+    sound = runs[settings["select"]].where(runs["diverged"] == 0)
+    return {**averaged(sound, settings["ddof"]), **train_accuracies(runs)}
 
 
 def _row(series: str, point: Mapping[str, Any], stage: int | None = None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def regimes(regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
                 test=settings.get("test", regimes["test"]),
             ),
             "optimiser": settings["optimiser"],
-            "batch_size": regimes["batch_size"],
+            "batch_size": settings.get("batch_size", regimes["batch_size"]),
             "epochs": settings["epochs"],
         }
         search = regimes["sgd_search"] and settings["optimiser"] == "sgd"

@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.npf.table2 import REGIMES
+from finitewidth.tables.npf.table2 import REGIMES, untrained
 from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
+from finitewidth.tables.trained import marked
 from finitewidth.tables.typeset import Typeset
 
 NOTES = (
@@ -31,7 +32,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             "": _title(row),
             "training images": whole(row["train"]),
             "runs": whole(row["runs"]),
-            "accuracy ± standard error": uncertain(row["accuracy"], row["standard_error"]),
+            "accuracy ± standard error": marked(
+                uncertain(row["accuracy"], row["standard_error"]), row["trained"]
+            ),
             "best epoch": fixed(row["best_test"]),
             "train": fixed(row["train_accuracy"]),
             "ridge": scientific(row["ridge"]),
@@ -41,7 +44,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     ]
     images = settings["datasets"]["cifar10"]
     title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
-    return Typeset(pd.DataFrame(lines), title, NOTES)
+    networks = rows[rows["kind"] == "network"]
+    notes = NOTES + untrained(networks, [REGIMES["npf"][name] for name in networks["regime"]])
+    return Typeset(pd.DataFrame(lines), title, notes)
 
 
 def _title(row: Mapping[str, Any]) -> str:

@@ -1,12 +1,13 @@
 """npf Table 2 and npf0 Table 2: accuracy of five gate regimes, ours and the paper's."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import Any
 
 import pandas as pd
 
 from finitewidth.tables.numbers import MISSING, as_printed, runs_said, uncertain
+from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
 
 ROWS = {
@@ -63,7 +64,8 @@ def _bold(rows: pd.DataFrame, paper: str) -> dict[str, pd.Series]:
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset five lines per network and optimiser.
 
-    These are our accuracies for three choices of the epoch, the paper's, and the difference.
+    These are our accuracies for three choices of the epoch, the paper's, and the difference. Cells
+    of networks that are not trained are marked.
 
     Args:
         rows: as selected.
@@ -93,14 +95,15 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         difference = {title: _difference(cells.loc[regime]) for regime, title in regimes.items()}
         lines.append(head | {"": f"Δ ({chosen})"} | difference)
         bold.append({})
-    notes = (*_counted(rows), *_not_comparable(settings), *left_out(_runs(rows, regimes)))
+    notes = (*_counted(rows), *_not_comparable(settings), *untrained(rows, _names(rows, regimes)),
+             *left_out(_runs(rows, regimes)))  # fmt: skip
     title = f"Test accuracy (%), mean ± standard deviation {runs_said(rows['runs'])}"
     if settings["paper"] not in BOLD:
         return Typeset(pd.DataFrame(lines), title, notes, spans=HEAD)
     notes += ("Bold: the best of each of our lines; in the paper's lines as printed",)
     shown = pd.DataFrame(lines)
-    marked = pd.DataFrame(bold).reindex(columns=shown.columns).eq(1)
-    return Typeset(shown, title, notes, bold=marked, spans=HEAD)
+    bold_cells = pd.DataFrame(bold).reindex(columns=shown.columns).eq(1)
+    return Typeset(shown, title, notes, bold=bold_cells, spans=HEAD)
 
 
 def _counted(rows: pd.DataFrame) -> Iterator[str]:
@@ -120,10 +123,34 @@ def _not_comparable(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _runs(rows: pd.DataFrame, regimes: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
-    for cell in rows.to_dict("records"):
-        network, optimiser, _ = ROWS[cell["row"]]
-        name = f"{network}/{optimiser} {regimes[cell['regime']]}"
+    for name, cell in zip(_names(rows, regimes), rows.to_dict("records"), strict=True):
         yield name, cell["diverged"], cell["runs"]
+
+
+def _names(rows: pd.DataFrame, regimes: Mapping[str, str]) -> list[str]:
+    """The name of each cell, ``FC/SGD ReLU``."""
+    return [
+        f"{'/'.join(ROWS[row][:2])} {regimes[regime]}"
+        for row, regime in zip(rows["row"], rows["regime"], strict=True)
+    ]
+
+
+def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes on networks that are not trained; empty if there are none.
+
+    Args:
+        rows: ``trained``, ``train_accuracy_lowest`` and ``trained_from``, the latter in percent.
+        names: of the networks, in the order of the rows.
+    """
+    lowest = [
+        f"{name} {accuracy:.1f} %"
+        for name, accuracy, trained in zip(
+            names, rows["train_accuracy_lowest"], rows["trained"], strict=True
+        )
+        if not trained
+    ]
+    explained = not_trained(rows["trained"], list(rows["trained_from"] / 100))
+    return (*explained, f"Lowest train accuracy of a run: {', '.join(lowest)}") if lowest else ()
 
 
 def _bold_cells(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> dict[str, int]:
@@ -140,7 +167,7 @@ def _number(cell: pd.Series, what: str) -> str:
     mean, spread = cell[f"{what}_mean"], cell[f"{what}_spread"]
     if what == "reported":
         return as_printed(mean, spread)
-    return uncertain(mean, spread if cell["runs"] > 1 else nan)
+    return marked(uncertain(mean, spread if cell["runs"] > 1 else nan), cell["trained"])
 
 
 def _difference(cell: pd.Series) -> str:
