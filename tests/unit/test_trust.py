@@ -169,9 +169,12 @@ def test_cells_without_a_standard_error_are_hatched(maps, tmp_path):
     lost.loc[deep, "error"] = np.nan
     _, figure = redrawn(heat_figure, {**maps, "cells": lost}, {"sample": "ours"}, tmp_path)
     assert any("too few draws" in word for word in words(figure))
-    hatched = [any(getattr(c, "hatches", None) == [heat_figure.HATCH] for c in axis.collections)
+    hatched = [[patch.get_path() for patch in axis.patches if patch.get_hatch()]
                for axis in figure.axes[:4]]  # fmt: skip
-    assert hatched == [False, True, False, False]
+    assert [len(paths) for paths in hatched] == [0, 1, 0, 0]
+    corners = hatched[1][0].vertices
+    assert (corners.min(axis=0) == [0.25, 4]).all()  # the upper row of cells, over all columns
+    assert (corners.max(axis=0) == [4.75, 6]).all()
 
 
 def test_a_map_of_a_single_row_is_drawn(maps, tmp_path):

@@ -91,6 +91,7 @@ def test_the_bound_of_the_paper_is_drawn_at_its_common_rate(tmp_path):
     found = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
              for axis in figure.axes]  # fmt: skip
     assert found == [[]] * 4 + [[1], [], [1], []]
+    assert all(axis.get_ylim()[1] > 1 for axis in figure.axes)
     assert scaled.STATED in words(figure)
 
 

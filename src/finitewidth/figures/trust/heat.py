@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
@@ -129,14 +130,16 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
 
 
 def _hatch(axis: Axes, x: np.ndarray, y: np.ndarray, where: np.ndarray) -> None:
-    """Hatch the cells ``where``, up to the edges of the map."""
-    if not where.any():
-        return
-    across, up = (np.concatenate([e[:1], v, e[-1:]]) for v, e in ((x, _edges(x)), (y, _edges(y))))
-    found = axis.contourf(across, up, np.pad(where, 1, mode="edge").astype(float),
-                          levels=[0.5, 1.5], colors="none", hatches=[HATCH])  # fmt: skip
-    found.set_edgecolor(HATCHED)
-    found.set_linewidth(0)
+    """Hatch the cells ``where``, as one shape."""
+    across, up = _edges(x), _edges(y)
+    cells = [
+        Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
+              (across[j], up[i + 1]), (across[j], up[i])], closed=True)
+        for i, j in np.argwhere(where)
+    ]  # fmt: skip
+    if cells:
+        axis.add_patch(PathPatch(Path.make_compound_path(*cells), facecolor="none", hatch=HATCH,
+                                 edgecolor=HATCHED, linewidth=0))  # fmt: skip
 
 
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:

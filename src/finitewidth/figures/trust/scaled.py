@@ -133,7 +133,8 @@ def _marked(curve: pd.DataFrame, highest: float) -> dict[str, np.ndarray]:
 
 def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
     """Limits and ticks of a row of panels; the axis of losses is logarithmic."""
-    values = rows.loc[rows["series"] == "cell", ["lowest", "highest"]].to_numpy(float)
+    # the paper's bound has a value, and no range
+    values = rows.loc[rows["series"] != "border", ["value", "lowest", "highest"]].to_numpy(float)
     low, high = np.nanmin(values), min(float(np.nanmax(values)), HIGHEST[quantity])
     if quantity == "change":
         axis.set_ylim(0, 1.05 * high)
