@@ -101,7 +101,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     _sizes(right, rows[rows["panel"] == "sizes"])
     style.title_panels(
         (ours, paper, middle, right),
-        ["stages", "paper (CIFAR-10)", r"$\nu_t$, ReLU learns",
+        ["stages, ours", "paper (CIFAR-10)", r"$\nu_t$, ReLU learns",
          f"kernels, {settings['decoupled']} learns"],
     )  # fmt: skip
     return figure
