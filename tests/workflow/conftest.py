@@ -59,8 +59,10 @@ class Checkout:
         return [*program, *others, "--config", *values]
 
     def environment(self) -> dict[str, str]:
-        # the copy's package, not the installed one
-        return os.environ | {"PYTHONPATH": str(self.path / "src")}
+        # the copy's package, not the installed one; and all that Snakemake says
+        return os.environ | {
+            "PYTHONPATH": str(self.path / "src"), "FINITEWIDTH_TERMINAL": "snakemake"
+        }  # fmt: skip
 
     def start(self, *arguments: str, **options) -> subprocess.Popen:
         """Start Snakemake in a process group of its own."""

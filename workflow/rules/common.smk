@@ -2,6 +2,7 @@
 import sys
 from functools import partial
 
+from finitewidth.common.announced import Run, announce, job_name
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
 from finitewidth.pipeline.plan import Plan
@@ -24,6 +25,19 @@ if workflow.is_main_process:
         # held until this process ends
         share = release_stale_locks(".snakemake", "results")
     keep_records_with_results(".snakemake", "results", make=wet)
+
+
+# what the terminal shows of this run (finitewidth.cli.terminal)
+announce(
+    Run(
+        results,
+        plan.seconds,
+        lambda: [
+            job_name(job.rule.name, job.wildcards_dict)
+            for job in workflow.dag.needrun_jobs()
+        ],
+    )
+)
 
 
 onsuccess:

@@ -101,6 +101,7 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
     run.add_argument(
         "--config", nargs="+", default=[], metavar="KEY=VALUE", help="override settings"
     )
+    status = commands.add_parser("status", help="how far the last run is: done, running, failed")
     plan = commands.add_parser("plan", help="forecast the cost of every artifact")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
     costs.add_argument("--new", action="store_true", help="only jobs that have no row yet")
@@ -112,6 +113,7 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
         help="base seeds to compare with base seed 0 (default: 1 2 3)",
     )  # fmt: skip
     _add_preset(run)
+    _add_preset(status)
     for command in (plan, costs, robustness):
         command.add_argument("--preset", choices=PRESETS, default="quick")
 
@@ -143,6 +145,14 @@ def _run(options: argparse.Namespace) -> int:
         options.dry_run, options.config, options.more,
     )  # fmt: skip
     return running.run(words)
+
+
+def _status(options: argparse.Namespace) -> int:
+    from finitewidth.cli.status import status
+
+    text, code = status(results_folder(options.preset, options.seed))
+    print(text)
+    return code
 
 
 def _errata(options: argparse.Namespace) -> None:
@@ -192,6 +202,7 @@ def _completion(options: argparse.Namespace) -> None:
 COMMANDS = {
     "list": _list,
     "run": _run,
+    "status": _status,
     "plan": lambda options: running.run_rule("plan", options.preset),
     "report": lambda options: running.report(options.preset, options.seed),
     "errata": _errata,

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 import time
 import traceback
@@ -75,7 +76,8 @@ class Progress:
         self._started = self._said = time.monotonic()
         self._start = done
         self._bar = None
-        if sys.stderr.isatty():
+        # a run of Snakemake draws the bars of its jobs itself, from their logs
+        if sys.stderr.isatty() and os.environ.get("FINITEWIDTH_BARS") != "0":
             from tqdm import tqdm
 
             self._bar = tqdm(total=total, initial=done, desc=title, leave=False, mininterval=0.5)

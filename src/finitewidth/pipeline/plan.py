@@ -30,7 +30,7 @@ from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
-from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs
+from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read
 from finitewidth.pipeline.marks import mark_of
@@ -171,6 +171,17 @@ class Plan:
     def minutes(self, name: str, wildcards: Any, attempt: int) -> int:
         """Wall time that a job asks a scheduler for."""
         return self.requests.minutes(self._cost_name(name, wildcards), attempt)
+
+    def seconds(self, job: str) -> float:
+        """Forecast of a job in CPU seconds of the reference machine; 0 of what is no job.
+
+        Args:
+            job: as `finitewidth.common.announced.job_name` names it.
+        """
+        rule = job.split()[0]
+        name = self.jobs[rule].kind if rule in self._rendered else job
+        known = name in self.trainings() or row_of(name.split()[0]) in self._costs.rows
+        return 60 * self.requests.forecast(name.split()[0]) if known else 0.0
 
     def _cost_name(self, name: str, wildcards: Any) -> str:
         """The name under which the costs of a job are known; figures and tables share one each."""
