@@ -157,7 +157,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     for row in shown.to_dict("records"):
         corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
         colour = _colour(row["value"], scale, colours)
-        _mark(axis, row, corner, colour)
+        _mark(axis, row, corner, colour, (0.88, 0.85) if numbered else (0.5, 0.5))
         if numbered and np.isfinite(row["value"]):
             _write(axis, row, corner, colour)
     for depth in rows.loc[rows["series"] == "untrained", "depth"]:
@@ -216,14 +216,20 @@ def _colour(value: float, scale: Scale, colours: Colormap) -> tuple[float, ...]:
     return colours(scale.norm(value)) if np.isfinite(value) else mpl.colors.to_rgba(LOST)
 
 
-def _mark(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: tuple) -> None:
-    """Hatching, cross and dot of the cell with this lower left corner."""
+def _mark(
+    axis: Axes,
+    row: Mapping[str, Any],
+    corner: tuple[int, int],
+    colour: tuple,
+    inside: tuple[float, float],
+) -> None:
+    """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
     ink = _ink(colour)
     if row["eta_lambda"] > STEEP:
         axis.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="/////", linewidth=0,
                                  edgecolor=(*ink, 0.45)))  # fmt: skip
     look = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=colour)]}
-    place = corner[0] + 0.88, corner[1] + 0.85
+    place = corner[0] + inside[0], corner[1] + inside[1]
     if row["diverged"]:
         axis.plot(*place, **look, **MARKS["cross"])
     elif row["stopped"] == row["seeds"]:
