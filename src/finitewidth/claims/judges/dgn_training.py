@@ -169,7 +169,7 @@ def _table4_tests(runs: "pd.DataFrame", name: str) -> "pd.Series":
             ended well.
     """
     if (train := by_seed(runs, "best_train", name, network=name).mean()) < PRINTED:
-        raise CannotDecideError(f"{name} is not trained: train accuracy of {train:.3g}, not .99")
+        raise CannotDecideError(f"{name} is not trained: train accuracy of {train:.4g}, not .99")
     return by_seed(runs, "best_test", name, network=name)
 
 
