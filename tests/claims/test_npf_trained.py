@@ -18,7 +18,7 @@ def with_untrained(table, where, accuracy=0.9, **changes):
     """A copy of a table in which the first run that meets ``where`` is not trained."""
     table = table.copy()
     index = table.index[(table[list(where)] == list(where.values())).all(axis=1)][0]
-    for name, value in ({"trained": 0, "train_last": accuracy} | changes).items():
+    for name, value in ({"trained": 0, "best_train": accuracy} | changes).items():
         table.loc[index, name] = value
     return table
 
@@ -75,11 +75,11 @@ def runs_of_all(first):
 
 
 def test_nothing_is_decided_if_no_comparison_rests_on_trained_networks():
-    runs = synthetic.table2_runs()["runs"].assign(trained=0, train_last=0.5)
+    runs = synthetic.table2_runs()["runs"].assign(trained=0, best_train=0.5)
     for judge in (npf_accuracy.n14, npf_accuracy.n15, npf_accuracy.n18):
         with pytest.raises(CannotDecideError, match=r"^not trained: .* is not trained: 50\.0 %"):
             judge({"runs": runs})
-    stages = synthetic.stage_runs()["stages"].assign(trained=0, train_last=0.5)
+    stages = synthetic.stage_runs()["stages"].assign(trained=0, best_train=0.5)
     with pytest.raises(CannotDecideError, match=r"^not trained: stage 1 is not trained"):
         npf_accuracy.n19({"stages": stages})
 

@@ -289,7 +289,7 @@ def others(value):
     if value is None:
         return [37]
     if isinstance(value, str):
-        return ["last", "best_test", "sgd", "adam", "he_uniform", "glorot_uniform", "valid",
+        return ["last", "best_test", "sgd", "adam", "he_uniform", "glorot_uniform", "valid", "same",
                 "hard", "random_pixels", "permuted_pixels", "gaussian", "kernel_over_depth",
                 "float32", "float64", "epoch", "best", "softmax_sum", "vconv", "gconv", "mnist",
                 "cifar10", "bias_corrected", "best_so_far", "convolutional", "each",

@@ -49,7 +49,7 @@ BESIDE_THE_CNTK = (
 )
 
 UNTRAINED = (
-    "Ours: networks with a run below 95 % train accuracy at the end (the setting trained) are not "
+    "Ours: networks with a run whose train accuracy stays below 95 % (the setting trained) are not "
     "trained and decide nothing; the paper trains close to 100 %."
 )
 

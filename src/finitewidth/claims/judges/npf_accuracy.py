@@ -51,14 +51,14 @@ def not_trained(runs: "pd.DataFrame", name: str) -> str:
     """Say that runs of one network are not trained; empty if all of them are.
 
     Args:
-        runs: ``trained``, ``train_last`` (a fraction) and ``diverged`` of its runs.
+        runs: ``trained``, ``best_train`` (a fraction) and ``diverged`` of its runs.
         name: of the network.
     """
     if runs.empty or runs["trained"].all():
         return ""
     if runs["diverged"].any():
         return f"{name} is not trained: a run diverged; in the paper close to 100 %"
-    lowest = 100 * runs["train_last"].min()
+    lowest = 100 * runs["best_train"].min()
     return f"{name} is not trained: {lowest:.1f} % in a run, in the paper close to 100 %"
 
 
