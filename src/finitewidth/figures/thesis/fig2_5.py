@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from finitewidth.common import fields
 from finitewidth.figures import kernel_maps, style
 
-HEIGHT = 2.05  # inches
+HEIGHT = 2.15  # inches
 FIELDS = {
     "sigma_w2": fields.number("variance of the initial weights, times the width of the layer"),
     "step": fields.integer("step of the training", "step"),
