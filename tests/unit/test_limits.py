@@ -5,9 +5,15 @@ from itertools import product
 import pandas as pd
 import pytest
 
+from finitewidth.common import fields
 from finitewidth.experiments.npf import limits
 from finitewidth.tables.dgn import extra_identities
 from finitewidth.tables.npf import extra_limits
+
+
+def typeset(module, tables):
+    """The table of these rows, as from its data file."""
+    return module.typeset(fields.checked(module.select(tables, {}), module.FIELDS), {})
 
 
 def test_a_limit_is_held_against_the_networks_it_belongs_to():
@@ -28,16 +34,21 @@ def test_a_limit_is_held_against_the_networks_it_belongs_to():
     ]  # fmt: skip
     assert rows["scale"].tolist() == pytest.approx([1.0] * 8)
     assert rows["scale_error"].tolist() == pytest.approx([0.1 / 3**0.5] * 8)
-    cells = extra_limits.typeset(rows, {}).cells
+    table = typeset(extra_limits, {"rows": rows})
+    cells = table.cells
+    assert cells["output variance"].tolist() == ["2/w", "2/w", "1/w", "1/w"] * 2
     assert cells["expected"].tolist().count("1") == 3
     assert set(cells["factor"]) == {"1.000 ± 0.058"}
-    assert extra_limits.typeset(rows, {}).notes == ("d = 3: 3 networks of width w = 2\u202f048",)
+    assert table.notes == ("d = 3: 3 networks of width w = 2\u202f048",)
 
 
 def test_stated_means_stand_beside_drawn_ones():
     row = {"identity": "D10", "case": "mean kernel, d=2", "expected": 2.0, "value": 2.01,
            "standard_error": 0.02, "draws": 5000}  # fmt: skip
-    (line,) = extra_identities.typeset(pd.DataFrame([row]), {}).cells.to_dict("records")
+    (line,) = typeset(extra_identities, {"identities": pd.DataFrame([row])}).cells.to_dict(
+        "records"
+    )
+    assert line["what"] == "mean kernel, d=2"
     assert line["where"] == "Corollary 8.1"
     assert (line["stated"], line["draws"]) == ("2", "5\u202f000")
     assert line["drawn ± standard error"] == "2.010 ± 0.020"

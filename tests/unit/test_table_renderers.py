@@ -1,16 +1,23 @@
 """Renderers of tables typeset the rows that they are given."""
 
+from importlib import import_module
+
 import pandas as pd
 import pytest
+from tests import table_cases
 
-from finitewidth.common import result_files
+from finitewidth.common import fields, result_files
+from finitewidth.common.errors import ResultError
 from finitewidth.tables.dgn import extra_text, table4
-from finitewidth.tables.job import render_table
+from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.latex import latex
 from finitewidth.tables.npf import extra_text as npf_extra_text
 from finitewidth.tables.npf import table2
 from finitewidth.tables.typeset import Typeset, markdown
 
+MODULES = {a.artifact: a.module for a in table_cases.declared()}
+OTHER = {"trained": lambda flag: 1 - flag, "bold": lambda flag: 1 - flag,
+         "compared": lambda flag: 0 * flag}  # fmt: skip
 CIFAR = {"datasets": {"cifar10": "CIFAR-10"}, "trained": 0.95}
 
 
@@ -20,7 +27,8 @@ def cells():
         for regime in table2.REGIMES["npf"]:
             values = {"paper": "npf", "row": row, "regime": regime, "select": "best_test",
                       "runs": 3, "diverged": 0, "difference": -1.25,
-                      "difference_se": -2.5, "reported_runs": 5}  # fmt: skip
+                      "difference_se": -2.5, "reported_runs": 5, "trained": 1,
+                      "train_accuracy_lowest": 99.0, "trained_from": 95.0}  # fmt: skip
             for name in (*table2.OURS, "reported"):
                 values |= {f"{name}_mean": 97.0, f"{name}_spread": 0.125}
             rows.append(values)
@@ -53,13 +61,64 @@ def test_a_table_in_three_formats(tmp_path):
     assert r"\label{tab:t}" in tex
     assert r"foot{\ttfamily\char95}er" in tex
     assert tex.count(r" \\" + "\n") == 1 + 6 + 30
-    assert len(pd.read_csv(tmp_path / "t.csv")) == 30
+    assert len(pd.read_csv(tmp_path / "t.csv")) == 4 * 30
+
+
+def typeset(module, rows, settings):
+    """The table of these rows, as from its data file."""
+    rows = fields.checked(module.select({"rows": rows}, settings), module.FIELDS)
+    return module.typeset(rows, settings)
+
+
+@pytest.mark.parametrize("artifact", sorted(MODULES))
+def test_a_table_is_typeset_from_its_data_file(tmp_path, artifact):
+    case, module = table_cases.cases()[artifact], import_module(MODULES[artifact])
+    inputs = {key: tmp_path / f"{key}.csv" for key in case.tables if case.tables[key] is not None}
+    for key, file in inputs.items():
+        result_files.write_table(file, case.tables[key])
+    outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
+    render_table(MODULES[artifact], inputs, outputs, case.settings, "f")
+    cells = pd.read_csv(outputs["csv"], dtype=str, keep_default_na=False)
+    assert list(cells.columns) == list(module.FIELDS)
+    assert not (cells == "").any(axis=None)
+    constant = [name for name, field in module.FIELDS.items()
+                if field.type == "number" and (cells[name] == "NaN").all()]  # fmt: skip
+    assert constant in ([], ["trained"]), "a column without a number"
+    selected = module.select({k: result_files.read_table(f) for k, f in inputs.items()},
+                             case.settings)  # fmt: skip
+    text = (tmp_path / "t.md").read_text(encoding="utf-8")
+    assert markdown(module.typeset(selected, case.settings), "f") == text
+    damaged = cells.drop(columns=cells.columns[0])
+    result_files.write_table(outputs["csv"], damaged)
+    with pytest.raises(ResultError):
+        typeset_again(MODULES[artifact], outputs["csv"], case.settings)
+
+
+@pytest.mark.parametrize("artifact", sorted(MODULES))
+def test_every_number_shown_is_one_of_the_data_file(tmp_path, artifact):
+    """Another value in any column of numbers changes the table, or the column is not needed."""
+    case, module = table_cases.cases()[artifact], import_module(MODULES[artifact])
+    rows = fields.checked(module.select(case.tables, case.settings), module.FIELDS)
+
+    def written(rows):
+        table = module.typeset(fields.checked(rows, module.FIELDS), case.settings)
+        return markdown(table, "f"), table.formulas and table.formulas[0].to_dict()
+
+    before = written(rows)
+    for name, field in module.FIELDS.items():
+        if field.type != "string" and rows[name].notna().any():
+            changed = rows.assign(
+                **{name: OTHER.get(name, lambda value: 2 * value + 7)(rows[name])}
+            )
+            assert written(changed) != before, name
 
 
 def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
     settings = {**SETTINGS, "comparable": {"mnist": False, "cifar10": True}}
     rows = table2.select({"rows": cells()}, settings)
-    assert rows[["difference", "difference_se"]].isna().all(axis=1).sum() == 10
+    differences = rows[["difference", "difference_standard_errors"]].notna().all(axis=1)
+    assert differences.sum() == rows["compared"].sum() == 20
+    assert set(rows.loc[differences, "epoch"]) == {"best_test"}
     table = table2.typeset(rows, settings)
     shown = table.cells[table.cells[""].str.startswith("Δ")]
     assert len(shown) == 4
@@ -68,7 +127,7 @@ def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
     assert runs == "The paper's numbers: over 5 runs"
     assert note.startswith("Not comparable")
     assert note.endswith(": digits (stand-in for MNIST)")
-    assert len(table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS).notes) == 1
+    assert len(typeset(table2, cells(), SETTINGS).notes) == 1
 
 
 def test_the_earlier_version_has_bold_cells_the_final_one_none():
@@ -76,7 +135,7 @@ def test_the_earlier_version_has_bold_cells_the_final_one_none():
     rows = cells().assign(paper="npf0")
     rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
     settings = SETTINGS | {"paper": "npf0"}
-    table = table2.typeset(table2.select({"rows": rows}, settings), settings)
+    table = typeset(table2, rows, settings)
     text, tex = markdown(table, "f"), latex(table, "f", "t")
     by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
     assert by_line.loc["ours, last epoch"][["DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
@@ -84,15 +143,13 @@ def test_the_earlier_version_has_bold_cells_the_final_one_none():
     assert text.count("**98.00 ± 0.12**") == 6
     assert tex.count(r"$\mathbf{98.00} \pm \mathbf{0.12}$") == 6
     assert not table.bold.loc[:, ["network", "optimiser", "data", ""]].any(axis=None)
-    assert r"\mathbf" not in latex(
-        table2.typeset(table2.select({"rows": cells()}, SETTINGS), SETTINGS), "f", "t"
-    )
+    assert r"\mathbf" not in latex(typeset(table2, cells(), SETTINGS), "f", "t")
 
 
 def test_runs_that_diverged_are_named_below_a_table():
     rows = cells()
     rows.loc[2, ["runs", "diverged"]] = [1, 2]
-    table = table2.typeset(rows, SETTINGS)
+    table = typeset(table2, rows, SETTINGS)
     _, single, note = table.notes
     assert table.title.endswith("over 1 to 3 runs")
     assert table.cells.loc[0, "DLNPF"] == "97.00"
@@ -103,8 +160,8 @@ def test_runs_that_diverged_are_named_below_a_table():
 def test_the_slope_of_soft_gates_stands_in_the_header():
     """The final version prints it, the earlier one does not."""
     settings = SETTINGS | {"beta": 4}
-    assert "DLNPF (β\u00a0=\u00a04)" in table2.typeset(cells(), settings).cells
-    assert "DLNPF" in table2.typeset(cells(), SETTINGS).cells
+    assert "DLNPF (β\u00a0=\u00a04)" in typeset(table2, cells(), settings).cells
+    assert "DLNPF" in typeset(table2, cells(), SETTINGS).cells
 
 
 @pytest.mark.parametrize("text", ["50 % & more", "a_b", "back\\slash"])
@@ -123,22 +180,22 @@ def test_table4_has_a_line_per_network_with_its_gate():
             **{f"{c}_{s}": v for c in table4.OURS for s, v in (("mean", 0.7), ("spread", 0.01))},
         }
     )  # fmt: skip
-    cells = table4.typeset(rows, CIFAR).cells
+    cells = typeset(table4, rows, CIFAR).cells
     assert cells["network"].tolist() == ["deep linear", "soft-ReLU"]
     assert cells["β"].tolist() == ["", "8"]
     assert cells["paper, train"].tolist() == ["0.5042", "0.99"]
     assert cells["paper, test"].tolist() == ["0.3939", "–"]
     assert set(cells["test, best epoch"]) == {"0.700 ± 0.010"}
-    assert "over 3 runs" in table4.typeset(rows, CIFAR).title
-    assert not table4.typeset(rows, CIFAR).notes
-    notes = table4.typeset(rows.assign(diverged=[0, 2]), CIFAR).notes
+    assert "over 3 runs" in typeset(table4, rows, CIFAR).title
+    assert not typeset(table4, rows, CIFAR).notes
+    notes = typeset(table4, rows.assign(diverged=[0, 2]), CIFAR).notes
     assert notes == ("Runs that diverged and are left out: soft-ReLU, ε = 0.1, β = 8 2 of 5",)
-    marked = table4.typeset(rows.assign(trained=[0, 1]), CIFAR)
+    marked = typeset(table4, rows.assign(trained=[0, 1]), CIFAR)
     assert marked.cells["train"].tolist() == ["0.700 ± 0.010 †", "0.700 ± 0.010"]
     (note,) = marked.notes
     assert note.startswith("† not trained: the train accuracy stays below 95 % (our threshold)")
     assert r"\dagger" in latex(marked, "f", "t")
-    assert r"$\varepsilon$ & $\beta$" in latex(table4.typeset(rows, CIFAR), "f", "t")
+    assert r"$\varepsilon$ & $\beta$" in latex(typeset(table4, rows, CIFAR), "f", "t")
 
 
 @pytest.mark.parametrize(
@@ -152,10 +209,10 @@ def test_text_tables_put_ours_beside_the_printed_number(module, key):
             "reported": 56.0, "place": "section 1", "trained": 1}]
     )  # fmt: skip
     settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, "trained": {"all": 0.95}}
-    (line,) = module.typeset(rows, settings).cells.to_dict("records")
+    (line,) = typeset(module, rows, settings).cells.to_dict("records")
     assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
-    assert module.typeset(rows, settings).notes == ()
-    (note,) = module.typeset(rows.assign(diverged=1), settings).notes
+    assert typeset(module, rows, settings).notes == ()
+    (note,) = typeset(module, rows.assign(diverged=1), settings).notes
     assert note.endswith(f"{module.TITLES[key]} 1 of 4")
     wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
     assert line["data"] == wanted
@@ -170,6 +227,6 @@ def test_a_number_of_networks_that_are_not_trained_has_a_dagger():
     )  # fmt: skip
     settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"},
                 "trained": {"mnist": 0.95, "sweep": 0.9}}  # fmt: skip
-    table = extra_text.typeset(rows, settings)
+    table = typeset(extra_text, rows, settings)
     assert table.cells["ours (%)"].tolist() == ["55.50 ± 0.25 †"] + ["55.50 ± 0.25"] * 4
     assert "below 90 % or 95 % (our threshold)" in table.notes[0]

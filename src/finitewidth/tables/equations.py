@@ -5,17 +5,40 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "kind": fields.text("equation, or note (a line below the table)"),
+    "label": fields.text("what an equation computes, the name of its line; none for a note"),
+    "network": fields.text(
+        "the network that an equation belongs to, the name of its column; equation if the table "
+        "has one column or the equation belongs to both networks; none for a note"
+    ),
+    "text": fields.text("equation or note as plain text"),
+    "latex": fields.text("equation in LaTeX's mathematics, or note in LaTeX"),
+    "printed_text": fields.text(
+        "right-hand side as the paper prints it, as plain text; none if it is printed as here"
+    ),
+    "printed_latex": fields.text(
+        "right-hand side as the paper prints it, in LaTeX; none if it is printed as here"
+    ),
+}
 FORMS = ("text", "latex")
+NONE = "none"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the equations and notes of the table ``settings["artifact"]``."""
     rows = tables["equations"]
     rows = rows[rows["artifact"] == settings["artifact"]].astype(object)
-    return rows.where(rows.notna(), "")
+    rows = rows.rename(columns={"row": "label", "column": "network"})
+    note = rows["label"] == "note"
+    rows["kind"] = note.map({True: "note", False: "equation"})
+    rows["network"] = rows["network"].fillna("").replace("", "equation")
+    rows.loc[note, ["label", "network"]] = NONE
+    return rows.fillna(NONE)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
@@ -28,22 +51,23 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 
 
 def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    equations = rows[rows["row"] != "note"]
+    equations = rows[rows["kind"] == "equation"]
     lines = []
-    for label, group in equations.groupby("row", sort=False):
+    for label, group in equations.groupby("label", sort=False):
         line = {"": label if form == "text" else escaped(label)}
-        for column in dict.fromkeys(equations["column"]):
-            found = group[group["column"] == column].to_dict("records")
-            line[column or "equation"] = "".join(
-                _mathematics(equation[form], form, bool(equation["printed_text"]))
+        for network in dict.fromkeys(equations["network"]):
+            found = group[group["network"] == network].to_dict("records")
+            line[network] = "".join(
+                _mathematics(equation[form], form, equation["printed_text"] != NONE)
                 for equation in found
             )
         lines.append(line)
-    return pd.DataFrame(lines), (*_misprints(equations, form), *rows[rows["row"] == "note"][form])
+    notes = rows[rows["kind"] == "note"][form]
+    return pd.DataFrame(lines), (*_misprints(equations, form), *notes)
 
 
 def _misprints(equations: pd.DataFrame, form: str) -> list[str]:
-    corrected = equations[equations["printed_text"] != ""]
+    corrected = equations[equations["printed_text"] != NONE]
     if corrected.empty:
         return []
     mark = "†" if form == "text" else escaped("†")

@@ -5,11 +5,34 @@ from math import nan
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.numbers import plain, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
 
 Key = tuple[str, str, str]
+FIELDS = {
+    "what": fields.text("what the number is"),
+    "data": fields.text("images that the networks are trained on, and what they stand in for"),
+    "source": fields.text("ours, or paper (as printed, on the paper's own images)"),
+    "mean": fields.number(
+        "the paper's number, or our mean over runs; a gain is in percentage points", "percent"
+    ),
+    "standard_deviation": fields.number(
+        "standard deviation over our runs; NaN for a single run and for the paper", "percent"
+    ),
+    "runs": fields.number("number of runs that are averaged; NaN for the paper"),
+    "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
+    "epoch": fields.text(
+        "epoch of our accuracy: best epoch (highest test accuracy), cross-fitted (chosen on the "
+        "other half of the test images) or last epoch; none for the paper"
+    ),
+    "trained": fields.number(
+        "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if the "
+        "table does not say it or for the paper"
+    ),
+    "place": fields.text("where the number stands in the paper"),
+}
 SELECTIONS = {
     "best_test": "best epoch",
     "cross_fitted": "cross-fitted",
@@ -18,41 +41,59 @@ SELECTIONS = {
 }
 
 
-def text_table(
-    rows: pd.DataFrame,
-    titles: Mapping[Key, str],
-    data: Mapping[Key, str],
-    thresholds: Sequence[float] = (),
-) -> Typeset:
-    """Typeset one line per number.
+def text_rows(
+    rows: pd.DataFrame, titles: Mapping[Key, str], data: Mapping[Key, str], told: bool = False
+) -> pd.DataFrame:
+    """Return two rows per number, ours and the paper's, with the columns `FIELDS`.
 
     Args:
         rows: quantity, row, column (these three identify the number), mean, spread, runs,
-            diverged, select, reported, place; in percent. With ``thresholds`` also trained: 1 if
-            all runs of the number's networks are trained, otherwise 0.
+            diverged, select, reported, place; in percent. If ``told``, also trained: 1 if all runs
+            of the number's networks are trained, otherwise 0.
         titles: what each number is.
         data: title of the dataset of each number.
-        thresholds: train accuracies from which runs count as trained, fractions; empty to mark no
-            number.
+        told: whether the table says which networks are not trained.
     """
-    lines, runs = [], []
+    found = []
     for row in rows.to_dict("records"):
         key = (row["quantity"], row["row"], row["column"])
-        runs.append((titles[key], row["diverged"], row["runs"]))
-        ours = uncertain(row["mean"], row["spread"] if row["runs"] > 1 else nan)
-        lines.append(
-            {
-                "what": titles[key],
-                "data": data[key],
-                "ours (%)": marked(ours, row["trained"]) if thresholds else ours,
-                "epoch": SELECTIONS[row["select"]],
-                "runs": str(row["runs"]),
-                "paper (%)": plain(row["reported"]),
-                "where": row["place"],
-            }
-        )
+        shared = {"what": titles[key], "data": data[key], "place": row["place"]}
+        ours = {name: row[name] for name in ("mean", "runs", "diverged")}
+        found += [
+            {**shared, **ours, "source": "ours",
+             "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
+             "epoch": SELECTIONS[row["select"]], "trained": row["trained"] if told else nan},
+            {**shared, "source": "paper", "mean": row["reported"], "epoch": "none"},
+        ]  # fmt: skip
+    return pd.DataFrame(found, columns=list(FIELDS))
+
+
+def text_table(rows: pd.DataFrame, thresholds: Sequence[float] = ()) -> Typeset:
+    """Typeset one line per number.
+
+    Args:
+        rows: as returned by `text_rows`.
+        thresholds: train accuracies from which runs count as trained, fractions; they are named if
+            a network is not trained.
+    """
+    mine = rows[rows["source"] == "ours"]
+    printed = rows[rows["source"] == "paper"].set_index("what")["mean"]
+    lines = [
+        {
+            "what": row["what"],
+            "data": row["data"],
+            "ours (%)": marked(uncertain(row["mean"], row["standard_deviation"]), row["trained"]),
+            "epoch": row["epoch"],
+            "runs": f"{row['runs']:.0f}",
+            "paper (%)": plain(printed[row["what"]]),
+            "where": row["place"],
+        }
+        for row in mine.to_dict("records")
+    ]
     title = (
         "Numbers that stand only in the text, trained networks: mean ± standard deviation over runs"
     )
-    notes = not_trained(rows["trained"], thresholds) if thresholds else ()
-    return Typeset(pd.DataFrame(lines), title, notes + left_out(runs), spans=("data",))
+    counts = mine[["diverged", "runs"]].astype(int).itertuples(index=False, name=None)
+    runs = [(what, *both) for what, both in zip(mine["what"], counts, strict=True)]
+    notes = not_trained(mine["trained"], thresholds) + left_out(runs)
+    return Typeset(pd.DataFrame(lines), title, notes, spans=("data",))

@@ -5,9 +5,33 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.numbers import plain
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "component": fields.text("single (samples within a class), class (classes), or global"),
+    "eigenvalue_text": fields.text("eigenvalue as the paper prints it, as plain text"),
+    "eigenvector_text": fields.text("eigenvectors as the paper prints them, as plain text"),
+    "multiplicity_text": fields.text("multiplicity as the paper prints it, as plain text"),
+    "eigenvalue_latex": fields.text("eigenvalue as the paper prints it, in LaTeX"),
+    "eigenvector_latex": fields.text("eigenvectors as the paper prints them, in LaTeX"),
+    "multiplicity_latex": fields.text("multiplicity as the paper prints it, in LaTeX"),
+    "classes": fields.integer("C, number of classes of the example"),
+    "samples": fields.integer("m, number of samples in each class of the example"),
+    "gamma_d": fields.number("γ_d of the example, the kernel of a sample with itself"),
+    "gamma_c": fields.number("γ_c of the example, the kernel of two samples of one class"),
+    "gamma_n": fields.number("γ_n of the example, the kernel of samples of two classes"),
+    "value": fields.number("λ, eigenvalue of the example by the printed formula"),
+    "vectors": fields.integer("number of eigenvectors that the paper prints, for the example"),
+    "rank": fields.integer("how many of these are linearly independent"),
+    "residual": fields.number("max |K v - λ v| over entries and printed eigenvectors, exact"),
+    "small_classes": fields.integer("number of classes of the kernel of symbols"),
+    "small_samples": fields.integer("number of samples per class of the kernel of symbols"),
+    "power": fields.integer(
+        "power of the eigenvalue's factor in the characteristic polynomial of that kernel"
+    ),
+}
 TITLE = "Eigenvalues and eigenvectors of a kernel made of class blocks"
 # eigenvalue, eigenvector and multiplicity as printed; with components of a vector of ones
 PRINTED = {
@@ -55,8 +79,12 @@ SYMBOLS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row per eigenvalue, with the check of its inner product."""
-    return tables["rows"].merge(tables["products"], on="component")
+    """Return one row per eigenvalue: as printed, and what exact arithmetic finds."""
+    rows = tables["rows"].copy()
+    for form, printed in PRINTED.items():
+        names = [f"{column}_{form}" for column in COLUMNS]
+        rows[names] = [printed[component] for component in rows["component"]]
+    return rows
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
@@ -68,7 +96,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     records = rows.to_dict("records")
     lines = [
-        dict(zip(COLUMNS, PRINTED[form][row["component"]], strict=True))
+        {column: row[f"{column}_{form}"] for column in COLUMNS}
         | {
             "example": plain(row["value"]),
             "independent vectors": f"{row['rank']} of {row['vectors']}",

@@ -5,27 +5,48 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.numbers import plain, uncertain, whole
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "place": fields.text("where the paper states the mean"),
+    "quantity": fields.text("what is averaged over random gates and weights"),
+    "depth": fields.integer("d, number of layers of weights", "layer"),
+    "source": fields.text("ours (averaged over draws), or paper (stated)"),
+    "mean": fields.number("the mean"),
+    "standard_error": fields.number(
+        "standard error of our mean, from the exact variance; NaN for the paper"
+    ),
+    "draws": fields.number("number of draws that we average; NaN for the paper"),
+}
 PLACES = {"D03": "Lemma 2.4", "D10": "Corollary 8.1"}
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all rows of the table ``identities``."""
-    return tables["identities"]
+    """Return two rows for each row of the table ``identities``: our mean and the stated one."""
+    rows = tables["identities"]
+    parts = rows["case"].str.extract(r"^(?P<quantity>.*), d=(?P<depth>\d+)$")
+    rows = rows.join(parts).assign(place=rows["identity"].map(PLACES))
+    ours = rows.rename(columns={"value": "mean"}).assign(source="ours")
+    stated = rows.rename(columns={"expected": "mean"})[["place", "quantity", "depth", "mean"]]
+    # a stable sort by the index puts the stated mean below ours
+    return pd.concat([ours, stated.assign(source="paper")]).sort_index(kind="stable")
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per identity and depth."""
-    lines = [
-        {
-            "where": PLACES[row["identity"]],
-            "what": row["case"],
-            "stated": plain(row["expected"]),
-            "drawn ± standard error": uncertain(row["value"], row["standard_error"], 4),
-            "draws": whole(row["draws"]),
-        }
-        for row in rows.to_dict("records")
-    ]
+    lines = []
+    for (place, quantity, depth), group in rows.groupby(["place", "quantity", "depth"], sort=False):
+        numbers = group.set_index("source")
+        ours = numbers.loc["ours"]
+        lines.append(
+            {
+                "where": place,
+                "what": f"{quantity}, d={depth}",
+                "stated": plain(numbers.loc["paper", "mean"]),
+                "drawn ± standard error": uncertain(ours["mean"], ours["standard_error"], 4),
+                "draws": whole(ours["draws"]),
+            }
+        )
     return Typeset(pd.DataFrame(lines), "Means over gates and weights, stated and drawn")

@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.text_numbers import text_table
+from finitewidth.tables.text_numbers import FIELDS, text_rows, text_table
 from finitewidth.tables.typeset import Typeset
 
+__all__ = ["FIELDS", "TITLES", "select", "typeset"]
 TITLES = {
     ("test_accuracy", "cifar10", "gates_only"): "test accuracy, only the gates learn",
     ("test_accuracy", "cifar10", "soft_relu"): "test accuracy, soft-ReLU of moderately large β",
@@ -18,15 +19,17 @@ TITLES = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all rows of the table ``rows``."""
-    return tables["rows"]
+    """Return ours and the paper's number of each row of the table ``rows``.
+
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    """
+    data = {key: settings["datasets"][key[1]] for key in TITLES}
+    return text_rows(tables["rows"], TITLES, data, told=True)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per number.
 
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used;
     ``settings["trained"]`` maps each training to the accuracy from which a run counts as trained.
     """
-    data = {key: settings["datasets"][key[1]] for key in TITLES}
-    return text_table(rows, TITLES, data, tuple(settings["trained"].values()))
+    return text_table(rows, tuple(settings["trained"].values()))

@@ -5,9 +5,22 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.latex_text import escaped
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "network": fields.text("name of the network"),
+    "notation_text": fields.text(
+        "the network as N(weights that make the gates, slope of the gates; weights), as plain text"
+    ),
+    "notation_latex": fields.text("the same in LaTeX's mathematics"),
+    "gates_from": fields.text("what makes the gates"),
+    "gate_text": fields.text("set of the values of a gate, as plain text"),
+    "gate_latex": fields.text("the same in LaTeX's mathematics"),
+    "networks": fields.integer("number of networks, each with dₙₑₜ weights"),
+    "networks_trained": fields.integer("number of networks whose weights are trained"),
+}
 NOTES = (
     "N(weights that make the gates, slope of the gates; weights of the network). †: as "
     "initialised; dₙₑₜ: number of weights of one network",
@@ -22,15 +35,22 @@ NOTES = (
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``variants``."""
-    return tables["variants"]
+    names = {"text": "notation_text", "latex": "notation_latex", "trained": "networks_trained"}
+    return tables["variants"].rename(columns=names)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network."""
     records = rows.to_dict("records")
-    text = [_line(row, row["text"], row["gate_text"], "dₙₑₜ", str) for row in records]
+    text = [_line(row, row["notation_text"], row["gate_text"], "dₙₑₜ", str) for row in records]
     latex = [
-        _line(row, f"${row['latex']}$", f"${row['gate_latex']}$", r"$d_{\mathrm{net}}$", escaped)
+        _line(
+            row,
+            f"${row['notation_latex']}$",
+            f"${row['gate_latex']}$",
+            r"$d_{\mathrm{net}}$",
+            escaped,
+        )
         for row in records
     ]
     return Typeset(
@@ -52,5 +72,5 @@ def _line(
         "notation": notation,
         "gates made by": words(row["gates_from"]),
         "gates in": gate + words(" ‡" * ("ε" in row["gate_text"])),
-        "weights trained": f"{times(row['trained'])} of {times(row['networks'])}",
+        "weights trained": f"{times(row['networks_trained'])} of {times(row['networks'])}",
     }

@@ -6,10 +6,35 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.numbers import plain, runs_said, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
 
+FIELDS = {
+    "network": fields.text("linear (deep linear), relu or soft_relu"),
+    "eps": fields.number("ε of the soft gates; NaN for other networks"),
+    "beta": fields.number("β, slope of the soft gates; NaN for other networks"),
+    "source": fields.text("ours, or paper (as printed, for the paper's own images)"),
+    "split": fields.text("images of the accuracy: train or test"),
+    "epoch": fields.text(
+        "epoch of our accuracy: best_train or best_test (highest train or test accuracy), "
+        "cross_fitted (chosen on the other half of the test images) or last; none for the paper"
+    ),
+    "mean": fields.number(
+        "accuracy: ours is a mean over runs; NaN if the paper does not have this network",
+        "fraction",
+    ),
+    "standard_deviation": fields.number(
+        "standard deviation over our runs; NaN for a single run and for the paper", "fraction"
+    ),
+    "runs": fields.number("number of runs that are averaged; NaN for the paper"),
+    "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
+    "trained": fields.number(
+        "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN for the "
+        "paper"
+    ),
+}
 TITLES = {"linear": "deep linear", "relu": "ReLU", "soft_relu": "soft-ReLU"}
 OURS = {
     "best_train": "train",
@@ -18,11 +43,28 @@ OURS = {
     "last": "test, last epoch",
 }
 DECIMALS = 3  # of a fraction: the paper has two, and four for the deep linear network
+NETWORK = ["network", "eps", "beta"]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all rows of the table ``rows``."""
-    return tables["rows"]
+    """Return six rows per network: our accuracies, computed in four ways, and the paper's two."""
+    found = []
+    for row in tables["rows"].to_dict("records"):
+        network = {"network": row["regime"], "eps": row["eps"], "beta": row["beta"]}
+        shared = {name: row[name] for name in ("runs", "diverged", "trained")}
+        for epoch in OURS:
+            split = "train" if epoch == "best_train" else "test"
+            found.append(
+                {**network, **shared, "source": "ours", "split": split, "epoch": epoch,
+                 "mean": row[f"{epoch}_mean"],
+                 "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan}
+            )  # fmt: skip
+        found += [
+            {**network, "source": "paper", "split": split, "epoch": "none",
+             "mean": row[f"reported_{split}"]}
+            for split in ("train", "test")
+        ]  # fmt: skip
+    return pd.DataFrame(found)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
@@ -32,27 +74,26 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     ``settings["trained"]`` is the train accuracy from which a run counts as trained.
     """
     lines = []
-    for row in rows.to_dict("records"):
-        line = {
-            "network": TITLES[row["regime"]],
-            "ε": plain(row["eps"], ""),
-            "β": plain(row["beta"], ""),
-        }
-        for column, label in OURS.items():
-            line[label] = uncertain(
-                row[f"{column}_mean"], row[f"{column}_spread"] if row["runs"] > 1 else nan, DECIMALS
-            )
-        line[OURS["best_train"]] = marked(line[OURS["best_train"]], row["trained"])
-        for column in ("train", "test"):
-            line[f"paper, {column}"] = plain(row[f"reported_{column}"])
+    for (network, eps, beta), numbers in rows.groupby(NETWORK, sort=False, dropna=False):
+        line = {"network": TITLES[network], "ε": plain(eps, ""), "β": plain(beta, "")}
+        ours = numbers[numbers["source"] == "ours"].set_index("epoch")
+        for epoch, label in OURS.items():
+            accuracy = ours.loc[epoch]
+            line[label] = uncertain(accuracy["mean"], accuracy["standard_deviation"], DECIMALS)
+        fitted = OURS["best_train"]
+        line[fitted] = marked(line[fitted], ours.loc["best_train", "trained"])
+        paper = numbers[numbers["source"] == "paper"].set_index("split")
+        for split in ("train", "test"):
+            line[f"paper, {split}"] = plain(paper.loc[split, "mean"])
         lines.append(line)
     data = settings["datasets"]["cifar10"]
-    title = f"Accuracy on {data}, mean ± standard deviation {runs_said(rows['runs'])}"
-    notes = not_trained(rows["trained"], [settings["trained"]])
-    notes += left_out(map(_runs, rows.to_dict("records")))
+    once = rows[rows["epoch"] == "best_train"]
+    title = f"Accuracy on {data}, mean ± standard deviation {runs_said(once['runs'])}"
+    notes = not_trained(once["trained"], [settings["trained"]])
+    notes += left_out(map(_runs, once.to_dict("records")))
     return Typeset(pd.DataFrame(lines), title, notes)
 
 
 def _runs(row: Mapping[str, Any]) -> tuple[str, int, int]:
     gate = "" if pd.isna(row["beta"]) else f", ε = {row['eps']:g}, β = {row['beta']:g}"
-    return f"{TITLES[row['regime']]}{gate}", row["diverged"], row["runs"]
+    return f"{TITLES[row['network']]}{gate}", int(row["diverged"]), int(row["runs"])

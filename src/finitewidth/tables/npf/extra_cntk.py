@@ -5,37 +5,74 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.npf.table2 import REGIMES, untrained
 from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
 from finitewidth.tables.trained import marked
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "method": fields.text("cntk, or the gate regime of a trained network, such as relu"),
+    "source": fields.text("ours, or paper (as printed, for all of CIFAR-10)"),
+    "training_images": fields.number("number of training images; NaN for the paper"),
+    "runs": fields.number("number of runs that are averaged; NaN for a kernel and for the paper"),
+    "accuracy": fields.number(
+        "test accuracy; of networks the mean over runs, with the epoch chosen on the other half of "
+        "the test images", "percent"
+    ),
+    "standard_error": fields.number(
+        "standard error of our accuracy, over test images and, for networks, runs", "percent"
+    ),
+    "best_epoch_accuracy": fields.number(
+        "highest test accuracy of any epoch, mean over runs; NaN for a kernel", "percent"
+    ),
+    "train_accuracy": fields.number(
+        "highest train accuracy of any epoch, mean over runs; NaN for a kernel", "percent"
+    ),
+    "train_accuracy_lowest": fields.number("the same of the run with the lowest one", "percent"),
+    "trained_from": fields.number(
+        "train accuracy from which a run counts as trained; NaN for a kernel", "percent"
+    ),
+    "trained": fields.number("1 if every run is trained, 0 if not; NaN for a kernel"),
+    "ridge": fields.number("ridge of the kernel, in units of its mean diagonal; NaN for a network"),
+    "condition_number": fields.number("condition number of the kernel with the ridge"),
+}  # fmt: skip
 NOTES = (
     "Standard error: of the kernel over test images, of the networks over test images and runs",
 )
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all rows: the kernel by number of images, the networks, the printed number."""
-    return tables["rows"]
+    """Return the kernel by number of images, the printed number, and the networks.
+
+    The networks are ordered from random to learnt gates.
+    """
+    order = ["cntk", *REGIMES["npf"]]
+    rows = tables["rows"].sort_values("regime", key=lambda names: names.map(order.index),
+                                      kind="stable")  # fmt: skip
+    rows = rows.rename(
+        columns={"regime": "method", "train": "training_images", "best_test": "best_epoch_accuracy"}
+    )
+    return rows.assign(
+        source=rows["kind"].map({"printed": "paper"}).fillna("ours"),
+        trained_from=rows["trained_from"].where(rows["kind"] == "network"),
+    )
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset one line per row, with the networks ordered from random to learnt gates.
+    """Typeset one line per row.
 
     ``settings["datasets"]`` maps each role to the title of the dataset that was used.
     """
-    order = ["cntk", *REGIMES["npf"]]
-    rows = rows.sort_values("regime", key=lambda names: names.map(order.index), kind="stable")
     lines = [
         {
             "": _title(row),
-            "training images": whole(row["train"]),
+            "training images": whole(row["training_images"]),
             "runs": whole(row["runs"]),
             "accuracy ± standard error": marked(
                 uncertain(row["accuracy"], row["standard_error"]), row["trained"]
             ),
-            "best epoch": fixed(row["best_test"]),
+            "best epoch": fixed(row["best_epoch_accuracy"]),
             "train": fixed(row["train_accuracy"]),
             "ridge": scientific(row["ridge"]),
             "condition number": scientific(row["condition_number"]),
@@ -44,12 +81,12 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     ]
     images = settings["datasets"]["cifar10"]
     title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
-    networks = rows[rows["kind"] == "network"]
-    notes = NOTES + untrained(networks, [REGIMES["npf"][name] for name in networks["regime"]])
+    networks = rows[rows["method"] != "cntk"]
+    notes = NOTES + untrained(networks, [REGIMES["npf"][name] for name in networks["method"]])
     return Typeset(pd.DataFrame(lines), title, notes)
 
 
 def _title(row: Mapping[str, Any]) -> str:
-    if row["kind"] == "network":
-        return REGIMES["npf"][row["regime"]]
-    return "CNTK" if row["kind"] == "kernel" else "CNTK on all of CIFAR-10, as printed"
+    if row["method"] != "cntk":
+        return REGIMES["npf"][row["method"]]
+    return "CNTK" if row["source"] == "ours" else "CNTK on all of CIFAR-10, as printed"

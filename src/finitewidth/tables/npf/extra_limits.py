@@ -5,9 +5,30 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.numbers import plain, uncertain, whole
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "weights": fields.text("law of the weights: gaussian, or signed (±σ with equal probability)"),
+    "depth": fields.integer("d, number of layers of weights", "layer"),
+    "output_variance_times_width": fields.number(
+        "variance of the output layer's weights, times the width w of the networks"
+    ),
+    "limit": fields.text(
+        "kernel of infinite width: tangent (of Gaussian weights), halved (K⁽ᵈ⁾ of the paper) or "
+        "signed (tangent kernel of weights ±σ)"
+    ),
+    "expected": fields.number(
+        "the factor that theory gives: 1 if the limit is that of these networks, else NaN"
+    ),
+    "factor": fields.number("factor that fits the limit to a network's kernel, mean over networks"),
+    "factor_standard_error": fields.number("standard error of the factor, over networks"),
+    "correlation": fields.number("correlation of limit and kernel, mean over networks"),
+    "correlation_standard_error": fields.number("standard error of the correlation, over networks"),
+    "networks": fields.integer("number of networks"),
+    "width": fields.integer("w, width of the networks", "unit"),
+}
 WEIGHTS = {"gaussian": "Gaussian weights", "signed": "weights ±σ"}
 NAMES = {
     "tangent": "tangent kernel, Gaussian",
@@ -18,7 +39,12 @@ NAMES = {
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return all rows of the table ``rows``."""
-    return tables["rows"]
+    rows = tables["rows"].rename(
+        columns={"scale": "factor", "scale_error": "factor_standard_error",
+                 "correlation_error": "correlation_standard_error"}
+    )  # fmt: skip
+    variances = rows["output_variance"].str.removesuffix("/w").astype(float)
+    return rows.assign(output_variance_times_width=variances)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
@@ -27,11 +53,11 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         {
             "weights": WEIGHTS[row["weights"]],
             "d": str(row["depth"]),
-            "output variance": row["output_variance"],
+            "output variance": f"{plain(row['output_variance_times_width'])}/w",
             "limit": NAMES[row["limit"]],
             "expected": plain(row["expected"]),
-            "factor": uncertain(row["scale"], row["scale_error"], 4),
-            "correlation": uncertain(row["correlation"], row["correlation_error"], 4),
+            "factor": uncertain(row["factor"], row["factor_standard_error"], 4),
+            "correlation": uncertain(row["correlation"], row["correlation_standard_error"], 4),
         }
         for row in rows.to_dict("records")
     ]

@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.tables.text_numbers import text_table
+from finitewidth.tables.text_numbers import FIELDS, text_rows, text_table
 from finitewidth.tables.typeset import Typeset
 
+__all__ = ["FIELDS", "TITLES", "select", "typeset"]
 TITLES = {
     ("test_accuracy", "gconv_adam", "frnpf"): "test accuracy, random gates, GCONV with Adam",
     ("test_accuracy", "stage1", "flnpf"): "test accuracy, gates of stage 1",
@@ -23,15 +24,15 @@ TITLES = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all rows of the table ``rows``."""
-    return tables["rows"]
-
-
-def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset one line per number.
+    """Return ours and the paper's number of each row of the table ``rows``.
 
     ``settings["datasets"]`` maps each role to the title of the dataset that was used.
     """
     both = ", ".join(settings["datasets"].values())
     data = {key: both if key[1] == "all" else settings["datasets"]["cifar10"] for key in TITLES}
-    return text_table(rows, TITLES, data)
+    return text_rows(tables["rows"], TITLES, data)
+
+
+def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
+    """Typeset one line per number."""
+    return text_table(rows)

@@ -6,10 +6,50 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.numbers import MISSING, as_printed, runs_said, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
 
+FIELDS = {
+    "network": fields.text("FC (fully connected), VCONV or GCONV (convolutional)"),
+    "optimiser": fields.text("SGD or Adam"),
+    "data": fields.text("images that the networks are trained on, and what they stand in for"),
+    "regime": fields.text("gates: frnpf_ii, frnpf_di (random), dlnpf, flnpf or relu (learnt)"),
+    "source": fields.text("ours, or paper (as printed, for the paper's own images)"),
+    "epoch": fields.text(
+        "epoch of our accuracy: best_test (highest test accuracy), cross_fitted (chosen on the "
+        "other half of the test images) or last; none for the paper"
+    ),
+    "mean": fields.number("test accuracy, mean over runs", "percent"),
+    "standard_deviation": fields.number(
+        "standard deviation of the test accuracy over runs; NaN for a single run of ours", "percent"
+    ),
+    "runs": fields.integer("number of runs that are averaged"),
+    "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
+    "compared": fields.integer(
+        "1 if this accuracy is compared with the paper's, 0 if not: another epoch, other data or "
+        "sizes"
+    ),
+    "difference": fields.number(
+        "our mean minus the paper's; NaN if they are not compared", "percentage points"
+    ),
+    "difference_standard_errors": fields.number(
+        "the difference in combined standard errors; NaN if they are not compared"
+    ),
+    "bold": fields.integer(
+        "1 for our highest mean of a line and for the paper's bold numbers, if the paper prints "
+        "bold numbers; else 0"
+    ),
+    "train_accuracy_lowest": fields.number(
+        "highest train accuracy of any epoch, of the run with the lowest one; NaN for the paper",
+        "percent",
+    ),
+    "trained_from": fields.number(
+        "train accuracy from which a run counts as trained; NaN for the paper", "percent"
+    ),
+    "trained": fields.number("1 if every run is trained, 0 if not; NaN for the paper"),
+}
 ROWS = {
     "fc_sgd": ("FC", "SGD", "mnist"),
     "fc_adam": ("FC", "Adam", "mnist"),
@@ -24,81 +64,93 @@ REGIMES = {
     "npf0": {"frnpf_ii": "FRNPF (II)", "frnpf_di": "FRNPF (DI)", "dlnpf": "DNPFL",
              "flnpf": "FLNPF", "relu": "ReLU"},
 }  # fmt: skip
-# the earlier version prints these rows and regimes, which learn their gates, in bold
-BOLD = {"npf0": (("fc_adam", "vconv_adam", "gconv_sgd", "gconv_adam"), ("dlnpf", "flnpf", "relu"))}
-DIFFERENCES = ("difference", "difference_se")
+# the earlier version prints these networks and regimes, which learn their gates, in bold
+BOLD = {"npf0": (("FC/Adam", "VCONV/Adam", "GCONV/SGD", "GCONV/Adam"), ("dlnpf", "flnpf", "relu"))}
 HEAD = ("network", "optimiser", "data")
 OURS = {
     "best_test": "ours, best epoch",
     "cross_fitted": "ours, cross-fitted",
     "last": "ours, last epoch",
 }
+PAPER = "none"  # the epoch of a number of the paper
+FITTED = ("train_accuracy_lowest", "trained_from", "trained")
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows of one version of the paper.
+    """Return four rows per network, optimiser and regime, for one version of the paper.
 
-    Differences from the paper's numbers are kept only where these are comparable. If that version
-    prints numbers in bold, ``<selection>_bold`` marks our best regime of a row and
-    ``reported_bold`` the numbers that the paper prints in bold.
+    These are our accuracies for three choices of the epoch, and the paper's. The difference stands
+    beside our accuracy that is compared with the paper's, if they are comparable.
     """
     rows = tables["rows"]
     rows = rows[rows["paper"] == settings["paper"]]
-    known = rows["row"].map(lambda name: settings["comparable"][ROWS[name][2]])
-    return rows.assign(
-        **{name: rows[name].where(known) for name in DIFFERENCES}, **_bold(rows, settings["paper"])
-    )
+    found = []
+    for row in rows.to_dict("records"):
+        network, optimiser, dataset = ROWS[row["row"]]
+        cell = {"network": network, "optimiser": optimiser, "data": settings["datasets"][dataset],
+                "regime": row["regime"]}  # fmt: skip
+        for epoch in OURS:
+            compared = settings["comparable"][dataset] and epoch == row["select"]
+            found.append(cell | _ours(row, epoch, compared))
+        found.append(
+            {**cell, "source": "paper", "epoch": PAPER, "compared": 0, "runs": row["reported_runs"],
+             "mean": row["reported_mean"], "standard_deviation": row["reported_spread"]}
+        )  # fmt: skip
+    shown = pd.DataFrame(found)
+    return shown.assign(bold=_bold(shown, settings["paper"]))
 
 
-def _bold(rows: pd.DataFrame, paper: str) -> dict[str, pd.Series]:
+def _ours(row: Mapping[str, Any], epoch: str, compared: bool) -> dict[str, Any]:
+    """One of our accuracies, with the difference from the paper's if they are compared."""
+    return {
+        "source": "ours", "epoch": epoch, "mean": row[f"{epoch}_mean"],
+        "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan,
+        "runs": row["runs"], "diverged": row["diverged"], "compared": int(compared),
+        "difference": row["difference"] if compared else nan,
+        "difference_standard_errors": row["difference_se"] if compared else nan,
+        **{name: row[name] for name in FITTED},
+    }  # fmt: skip
+
+
+def _bold(shown: pd.DataFrame, paper: str) -> "pd.Series | int":
+    """Whether each number is bold: our best regimes of a line, and what the paper prints so."""
     if paper not in BOLD:
-        return {}
-    means = {selection: rows[f"{selection}_mean"] for selection in OURS}
-    best = {f"{selection}_bold": (mean == mean.groupby(rows["row"]).transform("max")).astype(int)
-            for selection, mean in means.items()}  # fmt: skip
+        return 0
+    best = shown.groupby(["network", "optimiser", "epoch"])["mean"].transform("max")
     names, regimes = BOLD[paper]
-    printed = rows["row"].isin(names) & rows["regime"].isin(regimes)
-    return {**best, "reported_bold": printed.astype(int)}
+    name = shown["network"] + "/" + shown["optimiser"]
+    printed = name.isin(names) & shown["regime"].isin(regimes)
+    bold = (shown["mean"] == best).where(shown["source"] == "ours", printed)
+    return bold.astype(int)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset five lines per network and optimiser.
+    """Typeset four or five lines per network and optimiser.
 
-    These are our accuracies for three choices of the epoch, the paper's, and the difference. Cells
-    of networks that are not trained are marked.
+    These are our accuracies for three choices of the epoch, the paper's, and the difference if it
+    is known. Cells of networks that are not trained are marked.
 
     Args:
         rows: as selected.
         settings: ``paper`` (npf or npf0); ``beta``, slope of the gates of DLNPF, which npf prints
-            in the header; ``datasets``, role -> title of the dataset that was
-            used; ``comparable``, role -> whether it was trained on at the paper's scale. The
-            difference is shown only for comparable numbers.
+            in the header.
     """
     regimes = dict(REGIMES[settings["paper"]])
     if "beta" in settings:
         regimes["dlnpf"] += f" (β\u00a0=\u00a0{settings['beta']:g})"
     lines, bold = [], []
-    for name, (network, optimiser, dataset) in ROWS.items():
-        cells = rows[rows["row"] == name].set_index("regime")
-        head = {
-            "network": network,
-            "optimiser": optimiser,
-            "data": settings["datasets"][dataset],
-        }
-        for selection, label in (*OURS.items(), ("reported", "paper")):
-            lines.append(head | {"": label} | _line(cells, regimes, selection))
-            bold.append(_bold_cells(cells, regimes, selection))
+    for network, optimiser, _ in ROWS.values():
+        cells = rows[(rows["network"] == network) & (rows["optimiser"] == optimiser)]
+        head = {name: cells[name].iloc[0] for name in HEAD}
+        for label, line, bold_line in _lines(cells, regimes):
+            lines.append(head | {"": label} | line)
+            bold.append(bold_line)
             head = dict.fromkeys(head, "")
-        if not settings["comparable"][dataset]:
-            continue
-        chosen = OURS[rows["select"].iloc[0]].removeprefix("ours, ")
-        difference = {title: _difference(cells.loc[regime]) for regime, title in regimes.items()}
-        lines.append(head | {"": f"Δ ({chosen})"} | difference)
-        bold.append({})
-    notes = (*_counted(rows), *_not_comparable(settings), *untrained(rows, _names(rows, regimes)),
-             *left_out(_runs(rows, regimes)))  # fmt: skip
-    title = f"Test accuracy (%), mean ± standard deviation {runs_said(rows['runs'])}"
-    if settings["paper"] not in BOLD:
+    ours = rows[rows["epoch"] == "best_test"]
+    notes = (*_counted(rows), *_not_comparable(rows), *untrained(ours, _names(ours, regimes)),
+             *left_out(_runs(ours, regimes)))  # fmt: skip
+    title = f"Test accuracy (%), mean ± standard deviation {runs_said(ours['runs'])}"
+    if not rows["bold"].any():
         return Typeset(pd.DataFrame(lines), title, notes, spans=HEAD)
     notes += ("Bold: the best of each of our lines; in the paper's lines as printed",)
     shown = pd.DataFrame(lines)
@@ -106,32 +158,52 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     return Typeset(shown, title, notes, bold=bold_cells, spans=HEAD)
 
 
+def _lines(
+    cells: pd.DataFrame, regimes: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, str], dict[str, int]]]:
+    """Name, cells and bold cells of each line of one network and optimiser."""
+    for epoch, label in (*OURS.items(), (PAPER, "paper")):
+        line = cells[cells["epoch"] == epoch].set_index("regime")
+        numbers = {title: _number(line.loc[regime]) for regime, title in regimes.items()}
+        bold = {title: line.loc[regime, "bold"] for regime, title in regimes.items()}
+        yield label, numbers, bold
+    compared = cells[cells["compared"] == 1].set_index("regime")
+    if len(compared):
+        chosen = OURS[compared["epoch"].iloc[0]].removeprefix("ours, ")
+        differences = {title: _difference(compared.loc[regime])
+                       for regime, title in regimes.items()}  # fmt: skip
+        yield f"Δ ({chosen})", differences, {}
+
+
 def _counted(rows: pd.DataFrame) -> Iterator[str]:
     """Notes on how many runs the numbers are of, where the title does not say it."""
-    yield f"The paper's numbers: {runs_said(rows['reported_runs'])}"
-    if (rows["runs"] == 1).any():
+    ours = rows["source"] == "ours"
+    yield f"The paper's numbers: {runs_said(rows['runs'][~ours])}"
+    if (rows["runs"][ours] == 1).any():
         yield "A number of ours without ± is of a single run"
 
 
-def _not_comparable(settings: Mapping[str, Any]) -> tuple[str, ...]:
+def _not_comparable(rows: pd.DataFrame) -> tuple[str, ...]:
     """Return the note that some rows cannot be compared with the paper's, if there are any."""
-    others = [data for data, same in settings["comparable"].items() if not same]
-    if not others:
+    compared = rows.groupby("data", sort=False)["compared"].any()
+    names = ", ".join(compared.index[~compared])
+    if not names:
         return ()
-    names = ", ".join(settings["datasets"][data] for data in others)
     return (f"Not comparable with the paper's numbers, by data or sizes: {names}",)
 
 
 def _runs(rows: pd.DataFrame, regimes: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
     for name, cell in zip(_names(rows, regimes), rows.to_dict("records"), strict=True):
-        yield name, cell["diverged"], cell["runs"]
+        yield name, int(cell["diverged"]), int(cell["runs"])
 
 
 def _names(rows: pd.DataFrame, regimes: Mapping[str, str]) -> list[str]:
     """The name of each cell, ``FC/SGD ReLU``."""
     return [
-        f"{'/'.join(ROWS[row][:2])} {regimes[regime]}"
-        for row, regime in zip(rows["row"], rows["regime"], strict=True)
+        f"{network}/{optimiser} {regimes[regime]}"
+        for network, optimiser, regime in zip(
+            rows["network"], rows["optimiser"], rows["regime"], strict=True
+        )
     ]
 
 
@@ -153,26 +225,17 @@ def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
     return (*explained, f"Lowest train accuracy of a run: {', '.join(lowest)}") if lowest else ()
 
 
-def _bold_cells(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> dict[str, int]:
-    if f"{what}_bold" not in cells:
-        return {}
-    return {title: cells.loc[regime, f"{what}_bold"] for regime, title in regimes.items()}
-
-
-def _line(cells: pd.DataFrame, regimes: Mapping[str, str], what: str) -> dict[str, str]:
-    return {title: _number(cells.loc[regime], what) for regime, title in regimes.items()}
-
-
-def _number(cell: pd.Series, what: str) -> str:
-    mean, spread = cell[f"{what}_mean"], cell[f"{what}_spread"]
-    if what == "reported":
+def _number(cell: pd.Series) -> str:
+    mean, spread = cell["mean"], cell["standard_deviation"]
+    if cell["source"] == "paper":
         return as_printed(mean, spread)
-    return marked(uncertain(mean, spread if cell["runs"] > 1 else nan), cell["trained"])
+    return marked(uncertain(mean, spread), cell["trained"])
 
 
 def _difference(cell: pd.Series) -> str:
     """Return the difference in points and in combined standard errors, ``−0.55 / 3.2 SE``."""
     if pd.isna(cell["difference"]):
         return MISSING
-    errors = "" if pd.isna(cell["difference_se"]) else f" / {abs(cell['difference_se']):.1f} SE"
+    distance = cell["difference_standard_errors"]
+    errors = "" if pd.isna(distance) else f" / {abs(distance):.1f} SE"
     return f"{cell['difference']:+.2f}{errors}".replace("-", "−")

@@ -5,8 +5,18 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.common import fields
 from finitewidth.tables.typeset import Typeset
 
+FIELDS = {
+    "layout": fields.text("letter of the layout of a layer"),
+    "starts": fields.integer("number of different nodes at which the four paths enter the layer"),
+    "ends": fields.integer("number of different nodes at which they leave it"),
+    "weights": fields.integer("number of different weights that they take"),
+    "ways": fields.integer("number of ways in which four paths can have this layout"),
+    "nodes": fields.integer("number of nodes on either side of the layer"),
+    "next": fields.text("letter of a layout that the next layer may have; one row for each"),
+}
 COUNTS = {"starts": "start nodes", "ends": "end nodes", "weights": "weights"}
 
 
