@@ -6,6 +6,7 @@ from math import nan
 import pandas as pd
 
 from finitewidth.common import fields
+from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.numbers import plain, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
@@ -13,8 +14,10 @@ from finitewidth.tables.typeset import Typeset, left_out
 Key = tuple[str, str, str]
 FIELDS = {
     "what": fields.text("what the number is"),
-    "data": fields.text("images that the networks are trained on, and what they stand in for"),
-    "source": fields.text("ours, or paper (as printed, on the paper's own images)"),
+    "data": fields.text(
+        "images of the number: ours with what they stand in for; the paper's name its dataset"
+    ),
+    "source": fields.text("ours, or paper (as printed)"),
     "mean": fields.number(
         "the paper's number, or our mean over runs; a gain is in percentage points", "percent"
     ),
@@ -42,7 +45,11 @@ SELECTIONS = {
 
 
 def text_rows(
-    rows: pd.DataFrame, titles: Mapping[Key, str], data: Mapping[Key, str], told: bool = False
+    rows: pd.DataFrame,
+    titles: Mapping[Key, str],
+    data: Mapping[Key, Sequence[str]],
+    datasets: Mapping[str, str],
+    told: bool = False,
 ) -> pd.DataFrame:
     """Return two rows per number, ours and the paper's, with the columns `FIELDS`.
 
@@ -51,19 +58,24 @@ def text_rows(
             diverged, select, reported, place; in percent. If ``told``, also trained: 1 if all runs
             of the number's networks are trained, otherwise 0.
         titles: what each number is.
-        data: title of the dataset of each number.
+        data: roles of the datasets of each number.
+        datasets: role -> title of the dataset that was used.
         told: whether the table says which networks are not trained.
     """
     found = []
     for row in rows.to_dict("records"):
         key = (row["quantity"], row["row"], row["column"])
-        shared = {"what": titles[key], "data": data[key], "place": row["place"]}
+        shared = {"what": titles[key], "place": row["place"]}
+        images, printed = (
+            ", ".join(names[role] for role in data[key]) for names in (datasets, ROLES)
+        )
         ours = {name: row[name] for name in ("mean", "runs", "diverged")}
         found += [
-            {**shared, **ours, "source": "ours",
+            {**shared, **ours, "source": "ours", "data": images,
              "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
              "epoch": SELECTIONS[row["select"]], "trained": row["trained"] if told else nan},
-            {**shared, "source": "paper", "mean": row["reported"], "epoch": "none"},
+            {**shared, "source": "paper", "data": printed, "mean": row["reported"],
+             "epoch": "none"},
         ]  # fmt: skip
     return pd.DataFrame(found, columns=list(FIELDS))
 

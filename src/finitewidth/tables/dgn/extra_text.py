@@ -23,8 +23,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     ``settings["datasets"]`` maps each role to the title of the dataset that was used.
     """
-    data = {key: settings["datasets"][key[1]] for key in TITLES}
-    return text_rows(tables["rows"], TITLES, data, told=True)
+    data = {key: [key[1]] for key in TITLES}
+    return text_rows(tables["rows"], TITLES, data, settings["datasets"], told=True)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.common import fields
+from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.numbers import plain, runs_said, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
@@ -15,7 +16,10 @@ FIELDS = {
     "network": fields.text("linear (deep linear), relu or soft_relu"),
     "eps": fields.number("ε of the soft gates; NaN for other networks"),
     "beta": fields.number("β, slope of the soft gates; NaN for other networks"),
-    "source": fields.text("ours, or paper (as printed, for the paper's own images)"),
+    "data": fields.text(
+        "images of the accuracy: ours with what they stand in for; the paper's name its dataset"
+    ),
+    "source": fields.text("ours, or paper (as printed)"),
     "split": fields.text("images of the accuracy: train or test"),
     "epoch": fields.text(
         "epoch of our accuracy: best_train or best_test (highest train or test accuracy), "
@@ -44,14 +48,19 @@ OURS = {
 }
 DECIMALS = 3  # of a fraction: the paper has two, and four for the deep linear network
 NETWORK = ["network", "eps", "beta"]
+ROLE = "cifar10"  # of the images
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return six rows per network: our accuracies, computed in four ways, and the paper's two."""
+    """Return six rows per network: our accuracies, computed in four ways, and the paper's two.
+
+    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    """
     found = []
     for row in tables["rows"].to_dict("records"):
         network = {"network": row["regime"], "eps": row["eps"], "beta": row["beta"]}
         shared = {name: row[name] for name in ("runs", "diverged", "trained")}
+        shared["data"] = settings["datasets"][ROLE]
         for epoch in OURS:
             split = "train" if epoch == "best_train" else "test"
             found.append(
@@ -60,7 +69,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
                  "standard_deviation": row[f"{epoch}_spread"] if row["runs"] > 1 else nan}
             )  # fmt: skip
         found += [
-            {**network, "source": "paper", "split": split, "epoch": "none",
+            {**network, "data": ROLES[ROLE], "source": "paper", "split": split, "epoch": "none",
              "mean": row[f"reported_{split}"]}
             for split in ("train", "test")
         ]  # fmt: skip
@@ -70,7 +79,6 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per network: our accuracies, computed in four ways, and the paper's.
 
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used;
     ``settings["trained"]`` is the train accuracy from which a run counts as trained.
     """
     lines = []
@@ -86,9 +94,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         for split in ("train", "test"):
             line[f"paper, {split}"] = plain(paper.loc[split, "mean"])
         lines.append(line)
-    data = settings["datasets"]["cifar10"]
     once = rows[rows["epoch"] == "best_train"]
-    title = f"Accuracy on {data}, mean ± standard deviation {runs_said(once['runs'])}"
+    images = once["data"].iloc[0]
+    title = f"Accuracy on {images}, mean ± standard deviation {runs_said(once['runs'])}"
     notes = not_trained(once["trained"], [settings["trained"]])
     notes += left_out(map(_runs, once.to_dict("records")))
     return Typeset(pd.DataFrame(lines), title, notes)

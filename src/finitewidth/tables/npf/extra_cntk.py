@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.common import fields
+from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.npf.table2 import REGIMES, untrained
 from finitewidth.tables.numbers import fixed, scientific, uncertain, whole
 from finitewidth.tables.trained import marked
@@ -13,7 +14,11 @@ from finitewidth.tables.typeset import Typeset
 
 FIELDS = {
     "method": fields.text("cntk, or the gate regime of a trained network, such as relu"),
-    "source": fields.text("ours, or paper (as printed, for all of CIFAR-10)"),
+    "data": fields.text(
+        "images of the accuracy: ours with what they stand in for; the paper's name its dataset, "
+        "of which it uses all"
+    ),
+    "source": fields.text("ours, or paper (as printed)"),
     "training_images": fields.number("number of training images; NaN for the paper"),
     "runs": fields.number("number of runs that are averaged; NaN for a kernel and for the paper"),
     "accuracy": fields.number(
@@ -37,6 +42,7 @@ FIELDS = {
     "ridge": fields.number("ridge of the kernel, in units of its mean diagonal; NaN for a network"),
     "condition_number": fields.number("condition number of the kernel with the ridge"),
 }  # fmt: skip
+ROLE = "cifar10"  # of the images
 NOTES = (
     "Standard error: of the kernel over test images, of the networks over test images and runs",
 )
@@ -45,7 +51,8 @@ NOTES = (
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the kernel by number of images, the printed number, and the networks.
 
-    The networks are ordered from random to learnt gates.
+    The networks are ordered from random to learnt gates. ``settings["datasets"]`` maps each role
+    to the title of the dataset that was used.
     """
     order = ["cntk", *REGIMES["npf"]]
     rows = tables["rows"].sort_values("regime", key=lambda names: names.map(order.index),
@@ -53,17 +60,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     rows = rows.rename(
         columns={"regime": "method", "train": "training_images", "best_test": "best_epoch_accuracy"}
     )
+    ours = rows["kind"] != "printed"
     return rows.assign(
-        source=rows["kind"].map({"printed": "paper"}).fillna("ours"),
+        source=ours.map({True: "ours", False: "paper"}),
+        data=ours.map({True: settings["datasets"][ROLE], False: ROLES[ROLE]}),
         trained_from=rows["trained_from"].where(rows["kind"] == "network"),
     )
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
-    """Typeset one line per row.
-
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
-    """
+    """Typeset one line per row."""
     lines = [
         {
             "": _title(row),
@@ -79,7 +85,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         }
         for row in rows.to_dict("records")
     ]
-    images = settings["datasets"]["cifar10"]
+    images = rows["data"][rows["source"] == "ours"].iloc[0]
     title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
     networks = rows[rows["method"] != "cntk"]
     notes = NOTES + untrained(networks, [REGIMES["npf"][name] for name in networks["method"]])
@@ -89,4 +95,4 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
 def _title(row: Mapping[str, Any]) -> str:
     if row["method"] != "cntk":
         return REGIMES["npf"][row["method"]]
-    return "CNTK" if row["source"] == "ours" else "CNTK on all of CIFAR-10, as printed"
+    return "CNTK" if row["source"] == "ours" else f"CNTK on all of {row['data']}, as printed"

@@ -28,9 +28,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     ``settings["datasets"]`` maps each role to the title of the dataset that was used.
     """
-    both = ", ".join(settings["datasets"].values())
-    data = {key: both if key[1] == "all" else settings["datasets"]["cifar10"] for key in TITLES}
-    return text_rows(tables["rows"], TITLES, data)
+    both = list(settings["datasets"])
+    data = {key: both if key[1] == "all" else ["cifar10"] for key in TITLES}
+    return text_rows(tables["rows"], TITLES, data, settings["datasets"])
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:

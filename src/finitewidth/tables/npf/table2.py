@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.common import fields
+from finitewidth.data.catalogue import ROLES
 from finitewidth.tables.numbers import MISSING, as_printed, runs_said, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
@@ -14,9 +15,11 @@ from finitewidth.tables.typeset import Typeset, left_out
 FIELDS = {
     "network": fields.text("FC (fully connected), VCONV or GCONV (convolutional)"),
     "optimiser": fields.text("SGD or Adam"),
-    "data": fields.text("images that the networks are trained on, and what they stand in for"),
+    "data": fields.text(
+        "images of the accuracy: ours with what they stand in for; the paper's name its dataset"
+    ),
     "regime": fields.text("gates: frnpf_ii, frnpf_di (random), dlnpf, flnpf or relu (learnt)"),
-    "source": fields.text("ours, or paper (as printed, for the paper's own images)"),
+    "source": fields.text("ours, or paper (as printed)"),
     "epoch": fields.text(
         "epoch of our accuracy: best_test (highest test accuracy), cross_fitted (chosen on the "
         "other half of the test images) or last; none for the paper"
@@ -87,14 +90,15 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     found = []
     for row in rows.to_dict("records"):
         network, optimiser, dataset = ROWS[row["row"]]
-        cell = {"network": network, "optimiser": optimiser, "data": settings["datasets"][dataset],
-                "regime": row["regime"]}  # fmt: skip
+        cell = {"network": network, "optimiser": optimiser, "regime": row["regime"]}
+        ours = cell | {"data": settings["datasets"][dataset]}
         for epoch in OURS:
             compared = settings["comparable"][dataset] and epoch == row["select"]
-            found.append(cell | _ours(row, epoch, compared))
+            found.append(ours | _ours(row, epoch, compared))
         found.append(
-            {**cell, "source": "paper", "epoch": PAPER, "compared": 0, "runs": row["reported_runs"],
-             "mean": row["reported_mean"], "standard_deviation": row["reported_spread"]}
+            {**cell, "data": ROLES[dataset], "source": "paper", "epoch": PAPER, "compared": 0,
+             "runs": row["reported_runs"], "mean": row["reported_mean"],
+             "standard_deviation": row["reported_spread"]}
         )  # fmt: skip
     shown = pd.DataFrame(found)
     return shown.assign(bold=_bold(shown, settings["paper"]))
@@ -141,15 +145,16 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     lines, bold = [], []
     for network, optimiser, _ in ROWS.values():
         cells = rows[(rows["network"] == network) & (rows["optimiser"] == optimiser)]
-        head = {name: cells[name].iloc[0] for name in HEAD}
+        head = {name: cells[name][cells["source"] == "ours"].iloc[0] for name in HEAD}
         for label, line, bold_line in _lines(cells, regimes):
             lines.append(head | {"": label} | line)
             bold.append(bold_line)
             head = dict.fromkeys(head, "")
-    ours = rows[rows["epoch"] == "best_test"]
-    notes = (*_counted(rows), *_not_comparable(rows), *untrained(ours, _names(ours, regimes)),
-             *left_out(_runs(ours, regimes)))  # fmt: skip
-    title = f"Test accuracy (%), mean ± standard deviation {runs_said(ours['runs'])}"
+    ours = rows[rows["source"] == "ours"]
+    once = ours[ours["epoch"] == "best_test"]
+    notes = (*_counted(rows), *_not_comparable(ours), *untrained(once, _names(once, regimes)),
+             *left_out(_runs(once, regimes)))  # fmt: skip
+    title = f"Test accuracy (%), mean ± standard deviation {runs_said(once['runs'])}"
     if not rows["bold"].any():
         return Typeset(pd.DataFrame(lines), title, notes, spans=HEAD)
     notes += ("Bold: the best of each of our lines; in the paper's lines as printed",)
@@ -184,7 +189,7 @@ def _counted(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _not_comparable(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Return the note that some rows cannot be compared with the paper's, if there are any."""
+    """Return the note that some of our rows cannot be compared, if there are any."""
     compared = rows.groupby("data", sort=False)["compared"].any()
     names = ", ".join(compared.index[~compared])
     if not names:
