@@ -14,7 +14,7 @@ def test_a_field_refuses_what_its_type_does_not_allow(tmp_path):
     fields.write(tmp_path / "rows.csv", rows, declared)
     assert (tmp_path / "rows.csv").read_text() == "series,step,loss\na,3,NaN\n"
     pd.testing.assert_frame_equal(
-        fields.read(tmp_path / "rows.csv", declared), rows[list(declared)]
+        fields.read(tmp_path / "rows.csv", declared), fields.checked(rows, declared)
     )
     for column, value, message in (
         ("series", "", "missing or empty word"),
