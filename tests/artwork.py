@@ -37,7 +37,7 @@ XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721
 def faults(figure: Figure) -> list[str]:
     """Describe all that is wrong with a figure; empty if nothing is."""
     figure.draw_without_rendering()
-    found = [*size(figure), *texts(figure), *letters(figure)]
+    found = [*size(figure), *texts(figure), *letters(figure), *overlaps(figure)]
     for axis in figure.axes:
         for check in (contrast, clipped, bars, labels):
             found += [f"{_name(axis)}: {fault}" for fault in check(axis)]
@@ -127,6 +127,30 @@ def letters(figure: Figure) -> Iterator[str]:
         yield f"the panels' letters are {found}"
 
 
+def overlaps(figure: Figure) -> Iterator[str]:
+    """The mark of stand-ins, legends and panels do not cover one another."""
+    boxes = [(f"panel {_name(a)}", a.get_tightbbox()) for a in figure.axes if a.get_visible()]
+    boxes += [("a legend of the figure", each.get_window_extent()) for each in figure.legends]
+    mark = figure._supxlabel
+    if mark is not None and mark.get_text():
+        place = mark.get_window_extent()
+        for name, box in boxes:
+            if box is not None and _shared(place, box) > 1:
+                yield f"the mark of stand-ins covers {name}"
+    panels = [(name, box) for name, box in boxes if name.startswith("panel")]
+    for legend in figure.legends:
+        for name, box in panels:
+            if box is not None and _shared(legend.get_window_extent(), box) > 1:
+                yield f"a legend covers {name}"
+
+
+def _shared(one, other) -> float:
+    """Height in pixels of the part that two boxes share; 0 if they do not meet."""
+    wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+    high = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return float(min(wide, high)) if wide > 0 and high > 0 else 0.0
+
+
 def contrast(axis: Axes) -> Iterator[str]:
     """Lines and marks stand out from what is behind them."""
     behind = _picture(axis)
@@ -180,9 +204,11 @@ def clipped(axis: Axes) -> Iterator[str]:
     """No curve leaves the axes without a mark where it does."""
     (left, right), (low, high) = sorted(axis.get_xlim()), sorted(axis.get_ylim())
     for line in axis.lines:
-        if line.get_gid() == style.CLIPPED or line.get_transform() != axis.transData:
+        if line.get_gid() == style.CLIPPED or line.get_marker() in style.CAPS:
             continue
-        if line.get_marker() in style.CAPS:
+        if line.get_transform() != axis.transData:
+            if _level_outside(axis, line):
+                yield f"line {line.get_label()!r} lies outside the axes"
             continue
         x, y = (np.asarray(v, dtype=float) for v in line.get_data())
         to = axis.transData.transform
@@ -195,6 +221,19 @@ def clipped(axis: Axes) -> Iterator[str]:
         )
         if (finite & over).any():
             yield f"line {line.get_label()!r} leaves the axes"
+
+
+def _level_outside(axis: Axes, line: Line2D) -> bool:
+    """Whether a horizontal or vertical line over the whole axes lies beyond their limits."""
+    x, y = (np.asarray(v, dtype=float) for v in line.get_data())
+    for transform, values, limits in (
+        (axis.get_yaxis_transform(which="grid"), y, axis.get_ylim()),
+        (axis.get_xaxis_transform(which="grid"), x, axis.get_xlim()),
+    ):
+        if line.get_transform() == transform and len(set(values)) == 1:
+            low, high = sorted(limits)
+            return not low <= values[0] <= high
+    return False
 
 
 def bars(axis: Axes) -> Iterator[str]:

@@ -57,6 +57,15 @@ def broken(how: str) -> Figure:
         axis.plot([0, 1], [0, 1], color="#009900", label="green")
         axis.plot([0, 1], [1, 0], color="#aa7700", label="brown")
         axis.legend()
+    elif how == "level":
+        axis.axhline(100, color="black")
+        axis.set_ylim(0, 10)
+    elif how == "covered":
+        figure.text(0.5, 0.5, "")
+        style.add_mark(figure, "other sizes than the paper's")
+        figure.get_layout_engine().set(rect=(0, 0, 1, 1))
+        figure.set_layout_engine("none")
+        figure._supxlabel.set_position((0.5, 0.4))
     elif how == "map":
         axis.clear()
         axis.pcolormesh(np.eye(3))
@@ -70,7 +79,8 @@ FAULTS = {
     "size": "width 10", "small": "5 points", "outside": "leaves the picture",
     "pale text": "contrast", "letter": "no letter", "pale line": "has contrast 1",
     "pale marks": "have contrast", "leaves": "leaves the axes", "bar": "at its last point",
-    "label": "no label", "legend": "drawn nowhere", "colours": "differ by", "map": "no stroke",
+    "level": "lies outside", "covered": "mark of stand-ins covers", "label": "no label",
+    "legend": "drawn nowhere", "colours": "differ by", "map": "no stroke",
 }  # fmt: skip
 
 
