@@ -33,8 +33,8 @@ def shown(tmp_path, monkeypatch):
 class Shown:
     """A handler, and the lines that it wrote."""
 
-    def __init__(self, dryrun=False):
-        settings = SimpleNamespace(stdout=dryrun, dryrun=dryrun)
+    def __init__(self, dryrun=False, quiet=()):
+        settings = SimpleNamespace(stdout=dryrun, dryrun=dryrun, quiet=quiet)
         self.handler = module.LogHandler(settings, None)
         self.stream = io.StringIO()
         self.handler.display = Display(self.stream, bars=False)
@@ -117,6 +117,28 @@ def test_an_interrupted_run_says_what_is_kept_in_one_sentence(shown, tmp_path):
     assert last.endswith("go on with: snakemake --cores 2 npf_fig3")
     assert not any("Error" in line for line in screen.lines())
     assert "stopped by the user" in status(str(tmp_path))[0]
+
+
+def test_a_quiet_run_shows_errors_only(shown):
+    screen = shown(quiet={"all"})
+    screen.plan()
+    screen.start(2, "npf_nu")
+    screen.say(event=LogEvent.JOB_FINISHED, job_id=2)
+    screen.say("no such file", logging.ERROR)
+    screen.handler.close()
+    assert screen.lines() == ["no such file"]
+
+
+def test_targets_that_make_nothing_are_not_counted(shown, monkeypatch, tmp_path):
+    run = announced.Run(
+        str(tmp_path), {**FORECASTS, "all": 0.0}.get, lambda: [*FORECASTS, "all"]
+    )  # fmt: skip
+    monkeypatch.setattr(announced, "_RUN", [run])
+    screen = shown()
+    screen.say("Job stats", event=LogEvent.RUN_INFO, stats={"all": 1, "total": 4})
+    screen.start(0, "all")
+    screen.say(event=LogEvent.JOB_FINISHED, job_id=0)
+    assert screen.lines() == ["3 jobs, about 1 min 20 s on 2 cores; details in .snakemake/log"]
 
 
 def test_a_dry_run_shows_its_table_once(shown):

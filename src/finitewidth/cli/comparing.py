@@ -72,7 +72,7 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
         first, second = (_values(folder, kind, keys, value) for folder in (one, other))
         both = first.merge(second, on=keys, suffixes=("_one", "_other"))
         found.append(pd.DataFrame({
-            "what": both[keys].astype(str).agg("/".join, axis=1),
+            "what": ["/".join(row) for row in both[keys].astype(str).to_numpy()],
             "one": both["value_one"], "other": both["value_other"],
             "error": np.hypot(both["error_one"], both["error_other"]),
         }))  # fmt: skip

@@ -44,6 +44,8 @@ class LogHandler(LogHandlerBase):
         self.display = Display(self.stream, bars)
         self.run = Run(command=_command())
         self.pace, self.said, self.follows = 1.0, False, False
+        self.counted: set[str] = set()
+        self.quiet = bool(self.common_settings.quiet)
         if not self.plain:
             os.environ["FINITEWIDTH_BARS"] = "0"
 
@@ -106,11 +108,13 @@ class LogHandler(LogHandlerBase):
                 self.display.line(record.getMessage())
             self.said = True
             return
-        if self.follows:
+        if self.follows or self.quiet:
             return
-        self.run.total = record.stats["total"]
         self.run.cores = _cores()
         self._forecast()
+        # targets such as `all` make nothing and are not counted
+        self.run.total = len(self.run.waiting) or record.stats["total"]
+        self.counted = set(self.run.waiting)
         self.follows = True
         cores = "1 core" if self.run.cores == 1 else f"{self.run.cores} cores"
         self.display.line(f"{self.run.total} jobs, about {span(self.run.left())} on {cores}; "
@@ -126,19 +130,22 @@ class LogHandler(LogHandlerBase):
         from finitewidth.pipeline.costs.work import REFERENCE_YARDSTICK, yardstick
 
         self.pace = yardstick() / REFERENCE_YARDSTICK
-        self.run.waiting = {name: self.pace * facts.seconds(name) for name in facts.jobs()}
+        forecasts = {name: self.pace * facts.seconds(name) for name in facts.jobs()}
+        self.run.waiting = {name: seconds for name, seconds in forecasts.items() if seconds}
 
     def _started(self, record: LogRecord) -> None:
         if self.common_settings.dryrun:
             return
         name = job_name(record.rule_name, dict(record.wildcards or {}))
+        if self.counted and name not in self.counted:
+            return
         log = str(record.log[0]) if record.log else ""
         self.run.start(record.jobid, name, log, forecast=5 * self.pace)
         self._write()
 
     def _finished(self, record: LogRecord) -> None:
         job = self.run.end(record.job_id, DONE)
-        if job is None:
+        if job is None or self.quiet:
             return
         ended = len(self.run.jobs) - len(self.run.of(RUNNING))
         width = len(str(self.run.total))
