@@ -143,6 +143,14 @@ def test_equal_runs_do_not_differ(tmp_path):
     assert "0 numbers differ" in text
 
 
+def test_runs_of_a_paper_without_printed_numbers_are_compared(tmp_path):
+    folders = [write_claims(tmp_path / name) for name in ("one", "other")]
+    for folder in folders:
+        file = folder / "claims/npf_numbers.csv"
+        file.write_text(file.read_text().splitlines()[0] + "\n")
+    assert "0 numbers differ" in comparing.compared([str(folder) for folder in folders], 3, 5)
+
+
 def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["compare", str(tmp_path), "quick"]) == 1
