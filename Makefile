@@ -4,6 +4,7 @@
 #                 (docs/cluster.md); writes docs/reliability.md
 # make robustness SEEDS="1 2 3"   judge the claims that rest on cheap experiments under other base seeds
 # make PRESET=laptop    another preset      make CORES=8    more cores
+# make docs       the documentation as HTML in build/docs, with a gallery of the last quick run
 # make lint       formatting and style      make clean      remove results (datasets stay)
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ SEEDS ?= 1 2 3
 BIN := .venv/bin
 SNAKEMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup test test-full robustness lint clean
+.PHONY: all setup test test-full robustness docs lint clean
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -45,6 +46,10 @@ robustness: setup
 	done
 	@$(BIN)/python -m finitewidth robustness --preset $(PRESET) --seeds $(SEEDS)
 	@$(BIN)/python -m finitewidth report --preset $(PRESET)
+
+docs: setup
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	@echo build/docs/index.html
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -1,0 +1,87 @@
+"""The counts and the list of papers of the start page, and what each artifact is made from."""
+
+from pathlib import Path
+
+from finitewidth.common.declarations import Experiment, Paper, artifacts_of, read_papers
+from finitewidth.report.citations import Citation, read_citations
+
+
+def numbered(papers: tuple[Paper, ...]) -> tuple[int, int]:
+    """Return how many numbered tables and figures the papers have, and how many have a rule."""
+    own = [artifact for artifact in artifacts_of(papers) if not artifact.extra]
+    return len(own), sum(artifact.done for artifact in own)
+
+
+def write(root: Path, folder: Path) -> None:
+    """Write ``parts/papers.md`` and ``parts/count.md``, and one page per paper."""
+    papers = read_papers(root / "workflow/papers")
+    citations = read_citations(root / "CITATION.cff", [paper.name for paper in papers])
+    parts = folder / "parts"
+    parts.mkdir(exist_ok=True)
+    (parts / "count.md").write_text(_count(papers), encoding="utf-8")
+    (parts / "papers.md").write_text(_listed(papers, citations), encoding="utf-8")
+    (folder / "papers").mkdir(exist_ok=True)
+    for paper in papers:
+        text = "\n".join(_page(paper, citations[paper.name]))
+        (folder / "papers" / f"{paper.name}.md").write_text(text, encoding="utf-8")
+
+
+def _count(papers: tuple[Paper, ...]) -> str:
+    total, made = numbered(papers)
+    number = f"all {total}" if made == total else f"{made} of the {total}"
+    return (
+        f"**finitewidth regenerates {number} numbered tables and figures of five papers on neural "
+        "networks of finite width, judges the papers' claims by them, and offers the same "
+        "kernels as a Python library.**\n"
+    )
+
+
+def _listed(papers: tuple[Paper, ...], citations: dict[str, Citation]) -> str:
+    lines = [
+        "| short name | paper | tables and figures |",
+        "|---|---|---|",
+    ]
+    for paper in papers:
+        own = [artifact for artifact in paper.artifacts if not artifact.extra]
+        lines.append(
+            f"| [`{paper.name}`](/generated/papers/{paper.name}.md) "
+            f"| {cited(citations[paper.name], paper)} | {len(own)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def cited(citation: Citation, paper: Paper) -> str:
+    """Return title, authors and year of a paper as Markdown, with a link where there is one."""
+    earlier = ", earlier version" if paper.title.endswith("earlier version") else ""
+    title = f"[{citation.title}]({citation.url})" if citation.url else f"*{citation.title}*"
+    return f"{title}{earlier}. {citation.authors}, {citation.year}"
+
+
+def _page(paper: Paper, citation: Citation) -> list[str]:
+    lines = [
+        f"# {paper.name}",
+        "",
+        f"{cited(citation, paper)}.",
+        "",
+        f"Everything of this paper is made by `finitewidth run {paper.name}`. The declarations are "
+        f"in `workflow/papers/{paper.name}.yaml`, the settings in "
+        f"`config/papers/{paper.name}.yaml`.",
+        "",
+        "## Tables and figures",
+        "",
+        "| name | in the paper | what it shows | reads |",
+        "|---|---|---|---|",
+    ]
+    for a in paper.artifacts:
+        reads = ", ".join(f"`{source}`" for source in a.of.values()) or "planned"
+        lines.append(f"| `{a.artifact}` | {a.label} | {a.title} | {reads} |")
+    if paper.experiments:
+        lines += ["", "## Experiments", "", "| name | reads | makes |", "|---|---|---|"]
+        lines += [_experiment(experiment) for experiment in paper.experiments]
+    return [*lines, ""]
+
+
+def _experiment(experiment: Experiment) -> str:
+    reads = ", ".join(f"`{source}`" for source in experiment.reads.values()) or "settings only"
+    makes = ", ".join(f"`{name}`" for name in experiment.makes)
+    return f"| `{experiment.name}` | {reads} | {makes} |"

@@ -1,0 +1,61 @@
+"""Configuration of the documentation; `make docs` builds it into build/docs."""
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "finitewidth"
+author = "the finitewidth authors"
+copyright = author  # noqa: A001
+release = installed_version("finitewidth")
+
+# "generated_pages" writes docs/generated; "mathml" typesets formulas without a network
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "docstrings",
+    "generated_pages",
+    "mathml",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["generated/parts", "examples/*.md", "**/README.md"]
+default_role = "py:obj"  # names in single backticks are linked where this site documents them
+
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+
+autosummary_generate = False  # the tables of names link to the entries on the same page
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+python_use_unqualified_type_names = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = f"finitewidth {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_search_summary = False  # it needs a web server, and the pages open from disk
+html_permalinks_icon = "#"
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": []}
+html_theme_options = {
+    "logo": {"text": "finitewidth"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+smartquotes = False
+suppress_warnings = ["config.cache"]
