@@ -17,6 +17,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.references import table_file
 from finitewidth.common.settings import results_folder
 from finitewidth.data.catalogue import source_for
+from finitewidth.data.places import own_images
 from finitewidth.experiments.planned import PlannedTraining
 
 HISTORY, WEIGHTS = "history.csv", "weights.npz"
@@ -81,7 +82,9 @@ class Jobs:
 
     def __init__(self, papers: Sequence[Paper], config: Mapping[str, Any]):
         self.papers, self.config = papers, config
-        self.results = results_folder(config["preset"], config.get("seed", 0))
+        self.results = results_folder(
+            config["preset"], config.get("seed", 0), own_images(config["data"])
+        )
         self.experiments = {e.name: e for paper in papers for e in paper.experiments}
         self.artifacts = {a.artifact: a for a in artifacts_of(papers)}
         self._made: dict[str, Job] = {}

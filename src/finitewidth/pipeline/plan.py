@@ -27,6 +27,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
 from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, source_for
+from finitewidth.data.places import folder_of, registered, state_of
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
@@ -40,8 +41,10 @@ VERDICT_TABLES = ("verdicts", "parts", "numbers")
 VERDICT = re.compile(r"""(?:verdict|judged)\(["'](\w+)["']\)""")  # in the template of a caption
 
 
-def checked(config: Mapping[str, Any], root: str | Path, papers: Sequence[Paper]) -> None:
-    """Refuse a configuration that cannot be run.
+def checked(
+    config: Mapping[str, Any], root: str | Path, papers: Sequence[Paper]
+) -> Mapping[str, Any]:
+    """Refuse a configuration that cannot be run; return it with the user's folders of images.
 
     Args:
         config: settings as Snakemake hands them over.
@@ -52,12 +55,14 @@ def checked(config: Mapping[str, Any], root: str | Path, papers: Sequence[Paper]
         ConfigError: a setting is unknown, impossible or contradicts another.
     """
     settings.check(config, Path(root) / "workflow/schemas")
+    config = {**config, "data": registered(config["data"])}
     for role in ROLES:
         source_for(role, config["data"])
     for paper in papers:
         module = f"finitewidth.experiments.{paper.name}.settings"
         if find_spec(f"finitewidth.experiments.{paper.name}") and find_spec(module):
             import_module(module).check(config[paper.name])
+    return config
 
 
 class Plan:
@@ -80,8 +85,7 @@ class Plan:
         """
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
-        checked(config, root, self.papers)
-        self.config = config
+        self.config = config = checked(config, root, self.papers)
         self.artifacts = artifacts_of(self.papers)
         folder = self.root / "config"
         self.footers = Footers(
@@ -223,8 +227,11 @@ class Plan:
     # --- data and trainings ---------------------------------------------------------------------
 
     def tree(self, wildcards: Any) -> str | None:
-        """The folder of images that a source is read from, or None."""
-        return self.config["data"]["imagefolder"].get(wildcards.source)
+        """The folder of images that a source is read from, with a digest of its state, or None."""
+        tree = self.config["data"]["imagefolder"].get(wildcards.source)
+        if tree is None:
+            return None
+        return f"{tree} {state_of(folder_of(tree, self.config['data']))}".strip()
 
     def trainings(self) -> dict[str, PlannedTraining]:
         """All trainings, by ``paper/name``."""
