@@ -31,7 +31,7 @@ def test_image_folders_take_any_part():
     assert mine.jobs.dataset("cifar10") == "results/data/mine.npz"
     assert mine.tree(SimpleNamespace(source="mine")) == "folder/of/mine"
     titles = mine.footers.datasets(mine.jobs["npf_extra_cntk"].reads)
-    assert titles == {"cifar10": "mine (image folder) (stand-in for CIFAR-10)"}
+    assert titles == {"cifar10": "mine (your images, for CIFAR-10)"}
 
 
 def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():

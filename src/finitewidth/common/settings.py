@@ -7,7 +7,7 @@ import torch.
 import copy
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,19 @@ def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
     return str(Path(folder) / "preset" / f"{preset}.yaml")
 
 
-def results_folder(preset: str, seed: int = 0) -> str:
-    """Return the folder of the results of a preset and a base seed.
+def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> str:
+    """Return the folder of the results of a preset, a base seed and images of the user.
 
     It is ``results/<preset>`` for base seed 0 and ``results/<preset>-seed<k>`` for any other, so
-    that runs with different base seeds keep their results side by side.
+    that runs with different base seeds keep their results side by side. With images of the user it
+    is ``results/<preset>-<name>``, followed by the base seed likewise.
+
+    Args:
+        preset: of the run.
+        seed: base seed.
+        images: names of the sources that are folders of images of the user.
     """
-    return f"results/{preset}-seed{seed}" if seed else f"results/{preset}"
+    return "-".join([f"results/{preset}", *images, *([f"seed{seed}"] if seed else [])])
 
 
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:

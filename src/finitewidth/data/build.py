@@ -7,7 +7,8 @@ from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.data.bundled import digits, digits_on_patches, warped_digits
 from finitewidth.data.catalogue import find_source
 from finitewidth.data.imagefolder import load_imagefolder
-from finitewidth.data.original import CLASSES, DEFAULT_ROOT, data_root, load_original
+from finitewidth.data.original import CLASSES, load_original
+from finitewidth.data.places import DEFAULT_ROOT, data_root, folder_of, registered
 from finitewidth.data.store import Dataset
 
 BUNDLED = {
@@ -21,15 +22,16 @@ def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
     """Build the dataset ``name``.
 
     Args:
-        name: a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``.
-        data_config: the ``data:`` section of the settings. The keys ``root``, ``download`` and
-            ``imagefolder`` are used; each of them may be missing.
+        name: a key of `finitewidth.data.catalogue.SOURCES` or of ``data.imagefolder``, or a folder
+            of images that `finitewidth.data.places.registered` adds to these.
+        data_config: the ``data:`` section of the settings. The keys ``root``, ``download``,
+            ``imagefolder``, ``images`` and those of the datasets are used; each may be missing.
 
     Raises:
         ConfigError: the name is unknown, or it is an image folder without a path.
         DataError: the data are missing or damaged, or they do not match the catalogue.
     """
-    trees = data_config.get("imagefolder") or {}
+    trees = registered(data_config)["imagefolder"]
     source = find_source(name, trees)
     if name in BUNDLED:
         return BUNDLED[name]()
@@ -41,11 +43,12 @@ def build_dataset(name: str, data_config: Mapping[str, Any]) -> Dataset:
             f"{name} is read from an image folder; set its path: "
             f"data.imagefolder: {{{name}: <tree>}}"
         )
-    dataset = load_imagefolder(name, source.title, root / trees[name])
+    folder = folder_of(trees[name], data_config)
+    dataset = load_imagefolder(name, source.title, folder)
     found = (dataset.shape, len(dataset.class_names))
     if source.shape is not None and found != (source.shape, source.classes):
         raise DataError(
-            f"{root / trees[name]} has images {found[0]} of {found[1]} classes, {source.title} has "
+            f"{folder} has images {found[0]} of {found[1]} classes, {source.title} has "
             f"{source.shape} of {source.classes}; use another name for this folder in "
             "data.imagefolder"
         )

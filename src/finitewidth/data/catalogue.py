@@ -102,6 +102,7 @@ SOURCES: dict[str, Source] = {
     )
 }
 IMAGE_FOLDERS = ("cifar10_jpeg",)
+_OWN = " (your images"  # in the title of a folder of images that a user named
 
 
 def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Source:
@@ -121,9 +122,7 @@ def find_source(name: str, imagefolder: Mapping[str, str] | None = None) -> Sour
     if name in SOURCES:
         return SOURCES[name]
     if name in trees:
-        return Source(
-            name, f"{name} (image folder)", None, None, None, None, f"image folder {name}"
-        )
+        return Source(name, f"{name}{_OWN})", None, None, None, None, f"image folder {name}")
     raise ConfigError(unknown("dataset", name, [*SOURCES, *trees]))
 
 
@@ -143,7 +142,10 @@ def source_for(role: str, data_config: Mapping[str, Any]) -> Source:
         raise ConfigError(f"data.{role} is missing; give it a dataset, one of {sorted(SOURCES)}")
     name, trees = data_config[role], data_config.get("imagefolder") or {}
     if name not in (known := [*SOURCES, *trees]):
-        raise ConfigError(f"data.{role}: {name!r} is unknown{_nearest(name, known)}")
+        raise ConfigError(
+            f"data.{role}: {name!r} is unknown{_nearest(name, known)}; for images of your own, "
+            "name a folder below data.root that contains train/<class>/* and test/<class>/*"
+        )
     return find_source(name, trees)
 
 
@@ -151,6 +153,8 @@ def describe(
     source_name: str, role: str | None = None, imagefolder: Mapping[str, str] | None = None
 ) -> str:
     """Return the text for the footer of a figure, e.g. "digits 8×8 (stand-in for MNIST)".
+
+    A folder of images that a user named is told as "mytree (your images, for MNIST)".
 
     Args:
         source_name: the source that was used.
@@ -167,6 +171,8 @@ def describe(
     # the title "CIFAR-10 (JPEG re-encoded)" needs no addition
     if wanted is None or source.title == wanted or source.title.startswith(f"{wanted} ("):
         return source.title
+    if source.title.endswith(f"{_OWN})"):
+        return f"{source.title.removesuffix(')')}, for {wanted})"
     return f"{source.title} (stand-in for {wanted})"
 
 
@@ -190,6 +196,11 @@ def _check_tree_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ConfigError(
             f"data.imagefolder: {name!r} is used as a file name; use letters, digits, '_' and '-'"
+        )
+    if re.fullmatch(r"seed[0-9]+", name):
+        raise ConfigError(
+            f"data.imagefolder: {name!r} would share its folder of results with a base seed; "
+            "choose another name"
         )
     if name in SOURCES and name not in IMAGE_FOLDERS:
         raise ConfigError(

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import os
 import socket
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError, DataError
-from finitewidth.common.result_files import remove_left_folders
 from finitewidth.data.catalogue import SOURCES, unknown
+from finitewidth.data.places import VARIABLE
 from finitewidth.data.store import Dataset
+from finitewidth.data.temporary import remove_left, temporary_folder
 from finitewidth.data.torchvision_import import import_torchvision
 
-VARIABLE = "FINITEWIDTH_DATA"
-DEFAULT_ROOT = Path("resources")  # relative to the working directory
 CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
 COUNTS = {"train": 60_000, "t10k": 10_000}
 SIDE = 28
@@ -33,16 +31,6 @@ MNIST_MD5 = {
     "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
     "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
 }
-
-
-def data_root(configured: str | None) -> Path | None:
-    """Return the folder of the original datasets.
-
-    This is the setting ``data.root`` if it is given, otherwise the environment variable
-    FINITEWIDTH_DATA, otherwise None.
-    """
-    place = configured or os.environ.get(VARIABLE)
-    return Path(place).expanduser() if place else None
 
 
 def load_original(name: str, root: str | Path, download: bool) -> Dataset:
@@ -105,19 +93,20 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        remove_left_folders(root, ".fetch-")
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=root) as folder, _time_limit():
-            kind(folder, train=True, download=True)
-            _verify(name, kind, Path(folder))
+        remove_left(root)
+        with temporary_folder(root) as folder, _time_limit():
+            kind(str(folder), train=True, download=True)
+            _verify(name, kind, folder)
             for file in missing:
-                _move(Path(folder), root, file)
+                _move(folder, root, file)
     except Exception as error:  # downloads fail in many ways; the remedy is the same for all
         raise DataError(_missing_text(name, root, missing, str(error))) from error
 
 
 def _move(source: Path, target: Path, file: str) -> None:
+    """Move a fetched file into place, with its packed twin, and replace nothing that is there."""
     for name in (f"{file}.gz", file):  # the packed file, if any, serves to verify the unpacked one
-        if (source / name).is_file():
+        if (source / name).is_file() and not os.path.lexists(target / name):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(source / name, target / name)
 

@@ -2,6 +2,7 @@
 
 from finitewidth.claims.grades import DRAWING
 from finitewidth.data.catalogue import ROLES, find_source
+from finitewidth.data.places import is_own
 from finitewidth.pipeline.footers import Footers
 
 
@@ -28,9 +29,15 @@ def mark_of(footers: Footers, artifact: str) -> str:
 
 
 def _data(role: str, source: str, footers: Footers) -> str:
-    """``stand-in data: digits 8×8 for MNIST``; empty for the paper's own dataset."""
-    title = find_source(source, footers.jobs.config["data"]["imagefolder"]).title
+    """``stand-in data: digits 8×8 for MNIST``; empty for the paper's own dataset.
+
+    ``your images: mytree for MNIST`` if the source is a folder of images that a user named.
+    """
+    trees = footers.jobs.config["data"]["imagefolder"]
+    title = find_source(source, trees).title
     wanted = ROLES[role]
+    if is_own(source, trees):
+        return f"your images: {source} for {wanted}"
     if title == wanted:
         return ""
     if title.startswith(f"{wanted} ("):  # the same images, encoded anew

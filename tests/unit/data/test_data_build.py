@@ -1,4 +1,5 @@
 import os
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.data import build
 from finitewidth.data.build import build_dataset
 from finitewidth.data.catalogue import SOURCES
-from finitewidth.data.original import data_root, load_original
+from finitewidth.data.original import load_original
+from finitewidth.data.places import data_root
 from finitewidth.data.store import read_dataset, write_dataset
 
 CONFIG = {
@@ -22,10 +24,10 @@ CONFIG = {
 @pytest.fixture
 def insects(tmp_path, monkeypatch):
     monkeypatch.setenv("FINITEWIDTH_DATA", str(tmp_path))
-    for split in ("train", "test"):
-        folder = tmp_path / "my" / "insects" / split / "ant"
-        folder.mkdir(parents=True)
-        Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(folder / "0.png")
+    for split, label, number in product(("train", "test"), ("ant", "bee"), range(2)):
+        folder = tmp_path / "my" / "insects" / split / label
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(folder / f"{number}.png")
     return tmp_path
 
 
@@ -50,9 +52,9 @@ def test_the_root_of_the_settings_goes_before_the_environment(monkeypatch, tmp_p
 
 def test_any_image_folder_can_be_configured(insects, tmp_path):
     dataset = build_dataset("insects", CONFIG)
-    assert (dataset.name, dataset.title) == ("insects", "insects (image folder)")
+    assert (dataset.name, dataset.title) == ("insects", "insects (your images)")
     write_dataset(tmp_path / "insects.npz", dataset)
-    assert read_dataset(tmp_path / "insects.npz").class_names == ("ant",)
+    assert read_dataset(tmp_path / "insects.npz").class_names == ("ant", "bee")
 
 
 def test_another_tree_does_not_pass_for_a_known_dataset(insects):

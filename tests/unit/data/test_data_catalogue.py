@@ -34,7 +34,7 @@ def test_every_stand_in_names_what_it_stands_in_for():
         ("cifar10", "cifar10", "CIFAR-10"),
         ("cifar10_jpeg", "cifar10", "CIFAR-10 (JPEG re-encoded)"),
         ("cifar10_jpeg", None, "CIFAR-10 (JPEG re-encoded)"),
-        ("flowers", "cifar10", "flowers (image folder) (stand-in for CIFAR-10)"),
+        ("flowers", "cifar10", "flowers (your images, for CIFAR-10)"),
     ],
 )
 def test_footer_text(source, role, text):
@@ -43,7 +43,7 @@ def test_footer_text(source, role, text):
 
 def test_roles_lead_to_sources():
     assert source_for("mnist", CONFIG) is SOURCES["digits"]
-    assert source_for("cifar10", CONFIG).title == "flowers (image folder)"
+    assert source_for("cifar10", CONFIG).title == "flowers (your images)"
 
 
 def test_misspelt_names_get_a_suggestion():
@@ -89,5 +89,5 @@ def test_an_unknown_source_is_refused_by_its_key_and_known_ones_are_listed_once(
         source_for("mnist", CONFIG | {"mnist": "digts"})
     said = str(caught.value)
     assert said.startswith("data.mnist: 'digts' is unknown; did you mean 'digits'? (known: ")
-    names = said.removesuffix(")").split("known: ")[1].split(", ")
+    names = said.split("known: ")[1].split(")")[0].split(", ")
     assert sorted(names) == sorted({*SOURCES, *CONFIG["imagefolder"]})

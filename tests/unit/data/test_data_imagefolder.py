@@ -1,9 +1,15 @@
+import logging
+import os
+from itertools import product
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from finitewidth.common.errors import DataError
+from finitewidth.data import imagefolder
 from finitewidth.data.imagefolder import load_imagefolder
+from finitewidth.data.pictures import read_picture
 from finitewidth.data.store import problem_of
 
 
@@ -24,7 +30,7 @@ def tree(tmp_path):
 
 
 def load(tree):
-    return load_imagefolder("insects", "insects (image folder)", tree)
+    return load_imagefolder("insects", "insects (your images)", tree)
 
 
 def test_reads_a_tree(tree):
@@ -37,7 +43,7 @@ def test_reads_a_tree(tree):
         [10 * number, 100 * label, 200] for label in (0, 1) for number in (0, 1, 2)
     ]
     assert dataset.test_images[:, 0, 0, 2].tolist() == [250, 250]
-    assert (dataset.name, dataset.title) == ("insects", "insects (image folder)")
+    assert (dataset.name, dataset.title) == ("insects", "insects (your images)")
 
 
 def test_same_order_and_pixels_as_torchvision(tree):
@@ -64,8 +70,8 @@ def test_other_and_hidden_files_are_passed_over(tree):
 
 
 def test_grey_pictures_have_one_channel(tmp_path):
-    for split in ("train", "test"):
-        paint(tmp_path / split / "a" / "0.png", np.arange(20).reshape(4, 5))
+    for split, label, number in product(("train", "test"), "ab", range(2)):
+        paint(tmp_path / split / label / f"{number}.png", np.arange(20).reshape(4, 5))
     dataset = load(tmp_path)
     assert dataset.shape == (4, 5, 1)
     np.testing.assert_array_equal(dataset.train_images[0, ..., 0], np.arange(20).reshape(4, 5))
@@ -117,3 +123,96 @@ def test_no_classes(tmp_path):
     (tmp_path / "train").mkdir()
     with pytest.raises(DataError, match="no class folders"):
         load(tmp_path)
+
+
+def test_one_class_is_too_few(tmp_path):
+    for split in ("train", "test"):
+        for number in range(2):
+            paint(tmp_path / split / "ant" / f"{number}.png", np.zeros((4, 5)))
+    with pytest.raises(DataError, match=r"train has one class only \(ant\); at least two"):
+        load(tmp_path)
+
+
+def test_a_class_with_one_training_picture_is_named(tree):
+    for number in (1, 2):
+        (tree / "train" / "bee" / f"{number:02d}.png").unlink()
+    with pytest.raises(
+        DataError, match=r"train.bee has 1 image; a class needs at least 2 in train"
+    ):
+        load(tree)
+
+
+def test_a_folder_inside_a_class_is_refused(tree):
+    paint(tree / "train" / "ant" / "more" / "0.png", np.zeros((4, 5, 3)))
+    with pytest.raises(DataError, match=r"more is a folder inside a class folder; put its pict"):
+        load(tree)
+
+
+@pytest.mark.parametrize("place", ["class", "picture"])
+def test_links_out_of_the_tree_are_refused(tree, tmp_path_factory, place):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    path = tree / "train" / "ant"
+    if place == "picture":
+        path = path / "00.png"
+    target = path.rename(elsewhere / path.name)
+    path.symlink_to(target)
+    with pytest.raises(DataError, match=r"is a link out of .*; copy the pictures there") as caught:
+        load(tree)
+    assert str(path) in str(caught.value)
+
+
+def test_the_tree_itself_may_be_a_link_and_links_inside_it_are_read(tree, tmp_path_factory):
+    (tree / "test" / "ant" / "01.png").symlink_to("../../train/ant/01.png")
+    place = tmp_path_factory.mktemp("place") / "link"
+    place.symlink_to(tree)
+    dataset = load(place)
+    np.testing.assert_array_equal(dataset.test_images[1], dataset.train_images[1])
+
+
+@pytest.mark.parametrize("target", ["nowhere.png", "00.png"])
+def test_broken_links_and_circles_are_named(tree, target):
+    path = tree / "train" / "ant" / "00.png"
+    path.unlink()
+    path.symlink_to(target)
+    with pytest.raises(DataError, match=r"00\.png is a broken link; remove it"):
+        load(tree)
+
+
+@pytest.mark.parametrize("level", ["class", "picture"])
+@pytest.mark.parametrize("name", [b"b\xe9", b"b\n"])
+def test_names_that_are_no_text_are_refused(tree, level, name):
+    for split in ("train", "test") if level == "class" else ("train",):
+        folder = os.fsencode(tree / split / "bee")
+        if level == "class":
+            os.rename(folder, os.fsencode(tree / split) + b"/" + name)
+        else:
+            os.rename(folder + b"/00.png", folder + b"/" + name + b".png")
+    words = "not UTF-8" if name == b"b\xe9" else "cannot be printed"
+    with pytest.raises(DataError, match=words) as caught:
+        load(tree)
+    said = str(caught.value)
+    assert said.encode()
+    assert said.isprintable()
+
+
+def test_all_pixels_together_are_limited_before_the_second_is_read(tree, monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        imagefolder, "read_picture", lambda file: read.append(file) or read_picture(file)
+    )
+    monkeypatch.setattr(imagefolder, "LARGEST_TREE", 8 * 4 * 5 * 3 - 1)
+    with pytest.raises(DataError, match="8 pictures of 5×4 pixels need more than 479 bytes"):
+        load(tree)
+    assert len(read) == 1
+    monkeypatch.setattr(imagefolder, "LARGEST_TREE", 8 * 4 * 5 * 3)
+    load(tree)
+
+
+def test_what_was_converted_is_logged(tree, caplog):
+    picture = Image.fromarray(np.full((4, 5, 3), 9, np.uint8)).quantize(4)
+    picture.save(tree / "train" / "ant" / "00.png")
+    (tree / "test" / "bee" / "notes.txt").touch()
+    with caplog.at_level(logging.INFO, "finitewidth"):
+        load(tree)
+    assert "insects: 1 pictures: palette colours read as RGB" in caplog.text
+    assert "bee: 1 files are not pictures by their suffix and are passed over" in caplog.text

@@ -9,7 +9,8 @@ import pytest
 
 from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.data import original
-from finitewidth.data.original import data_root, load_original
+from finitewidth.data.original import load_original
+from finitewidth.data.places import data_root
 from finitewidth.data.store import problem_of
 from finitewidth.data.torchvision_import import import_torchvision
 

@@ -91,12 +91,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 
 def _title(panel: str, settings: Mapping[str, Any]) -> str:
-    """The name of the data, on two lines if it is a stand-in."""
+    """The name of the data, on two lines if it is not the paper's."""
     if panel == PLAIN:
         return "no weight decay,\n" + r"$\tau$ = 0"
     told = settings.get("datasets", {}).get(DATA[panel], TITLES[panel])
-    name, stands, paper = told.removesuffix(")").partition(" (stand-in for ")
-    return f"stand-in for {paper}\n{name}" if stands else told
+    for words, shown in ((" (stand-in for ", "stand-in for"), (" (your images, for ", "yours for")):
+        name, found, paper = told.removesuffix(")").partition(words)
+        if found:
+            return f"{shown} {paper}\n{name}"
+    return told
 
 
 def _points(axis: Axes, rows: pd.DataFrame, across: str, quantity: str) -> None:
