@@ -5,14 +5,14 @@ import os
 import sys
 from pathlib import Path
 
-from finitewidth.cli import kernel, running
+from finitewidth.cli import images, kernel, running
 from finitewidth.cli.project import checked_targets, find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
 
 WITHOUT_PROJECT = ("ntk", "completion")
 SHELLS = ("bash", "zsh", "tcsh")
-FILES = ("file", "to", "write", "csv_file")  # options that are paths, relative to the user's folder
+FILES = ("file", "to", "write", "csv_file", "images")  # options that are paths, relative to the user's folder
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,6 +86,7 @@ def _add_results(commands: argparse._SubParsersAction) -> None:
     redraw.add_argument("--to", type=Path, required=True, metavar="FILE", help="PDF, SVG or PNG")
     for command in (listing, report):
         _add_preset(command)
+        _add_images(command)
 
 
 def _add_runs(commands: argparse._SubParsersAction) -> None:
@@ -113,6 +114,8 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
         help="base seeds to compare with base seed 0 (default: 1 2 3)",
     )  # fmt: skip
     _add_preset(run)
+    for command in (run, status):
+        _add_images(command)
     _add_preset(status)
     for command in (plan, costs, robustness):
         command.add_argument("--preset", choices=PRESETS, default="quick")
@@ -121,6 +124,13 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
 def _add_preset(command: argparse.ArgumentParser) -> None:
     command.add_argument("--preset", choices=PRESETS, default="quick")
     command.add_argument("--seed", type=_seed, default=0, help="base seed of the run")
+
+
+def _add_images(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--images", type=Path, metavar="FOLDER",
+        help="images of your own, {train,test}/<class>/*, in place of all datasets",
+    )  # fmt: skip
 
 
 def _seed(text: str) -> int:
@@ -136,13 +146,15 @@ def _seed(text: str) -> int:
 def _list(options: argparse.Namespace) -> None:
     from finitewidth.cli.listing import listed
 
-    print("\n".join(listed(options.preset, options.planned, options.seed, options.paper)))
+    own = images.names(options.images)
+    print("\n".join(listed(options.preset, options.planned, options.seed, options.paper, own)))
 
 
 def _run(options: argparse.Namespace) -> int:
+    settings = images.settings(options.images, options.preset, options.config, options.targets)
     words = running.command(
         checked_targets(options.targets), options.preset, options.seed, options.cores,
-        options.dry_run, options.config, options.more,
+        options.dry_run, settings, options.more,
     )  # fmt: skip
     return running.run(words)
 
@@ -150,7 +162,8 @@ def _run(options: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     from finitewidth.cli.status import status
 
-    text, code = status(results_folder(options.preset, options.seed))
+    own = images.names(options.images)
+    text, code = status(results_folder(options.preset, options.seed, own))
     print(text)
     return code
 
@@ -204,7 +217,7 @@ COMMANDS = {
     "run": _run,
     "status": _status,
     "plan": lambda options: running.run_rule("plan", options.preset),
-    "report": lambda options: running.report(options.preset, options.seed),
+    "report": lambda options: images.report(options.images, options.preset, options.seed),
     "errata": _errata,
     "costs": _costs,
     "robustness": _robustness,

@@ -13,7 +13,8 @@ import numpy as np
 
 from finitewidth.common.errors import DataError
 from finitewidth.data.catalogue import SOURCES
-from finitewidth.data.pictures import SUFFIXES, Picture, read_picture, shown
+from finitewidth.data.pictures import Picture, read_picture, shown
+from finitewidth.data.places import SUFFIXES
 from finitewidth.data.store import Dataset
 
 LOG = logging.getLogger("finitewidth")
@@ -30,7 +31,7 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
 
     Images are ordered by class, then by file name. Their shape is (n, H, W, 1) if all of them are
     grey, otherwise (n, H, W, 3). Hidden files, and files whose suffix is not in
-    `finitewidth.data.pictures.SUFFIXES`, are passed over. The log tells how many pictures were
+    `finitewidth.data.places.SUFFIXES`, are passed over. The log tells how many pictures were
     converted or turned.
 
     Args:

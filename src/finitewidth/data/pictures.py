@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "WEBP", "TIFF")  # as Pillow names them
-SUFFIXES = (
-    ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
-)  # fmt: skip
 LARGEST_PIXELS = 1024 * 1024  # per picture
 LARGEST_FILE = 64 * 2**20  # bytes
 GREY, COLOUR = ("1", "L", "LA", "La"), ("RGB", "RGBA", "RGBa", "RGBX", "P", "PA", "CMYK", "YCbCr")

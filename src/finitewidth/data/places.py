@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
 VARIABLE = "FINITEWIDTH_DATA"
 DEFAULT_ROOT = Path("resources")  # relative to the working directory
 SPLITS = ("train", "test")
+SUFFIXES = (
+    ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
+)  # fmt: skip
 LONGEST_NAME = 24
 _LAYOUT = "a folder of images contains train/<class>/* and test/<class>/*"
 
@@ -114,6 +118,35 @@ def own_images(data_config: Mapping[str, Any]) -> tuple[str, ...]:
 def is_own(source: Any, trees: Mapping[str, str]) -> bool:
     """Whether a source is a folder of images that a user named."""
     return source in trees and source not in IMAGE_FOLDERS
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of pictures of each class of an image folder, in the order of the classes."""
+
+    train: tuple[int, ...]
+    test: tuple[int, ...]
+
+
+def counts_of(folder: Path) -> Counts:
+    """Count the pictures of an image folder by their suffixes, without reading them.
+
+    What cannot be listed counts as one empty class.
+    """
+    return Counts(**{split: _counts(folder / split) for split in SPLITS})
+
+
+def _counts(folder: Path) -> tuple[int, ...]:
+    classes = [entry for entry in _entries(folder) if not entry.name.startswith(".")]
+    return tuple(
+        sum(_is_picture(file.name) for file in _entries(Path(label.path)))
+        for label in classes
+        if label.is_dir()
+    ) or (0,)
+
+
+def _is_picture(name: str) -> bool:
+    return not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
 
 
 def state_of(folder: Path) -> str:

@@ -29,6 +29,7 @@ from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import folder_of, registered, state_of
 from finitewidth.experiments.planned import PlannedTraining
+from finitewidth.pipeline import tree_sizes
 from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
 from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
@@ -125,6 +126,8 @@ class Plan:
     def params(self, name: str, wildcards: Any = None) -> dict[str, Any]:
         """The settings that an experiment or a renderer is called with, and what it is told."""
         job = self.jobs[name]
+        if job.kind == "experiment":
+            tree_sizes.refuse(self.jobs, name)
         if job.kind == "experiment" and not job.declared.tell:
             return dict(job.params)
         facts = {
@@ -243,6 +246,7 @@ class Plan:
 
     def training_settings(self, wildcards: Any) -> Mapping[str, Any]:
         """The `TrainingRun` that rule ``train`` carries out, as plain values."""
+        tree_sizes.refuse(self.jobs, f"{wildcards.paper}/{wildcards.training}")
         return self._training(wildcards).params
 
     def _training(self, wildcards: Any) -> Job:
