@@ -41,9 +41,7 @@ def listed(
     return lines
 
 
-def first_file(
-    preset: str, artifact: Artifact, seed: int = 0, images: Sequence[str] = ()
-) -> Path:
+def first_file(preset: str, artifact: Artifact, seed: int = 0, images: Sequence[str] = ()) -> Path:
     """Return the PDF of a figure, or the Markdown of a table."""
     suffix = "pdf" if artifact.kind == "figure" else "md"
     folder = Path(results_folder(preset, seed, images)) / artifact.paper / f"{artifact.kind}s"
