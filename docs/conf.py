@@ -35,7 +35,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
+toc_object_entries = False  # every entry has a heading
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"

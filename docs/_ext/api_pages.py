@@ -72,6 +72,6 @@ def _entry(path: str, is_class: bool = False) -> list[str]:
         return [f".. autofunction:: {path}"]
     if not is_class and issubclass(thing, Exception):
         return [f".. autoexception:: {path}"]
-    # the fields of a named tuple are described in its docstring, and would be repeated
+    # the fields of a named tuple would be described twice
     members = [] if path.endswith("NuValue") else ["   :members:"]
     return [f".. autoclass:: {path}", *members]

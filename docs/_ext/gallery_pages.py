@@ -114,13 +114,13 @@ def _index(papers: list[tuple[Paper, list[Shown]]], titles: dict[str, str]) -> l
     made = sum(not each.artifact.extra for _, found in papers for each in found)
     more = sum(each.artifact.extra for _, found in papers for each in found)
     lines = [
-        "Gallery", "=======", "",
+        ":html_theme.sidebar_secondary.remove: true", "", "Gallery", "=======", "",
         f"These are {made} numbered tables and figures of the papers, and {more} additional ones, "
         "from the last run at preset ``quick``. That preset uses small networks, and bundled "
         "images stand in for the datasets of the papers: the line at the end of each caption says "
-        "what was used. :doc:`/verdicts` explains the verdicts.", "",
+        "what was used. :doc:`Verdicts </verdicts>` explains the verdicts.", "",
         ".. toctree::", "   :hidden:", "",
-        *(f"   {paper.name}" for paper, _ in papers), "",
+        *(f"   {paper.name} <{paper.name}>" for paper, _ in papers), "",
     ]  # fmt: skip
     for paper, found in papers:
         title = f"{paper.name}: {titles[paper.name]}"

@@ -11,13 +11,19 @@ from docutils.utils.math import MathError, latex2mathml
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-REWRITTEN = (
-    (re.compile(r"\\[bB]igg?[lrm]?(?![a-zA-Z])"), ""),  # MathML stretches brackets by itself
+REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
+    (re.compile(r"\\[bB]igg?l?(?=[(\[]|\\\{)"), r"\\left"),
+    (re.compile(r"\\[bB]igg?r?(?=[)\]]|\\\})"), r"\\right"),
     (re.compile(r"\\dots(?![a-zA-Z])"), r"\\ldots"),
     (re.compile(r"\\textstyle(?![a-zA-Z])"), ""),
     (re.compile(r"\\([td]?frac)\s*(\d)\s*(\d)"), r"\\\1{\2}{\3}"),
     (re.compile(r"\\([td]?frac)\s*(\d)(?=[\\{])"), r"\\\1{\2}"),
 )
+CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space around | and /
+    (re.compile(r"<mo>([⟨⟩])</mo>"), r'<mo stretchy="false">\1</mo>'),
+    (re.compile(r'<mo stretchy="false">([|/])</mo>'),
+     r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'),
+)  # fmt: skip
 TAG = re.compile(r"\\tag\{(.*?)\}")
 
 
@@ -33,7 +39,10 @@ def mathml(formula: str, block: bool) -> str:
     """
     for pattern, replacement in REWRITTEN:
         formula = pattern.sub(replacement, formula)
-    return latex2mathml.tex2mathml(formula, as_block=block)
+    text = latex2mathml.tex2mathml(formula, as_block=block)
+    for pattern, replacement in CLOSE:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def _converted(formula: str, block: bool) -> str:

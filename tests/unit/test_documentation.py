@@ -1,0 +1,207 @@
+"""The documentation builds without warnings, its links lead somewhere, and its words are true."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from finitewidth.cli.main import parser
+from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.library import names
+from finitewidth.report.citations import read_citations
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs/_ext"))
+SOURCES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "results/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/howto").glob("*.md")),
+]
+PRINTED = "a line that only this test prints"
+
+
+def made_up_run(folder):
+    """A run with one figure, its caption and one verdict, with words that need care."""
+    import pandas as pd
+    from PIL import Image
+
+    for part in ("trust/figures", "trust/captions", "claims"):
+        (folder / part).mkdir(parents=True)
+    Image.new("RGBA", (2000, 900), "white").save(folder / "trust/figures/trust_fig1.png")
+    caption = "Ratio r* of |x|, made up.\n\nThe line below says *what* was used.\n"
+    (folder / "trust/captions/trust_fig1.rst").write_text(caption.replace("|x|", r"\|x\|"))
+    claim = {"claim": "T02", "artifacts": "trust_fig1", "verdict": "contradicted in part",
+             "statement": "r <= 1 & more", "place": "Section 3", "statistic": "slope",
+             "value": 0.5, "threshold": "above 1", "threshold_of": "the paper",
+             "reason": "1 of 2 comparisons fails"}  # fmt: skip
+    pd.DataFrame([claim]).to_csv(folder / "claims/trust_verdicts.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site of a copy of the sources; the examples print one line instead of running."""
+    import shutil
+
+    folder = tmp_path_factory.mktemp("documentation")
+    for name in ("workflow/papers", "config/papers", "docs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("generated"))
+    for name in ("CITATION.cff", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, folder / name)
+    for script in (folder / "docs/examples").glob("*.py"):
+        title = script.read_text(encoding="utf-8").splitlines()[0]
+        script.write_text(f'{title}\n\nWords.\n"""\nprint("{PRINTED}")\n', encoding="utf-8")
+    made_up_run(folder / "results/quick")
+    answer = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "html"],
+        cwd=folder, capture_output=True, text=True, check=False,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """Address -> parsed page, without what the theme brings."""
+    return {
+        name: BeautifulSoup(file.read_text("utf-8"), "html.parser")
+        for file in sorted(site.rglob("*.html"))
+        if not (name := file.relative_to(site).as_posix()).startswith("_static/")
+    }
+
+
+def test_links_within_the_site_lead_somewhere(site, pages):
+    anchors = {name: {tag["id"] for tag in page.find_all(id=True)} for name, page in pages.items()}
+    broken = []
+    for name, page in pages.items():
+        for tag in page.find_all(["a", "img", "script", "link"]):
+            target = urlsplit(tag.get("href") or tag.get("src") or "")
+            if target.scheme or target.netloc or name == "search.html":
+                continue
+            path = (site / name).parent / unquote(target.path) if target.path else site / name
+            place = os.path.relpath(path, site)
+            known = anchors.get(place)
+            lost = target.fragment and known is not None and target.fragment not in known
+            if not path.is_file() or lost:
+                broken.append((name, target.geturl()))
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_a_network(pages):
+    for name, page in pages.items():
+        for tag in page.find_all(["img", "script", "link", "iframe"]):
+            address = tag.get("src") or tag.get("href") or ""
+            assert not urlsplit(address).netloc, (name, address)
+
+
+def test_the_start_page_counts_and_names_the_papers(pages):
+    text = " ".join(pages["index.html"].get_text().split())
+    own = [artifact for artifact in artifacts_of(read_papers()) if not artifact.extra]
+    assert f"all {len(own)} numbered tables and figures" in text
+    for paper in read_papers():
+        assert read_citations(ROOT / "CITATION.cff", [paper.name])[paper.name].title in text
+
+
+def test_every_public_name_is_documented_once(pages):
+    ids = [tag["id"] for page in pages.values() for tag in page.find_all("dt", id=True)]
+    for name in names.HOME:
+        assert ids.count(f"finitewidth.{name}") == 1, name
+
+
+def test_formulas_are_mathml(pages):
+    page = pages["theory.html"]
+    assert len(page.find_all("math")) > 400
+    assert len(page.find_all(class_="fw-eqno")) == 8  # equations (1) to (8)
+    assert "$" not in page.find("article").get_text()
+
+
+def test_the_gallery_shows_a_figure_and_its_verdict(pages):
+    (card,) = pages["generated/gallery/index.html"].select("a.fw-card")
+    assert card["href"] == "trust.html#trust-fig1"
+    assert "1 contradicted in part" in card.get_text()
+    page = pages["generated/gallery/trust.html"]
+    assert page.find(id="trust-fig1")
+    picture = page.find("img", alt=re.compile("Ratio r"))
+    assert picture
+    verdict = page.select_one(".fw-verdicts li").get_text()
+    assert "r <= 1 & more" in verdict
+    assert "slope: 0.5, threshold above 1 (the paper)" in verdict
+
+
+def test_an_example_is_shown_with_what_it_prints(pages):
+    for script in (ROOT / "docs/examples").glob("*.py"):
+        text = pages[f"generated/examples/{script.stem}.html"].get_text()
+        assert PRINTED in text
+        assert f"python docs/examples/{script.name}" in text
+
+
+def test_without_a_run_the_gallery_says_so(tmp_path):
+    import gallery_pages
+
+    gallery_pages.write(ROOT, tmp_path, tmp_path / "no run")
+    assert "There is no run" in (tmp_path / "gallery/index.md").read_text()
+
+
+def test_edges_between_stages_follow_the_declarations():
+    import stage_graph
+
+    papers = read_papers()
+    present = stage_graph.boxes(papers, {"npf": 3})
+    links = stage_graph.edges(papers, present)
+    assert (("npf", "experiments"), ("npf0", "figures")) in links
+    assert (("npf", "trainings"), ("npf", "experiments")) in links
+    assert (("npf", "experiments"), ("npf", "claims")) in links
+    assert not any(start == ("npf0", "experiments") for start, _ in links)
+    assert all(place in present or place[0] == "" for link in links for place in link)
+
+
+def test_unknown_latex_is_refused():
+    import mathml
+    from docutils.utils.math import MathError
+
+    assert "<mfrac" in mathml.mathml(r"\Big(\tfrac12\Big)", block=True)
+    with pytest.raises(MathError, match="nosuch"):
+        mathml.mathml(r"\nosuch{x}", block=False)
+
+
+def test_the_readme_counts_names_and_is_short():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    own = [artifact for artifact in artifacts_of(read_papers()) if not artifact.extra]
+    assert f"all {len(own)} numbered tables and figures" in text.replace("\n", " ")
+    assert len(text.splitlines()) <= 95
+    for paper in read_papers():
+        citation = read_citations(ROOT / "CITATION.cff", [paper.name])[paper.name]
+        assert citation.title in text, paper.name
+        assert citation.url in text, paper.name
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_sources_exist(source):
+    text = re.sub(r"```.*?```|`[^`]*`", "", source.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        path = target.partition("#")[0]
+        if not path or urlsplit(path).scheme or path.startswith("/generated/"):
+            continue
+        assert (source.parent / path).exists(), target
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_commands_in_sources_are_understood(source):
+    text = source.read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for block in re.findall(r"```(?:bash|console)\n(.*?)```", text, re.DOTALL)
+             for line in block.splitlines()]  # fmt: skip
+    lines += re.findall(r"`(finitewidth [a-z][^`]*)`", text)
+    for line in lines:
+        words = shlex.split(line.strip().removeprefix("$ "), comments=True)
+        while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+            words = words[1:]
+        if words[:1] != ["finitewidth"] or any("<" in word for word in words):
+            continue
+        parser().parse_args(words[1:])
+    assert "python -m finitewidth" not in text
