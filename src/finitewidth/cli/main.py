@@ -5,14 +5,15 @@ import os
 import sys
 from pathlib import Path
 
-from finitewidth.cli import images, kernel, running
+from finitewidth.cli import images, kernel, network, running
 from finitewidth.cli.project import checked_targets, find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
 
 WITHOUT_PROJECT = ("ntk", "completion")
 SHELLS = ("bash", "zsh", "tcsh")
-FILES = ("file", "to", "write", "csv_file", "images")  # options that are paths, relative to the user's folder
+# options that are paths, relative to the user's folder
+FILES = ("file", "to", "write", "csv_file", "images", "network")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -102,6 +103,11 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
     run.add_argument(
         "--config", nargs="+", default=[], metavar="KEY=VALUE", help="override settings"
     )
+    own = commands.add_parser(
+        "network", help="kernels and gates of a network of your own, in figures and report",
+        epilog="What follows -- is passed on to Snakemake.",
+    )  # fmt: skip
+    network.add_options(own)
     status = commands.add_parser("status", help="how far the last run is: done, running, failed")
     plan = commands.add_parser("plan", help="forecast the cost of every artifact")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
@@ -116,6 +122,7 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
     _add_preset(run)
     for command in (run, status):
         _add_images(command)
+    _add_preset(own)
     _add_preset(status)
     for command in (plan, costs, robustness):
         command.add_argument("--preset", choices=PRESETS, default="quick")
@@ -153,8 +160,8 @@ def _list(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     settings = images.settings(options.images, options.preset, options.config, options.targets)
     words = running.command(
-        checked_targets(options.targets), options.preset, options.seed, options.cores,
-        options.dry_run, settings, options.more,
+        checked_targets(options.targets, options.config), options.preset, options.seed,
+        options.cores, options.dry_run, settings, options.more,
     )  # fmt: skip
     return running.run(words)
 
@@ -215,6 +222,7 @@ def _completion(options: argparse.Namespace) -> None:
 COMMANDS = {
     "list": _list,
     "run": _run,
+    "network": network.run,
     "status": _status,
     "plan": lambda options: running.run_rule("plan", options.preset),
     "report": lambda options: images.report(options.images, options.preset, options.seed),

@@ -42,9 +42,9 @@ def run_rule(rule: str, preset: str, *settings: str) -> int:
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 
 
-def report(preset: str, seed: int = 0) -> int:
+def report(preset: str, seed: int = 0, *settings: str) -> int:
     """Build the report from the results there are; another run may be making more meanwhile."""
-    status = run_rule("report_now", preset, f"seed={seed}")
+    status = run_rule("report_now", preset, f"seed={seed}", *settings)
     if status == 0:
         print(f"{results_folder(preset, seed)}/report/index.html")
     return status

@@ -16,7 +16,7 @@ from finitewidth.common.declarations import Artifact, Experiment, Paper, artifac
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.references import table_file
 from finitewidth.common.settings import results_folder
-from finitewidth.data.catalogue import source_for
+from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.experiments.planned import PlannedTraining
 
@@ -172,6 +172,8 @@ class Jobs:
         common = {"name": name, "reference": reference}
         if kind == "data":
             role = _looked_up(self.config[paper], rest)
+            if role not in ROLES:  # the user names a source, which plays no part of a dataset
+                return Read(files=(f"results/data/{role}.npz",), **common)
             return Read(files=(self.dataset(role),), role=role, **common)
         if kind == "reported":
             return Read(files=(f"config/reported/{rest}.csv",), **common)

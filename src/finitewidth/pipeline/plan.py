@@ -29,7 +29,7 @@ from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import folder_of, registered, state_of
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline import tree_sizes
+from finitewidth.pipeline import own, tree_sizes
 from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
 from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
@@ -72,7 +72,9 @@ class Plan:
     Attributes:
         config: the settings.
         results: the folder of this preset's results.
-        papers: all declarations.
+        papers: all declarations of papers.
+        own: those of the user's network, if there is one.
+        chapters: both.
         artifacts: all artifacts, the papers' own first.
         jobs: all jobs of this configuration.
     """
@@ -86,11 +88,13 @@ class Plan:
         """
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
-        self.config = config = checked(config, root, self.papers)
-        self.artifacts = artifacts_of(self.papers)
+        self.own = own.own_papers(config, root)
+        self.chapters = (*self.papers, *self.own)
+        self.config = config = checked(config, root, self.chapters)
+        self.artifacts = artifacts_of(self.chapters)
         folder = self.root / "config"
         self.footers = Footers(
-            self.papers,
+            self.chapters,
             config,
             settings.preset_only(config["preset"], folder),
             settings.preset_only("paper", folder),
@@ -111,7 +115,7 @@ class Plan:
     @cached_property
     def captioned(self) -> tuple[str, ...]:
         """The papers with finished artifacts."""
-        return tuple(p.name for p in self.papers if done(p.artifacts))
+        return tuple(p.name for p in self.chapters if done(p.artifacts))
 
     # --- rules ----------------------------------------------------------------------------------
 
@@ -119,7 +123,7 @@ class Plan:
         """Every experiment and every finished artifact, in the order of their declarations."""
         return [
             self.jobs[each.name if isinstance(each, Experiment) else each.artifact]
-            for paper in self.papers
+            for paper in self.chapters
             for each in (*paper.experiments, *done(paper.artifacts))
         ]
 
@@ -133,6 +137,7 @@ class Plan:
         facts = {
             "datasets": partial(self.footers.datasets, job.reads),
             "comparable": partial(self.footers.comparable, job.reads),
+            "network": partial(own.network_of, self.config),
         }
         # the device is no parameter: another one does not make results out of date
         told = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
@@ -141,10 +146,14 @@ class Plan:
 
     def footer(self, artifact: str, wildcards: Any = None) -> str:
         """The line below a figure or table."""
+        if self.jobs[artifact].paper == own.OWN:
+            return own.footer(self.footers, artifact)
         return self.footers.footer(artifact)
 
     def mark(self, artifact: str, wildcards: Any = None) -> str:
         """What a figure says about stand-ins; tables say it in their footer."""
+        if self.jobs[artifact].paper == own.OWN:
+            return own.mark(self.config)
         return mark_of(self.footers, artifact) if self.jobs[artifact].kind == "figure" else ""
 
     def code(self, name: str) -> str:
@@ -363,7 +372,7 @@ class Plan:
         """Artifact -> what its caption is written from."""
         return {
             entry.artifact: {
-                "template": f"workflow/report/{entry.artifact}.rst",
+                "template": own.template_of(entry.artifact, paper),
                 "inputs": self.jobs[entry.artifact].inputs,
                 "footer": self.footer(entry.artifact),
                 "output": self.caption(entry.artifact),
@@ -378,51 +387,21 @@ class Plan:
             ConfigError: a finished artifact has no caption.
         """
         entries = done(self.artifacts, paper)
-        for entry in entries:
-            if not (self.root / f"workflow/report/{entry.artifact}.rst").is_file():
-                raise ConfigError(f"{entry.artifact} has no caption; write "
-                                  f"workflow/report/{entry.artifact}.rst")  # fmt: skip
+        templates = [own.template_of(entry.artifact, paper) for entry in entries]
+        for template in templates:
+            if not (self.root / template).is_file():
+                raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
         tables = (f for e in entries for f in self.jobs[e.artifact].inputs.values())
         return {
-            "templates": [f"workflow/report/{entry.artifact}.rst" for entry in entries],
+            "templates": templates,
             "tables": list(dict.fromkeys(tables)),
-            "verdicts": [self.verdict_tables(each)["verdicts"] for each in self._cited(entries)],
+            "verdicts": [self.verdict_tables(each)["verdicts"] for each in self._cited(templates)],
         }
 
-    def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
-        """Data package -> what it describes, one for each paper with finished artifacts."""
-        return {
-            f"{self.results}/{paper.name}/datapackage.json": {
-                "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
-                "resources": [self._resource(entry) for entry in done(paper.artifacts)],
-            }
-            for paper in self.papers if paper.name in self.captioned
-        }  # fmt: skip
-
-    def _resource(self, entry: Artifact) -> dict[str, Any]:
-        """What the data package of a paper tells about one artifact."""
-        reads = self.jobs[entry.artifact].reads
-        return {
-            "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
-            "footer": self.footer(entry.artifact), "module": entry.module,
-            "file": self.jobs.outputs(entry.artifact)["csv"],
-            "inputs": {read.reference: list(read.files) for read in reads},
-            "drawn": {"settings": self.params(entry.artifact), "mark": self.mark(entry.artifact)},
-        }  # fmt: skip
-
-    def package_files(self) -> list[str]:
-        """The data files of all finished artifacts."""
-        return [self.jobs.outputs(entry.artifact)["csv"] for entry in done(self.artifacts)]
-
-    def package_code(self) -> str:
-        """Digest of the code that describes the columns of all data files."""
-        renderers = sorted({entry.module for entry in done(self.artifacts)})
-        return self.code_of("finitewidth.report.datapackages", *renderers, script="datapackages")
-
-    def _cited(self, entries: Iterable[Artifact]) -> list[str]:
-        """The papers on whose claims the captions of some artifacts tell verdicts."""
-        templates = (self.root / f"workflow/report/{entry.artifact}.rst" for entry in entries)
-        found = {c for file in templates for c in VERDICT.findall(file.read_text(encoding="utf-8"))}
+    def _cited(self, templates: Iterable[str]) -> list[str]:
+        """The papers on whose claims some templates of captions tell verdicts."""
+        texts = ((self.root / file).read_text(encoding="utf-8") for file in templates)
+        found = {claim for text in texts for claim in VERDICT.findall(text)}
         if not found:
             return []
         return [p.name for p in self.papers if found & {c.id for c in ledger.claims_of(p.name)}]
@@ -435,14 +414,22 @@ class Plan:
                 "label": entry.label, "title": entry.title, "status": entry.status,
                 "extra": entry.extra, "files": self.jobs.outputs(entry.artifact),
                 "caption": self.caption(entry.artifact),
-                "scale": self.footers.status(entry.artifact) if entry.done else "",
-                "grade": self.footers.grade_of_artifact(entry.artifact) if entry.done else "",
+                **self._evidence(entry),
             }
             for entry in self.artifacts
         ]  # fmt: skip
         common = {"preset": self.config["preset"], "results": self.results}
         papers = list(paper_names(self.root / "workflow/papers"))
         return {**common, "papers": papers, "errata": self.errata(), "artifacts": artifacts}
+
+    def _evidence(self, entry: Artifact) -> dict[str, str]:
+        """Scale and grade of an artifact; a user's network is compared with no paper."""
+        if entry.paper == own.OWN:
+            return {"scale": own.SCALE, "grade": ""}
+        if not entry.done:
+            return {"scale": "", "grade": ""}
+        footers, name = self.footers, entry.artifact
+        return {"scale": footers.status(name), "grade": footers.grade_of_artifact(name)}
 
     def report_jobs(self, rules: Iterable[Any]) -> dict[str, dict[str, Any]]:
         """Job -> its files and footer: every rule without wildcards, and every training.
