@@ -5,6 +5,7 @@
 # make robustness SEEDS="1 2 3"   judge the claims that rest on cheap experiments under other base seeds
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make docs       the documentation as HTML in build/docs, with a gallery of the last quick run
+# make npf_fig3    one artifact, or a paper
 # make lint       formatting and style      make clean      remove results (datasets stay)
 
 PYTHON ?= python3
@@ -18,7 +19,12 @@ SNAKEMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
-	@$(BIN)/python -m finitewidth list --preset $(PRESET)
+	@$(BIN)/finitewidth list --preset $(PRESET)
+
+# an artifact, a paper or an experiment: make npf_fig3
+.DEFAULT:
+	@$(MAKE) --no-print-directory setup
+	@$(BIN)/finitewidth run $@ --cores $(CORES) --preset $(PRESET)
 
 setup: .venv/installed
 

@@ -41,3 +41,13 @@ def test_robustness_runs_every_seed_then_compares_and_reports():
     compared, reported = (parser().parse_args(words) for words in calls)
     assert (compared.command, compared.preset, compared.seeds) == ("robustness", "smoke", [4, 5])
     assert (reported.command, reported.preset, reported.seed) == ("report", "smoke", 0)
+
+
+def test_any_other_target_is_an_artifact():
+    said = subprocess.run(
+        ["make", "--dry-run", "npf_fig3", "PRESET=smoke", "CORES=3"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    words = shlex.split(re.search(r"bin/finitewidth (run .*)", said)[1])
+    options = parser().parse_args(words)
+    assert (options.targets, options.cores, options.preset) == (["npf_fig3"], 3, "smoke")
