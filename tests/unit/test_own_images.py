@@ -1,0 +1,252 @@
+"""A folder of images of the user in the pipeline: its results, its names, and what it lacks."""
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from finitewidth.cli import images as of_images
+from finitewidth.cli import running
+from finitewidth.cli.main import main
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import leaves, merged, preset_only, results_folder
+from finitewidth.data.catalogue import ROLES
+from finitewidth.data.places import registered
+from finitewidth.pipeline.plan import Plan
+from finitewidth.pipeline.tree_sizes import fitted, lacks
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")
+
+
+def make_tree(folder, classes=10, train=40, test=20):
+    """Empty files: nothing here reads a picture."""
+    for split, count in (("train", train), ("test", test)):
+        for label in range(classes):
+            place = folder / split / f"class{label}"
+            place.mkdir(parents=True)
+            for number in range(count):
+                (place / f"{number}.png").touch()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    return make_tree(tmp_path_factory.mktemp("data") / "shapes")
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return make_tree(tmp_path_factory.mktemp("data") / "few", classes=3, train=12, test=4)
+
+
+def config(preset="smoke", **over):
+    return merged(preset_only(preset, ROOT / "config"), over)
+
+
+def plan(preset="smoke", **over):
+    return Plan(config(preset, **over), ROOT)
+
+
+def test_all_datasets_are_read_from_the_folder(tree):
+    mine = plan(data={"images": str(tree)})
+    assert {mine.jobs.dataset(role) for role in ROLES} == {"results/data/shapes.npz"}
+    told = mine.tree(SimpleNamespace(source="shapes"))
+    assert told.startswith(f"{tree} ")
+    assert mine.tree(SimpleNamespace(source="digits")) is None
+
+
+def test_other_pictures_in_the_same_place_are_another_parameter(tmp_path):
+    folder = make_tree(tmp_path / "shapes", 2, 2, 1)
+    mine = plan(data={"images": str(folder)})
+    before = mine.tree(SimpleNamespace(source="shapes"))
+    (folder / "train" / "class0" / "0.png").write_bytes(b"new")
+    assert mine.tree(SimpleNamespace(source="shapes")) != before
+
+
+def test_results_have_a_folder_of_their_own(tree, monkeypatch):
+    monkeypatch.setenv("FINITEWIDTH_DATA", str(tree.parent))
+    assert results_folder("quick", 3, ("a", "b")) == "results/quick-a-b-seed3"
+    assert plan(data={"images": str(tree)}).results == "results/smoke-shapes"
+    mine = plan(data={"mnist": "shapes"}, seed=2)
+    assert mine.results == "results/smoke-shapes-seed2"
+    written = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.log("npf_nu"),
+               mine.benchmark("npf_nu"), mine.errata()]  # fmt: skip
+    assert {Path(file).parts[1] for file in written} == {"smoke-shapes-seed2"}
+    assert plan().results == "results/smoke"
+    assert plan("paper", data={"cifar10": "cifar10_jpeg"}).results == "results/paper"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
+    mine = plan(data={"images": str(tree)})
+    checked = 0
+    for entry in mine.artifacts:
+        if entry.paper != paper or not entry.done:
+            continue
+        roles = mine.footers.datasets(mine.jobs[entry.artifact].reads)
+        for role, told in roles.items():
+            assert told == f"shapes (your images, for {ROLES[role]})"
+            assert told in mine.footer(entry.artifact)
+            if mine.jobs[entry.artifact].kind == "figure" and mine.mark(entry.artifact):
+                assert f"your images: shapes for {ROLES[role]}" in mine.mark(entry.artifact)
+            checked += 1
+        assert "stand-in for MNIST" not in mine.footer(entry.artifact)
+    assert checked
+
+
+def test_claims_about_the_papers_data_do_not_count_own_images(tree):
+    mine = plan("quick", data={"images": str(tree)})
+    situations = mine.claim_settings(SimpleNamespace(paper="npf"))["situations"]
+    assert any(told["stand_in"] for told in situations.values())
+
+
+# --- what a folder lacks -----------------------------------------------------------------------
+
+
+def with_tree(folder, preset="smoke", **over):
+    found = config(preset, **over)
+    return {**found, "data": registered({**found["data"], "images": str(folder)})}
+
+
+def test_a_folder_with_enough_lacks_nothing(tmp_path):
+    enough = with_tree(make_tree(tmp_path / "t", 10, 40, 20))
+    assert [str(one) for paper in PAPERS for one in lacks(enough, paper)] == []
+
+
+def test_bundled_data_lack_nothing():
+    found = config("quick")
+    assert [one for paper in PAPERS for one in lacks(found, paper)] == []
+
+
+def test_every_number_too_large_is_named(few):
+    found = {".".join(one.path): one.most for p in PAPERS for one in lacks(with_tree(few), p)}
+    assert found["npf.regimes.train"] == 36
+    assert found["npf.regimes.test"] == 12
+    assert found["npf.nu.classes"] == found["dgn.binary.classes"] == 3
+    assert found["collapse.pairs.vgg_mnist.images.test"] == 12
+    assert found["beyond.training.train"] == 36
+    assert "npf.nu.per_class" not in found  # 10 of 12
+
+
+def test_batches_and_kernels_are_part_of_the_images_of_a_class(few):
+    over = {"collapse": {"pairs": {"vgg_mnist": {"images": {"per_class": 4}}},
+                         "maps": {"vgg_mnist": {"per_class": 13}}}}  # fmt: skip
+    found = {".".join(one.path): one.most for one in lacks(with_tree(few, **over), "collapse")}
+    assert found["collapse.pairs.vgg_mnist.batch_per_class"] == 4
+    assert found["collapse.maps.vgg_mnist.per_class"] == 12
+
+
+@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
+def test_fitted_settings_lack_nothing_and_change_nothing_else(few, preset):
+    classes = {"npf": {"nu": {"classes": [0, 2]}}, "dgn": {"binary": {"classes": [1, 0]}}}
+    before = with_tree(few, preset, **classes)
+    after = fitted(before, PAPERS)
+    assert [str(one) for paper in PAPERS for one in lacks(after, paper)] == []
+    lowered = {path for path, value in leaves(after).items() if value != leaves(before)[path]}
+    assert lowered
+    for path in lowered:
+        assert path[-1] in ("train", "test", "samples") or path[-1].endswith("per_class")
+        assert 1 <= leaves(after)[path] < leaves(before)[path]
+
+
+def test_missing_classes_are_refused_with_key_and_remedy(few):
+    with pytest.raises(ConfigError) as caught:
+        fitted(with_tree(few), ["npf"])
+    said = str(caught.value)
+    assert "npf.nu.classes = [4, 7]: few has 3 classes, 0 to 2" in said
+    remedy = said.split("--config '")[1].split("'")[0]
+    paper, value = remedy.split("=")
+    assert lacks(with_tree(few, **{paper: yaml.safe_load(value)}), "npf", "nu") == []
+
+
+def test_a_job_is_refused_by_its_own_settings_only(few):
+    mine = plan(data={"images": str(few)})
+    with pytest.raises(ConfigError, match=r"\n  npf\.nu\.classes = \[4, 7\]: few has 3 classes"):
+        mine.training_settings(SimpleNamespace(paper="npf", training="nu"))
+    with pytest.raises(ConfigError, match=r"npf\.nu\.classes"):
+        mine.params("npf_nu")
+    with pytest.raises(ConfigError, match=r"collapse\.pairs\.vgg_mnist\.images\.test = 50") as one:
+        mine.params("collapse_training_vgg_mnist")
+    assert "resnet" not in str(one.value)
+    assert mine.params("trust_descent_tanh")["samples"] == 20
+    assert mine.params("npf_fig3")
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+def printed(monkeypatch, capsys, *words):
+    called = []
+    monkeypatch.setattr(
+        running.subprocess, "run",
+        lambda words, check: called.append(words) or subprocess.CompletedProcess(words, 0),
+    )  # fmt: skip
+    status = main([*words])
+    answer = capsys.readouterr()
+    return status, answer.out + answer.err, called
+
+
+def test_run_takes_a_folder_from_where_the_user_is(tree, monkeypatch, capsys):
+    monkeypatch.chdir(tree.parent)
+    words = ["--project", str(ROOT), "run", "npf", "--cores", "1", "--preset", "smoke"]
+    status, said, called = printed(monkeypatch, capsys, *words, "--images", "shapes")
+    assert status == 0
+    assert said.strip() == (
+        f"snakemake --cores 1 npf --config preset=smoke 'data={{images: {tree}}}'"
+    )
+    assert called[0][-1] == f"data={{images: {tree}}}"
+
+
+def test_run_lowers_what_the_folder_lacks_and_keeps_what_the_user_sets(few, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    words = ["run", "npf_fig2", "--cores", "1", "--preset", "smoke", "--images", str(few)]
+    over = ["npf={nu: {classes: [0, 2], runs: 3}}", "data={download: false, mnist: digits}"]
+    status, said, called = printed(monkeypatch, capsys, *words, "--config", *over)
+    assert status == 0, said
+    given = dict(text.split("=", 1) for text in called[0][called[0].index("--config") + 1 :])
+    assert yaml.safe_load(given["data"])["images"] == str(few)
+    npf = yaml.safe_load(given["npf"])
+    assert npf["nu"] == {"runs": 3, "classes": [0, 2]}
+    assert npf["regimes"] == {"train": 36, "test": 12}
+    assert "dgn" not in given
+
+
+@pytest.mark.parametrize(
+    ("folder", "over", "words"),
+    [
+        ("nowhere", [], r"data.images: .*nowhere is no folder"),
+        ("train", [], r"data.images: .*train has no folder train"),
+        (".", ["npf"], "--config npf: there is no =; write KEY=VALUE in YAML"),
+        (".", ["npf={"], "--config npf={: .*write KEY=VALUE in YAML"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_snakemake(
+    few, folder, over, words, monkeypatch, capsys
+):
+    import re
+
+    monkeypatch.chdir(ROOT)
+    more = ["--config", *over] if over else []
+    told = ["run", "npf", "--images", str(few / folder), *more]
+    status, said, called = printed(monkeypatch, capsys, *told)
+    assert (status, called) == (1, [])
+    assert re.search(words, said), said
+
+
+def test_list_and_status_look_where_the_results_are(tree, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["status", "--preset", "smoke", "--images", str(tree)]) == 1
+    assert "results/smoke-shapes has no run yet" in capsys.readouterr().out
+    assert main(["list", "--paper", "npf", "--preset", "quick", "--images", str(tree)]) == 0
+    assert "results/quick/" not in capsys.readouterr().out
+
+
+def test_the_report_is_that_of_the_folder(tree, monkeypatch, capsys):
+    called = []
+    monkeypatch.setattr(running, "run_rule", lambda *words: called.append(words) or 0)
+    assert of_images.report(tree, "smoke", 2) == 0
+    assert called == [("report_now", "smoke", "seed=2", f"data={{images: {tree}}}")]
+    assert capsys.readouterr().out == "results/smoke-shapes-seed2/report/index.html\n"
