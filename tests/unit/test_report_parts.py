@@ -13,10 +13,10 @@ from finitewidth.common import result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import overrides, preset_only
-from finitewidth.report import captions, costs, formatting, pages, sources
+from finitewidth.report import captions, costs, formatting, pages, search_index, sources
 from finitewidth.report.assets import write_assets
 from finitewidth.report.citations import read_citations
-from finitewidth.report.downloads import LARGE, Downloads
+from finitewidth.report.downloads import LARGE, THUMBNAIL, Downloads
 
 ROOT = Path(__file__).parents[2]
 JOBS = sources.read_jobs({
@@ -137,6 +137,41 @@ def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
     assert downloads.put(results / "missing.csv") is None
     (results / "large.svg").write_text("<g/>" * LARGE)
     assert downloads.put(results / "large.svg").href == "files/large.svgz"
+
+
+def test_a_data_file_keeps_its_name_and_a_thumbnail_is_small(tmp_path):
+    from PIL import Image
+
+    (tmp_path / "a.csv").write_text("0,1\n" * LARGE)
+    Image.effect_noise((2000, 1000), 50).save(tmp_path / "a.png")
+    downloads = Downloads(tmp_path, tmp_path / "report")
+    assert downloads.put(tmp_path / "a.csv", compress=False).href == "files/a.csv"
+    small = downloads.thumbnail(tmp_path / "a.png")
+    assert (small.width, small.height) == (THUMBNAIL, THUMBNAIL // 2)
+    with Image.open(tmp_path / "report" / small.href) as picture:
+        assert picture.size == (small.width, small.height)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("1234.56", "1234.56"), (1.1e3, "1100.0"), ("", ""), ("O(1)", ""),
+                        ("nan", ""), (None, ""), ("-2e-7", "-2e-07")],
+)  # fmt: skip
+def test_what_a_column_is_sorted_by(value, text):
+    assert formatting.order(value) == text
+
+
+def test_large_numbers_and_thresholds_as_the_pages_write_them():
+    assert formatting.thousands(12345.4) == "12\u202f345"
+    assert formatting.thousands(None) == "–"
+    assert formatting.threshold("1 to 1") == "1"
+    assert formatting.threshold("0.99 to 1.01") == "0.99 to 1.01"
+    assert formatting.threshold("at most 2") == "at most 2"
+
+
+def test_text_for_the_search_is_cut_at_articles_and_keeps_formulas_as_text():
+    html = ('<p>before</p><article id="N1" aria-label="Claim N1"><p>in <math alttext="x^2"><mi>x'
+            "</mi></math></p><pre>no</pre></article><p>after</p>")  # fmt: skip
+    assert search_index.pieces(html) == [("", "", "before after"), ("N1", "Claim N1", "in x^2")]
 
 
 def test_datatables_travels_as_one_script_without_address(tmp_path):

@@ -21,6 +21,8 @@ rule report:
         plan.verdicts(),
         plan.errata(),
         plan.captions(),
+        rules.datapackages.output,
+        rules.datapackage_own.output if plan.own else [],
         citations="CITATION.cff",
     output:
         directory(f"{results}/report"),

@@ -9,15 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from finitewidth.common.errors import ResultError
-from finitewidth.report.assets import write_assets
-from finitewidth.report.pages import Page
+from finitewidth.report.assets import FOLDER, write_assets
+from finitewidth.report.page import Page
+from finitewidth.report.search_index import entries, write_index
 
 LOG = logging.getLogger("finitewidth")
+# what Sphinx writes and no page loads
+SURPLUS = ("*.map", "objects.inv", ".buildinfo", "webpack-macros.html")
 CONFIGURATION = {
     "project": "finitewidth",
     "html_theme": "pydata_sphinx_theme",
     "html_static_path": ["_static"],
     "html_context": {"default_mode": "auto"},
+    "templates_path": [str(FOLDER / "sphinx")],
     "html_css_files": ["datatables.css", "report.css"],
     "html_js_files": ["datatables.js", "report.js"],
     "html_copy_source": False,
@@ -28,13 +32,14 @@ CONFIGURATION = {
         "navbar_align": "left",
         "navbar_start": ["navbar-logo"],
         "navbar_end": ["theme-switcher"],
-        "header_links_before_dropdown": 12,
+        "header_links_before_dropdown": 3,
+        "header_dropdown_text": "Papers",
         "secondary_sidebar_items": ["page-toc"],
         "show_prev_next": False,
         "show_toc_level": 2,
         "article_header_start": [],
         "footer_start": ["copyright"],
-        "footer_end": [],
+        "footer_end": ["notices-link"],
         "logo": {"text": "finitewidth"},
     },
     "html_permalinks_icon": "#",
@@ -63,6 +68,8 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     for page in pages:
         _write_page(page, pages, sources)
     write_assets(sources / "_static")
+    index = [entry for page in pages for entry in entries(page)]
+    write_index(sources / "_static/search-data.js", index)
     output, warnings = io.StringIO(), io.StringIO()
     settings = CONFIGURATION | {
         "html_title": f"finitewidth, preset {preset}",
@@ -77,16 +84,19 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
         raise ResultError(
             f"Sphinx reported warnings while it built the report:\n{warnings.getvalue().strip()}"
         )
-    for surplus in (*folder.rglob("*.map"), folder / "objects.inv", folder / ".buildinfo"):
-        surplus.unlink(missing_ok=True)
+    for name in SURPLUS:
+        for surplus in folder.rglob(name):
+            surplus.unlink()
     LOG.info("%d pages in %s", len(pages), folder)
 
 
 def _write_page(page: Page, pages: Sequence[Page], sources: Path) -> None:
     """Write a page as reStructuredText: its headings, and below each an HTML file, included raw."""
-    lines = [page.title, "=" * 3 * len(page.title), ""]
+    lines = [_escaped(page.title), "=" * 3 * len(page.title), ""]
+    if not page.label:
+        lines = [":orphan:", "", *lines]
     if page.name == "index":
-        others = [f"   {other.label} <{other.name}>" for other in pages if other is not page]
+        others = [f"   {other.label} <{other.name}>" for other in pages[1:] if other.label]
         lines = [*lines, ".. toctree::", "   :hidden:", "", *others, ""]
     for count, section in enumerate(page.sections):
         if section.title:

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+THUMBNAIL = 360  # pixels; shown at half of it, so it is sharp on fine screens
 LARGE = 100_000  # bytes; text above it is compressed
 
 
@@ -17,6 +18,15 @@ class Download:
     size: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Thumbnail:
+    """A small picture: its address, and its width and height in pixels."""
+
+    href: str
+    width: int
+    height: int
+
+
 class Downloads:
     """Copy files from ``results`` to ``folder``/files; each file is copied once."""
 
@@ -24,21 +34,37 @@ class Downloads:
         self._results, self._folder = Path(results), Path(folder)
         self._copies: dict[Path, Download | None] = {}
 
-    def put(self, file: str | Path) -> Download | None:
+    def put(self, file: str | Path, compress: bool = True) -> Download | None:
         """Copy a file; None if it does not exist.
 
         Text files above `LARGE` are compressed, SVG files to ``.svgz``, which drawing programs can
-        open. A log is renamed to ``.log.txt``, which browsers display.
+        open; with ``compress=False`` none is. A log is renamed to ``.log.txt``, which browsers
+        display.
         """
         file = Path(file)
         if file not in self._copies:
-            self._copies[file] = self._copied(file) if file.is_file() else None
+            self._copies[file] = self._copied(file, compress) if file.is_file() else None
         return self._copies[file]
 
-    def _copied(self, file: Path) -> Download:
+    def thumbnail(self, file: str | Path) -> Thumbnail:
+        """Write a small copy of a picture, `THUMBNAIL` pixels wide at most and as high."""
+        from PIL import Image
+
+        href = f"thumbnails/{Path(file).stem}.png"
+        target = self._folder / href
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with Image.open(file) as picture:
+            small = picture.convert("RGB")
+            small.thumbnail((THUMBNAIL, THUMBNAIL), reducing_gap=3.0)
+            small.quantize(128).save(target, optimize=True)
+            return Thumbnail(href=href, width=small.width, height=small.height)
+
+    def _copied(self, file: Path, compress: bool) -> Download:
         below = file.relative_to(self._results)
         suffix = ".txt" if file.suffix == ".log" else ""
-        compress = file.stat().st_size > LARGE and file.suffix not in (".png", ".pdf", ".npz")
+        compress = (
+            compress and file.stat().st_size > LARGE and file.suffix not in (".png", ".pdf", ".npz")
+        )
         if compress:
             suffix += "z" if file.suffix == ".svg" else ".gz"
         href = f"files/{below.as_posix()}{suffix}"

@@ -16,6 +16,8 @@ from finitewidth.report.robustness import Robustness, read_robustness
 
 MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
 CONFIRMED = "misprint confirmed"
+YOURS = "own"  # in the place of a paper: a network of the user
+EARLIER = "npf0"  # an earlier version of npf, with the same title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,22 @@ class Paper:
         return sum(artifact.state == MADE for artifact in self.own)
 
     @property
+    def states(self) -> dict[str, int]:
+        """State of its own tables and figures -> count, without states that do not occur."""
+        states = [artifact.state for artifact in self.own]
+        return {word: states.count(word) for word in (MADE, NOT_MADE, PLANNED) if word in states}
+
+    @property
+    def title(self) -> str:
+        """The title of the paper."""
+        return self.citation.title + (", earlier version" if self.name == EARLIER else "")
+
+    @property
+    def short(self) -> str:
+        """The title up to its colon, for lists."""
+        return self.citation.title.split(":")[0] + (", earlier" if self.name == EARLIER else "")
+
+    @property
     def confirmed(self) -> int:
         """Number of its errata that the run confirms."""
         return sum(erratum["outcome"] == CONFIRMED for erratum in self.errata)
@@ -109,6 +127,7 @@ class Findings:
     errata_file: str
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
+    yours: Paper | None = None  # the figures of a network of the user, if there is one
     robustness: Robustness | None = None
 
     @cached_property
@@ -170,9 +189,20 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
         costs=tuple(read_costs(Path(settings["results"]) / "benchmarks")),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
-        errata=tuple(errata or ()),
+        errata=tuple(errata or ()), yours=_yours(settings["artifacts"], jobs, root),
         robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
+
+
+def _yours(
+    artifacts: Sequence[Mapping[str, Any]], jobs: Mapping[str, sources.Job], root: Path
+) -> Paper | None:
+    """Return the figures of a network of the user in the form of a paper; None without one."""
+    entries = [_artifact(entry, [], [], jobs, root) for entry in artifacts
+               if entry["paper"] == YOURS]  # fmt: skip
+    citation = Citation(title="Your network", authors="", year=0, url="", note="")
+    return Paper(name=YOURS, citation=citation, artifacts=tuple(entries), claims=(), numbers=(),
+                 errata=()) if entries else None  # fmt: skip
 
 
 def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
@@ -233,7 +263,8 @@ def _artifact(
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }
     if entry["status"] == PLANNED or job is None:
-        return ArtifactFindings(**common, state=PLANNED, files={})
+        state = PLANNED if entry["status"] == PLANNED else NOT_MADE
+        return ArtifactFindings(**common, state=state, files={})
     files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
     return ArtifactFindings(
         **common,

@@ -55,6 +55,26 @@ def number(value: Any, digits: int = 4) -> str:
     return text.replace("-", "−")
 
 
+def order(value: Any) -> str:
+    """Return what a column is sorted by: the number at full length, empty if there is none."""
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        return ""
+    return repr(value) if math.isfinite(value) else ""
+
+
+def thousands(value: float | None) -> str:
+    """Format a large number: ``640`` or ``12\u202f345``; a missing number is a dash."""
+    return "–" if value is None else f"{value:,.0f}".replace(",", "\u202f")
+
+
+def threshold(words: str) -> str:
+    """Return the range of a threshold; one number if both ends read the same."""
+    low, _, high = words.partition(" to ")
+    return low if low == high else words
+
+
 def duration(seconds: float | None) -> str:
     """Format a time: ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 05 min``."""
     if seconds is None:

@@ -1,58 +1,62 @@
 """The content of every page; the HTML is in ``templates``."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from finitewidth.claims import verdicts
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.report import captions, costs, formatting, sources, summary
-from finitewidth.report.downloads import Downloads
-from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Paper
+from finitewidth.report.downloads import Downloads, Thumbnail
+from finitewidth.report.findings import PLANNED, YOURS, ArtifactFindings, Findings, Paper
+from finitewidth.report.formulas import in_html, with_formulas
+from finitewidth.report.notices import notices
+from finitewidth.report.page import Page, Section
 
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """HTML below a heading; without a title it continues the section before it."""
-
-    html: str
-    title: str = ""
-    anchor: str = ""
-    level: int = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """A page: the name of its file, its title, and its label in the navigation."""
-
-    name: str
-    title: str
-    label: str
-    sections: tuple[Section, ...]
+DPI = 300  # of the pictures
+COLUMN = 3.5  # inches; wider figures have several panels beside each other
 
 
 def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
-    """Return the overview, the claims, one page per paper, the errata and the runs."""
+    """Return the overview, the claims, the errata, the runs, the papers, and the notices."""
+    thumbnails = _thumbnails(findings, downloads)
     return [
-        overview(findings),
+        overview(findings, thumbnails),
         claims_page(findings, downloads),
-        *(paper_page(paper, findings, downloads) for paper in findings.papers),
         errata_page(findings, downloads),
         runs_page(findings, downloads),
+        *(paper_page(paper, findings, downloads, thumbnails) for paper in _chapters(findings)),
+        notices_page(),
     ]
 
 
-def overview(findings: Findings) -> Page:
-    """Return the first page: counts, grades of evidence, what does not hold, results by paper."""
+def _chapters(findings: Findings) -> list[Paper]:
+    """The papers, and the network of the user if there is one."""
+    return [*findings.papers, *([findings.yours] if findings.yours else [])]
+
+
+def _thumbnails(findings: Findings, downloads: Downloads) -> dict[str, Thumbnail]:
+    """Artifact -> its small picture, for all figures that were made."""
+    return {
+        artifact.artifact: downloads.thumbnail(artifact.files["png"])
+        for paper in _chapters(findings)
+        for artifact in paper.artifacts
+        if "png" in artifact.files
+    }
+
+
+def overview(findings: Findings, thumbnails: Mapping[str, Thumbnail]) -> Page:
+    """Return the first page: counts, strongest findings, papers, grades, what does not hold."""
     caveats = (verdicts.CAVEAT, verdicts.NOT_SEEN)
     parts = (
         (_rendered("overview.html", **summary.overview(findings)), "", ""),
+        (_rendered("strongest.html", **summary.strongest(findings)), "Findings", "findings"),
+        (_rendered("scores.html", findings=findings, thumbnails=thumbnails), "Papers", "papers"),
         (_rendered("evidence.html", **summary.evidence(findings)),
          "What was computed, and what it is evidence of", "evidence"),
         (_rendered("news.html", **summary.news(findings)), "What does not hold", "news"),
@@ -60,7 +64,6 @@ def overview(findings: Findings) -> Page:
          "What holds with a caveat, or was not seen on a stand-in", "caveats"),
         (_rendered("open.html", listed=summary.claims_with(findings, (verdicts.INCONCLUSIVE,))),
          "Inconclusive claims", "inconclusive"),
-        (_rendered("scores.html", findings=findings), "Results by paper", "papers"),
         (_rendered("legend.html"), "Meaning of the words", "legend"),
     )  # fmt: skip
     sections = tuple(
@@ -77,7 +80,7 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
             html=_rendered(
                 "claims.html", claims=[_with_sources(c, findings, downloads) for c in paper.claims]
             ),
-            title=f"Claims of {paper.name}",
+            title=f"Claims of {paper.short}",
             anchor=f"claims-{paper.name}",
         )
         for paper in findings.papers
@@ -99,9 +102,12 @@ def _other_seeds(findings: Findings, downloads: Downloads) -> list[Section]:
     return [Section(html=html, title="Verdicts under other base seeds", anchor="robustness")]
 
 
-def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
+def paper_page(
+    paper: Paper, findings: Findings, downloads: Downloads, thumbnails: Mapping[str, Thumbnail]
+) -> Page:
     """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
-    head = _rendered("paper.html", paper=paper, artifacts=paper.artifacts, findings=findings)
+    template = "own.html" if paper.name == YOURS else "paper.html"
+    head = _rendered(template, paper=paper, thumbnails=thumbnails)
     shown = [artifact for artifact in paper.artifacts if artifact.state != PLANNED]
     planned = [artifact for artifact in paper.artifacts if artifact.state == PLANNED]
     sections = [
@@ -117,8 +123,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
         html = _rendered("planned.html", planned=planned)
         sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
     sections += _experiments(name, findings, downloads)
-    title = f"{paper.name}: {paper.citation.title}"
-    return Page(name=paper.name, title=title, label=paper.name, sections=tuple(sections))
+    return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
 
 
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
@@ -130,7 +135,7 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     cards = [
         Section(
             html=_rendered("errata_cards.html", errata=paper.errata),
-            title=f"Errata of {paper.name}",
+            title=f"Errata of {paper.short}",
             anchor=f"errata-{paper.name}",
         )
         for paper in findings.papers
@@ -156,6 +161,12 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
         *_experiments("runs", findings, downloads),
     )
     return Page(name="runs", title="Runs and provenance", label="Runs", sections=sections)
+
+
+def notices_page() -> Page:
+    """Return the page of notices for the files of other projects."""
+    section = Section(html=_rendered("notices.html", notices=notices()))
+    return Page(name="notices", title="Notices", label="", sections=(section,))
 
 
 def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -208,14 +219,22 @@ def number_href(number: Mapping[str, str]) -> str:
 
 
 def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloads) -> Section:
-    copies = {kind: downloads.put(file) for kind, file in artifact.files.items()}
+    # a data package names its files, so they keep their names
+    copies = {
+        kind: downloads.put(file, compress=kind != "csv") for kind, file in artifact.files.items()
+    }
+    pixels = _pixels(artifact.files["png"]) if "png" in artifact.files else None
+    inches = pixels[0] / DPI if pixels else 0
     facts = {
         "artifact": artifact,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
-        "caption": Markup(captions.as_html(artifact.caption)),
+        "caption": in_html(captions.as_html(artifact.caption)),
         "alt": f"{artifact.label}: {captions.as_text(artifact.caption)}",
-        "pixels": _pixels(artifact.files["png"]) if "png" in artifact.files else None,
-        "table": Markup(_table(artifact.files["md"])) if "md" in artifact.files else None,
+        "pixels": pixels,
+        "inches": inches,
+        "wide": inches > COLUMN,
+        "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
+        "table": in_html(_table(artifact.files["md"])) if "md" in artifact.files else None,
         "claims": artifact.claims,
         "command": command(artifact.artifact, findings),
         "experiments": [job for job in artifact.jobs if not job.is_training],
@@ -291,6 +310,7 @@ def _table(file: str) -> str:
     with open(file, encoding="utf-8") as stream:
         text = stream.read()
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    html = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)  # a header has a text
     html = html.replace(" ± ", "\u00a0±\u00a0").replace(" SE<", "\u00a0SE<")
     return html.replace("<table>", '<table class="table table-sm fw-typeset">')
 
@@ -304,7 +324,9 @@ def _environment() -> Environment:
     environment.filters |= {
         "number": formatting.number, "duration": formatting.duration, "size": formatting.size,
         "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
-        "name_of": formatting.name_of,
+        "name_of": formatting.name_of, "order": formatting.order,
+        "thousands": formatting.thousands, "threshold": formatting.threshold,
+        "formulas": with_formulas,
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,

@@ -25,6 +25,11 @@ MEANINGS = {
     "and whether an effect is seen there; it says nothing about the paper's dataset.",
     grades.DRAWING: "A schematic drawing or a table of equations: nothing is measured.",
 }
+STRONGEST = 4  # claims of each verdict on the first page
+HEADINGS = {
+    verdicts.CONTRADICTED: "by the comparisons of this run",
+    verdicts.SUPPORTED: "in every comparison",
+}
 UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
 
 
@@ -43,8 +48,39 @@ def overview(findings: Findings) -> dict[str, Any]:
         "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
         "numbers": numbers_by_kind(findings.numbers),
         "facts": findings.facts,
+        "unfinished": states.count(NOT_MADE),
+        "planned": states.count(PLANNED),
+        "unrun": sum(claim["verdict"] == verdicts.NOT_RUN for claim in findings.claims),
         "alarms": sum(alarms),
         "candidates": sum(alarm > 0 for alarm in alarms),
+    }
+
+
+def strongest(findings: Findings) -> dict[str, Any]:
+    """The claims with the clearest verdicts: contradicted, and supported without a caveat.
+
+    Of each, those that were computed exactly come first, then those at the paper's sizes, then
+    those with the most comparisons: failing ones for the first, passed ones for the second. No
+    paper fills more than half of a list.
+    """
+    found = {}
+    for word, counts in ((verdicts.CONTRADICTED, "failing"), (verdicts.SUPPORTED, "comparisons")):
+        claims = [c for c in findings.claims if c["verdict"] == word and c["statistic"]]
+        ranks = list(grades.GRADES)
+        claims.sort(key=lambda c, n=counts: (ranks.index(c["grade"]), -int(c[n] or 0)))
+        chosen: list[Mapping[str, Any]] = []
+        for claim in claims:
+            of_paper = sum(c["paper"] == claim["paper"] for c in chosen)
+            if len(chosen) < STRONGEST and of_paper < STRONGEST // 2:
+                chosen.append(claim)
+        found[word] = chosen
+    shown = sum(map(len, found.values()))
+    judged = sum(claim["verdict"] not in UNJUDGED for claim in findings.claims)
+    return {
+        "strongest": {word: claims for word, claims in found.items() if claims},
+        "headings": HEADINGS,
+        "rest": judged - shown,
+        "shorts": {paper.name: paper.short for paper in findings.papers},
     }
 
 

@@ -1,4 +1,4 @@
-// Sorting, searching and filtering of tables (DataTables), and opening the target of a link.
+// Tables that sort, filter and search (DataTables); opening the target of a link; the search page.
 
 const LISTS = ["paper", "verdict"];
 
@@ -47,6 +47,9 @@ function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   for (let box = target; box; box = box.parentElement) if (box.tagName === "DETAILS") box.open = true;
+  // what the target itself folds: the details of a claim, or the list below a heading
+  const folded = target.querySelector(":scope > details, :scope > div > details.fw-fold");
+  if (folded) folded.open = true;
   target.scrollIntoView();
 }
 
@@ -58,13 +61,86 @@ function followTheme() {
   new MutationObserver(follow).observe(root, { attributeFilter: ["data-theme"] });
 }
 
+// --- search: all words must occur; titles count more than text ---
+
+function ranked(query) {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = [];
+  for (const entry of words.length ? window.searchEntries : []) {
+    const title = entry.title.toLowerCase(), text = entry.text.toLowerCase();
+    let score = 0;
+    for (const word of words) {
+      const times = text.split(word).length - 1;
+      if (!times && !title.includes(word)) { score = 0; break; }
+      score += Math.log1p(times) + 5 * title.includes(word) + 20 * (entry.href.toLowerCase().endsWith(`#${word}`));
+    }
+    if (score) found.push({ entry, score });
+  }
+  return { words, found: found.sort((a, b) => b.score - a.score).map(({ entry }) => entry) };
+}
+
+// the text around the first of the words, with every word marked
+function snippet(text, words) {
+  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
+  const first = places.length ? Math.min(...places) : 0;
+  const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, first - 80)));
+  const cut = text.slice(from, from + 260);
+  const line = document.createElement("p");
+  if (from) line.append("… ");
+  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  cut.split(new RegExp(`(${escaped.join("|")})`, "gi")).forEach((piece, place) => {
+    if (place % 2) {
+      const mark = document.createElement("mark");
+      mark.textContent = piece;
+      line.append(mark);
+    } else line.append(piece);
+  });
+  if (from + 260 < text.length) line.append(" …");
+  return line;
+}
+
+function search() {
+  const query = new URLSearchParams(location.search).get("q") || "";
+  const field = document.getElementById("fw-query");
+  field.value = query;
+  field.focus();
+  if (!query.trim()) return;
+  const { words, found } = ranked(query);
+  const count = found.length;
+  document.getElementById("fw-found").textContent =
+    count ? `${count} place${count > 1 ? "s" : ""} found${count > 50 ? "; the best 50 are shown" : ""}` : "Nothing was found.";
+  for (const entry of found.slice(0, 50)) {
+    const item = document.createElement("li"), link = document.createElement("a");
+    link.href = entry.href;
+    link.textContent = entry.title;
+    const page = document.createElement("span");
+    page.className = "fw-muted";
+    page.textContent = entry.page === entry.title ? "" : ` ${entry.page}`;
+    item.append(link, page, snippet(entry.text, words));
+    document.getElementById("fw-results").append(item);
+  }
+}
+
+// a formula that is wider than its place scrolls, with the keyboard, too
+function reachFormulas() {
+  document.querySelectorAll(".fw-pair .fw-formula").forEach((box) => {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+}
+
 async function start() {
+  reachFormulas();
+  window.addEventListener("resize", reachFormulas);
   followTheme();
   openTarget();
   window.addEventListener("hashchange", openTarget);
-  window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((box) => { box.open = true; });
+  // a second click on a link opens its target again, although the address stays the same
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.hash === location.hash) openTarget();
   });
+  if (document.getElementById("fw-query")) search();
   const tables = document.querySelectorAll("table[data-table]");
   if (!tables.length) return;
   const { default: DataTable } = await window.dataTables;
