@@ -32,9 +32,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Returns:
         ``draws``: draw, outputs (one output, or sum over outputs), image, ratio: Theta(x, x) over
         its mean over the draws.
-        ``summary``: outputs, r, low, high (the mean over the images, and 16 % and 84 % quantiles
-        of the bootstrap), standard_error, smallest and largest (r of single images), images,
-        draws, parameters (trainable numbers of the network).
+        ``summary``: outputs, r (the mean over the images), standard_error (from a bootstrap over
+        draws), smallest and largest (r of single images), images, draws, parameters (trainable
+        numbers of the network).
         ``kernels``: of the sum over outputs, entries on and above the diagonal: quantity (mean:
         over the draws; deviation: standard deviation over the draws), row, column, class_row,
         class_column, share (over the mean diagonal of the mean kernel).
@@ -75,7 +75,7 @@ def dispersion(theta: np.ndarray, resamples: int, stream: str) -> dict[str, floa
         stream: name of the random numbers of the bootstrap.
 
     Returns:
-        r, standard_error, low, high, smallest, largest, images, draws.
+        r, standard_error, smallest, largest, images, draws.
     """
     each = naive(theta.T)
     generator = np.random.default_rng(seed_for(NAME, "bootstrap", stream))
@@ -83,10 +83,9 @@ def dispersion(theta: np.ndarray, resamples: int, stream: str) -> dict[str, floa
     # ratios of sums over a bootstrap sample, in which each draw stands ``counts`` times
     squares = len(theta) * (counts @ theta**2) / (counts @ theta) ** 2
     values = squares.mean(axis=1)
-    low, high = np.quantile(values, [0.16, 0.84])
     return {
-        "r": float(each.mean()), "standard_error": float(values.std(ddof=1)), "low": float(low),
-        "high": float(high), "smallest": float(each.min()), "largest": float(each.max()),
+        "r": float(each.mean()), "standard_error": float(values.std(ddof=1)),
+        "smallest": float(each.min()), "largest": float(each.max()),
         "images": theta.shape[1], "draws": len(theta),
     }  # fmt: skip
 

@@ -22,8 +22,7 @@ FIELDS = {
     "value": fields.number(
         "Theta(x, x) over its mean over the networks, or r, the mean over the images; NaN for maps"
     ),
-    "low": fields.number("16 % quantile of the bootstrap of r; NaN otherwise"),
-    "high": fields.number("84 % quantile of the bootstrap of r; NaN otherwise"),
+    "standard_error": fields.number("of r, from a bootstrap over networks; NaN otherwise"),
     "smallest": fields.number("r of the image with the smallest r; NaN otherwise"),
     "largest": fields.number("r of the image with the largest r; NaN otherwise"),
     **MAP,
@@ -72,16 +71,17 @@ def _distribution(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw r of both kinds of outputs: bars are the bootstrap, thin lines the single images."""
+    """Draw r of both kinds of outputs: bars are standard errors, dots reach over single images."""
     for place, row in enumerate(rows.itertuples()):
         axis.plot([place] * 2, [row.smallest, row.largest], color=COLOURS[place], linewidth=0.7,
                   linestyle=":", zorder=1)  # fmt: skip
-        axis.errorbar([place], [row.value], [[row.value - row.low], [row.high - row.value]],
-                      color=COLOURS[place], marker=MARKERS[place], linestyle="none")  # fmt: skip
+        axis.errorbar([place], [row.value], [row.standard_error], color=COLOURS[place],
+                      marker=MARKERS[place], linestyle="none")  # fmt: skip
     axis.set_xticks(range(len(rows)), [name.replace(" ", "\n", 1) for name in rows["outputs"]])
     axis.set_xlim(-0.6, len(rows) - 0.4)
     level(axis, 1)
-    top = float(rows[["largest", "high"]].max().max())
-    axis.set_ylim(1 - 0.08 * (top - 1), 1 + 1.1 * (top - 1))
+    low, high = rows["value"] - rows["standard_error"], rows["value"] + rows["standard_error"]
+    top = float(max(rows["largest"].max(), high.max()))
+    axis.set_ylim(min(1, low.min()) - 0.08 * (top - 1), 1 + 1.1 * (top - 1))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     axis.set(xlabel="kernel of", ylabel=r"dispersion $r$ of $\Theta(x, x)$")
