@@ -23,7 +23,7 @@ all: setup
 
 # an artifact, a paper or an experiment: make npf_fig3
 .DEFAULT:
-	@$(MAKE) --no-print-directory setup
+	@$(MAKE) --silent setup
 	@$(BIN)/finitewidth run $@ --cores $(CORES) --preset $(PRESET)
 
 setup: .venv/installed

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests import report_crawler
 
+from finitewidth.cli.terminal.state import read_run
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
@@ -303,3 +304,20 @@ def test_a_training_that_was_made_anew_while_its_readers_were_not_is_noticed(fin
 def test_changing_the_script_of_a_job_reruns_it(finished):
     finished.edit("workflow/scripts/dataset.py", "with logged_to", "print()\nwith logged_to")
     assert finished.planned("npf_nu")["dataset"] == 1
+
+
+def test_the_terminal_shows_a_line_per_job_and_nothing_of_snakemake(smoke):
+    figure = smoke.path / "results/smoke/npf/figures/npf_fig6.pdf"
+    figure.unlink()
+    shown = {k: v for k, v in smoke.environment().items() if k != "FINITEWIDTH_TERMINAL"}
+    done = subprocess.run(
+        smoke.command("npf_fig6"), cwd=smoke.path, env=shown, text=True, check=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if "Using workflow specific" not in line]
+    assert re.fullmatch(r"1 jobs?, about .* on 2 cores; details in .snakemake/log", lines[0])
+    assert lines[1].startswith("[1/1] npf_fig6 ")
+    assert re.fullmatch(r"1 jobs? done in .*\.", lines[2])
+    assert len(lines) == 3
+    assert read_run(smoke.path / "results/smoke/logs").state == "done"
+    assert smoke.run("report").returncode == 0  # as it was found

@@ -117,7 +117,8 @@ class LogHandler(LogHandlerBase):
         self.counted = set(self.run.waiting)
         self.follows = True
         cores = "1 core" if self.run.cores == 1 else f"{self.run.cores} cores"
-        self.display.line(f"{self.run.total} jobs, about {span(self.run.left())} on {cores}; "
+        jobs = f"{self.run.total} job{'s' * (self.run.total != 1)}"
+        self.display.line(f"{jobs}, about {span(self.run.left())} on {cores}; "
                           "details in .snakemake/log")  # fmt: skip
         self.display.follow(self.run)
         self._write()
@@ -202,7 +203,7 @@ class LogHandler(LogHandlerBase):
             )
         elif done == self.run.total:
             self.run.state = DONE
-            self.display.line(f"{done} jobs done in {took}.")
+            self.display.line(f"{done} job{'s' * (done != 1)} done in {took}.")
         else:
             self.run.state = "failed"
         self._write()
