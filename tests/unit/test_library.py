@@ -64,6 +64,16 @@ def test_examples_in_docstrings_run(name):
     assert result.failed == 0
 
 
+@pytest.mark.parametrize("name", [n for n in names.HOME if not n.endswith("Error")])
+def test_every_public_name_has_an_example_that_runs(name):
+    found = doctest.DocTestFinder(recurse=False).find(getattr(fw, name), name)
+    assert found[0].examples
+    runner = doctest.DocTestRunner()
+    for each in found:
+        runner.run(each)
+    assert runner.failures == 0
+
+
 @pytest.mark.parametrize("kind", ["traced", "full"])
 @pytest.mark.parametrize("rows", [2, 100])
 def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, rows):

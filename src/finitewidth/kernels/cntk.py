@@ -87,6 +87,13 @@ def cntk(
 
     Raises:
         ConfigError: the architecture is not supported or an argument is out of range.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> vconv = fw.Architecture(channels=(8, 8), dense=(16,))
+        >>> fw.cntk(torch.rand(3, 1, 6, 6), architecture=vconv).shape
+        torch.Size([3, 3])
     """
     images = [_checked(x, "x"), x if other is None else _checked(other, "other")]
     if images[0].shape[1:] != images[1].shape[1:]:

@@ -61,6 +61,14 @@ def overlap(gates: Sequence[Tensor]) -> Tensor:
 
     Raises:
         ConfigError: ``gates`` are refused as in `log_overlap`, or Lambda overflows float64.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> gates = torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])  # 2 inputs, 3 units
+        >>> fw.overlap([gates])
+        tensor([[2., 1.],
+                [1., 2.]], dtype=torch.float64)
     """
     product = torch.ones((), dtype=torch.float64)
     for shared in _shared_units(gates):
@@ -89,6 +97,14 @@ def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] 
     Raises:
         ConfigError: an argument is refused, or H overflows float64 with ``none``.
         SingularKernelError: the trace is zero, so H cannot be normalised.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> gates = torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
+        >>> fw.npk(torch.ones(2, 1), [gates], normalise="trace")
+        tensor([[0.5000, 0.2500],
+                [0.2500, 0.5000]], dtype=torch.float64)
     """
     if normalise not in ("none", "trace"):
         raise ConfigError(f"normalise: {normalise!r} must be 'none' or 'trace'")
@@ -124,6 +140,12 @@ def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
         ConfigError: the shapes do not match, H is not symmetric or not finite, or ``ridge`` is
             negative.
         SingularKernelError: H is singular at the precision of float64.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> round(float(fw.nu(torch.tensor([1.0, -1.0]), torch.eye(2)).nu), 6)
+        4.0
     """
     labels, kernels = y.double(), H.double()
     _check_kernel(labels, kernels, ridge)

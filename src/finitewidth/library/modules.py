@@ -15,12 +15,28 @@ KINDS = {"traced": traced_kernel, "full": full_kernel}
 
 
 def kernel_diagonal(network: nn.Module, x: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Compute |grad f_k(x_i)|^2, float64, (K, N); see `finitewidth.kernels.trained.diagonal`."""
+    """Compute |grad f_k(x_i)|^2, float64, (K, N); see `finitewidth.kernels.trained.diagonal`.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> fw.kernel_diagonal(torch.nn.Linear(2, 1), torch.eye(2))
+        tensor([[2., 2.]], dtype=torch.float64)
+    """
     return trained.diagonal(network, x, **options)
 
 
 def kernel_terms(network: nn.Module, x: Tensor, **options: Any) -> dict[str, Tensor]:
-    """Compute the layers' parts of a kernel; see `finitewidth.kernels.trained.terms`."""
+    """Compute the layers' parts of a kernel; see `finitewidth.kernels.trained.terms`.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> from torch.nn import Linear, ReLU, Sequential
+        >>> network = Sequential(Linear(2, 8), ReLU(), Linear(8, 1))
+        >>> list(fw.kernel_terms(network, torch.eye(2)))
+        ['0', '2']
+    """
     return trained.terms(network, x, **options)
 
 
@@ -28,6 +44,12 @@ def label_alignment(kernel: Any, labels: Any) -> Any:
     """Return the cosine between a kernel and the kernel of equal labels.
 
     See `finitewidth.measures.blocks.alignment`.
+
+    Examples:
+        >>> import numpy as np
+        >>> import finitewidth as fw
+        >>> float(fw.label_alignment(np.ones((2, 2)), [0, 0]))
+        1.0
     """
     return alignment(kernel, labels)
 

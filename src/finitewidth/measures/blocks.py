@@ -52,6 +52,12 @@ def block_means(kernel: Any, labels: Any) -> BlockMeans:
 
     Raises:
         ConfigError: the shapes do not match.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> means = fw.block_means([[2, 1, 0], [1, 2, 0], [0, 0, 2]], labels=[0, 0, 1])
+        >>> float(means.diagonal), float(means.same_class), float(means.other_class)
+        (2.0, 1.0, 0.0)
     """
     theta, together = _checked(kernel, labels)
     alone = np.eye(len(together), dtype=bool)

@@ -28,6 +28,12 @@ class Architecture:
             ``glorot_uniform``. ``signed`` takes ±sqrt(2/w) with probability 1/2 each in every
             layer, where w is the width of the first dense layer (NPF section 6.2 (5), DGN
             Assumption 1). Biases start at 0.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> gconv = fw.Architecture(channels=(16, 16), dense=(32,), global_average_pooling=True)
+        >>> gconv.channels, gconv.dense
+        ((16, 16), (32,))
     """
 
     channels: tuple[int, ...] = ()

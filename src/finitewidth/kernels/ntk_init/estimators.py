@@ -134,6 +134,13 @@ def dispersion(
 
     Raises:
         ConfigError: there are too few draws, the estimator is unknown, or a number is not finite.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> theta = fw.draw_ntk(fw.constant_width(20, 100, sigma_w2=2.0), draws=20_000)
+        >>> estimate = fw.dispersion(theta)
+        >>> bool(abs(estimate.value - 1.578) < 4 * estimate.standard_error)  # the exact value
+        True
     """
     function = ESTIMATORS[checked_choice("estimator", estimator, tuple(ESTIMATORS))]
     sample = checked_sample(theta, LEAST)
@@ -208,6 +215,11 @@ def mean_ratio(
 
     Raises:
         ConfigError: the arguments are not vectors of equal length >= 2, or a number is not finite.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> round(fw.mean_ratio([1.0, 3.0, 2.0], [2.0, 5.0, 5.0]).value, 6)
+        0.5
     """
     top, bottom = np.asarray(numerator, float), np.asarray(denominator, float)
     if top.shape != bottom.shape:

@@ -120,6 +120,13 @@ def infinite_width(
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> import finitewidth as fw
+        >>> init = fw.constant_width(3, 100, sigma_w2=2.0)
+        >>> fw.infinite_width(init, np.eye(4, 100), activation="tanh").ntk.shape
+        (4, 4)
     """
     array = checked_inputs(inputs, init.widths[0])
     return infinite_width_of_gram(init, array @ array.T / init.widths[0], activation=activation)
@@ -137,6 +144,12 @@ def infinite_width_of_gram(
 
     Raises:
         ConfigError: ``gram`` is not such a matrix, or the activation is unknown.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> init = fw.constant_width(1, 100, sigma_w2=2.0)  # one layer: n_0 <x, x'> / n_0 + 1
+        >>> fw.infinite_width_of_gram(init, [[0.5]], activation="relu").ntk.item()
+        51.0
     """
     activation, qhat = activation_of(activation), np.asarray(gram, dtype=np.float64)
     if qhat.ndim != 2 or qhat.shape[0] != qhat.shape[1] or not np.allclose(qhat, qhat.T):

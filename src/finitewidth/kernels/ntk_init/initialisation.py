@@ -79,6 +79,12 @@ class Initialisation:
 
     Raises:
         ConfigError: a value is out of range.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> net = fw.Initialisation(widths=(784, 500, 500), sigma_w2=2.0, outputs=10)
+        >>> net.depth, net.layer_widths
+        (3, (784, 500, 500, 10))
     """
 
     widths: tuple[int, ...]
@@ -146,6 +152,11 @@ def constant_width(
 
     Raises:
         ConfigError: a value is out of range.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> fw.constant_width(3, 100, sigma_w2=2.0, input_width=784).layer_widths
+        (784, 100, 100, 1)
     """
     depth, width = checked_count("depth", depth), checked_count("width", width)
     first = width if input_width is None else checked_count("input_width", input_width)

@@ -101,6 +101,13 @@ def dispersion_limit(
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> fw.dispersion_limit(0.2, "ordered")
+        1.0
+        >>> round(fw.dispersion_limit(0.2, "critical"), 3)
+        1.652
     """
     checked_choice("phase", phase, PHASES)
     alpha_0 = checked_number("alpha_0", alpha_0, above=0)

@@ -89,6 +89,12 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
 
     Raises:
         ConfigError: biases are random, there are several outputs, or the norm is not positive.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> moments = fw.log_moments(fw.constant_width(2, 100, sigma_w2=2.0, input_width=1))
+        >>> float(moments.dispersion) > 1
+        True
     """
     log_norm2 = np.log(checked_without_biases(init, input_norm2))
     depth, a = init.depth, init.sigma_w2 / 2

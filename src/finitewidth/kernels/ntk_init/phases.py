@@ -22,6 +22,11 @@ def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float)
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> fw.chi_1("relu", 2.0, q=1.0)
+        1.0
     """
     sigma_w2, q = checked_number("sigma_w2", sigma_w2, above=0), checked_number("q", q)
     return sigma_w2 * mean_squares(activation_of(activation), q)[1]
@@ -42,6 +47,11 @@ def fixed_variance(
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> fw.fixed_variance("relu", 1.0, 0.5)
+        1.0
     """
     activation = activation_of(activation)
     sigma_w2 = checked_number("sigma_w2", sigma_w2, above=0)
@@ -82,6 +92,11 @@ def phase(
     Raises:
         ConfigError: an argument is out of range, or q* is infinite for an activation other than
             ReLU.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> fw.phase("relu", 2.0, 0.0), fw.phase("tanh", 1.0, 0.1), fw.phase("tanh", 3.0, 0.1)
+        ('critical', 'ordered', 'chaotic')
     """
     activation = activation_of(activation)
     q = fixed_variance(activation, sigma_w2, sigma_b2)
@@ -110,6 +125,11 @@ def border(activation: "str | Activation | TensorMap", sigma_b2: float) -> float
 
     Raises:
         ConfigError: ``sigma_b2`` is negative, or no border is found for this activation.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> fw.border("relu", 0.1), round(fw.border("tanh", 0.0), 6)
+        (2.0, 1.0)
     """
     activation, sigma_b2 = activation_of(activation), checked_number("sigma_b2", sigma_b2)
     if activation.name == "relu":

@@ -41,6 +41,14 @@ class FullyConnected:
 
     Raises:
         ConfigError: the shapes do not match or the activation is unknown.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> weights = [torch.randn(3, 5), torch.randn(5, 2)]
+        >>> network = fw.FullyConnected(weights, biases=None, activation="relu")
+        >>> fw.traced_kernel(network, torch.randn(4, 3)).shape
+        torch.Size([4, 4])
     """
 
     weights: Sequence[Tensor]

@@ -87,6 +87,14 @@ def traced_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Te
     Raises:
         ConfigError: the kernel would be wrong, for a reason that the message gives; the budget is
             too small; or an option is unknown.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> network = torch.nn.Linear(2, 1)  # its kernel is <x, x'> + 1
+        >>> fw.traced_kernel(network, torch.eye(2))
+        tensor([[2., 1.],
+                [1., 2.]], dtype=torch.float64)
     """
     return _total(network, x, "traced", options)
 
@@ -98,6 +106,12 @@ def full_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tens
 
     Returns:
         Float64, (..., K, S, K, S): output and input of the row, output and input of the column.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> fw.full_kernel(torch.nn.Linear(2, 3), torch.eye(2)).shape
+        torch.Size([3, 2, 3, 2])
     """
     return _total(network, x, "full", options)
 
@@ -118,6 +132,13 @@ def output_norms(network: Network, x: Tensor, **options: Unpack[Options]) -> Ten
 
     Returns:
         Float64, (..., K, K).
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> fw.output_norms(torch.nn.Linear(1, 2), torch.ones(1, 1))
+        tensor([[2., 0.],
+                [0., 2.]], dtype=torch.float64)
     """
     return _terms(network, x, "norms", False, options)[""]
 
@@ -174,6 +195,13 @@ def largest_eigenvalue(
 
     Raises:
         ConfigError: see `traced_kernel`.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> found = fw.largest_eigenvalue(torch.nn.Linear(2, 1), torch.eye(2))
+        >>> round(float(found.value), 3)
+        3.0
     """
     stack, x = _closed_form(network, x, options)
     if stack is not None:
