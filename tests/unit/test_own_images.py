@@ -4,16 +4,20 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 from finitewidth.cli import images as of_images
 from finitewidth.cli import running
+from finitewidth.cli.comparing import folder_of
 from finitewidth.cli.main import main
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import leaves, merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
 from finitewidth.data.places import registered
+from finitewidth.figures.collapse import decay
 from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.tree_sizes import fitted, lacks
 
@@ -152,6 +156,27 @@ def test_fitted_settings_lack_nothing_and_change_nothing_else(few, preset):
         assert 1 <= leaves(after)[path] < leaves(before)[path]
 
 
+def test_squares_of_pixels_divide_the_pictures(tmp_path):
+    folder = make_tree(tmp_path / "odd", 2, 2, 1)
+    Image.fromarray(np.zeros((6, 9), np.uint8)).save(folder / "train" / "class0" / "0.png")
+    over = {"npf": {"cntk": {"pool": 4}}, "collapse": {"pairs": {"vgg_mnist": {
+        "images": {"pool": 2}}}}}  # fmt: skip
+    found = {
+        ".".join(one.path): str(one)
+        for paper in ("npf", "collapse")
+        for one in lacks(with_tree(folder, **over), paper)
+        if one.path[-1] == "pool"
+    }
+    assert found["npf.cntk.pool"].endswith("sides it does not divide; 3 does")
+    assert found["collapse.pairs.vgg_mnist.images.pool"].endswith("; 1 does")
+    assert "collapse.pairs.resnet_mnist.images.pool" not in found  # 1
+
+
+def test_panels_say_whose_images_they_show():
+    told = {"datasets": {"mnist": "shapes (your images, for MNIST)"}}
+    assert decay._title("mnist", told) == "yours for MNIST\nshapes"
+
+
 def test_missing_classes_are_refused_with_key_and_remedy(few):
     with pytest.raises(ConfigError) as caught:
         fitted(with_tree(few), ["npf"])
@@ -250,3 +275,14 @@ def test_the_report_is_that_of_the_folder(tree, monkeypatch, capsys):
     assert of_images.report(tree, "smoke", 2) == 0
     assert called == [("report_now", "smoke", "seed=2", f"data={{images: {tree}}}")]
     assert capsys.readouterr().out == "results/smoke-shapes-seed2/report/index.html\n"
+
+
+def test_runs_of_a_folder_are_compared_by_name(tmp_path, monkeypatch):
+    claims = tmp_path / "results" / "quick-shapes-seed1" / "claims"
+    claims.mkdir(parents=True)
+    (claims / "npf_verdicts.csv").touch()
+    monkeypatch.chdir(tmp_path)
+    assert folder_of("quick-shapes-seed1") == Path("results/quick-shapes-seed1")
+    with pytest.raises(ConfigError, match="quick-shapes: results/quick-shapes/claims has no verd"):
+        folder_of("quick-shapes")
+    assert folder_of("results/quick-shapes-seed1") == Path("results/quick-shapes-seed1")

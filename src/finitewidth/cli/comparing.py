@@ -19,13 +19,15 @@ def folder_of(run: str) -> Path:
     """Return the results folder of a run.
 
     Args:
-        run: a preset, ``<preset>-seed<k>``, or a folder of results, also of another clone.
+        run: a preset, ``<preset>-seed<k>``, ``<preset>-<folder of images>``, or a folder of
+            results, also of another clone.
 
     Raises:
         ConfigError: there are no verdicts.
     """
-    preset = run.partition("-seed")[0]
-    folder = Path(results_folder(preset).replace(preset, run)) if preset in PRESETS else Path(run)
+    preset, *more = run.split("-")
+    own = preset in PRESETS and not Path(run).is_dir()
+    folder = Path("-".join([results_folder(preset), *more])) if own else Path(run)
     if not list((folder / "claims").glob("*_verdicts.csv")):
         raise ConfigError(
             f"{run}: {folder}/claims has no verdicts; make them with `finitewidth run`, or name "

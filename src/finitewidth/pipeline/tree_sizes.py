@@ -1,17 +1,29 @@
 """What the settings ask of a folder of images of the user, and what the folder has.
 
-A setting can ask for more pictures than there are, or for a class that does not exist. `refuse`
-names such settings; `fitted` lowers the numbers.
+A setting can ask for more pictures than there are, for a class that does not exist, or for averages
+over squares of pixels that do not divide the pictures. `refuse` names such settings; `fitted`
+lowers the numbers.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from finitewidth.common.errors import ConfigError
+from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.common.settings import replaced
-from finitewidth.data.places import Counts, counts_of, folder_of, is_own, own_images
+from finitewidth.data.places import (
+    SPLITS,
+    SUFFIXES,
+    Counts,
+    counts_of,
+    folder_of,
+    is_own,
+    own_images,
+)
 from finitewidth.pipeline.jobs import Jobs
 
 _DATASET = re.compile(r"data/\{(.+)\.dataset\}")  # as declarations refer to it
@@ -24,7 +36,8 @@ class Lack:
     Attributes:
         path: of the setting, the paper first.
         value: of the setting.
-        most: largest number allowed; of ``classes``, the number of classes.
+        most: largest number allowed; of ``classes``, the number of classes; of ``pool``, the
+            largest number below that divides height and width.
         source: name of the folder's source.
     """
 
@@ -40,6 +53,8 @@ class Lack:
 
     def __str__(self) -> str:
         text = f"{'.'.join(self.path)} = {self.value}: {self.source} has "
+        if self.path[-1] == "pool":
+            return f"{text}pictures whose sides it does not divide; {self.most} does"
         if not self.of_classes:
             return f"{text}images for {self.most} at most"
         paper, *rest = self.path
@@ -62,7 +77,7 @@ def lacks(config: Mapping[str, Any], paper: str, section: str | None = None) -> 
     """
     data, found = config["data"], {}
     trees = {
-        name: counts_of(folder_of(tree, data))
+        name: (counts_of(folder := folder_of(tree, data)), _common_side(folder))
         for name, tree in data["imagefolder"].items()
         if is_own(name, data["imagefolder"])
     }
@@ -70,7 +85,7 @@ def lacks(config: Mapping[str, Any], paper: str, section: str | None = None) -> 
         if section is not None and not ".".join((*path[1:], "")).startswith(f"{section}."):
             continue
         for source in {data.get(role) for role in roles} & set(trees):
-            for keys, value, most in _demands(part, trees[source]):
+            for keys, value, most in _demands(part, *trees[source]):
                 if found.get((*path, *keys), Lack((), 0, most + 1, "")).most > most:
                     found[*path, *keys] = Lack((*path, *keys), value, most, source)
     return [one for one in found.values() if _lacking(one)]
@@ -103,8 +118,27 @@ def _parts(
             yield from _parts(value, (*path, key))
 
 
-def _demands(part: Mapping[str, Any], has: Counts) -> Iterator[tuple[tuple[str, ...], Any, int]]:
+@cache
+def _common_side(folder: Path) -> int:
+    """The largest number that divides height and width of the first picture; 0 if there is none."""
+    from finitewidth.data.pictures import read_picture
+
+    try:
+        files = (file for split in SPLITS for file in sorted(folder.glob(f"{split}/*/[!.]*.*")))
+        first = next(file for file in files if file.suffix.lower() in SUFFIXES)
+        return math.gcd(*read_picture(first).pixels.shape[:2])
+    except (StopIteration, OSError, DataError):
+        return 0  # reading the dataset says what is wrong
+
+
+def _demands(
+    part: Mapping[str, Any], has: Counts, side: int
+) -> Iterator[tuple[tuple[str, ...], Any, int]]:
     """Yield setting, value and largest value allowed, of one part of the settings."""
+    for path, holder in (((), part), (("images",), part.get("images"))):
+        pool = holder.get("pool") if isinstance(holder, Mapping) else None
+        if isinstance(pool, int) and side:
+            yield (*path, "pool"), pool, max(d for d in range(1, pool + 1) if side % d == 0)
     train, test, smallest = sum(has.train), sum(has.test), min(has.train)
     classes = part.get("classes")
     if isinstance(classes, list):
@@ -142,8 +176,8 @@ def refuse(jobs: Jobs, name: str) -> None:
     found = [one for section in _sections(jobs, name) for one in lacks(config, job.paper, section)]
     if found:
         raise ConfigError("\n  ".join([
-            "a folder of images is too small for some settings; set other values (or use "
-            "`finitewidth run --images`, which lowers numbers of images):", *map(str, found),
+            "a folder of images does not fit some settings; set other values (or use "
+            "`finitewidth run --images`, which lowers numbers):", *map(str, found),
         ]))  # fmt: skip
 
 
