@@ -40,9 +40,9 @@ class Gates:
 class _Recorder(TorchFunctionMode):
     """Keep the signs of what is given to activations, as modules or as functions."""
 
-    def __init__(self, samples: int):
+    def __init__(self):
         super().__init__()
-        self.samples, self.found = samples, []
+        self.found: list[Gates] = []
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None):
         kwargs = kwargs or {}
@@ -52,7 +52,9 @@ class _Recorder(TorchFunctionMode):
             name = "relu" if isinstance(low, int | float) and low == 0 else ""
         if name:
             before = args[0] if args else kwargs["input"]
-            self.found.append(Gates(name, (before.detach() > 0).flatten(1)))  # it may work in place
+            rows = before.shape[0] if before.dim() else 1
+            on = (before.detach() > 0).reshape(rows, -1)  # now: the activation may work in place
+            self.found.append(Gates(name, on))
         return function(*args, **kwargs)
 
 
@@ -67,7 +69,7 @@ def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
         ConfigError: the network calls no known activation, or one whose first axis is not that of
             the inputs.
     """
-    with torch.no_grad(), _Recorder(len(x)) as recorder:
+    with torch.no_grad(), _Recorder() as recorder:
         network(x)
     if not recorder.found:
         raise ConfigError("network: it calls no activation that has gates, such as torch.nn.ReLU; "

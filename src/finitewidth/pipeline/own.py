@@ -27,7 +27,8 @@ def own_papers(config: Mapping[str, Any], root: str | Path) -> tuple[Paper, ...]
         config: settings.
         root: folder of the project.
     """
-    wanted = config.get(OWN, {}).get("network") is not None
+    section = config.get(OWN)  # not checked yet
+    wanted = isinstance(section, Mapping) and section.get("network") is not None
     return read_papers(Path(root) / FOLDER) if wanted else ()
 
 

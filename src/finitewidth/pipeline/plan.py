@@ -91,6 +91,8 @@ class Plan:
         self.own = own.own_papers(config, root)
         self.chapters = (*self.papers, *self.own)
         self.config = config = checked(config, root, self.chapters)
+        if self.own:
+            own.images_of(config)
         self.artifacts = artifacts_of(self.chapters)
         folder = self.root / "config"
         self.footers = Footers(

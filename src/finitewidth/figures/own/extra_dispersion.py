@@ -66,8 +66,9 @@ def _distribution(axis: Axes, rows: pd.DataFrame) -> None:
     axis.axvline(1, color="#595959", linewidth=0.8, linestyle=(0, (5, 2)), zorder=0)
     axis.set(xlabel=r"$\Theta(x, x)$ over its mean", ylabel="share of values")
     axis.set_xlim(left=0)
-    axis.set_ylim(0, 1.02)
-    axis.legend(loc="lower right")
+    axis.set_ylim(0, 1.4)  # leaves room for the legend
+    axis.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axis.legend(loc="upper left")
 
 
 def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
