@@ -60,6 +60,7 @@ def test_where_formulas_begin_and_end(text, found):
         ("Σ^(d)", r"\Sigma^{(d)}"),
         ("Σ_{l=1}^d a_l", r"\sum_{l=1}^{d}a_{l}"),
         ("y^T H^-1 y", "y^{T}H^{-1}y"),
+        ("Σⱼ Θ(1, j) · zₓ(dᵢₙ)", r"\sum_{j}\Theta(1,j)\cdot z_{x}(d_{\mathrm{in}})"),
         ("H1 H1^T", "H_{1}H_{1}^{T}"),
         ("8e-06", r"8\cdot10^{-6}"),
     ],

@@ -111,6 +111,23 @@ def test_a_caption_as_html_and_as_plain_text(tmp_path):
     assert "<em>expected</em>" in captions.as_html(caption)
 
 
+@pytest.mark.parametrize(
+    ("caption", "first"),
+    [
+        ("Test accuracy of networks whose gates are fixed. Bars: errors.",
+         "Test accuracy of networks whose gates are fixed."),
+        ("Spectra of kernels at depths of 2.5 and more. (a) Width 25.",
+         "Spectra of kernels at depths of 2.5 and more."),
+        ("Words in *italics that go on. Until here* and further on.", ""),
+        ("One sentence that is long enough to be cut somewhere.", ""),
+    ],
+)  # fmt: skip
+def test_a_caption_is_cut_behind_its_first_sentence(caption, first):
+    cut, rest = captions.first_sentence(caption)
+    assert (cut, bool(rest)) == ((first, True) if first else (caption, False))
+    assert " ".join(filter(None, (cut, rest))) == caption
+
+
 def test_every_paper_is_cited():
     found = read_citations(ROOT / "CITATION.cff", paper_names(ROOT / "workflow/papers"))
     assert "Neural Path Features" in found["npf0"].title

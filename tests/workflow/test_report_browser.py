@@ -1,6 +1,9 @@
 """The report of the smoke run, opened from disk in headless Chromium."""
 
+import base64
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 from selenium import webdriver
@@ -14,6 +17,8 @@ from finitewidth.claims import ledger
 
 pytestmark = [pytest.mark.workflow, pytest.mark.browser]
 PROGRAMS = ("chromium", "chromedriver")
+# the theme's button, whose name leaves out the keys that it shows
+THEMES = [".search-button-field"]
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 SWITCHES = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -130,6 +135,12 @@ def test_a_link_to_settings_opens_them(browser, report):
     assert "per_class" in settings.text
 
 
+def test_a_link_to_a_folded_list_opens_it(browser, report):
+    opened(browser, f"{(report / 'index.html').as_uri()}#legend")
+    assert browser.find_element(By.CSS_SELECTOR, ".fw-legend").is_displayed()
+    assert not browser.find_element(By.CSS_SELECTOR, ".fw-news").is_displayed()
+
+
 def test_no_page_is_wider_than_a_phone(browser, report):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     try:
@@ -139,6 +150,69 @@ def test_no_page_is_wider_than_a_phone(browser, report):
             assert width <= PHONE["width"], page.name
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_page_prints_on_a_few_sheets(browser, report):
+    for page in pages(report):
+        opened(browser, page.as_uri())
+        pdf = base64.b64decode(browser.print_page())
+        assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 16, page.name
+
+
+def test_a_column_of_numbers_is_sorted_as_numbers(browser, report):
+    opened(browser, f"{(report / 'runs.html').as_uri()}#costs")
+    table = browser.find_element(By.CSS_SELECTOR, "[aria-label^='Time and memory'] table")
+    table.find_element(By.CSS_SELECTOR, "thead th:nth-child(2)").click()
+    cells = table.find_elements(By.CSS_SELECTOR, "tbody td:nth-child(2)")
+    values = [float(cell.get_attribute("data-order") or 0) for cell in cells]
+    assert len(values) > 20
+    assert values == sorted(values)
+
+
+def test_the_search_shows_where_the_words_stand(browser, report):
+    opened(browser, f"{(report / 'search.html').as_uri()}?q=fixed+random+gates")
+    results = browser.find_elements(By.CSS_SELECTOR, "#fw-results > li")
+    assert results
+    marked = {m.text.lower() for m in results[0].find_elements(By.CSS_SELECTOR, "mark")}
+    assert marked & {"fixed", "random", "gates"}
+    opened(browser, f"{(report / 'search.html').as_uri()}?q=n14")
+    first = browser.find_element(By.CSS_SELECTOR, "#fw-results a")
+    assert first.get_attribute("href").endswith("claims.html#N14")
+    first.click()
+    statement = browser.find_element(By.CSS_SELECTOR, "#N14 dl")
+    assert statement.is_displayed()
+
+
+def test_formulas_are_drawn_by_the_browser_alone(browser, report):
+    opened(browser, f"{(report / 'errata.html').as_uri()}")
+    high, one = browser.execute_script(
+        "const fraction = document.querySelector('mfrac');"
+        "return [fraction.getBoundingClientRect().height,"
+        " fraction.firstElementChild.getBoundingClientRect().height]"
+    )
+    assert high > 1.5 * one > 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_barrier(browser, report, theme):
+    axe_core_python = pytest.importorskip("axe_core_python")
+    script = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    browser.set_script_timeout(120)
+    found = []
+    for page in pages(report):
+        opened(browser, page.as_uri())
+        browser.execute_script(
+            "document.documentElement.dataset.theme = arguments[0];"
+            "document.querySelectorAll('details').forEach((box) => { box.open = true; })", theme
+        )  # fmt: skip
+        browser.execute_script(script)
+        told = browser.execute_async_script(
+            "const [unread, done] = arguments; axe.run({exclude: [unread]}).then(done)", THEMES
+        )
+        for violation in told["violations"]:
+            where = [node["target"] for node in violation["nodes"]]
+            found.append((page.name, violation["id"], where[:3]))
+    assert found == []
 
 
 def test_figures_stay_on_white_in_the_dark(browser, report):

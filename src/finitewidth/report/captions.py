@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+SENTENCE = re.compile(r"((?:[^\n]|\n(?!\n)){30,}?[.:])\s+(?=[A-Z(]|[a-z]['′]?\))")
+
 
 def read_caption(file: str | Path, footer: str) -> str:
     """Return the caption that the run wrote, without its footer; empty if there is no such file."""
@@ -11,6 +13,14 @@ def read_caption(file: str | Path, footer: str) -> str:
     # the file breaks long lines
     ending = re.compile(r"\s+".join(map(re.escape, f"{footer}.".split())) + r"\s*\Z")
     return ending.sub("", Path(file).read_text(encoding="utf-8")).strip()
+
+
+def first_sentence(caption: str) -> tuple[str, str]:
+    """Cut a caption behind its first sentence, if this is not within markup."""
+    found = SENTENCE.match(caption)
+    if not found or found[1].count("*") % 2 or found[1].count("`") % 2:
+        return caption, ""
+    return found[1], caption[found.end() :]
 
 
 def as_html(caption: str) -> str:

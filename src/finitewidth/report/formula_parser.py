@@ -36,8 +36,10 @@ BIG = {"Σ": r"\sum ", "Π": r"\prod "}
 OPENING = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 BRACKETS = {"{": r"\{", "}": r"\}", "⟨": r"\langle ", "⟩": r"\rangle ", "‖": r"\|"}
 ACCENTS = {"\u0302": "hat", "\u0303": "tilde", "\u0307": "dot", "\u0304": "bar"}
-SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀⁿ", "0123456789-+Tn", strict=True))
-SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₋₊", "0123456789-+", strict=True))
+SUPERSCRIPTS = dict(
+    zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁽⁾ᵀⁿˡᵈʰⁱʲᵏᶠᵛᵐᵗˣᵖ", "0123456789-+()Tnldhijkfvmtxp", strict=True)
+)
+SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₋₊₍₎ₓⱼᵢₙₖₗₘₜₚₛₕₐₑ", "0123456789-+()xjinklmtpshae", strict=True))
 
 _SCRIPT = r"(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|"
 _SCRIPT += r"[-−]?\d+|[A-Za-z]+\d*|.)"
@@ -234,9 +236,9 @@ class _Parser:
             elif token.kind == "prime":
                 above += r"\prime " * len(token.text)
             elif token.kind == "raised":
-                above += "".join(SUPERSCRIPTS[sign] for sign in token.text)
+                above += _script("".join(SUPERSCRIPTS[sign] for sign in token.text))
             elif token.kind == "lowered":
-                below += "".join(SUBSCRIPTS[sign] for sign in token.text)
+                below += _script("".join(SUBSCRIPTS[sign] for sign in token.text))
             elif token.kind == "script" and token.text[0] == "^":
                 above += _script(token.text[1:])
             elif token.kind == "script":

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from finitewidth.claims import verdicts
 from finitewidth.common.provenance import environment as this_environment
@@ -228,7 +229,7 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
     facts = {
         "artifact": artifact,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
-        "caption": in_html(captions.as_html(artifact.caption)),
+        "caption": _caption(artifact.caption),
         "alt": f"{artifact.label}: {captions.as_text(artifact.caption)}",
         "pixels": pixels,
         "inches": inches,
@@ -245,6 +246,18 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
     html = _rendered("artifact.html", **facts)
     anchor = artifact_anchor(artifact.artifact)
     return Section(html=html, title=f"{artifact.label}: {artifact.title}", anchor=anchor)
+
+
+def _caption(caption: str) -> dict[str, Markup]:
+    """The first sentence of a caption and the rest, as HTML."""
+    whole = in_html(captions.as_html(caption))
+    first, rest = captions.first_sentence(caption)
+    if not rest:
+        return {"first": whole, "rest": Markup()}
+    # the labels of panels in the rest tell what is a label in the first sentence
+    html = in_html(captions.as_html(f"{first}\n\n{rest}"))
+    first_html, _, rest_html = html.partition("</p>")
+    return {"first": Markup(f"{first_html}</p>"), "rest": Markup(rest_html)}
 
 
 def command(artifact: str, findings: Findings) -> str:

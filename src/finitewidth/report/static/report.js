@@ -48,8 +48,12 @@ function openTarget() {
   if (!target) return;
   for (let box = target; box; box = box.parentElement) if (box.tagName === "DETAILS") box.open = true;
   // what the target itself folds: the details of a claim, or the list below a heading
-  const folded = target.querySelector(":scope > details, :scope > div > details.fw-fold");
+  // (an anchor of a heading is an empty span in its section)
+  const owner = target.matches("span") ? target.closest("section") || target : target;
+  const folded = owner.querySelector(":scope > details");
   if (folded) folded.open = true;
+  const caption = owner.querySelector(":scope > figure details.fw-caption");
+  if (caption) caption.open = true;
   target.scrollIntoView();
 }
 
@@ -140,6 +144,12 @@ async function start() {
     const link = event.target.closest("a[href^='#']");
     if (link && link.hash === location.hash) openTarget();
   });
+  document.querySelectorAll("button[data-open]").forEach((button) => button.addEventListener("click", () => {
+    const boxes = [...document.getElementsByClassName(button.dataset.open)];
+    const open = boxes.some((box) => !box.open);
+    boxes.forEach((box) => { box.open = open; });
+    button.textContent = button.textContent.replace(/^(Open|Close)/, open ? "Close" : "Open");
+  }));
   if (document.getElementById("fw-query")) search();
   const tables = document.querySelectorAll("table[data-table]");
   if (!tables.length) return;
