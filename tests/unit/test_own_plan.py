@@ -1,5 +1,6 @@
 """The jobs of a user's network: absent without one, told its content, marked as the user's."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,29 @@ def test_the_command_refuses_a_bad_file_before_it_starts(tmp_path, monkeypatch, 
     (tmp_path / "net.yaml").write_text("kind: fully_connected\n", encoding="utf-8")
     assert main(["--project", str(ROOT), "network", "net.yaml"]) == 1
     assert "hidden and width is missing" in capsys.readouterr().err
+
+
+FACTORY = """
+from torch import nn
+
+def make(input_shape, classes):
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 5), {layer}, nn.Linear(5, {outputs}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("layer", "outputs", "message"),
+    [
+        ("nn.ReLU()", "9", r"own.network: net.py:make maps .* must be \(2, 10\)"),
+        ("nn.BatchNorm1d(5, track_running_stats=False)", "classes",
+         "own.network: net.py:make: network: module '2' .BatchNorm1d. is without running"),
+    ],
+)  # fmt: skip
+def test_a_network_without_a_kernel_is_told_before_the_run(
+    layer, outputs, message, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    text = FACTORY.format(layer=layer, outputs=outputs)
+    (tmp_path / "net.py").write_text(text, encoding="utf-8")
+    assert main(["--project", str(ROOT), "network", "net.py:make", "--preset", "smoke"]) == 1
+    assert re.search(message, capsys.readouterr().err)

@@ -8,9 +8,12 @@ from typing import Any
 import yaml
 
 from finitewidth.cli import running
-from finitewidth.common.settings import merged, results_folder
-from finitewidth.networks.own_file import own_file
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import merged, preset_only, results_folder
+from finitewidth.data.places import registered
+from finitewidth.networks.own_file import KEY, own_file
 from finitewidth.networks.own_yaml import read_own_yaml
+from finitewidth.pipeline.own import OWN, images_of
 
 TARGETS = ("own", "captions_own", "datapackage_own")
 
@@ -41,10 +44,8 @@ def run(options: Namespace) -> int:
     Raises:
         ConfigError: the network's file is refused; its message says why.
     """
-    own = own_file(_told(options.network))
-    if not own.function:
-        read_own_yaml(own.file)
     chosen = overrides(options.config, options.network, options.data)
+    try_out(options.preset, chosen)
     words = running.command(TARGETS, options.preset, options.seed, options.cores, options.dry_run,
                             chosen, ["--keep-going", *options.more])  # fmt: skip
     status = running.run(words)
@@ -55,6 +56,45 @@ def run(options: Namespace) -> int:
     if options.no_report:
         return status
     return running.report(options.preset, options.seed, *chosen) or status
+
+
+def try_out(preset: str, chosen: Sequence[str]) -> None:
+    """Make the network once, and its kernel at two images, so that a mistake is told at once.
+
+    Images of a folder of the user have no known size before they are read; for these only the file
+    of the network is checked.
+
+    Args:
+        preset: of sizes.
+        chosen: overrides of the settings, ``key=value``.
+
+    Raises:
+        ConfigError: the network cannot be made, or it has no tangent kernel.
+    """
+    config = preset_only(preset, "config")
+    for text in chosen:
+        key, _, value = text.partition("=")
+        config = merged(config, {key: yaml.safe_load(value)})
+    own = own_file(config[OWN]["network"])
+    if not own.function:
+        read_own_yaml(own.file)
+    config["data"] = registered(config["data"])
+    images = images_of(config)
+    if images.shape is None:
+        return
+    import torch
+
+    from finitewidth.kernels.trained import traced_kernel
+    from finitewidth.networks.own import draw, factory_of, seeded
+
+    height, width, channels = images.shape
+    network = draw(own, factory_of(own), (channels, height, width), images.classes, 0)
+    with seeded(0):
+        x = torch.rand(2, channels, height, width)
+    try:
+        traced_kernel(network, x)
+    except ConfigError as error:
+        raise ConfigError(f"{KEY}: {own.name}: {error}") from error
 
 
 def overrides(given: Sequence[str], network: Path, data: str | None) -> list[str]:
