@@ -49,7 +49,7 @@ html_show_sourcelink = False
 html_show_search_summary = False  # it needs a web server, and the pages open from disk
 html_permalinks_icon = "#"
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "tutorial": []}
 html_theme_options = {
     "logo": {"text": "finitewidth"},
     "navbar_align": "left",
