@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 from finitewidth.common import fields
 from finitewidth.figures.own.parts import MAP, MARKERS, STYLES, add_bar, draw_map, level, together
-from finitewidth.figures.style import COLOURS, subplots, title_panels
+from finitewidth.figures.style import COLOURS, GREY, subplots, title_panels
 
 FIELDS = {
     "panel": fields.text("draw, dispersion or map"),
@@ -63,7 +63,7 @@ def _distribution(axis: Axes, rows: pd.DataFrame) -> None:
         values = np.sort(own["value"].to_numpy())
         share = np.arange(1, len(values) + 1) / len(values)
         axis.plot(values, share, color=COLOURS[place], linestyle=STYLES[place], label=name)
-    axis.axvline(1, color="#595959", linewidth=0.8, linestyle=(0, (5, 2)), zorder=0)
+    axis.plot([1, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (5, 2)), zorder=0)
     axis.set(xlabel=r"$\Theta(x, x)$ over its mean", ylabel="share of values")
     axis.set_xlim(left=0)
     axis.set_ylim(0, 1.4)  # leaves room for the legend
