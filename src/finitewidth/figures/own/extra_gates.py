@@ -81,8 +81,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     for place, (axis, time) in enumerate(zip(drawn, times, strict=True)):
         own = maps[maps["step"] == time]
-        image = draw_map(axis, own, first=place == 0, vmin=0, vmax=maps["share"].max())
-    add_bar(figure, image, drawn, f"{name}\nover mean diagonal", shrink=0.8)
+        image = draw_map(axis, own, first=place == 0, vmin=0, vmax=1)
+    add_bar(figure, image, drawn, f"{name}\nover mean diagonal", shrink=0.8, extend="max")
     titles = ["", "", "", *(f"step {time:g}" for time in times)]
     title_panels([*axes, *drawn], titles)
     _legend(figure, layers)
