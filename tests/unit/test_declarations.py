@@ -76,7 +76,7 @@ def declared(folder, **changes):
 
 def test_what_follows_from_a_declaration(tmp_path):
     (paper,) = read_papers(declared(tmp_path))
-    jobs = Jobs([paper], {"preset": "quick", "toy": {"theory": {"points": 3}}})
+    jobs = Jobs([paper], {"preset": "quick", "data": {}, "toy": {"theory": {"points": 3}}})
     assert jobs["toy_theory"].params == {"points": 3}
     assert jobs["toy_theory"].declared.module == "finitewidth.experiments.toy.theory"
     assert jobs.outputs("toy_theory") == {
@@ -97,7 +97,7 @@ def test_a_star_stands_for_all_experiments_that_begin_so(tmp_path):
                    "toy_all": reading}  # fmt: skip
     artifacts = {"toy_fig1": {"title": "All", "of": ["toy_all.curves"]}}
     (paper,) = read_papers(declared(tmp_path, experiments=experiments, artifacts=artifacts))
-    jobs = Jobs([paper], {"preset": "quick", "toy": {"theory": {}}})
+    jobs = Jobs([paper], {"preset": "quick", "data": {}, "toy": {"theory": {}}})
     folder = "results/quick/toy/experiments"
     assert jobs["toy_all"].inputs == {
         "rows": [f"{folder}/law_a_rows.csv", f"{folder}/law_b_rows.csv"]
