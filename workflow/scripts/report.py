@@ -1,9 +1,13 @@
 """Rule -> report: read whatever results there are, write the pages."""
 
+import logging
+
 from finitewidth.common.progress import logged_to
 from finitewidth.common.settings import overrides
 from finitewidth.report.job import build_report
 
+# a library that the report uses sends what is logged to the terminal, too
+logging.getLogger("finitewidth").propagate = False
 with logged_to(snakemake.log[0]):
     build_report(
         folder=snakemake.output[0] if snakemake.output else snakemake.params.folder,
