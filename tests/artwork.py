@@ -216,6 +216,9 @@ def clipped(axis: Axes) -> Iterator[str]:
             places = to(np.column_stack([x, y]))
         box = to([[left, low], [right, high]])
         finite = np.isfinite(places).all(axis=1)
+        # zero has no place on a logarithmic axis
+        finite &= (x > 0) | (axis.get_xscale() != "log")
+        finite &= (y > 0) | (axis.get_yscale() != "log")
         over = (places < box.min(axis=0) - 3).any(axis=1) | (places > box.max(axis=0) + 3).any(
             axis=1
         )

@@ -35,9 +35,7 @@ def test_the_printed_formula_is_wrong_and_the_corrected_one_right(erratum):
 def test_the_document_has_every_misprint_in_these_words_and_no_other():
     text = (ROOT / "docs/errata.md").read_text(encoding="utf-8")
     for erratum in ERRATA:
-        assert document.wording(erratum) in text, (
-            "finitewidth errata --write docs/errata.md"
-        )
+        assert document.wording(erratum) in text, "finitewidth errata --write docs/errata.md"
     assert text.count("\n### ") == len(ERRATA)
     assert "not confirmed." not in text
 

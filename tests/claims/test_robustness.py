@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from finitewidth.cli.main import main
 from finitewidth.claims import job, robustness
+from finitewidth.cli.main import main
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import results_folder

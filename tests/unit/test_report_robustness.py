@@ -20,7 +20,7 @@ def row(claim, seed, verdict, failing="", paper="npf", identity="new", at_zero="
         "claim": claim, "paper": paper, "seed": seed, "verdict": verdict,
         "verdict_at_seed_0": at_zero, "changed": "no" if verdict == at_zero else "yes",
         "comparisons": 3, "failing": len(failing.split("; ")) if failing else 0,
-        "failing_comparisons": failing, "statistic": "a < b & c", "value": 0.5, "low": 0.25,
+        "failing_comparisons": failing, "statistic": "more <less & none", "value": 0.5, "low": 0.25,
         "high": 0.75, "identity": identity,
     }  # fmt: skip
 
@@ -28,7 +28,7 @@ def row(claim, seed, verdict, failing="", paper="npf", identity="new", at_zero="
 ROWS = [
     row("N04", 0, "supported"), row("N04", 10, "supported"), row("N04", 2, "supported"),
     row("N05", 0, "supported"), row("N05", 2, "inconclusive"),
-    row("N05", 10, "contradicted", "M = 50; M = 80"),
+    row("N05", 10, "contradicted", "two widths; three depths"),
     row("N06", 0, "supported", "x"), row("N06", 2, "supported", "y"), row("N06", 10, "supported"),
     row("D02", 0, "supported", paper="dgn", identity="old"),
     row("D02", 2, "contradicted", paper="dgn", identity="old"),
@@ -89,8 +89,8 @@ def test_the_section_shows_what_changes_with_every_seed(found):
     assert "3 claims" in text
     assert "The verdict on 1 of them changes." in text
     assert 'href="#N05"' in text
-    assert "M = 50; M = 80" in text
-    assert "a &lt; b &amp; c" in text
+    assert "two widths; three depths" in text
+    assert "more &lt;less &amp; none" in text
     assert "#N04" not in text
     assert text.count("contradicted") > 0
 

@@ -22,7 +22,8 @@ SOFT_RELU = [
 ]
 
 GOOD_NUMBER = (
-    "npf_table2,test_accuracy,fc_sgd,relu,97.85,0.09,std_population,5,percent,1.18,Table 2,printed,,"
+    "npf_table2,test_accuracy,fc_sgd,relu,97.85,0.09,std_population,5,percent,1.18,Table 2,"
+    "printed,,"
 )
 
 

@@ -17,7 +17,7 @@ HEAT = {
     "draws": 4000, "paper_draws": 200, "estimator": "naive", "widths": [12], "sigma_b2": [0, 1],
     "depths": [1, 3, 5],
     "sigma_w2": {"tanh": {"first": 1, "last": 4, "points": 3},
-                 "relu": {"first": 1, "last": 3, "points": 3}},
+                 "relu": {"first": 1, "last": 4, "points": 3}},
 }  # fmt: skip
 DEPTH = {
     "draws": 3000, "paper_draws": 200, "estimator": "naive", "pairs": [[2, 0], [3, 1]],

@@ -44,5 +44,7 @@ def _described(file: Path) -> dict:
         (resource,) = (each for each in resources if each["name"] == file.stem)
         return resource["drawn"]
     except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(f"{package} does not describe {file.stem} ({error}); a run of "
-                          "everything, finitewidth run, writes it beside the folder of the figure") from None  # fmt: skip
+        raise ConfigError(
+            f"{package} does not describe {file.stem} ({error}); a run of everything, finitewidth "
+            "run, writes it beside the folder of the figure"
+        ) from None

@@ -19,8 +19,8 @@ SINGLE, DOUBLE = 3.3, 6.9  # inches: one column of a journal, the width of its p
 TALLEST = 8.8  # inches: leaves room for a caption
 SMALLEST = 6.5  # points
 
-# blue, orange, green, red, purple, brown: contrast with white at least 3.2:1, and CIEDE2000 between
-# any two at least 17, also with deuteranopia and protanopia; half of seaborn's "colorblind" is paler
+# blue, orange, green, red, purple, brown: contrast with white at least 3.2:1, CIEDE2000 between any
+# two at least 17, also with deuteranopia and protanopia; half of seaborn's "colorblind" is paler
 COLOURS = ("#0173b2", "#cf7a0a", "#24776c", "#b03427", "#4a1256", "#33180c")
 SHADES = "viridis"  # for ordered quantities such as depth
 GREY = "#595959"  # the paper's values, notes and reference lines; 7:1 on white

@@ -121,9 +121,13 @@ def _map(axis: Axes, rows: pd.DataFrame) -> Any:
                              linewidths=CONTOUR["linewidth"])  # fmt: skip
         lines.set_path_effects(CONTOUR["path_effects"])
     borders = rows[rows["series"] == "border"]
+    left, right = _edges(x)[[0, -1]]
     for place in borders.loc[borders["source"] == "ours", "sigma_w2"]:
-        axis.axvline(place, **BORDER)
+        if left <= place <= right:
+            axis.axvline(place, **BORDER)
     for place in borders.loc[borders["source"] == "paper", "sigma_w2"]:
+        if not left <= place <= right:
+            continue
         axis.plot(place, 1, transform=axis.get_xaxis_transform(), **PRINTED)
     axis.set(xlim=_edges(x)[[0, -1]], ylim=_edges(y)[[0, -1]])
     return image
