@@ -15,7 +15,6 @@ from finitewidth.kernels.ntk_init.infinite_width import (
 from finitewidth.kernels.ntk_init.initialisation import Initialisation as Initialisation
 from finitewidth.kernels.ntk_init.initialisation import constant_width as constant_width
 from finitewidth.kernels.ntk_init.limits import dispersion_limit as dispersion_limit
-from finitewidth.kernels.ntk_init.moments import log_moments as log_moments
 from finitewidth.kernels.ntk_init.phases import border as border
 from finitewidth.kernels.ntk_init.phases import chi_1 as chi_1
 from finitewidth.kernels.ntk_init.phases import fixed_variance as fixed_variance

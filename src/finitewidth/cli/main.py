@@ -13,7 +13,7 @@ from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, resu
 WITHOUT_PROJECT = ("ntk", "completion")
 SHELLS = ("bash", "zsh", "tcsh")
 # options that are paths, relative to the user's folder
-FILES = ("file", "to", "write", "csv_file", "images", "network")
+FILES = ("file", "to", "write", "images", "network")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,7 +18,6 @@ HOME = {
     "trust": "finitewidth.library.trust",
     "dispersion": f"{INIT}.estimators",
     "mean_ratio": f"{INIT}.estimators",
-    "log_moments": f"{INIT}.moments",
     "dispersion_limit": f"{INIT}.limits",
     "infinite_width": f"{INIT}.infinite_width",
     "infinite_width_of_gram": f"{INIT}.infinite_width",
