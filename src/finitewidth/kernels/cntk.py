@@ -11,7 +11,9 @@ offset, over all pairs of columns. This needs few calls and stores HW² numbers 
 instead of (HW)². Flattening needs only the offset 0.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from math import pi
 
 import numpy as np
@@ -26,6 +28,7 @@ from finitewidth.networks.architecture import KERNEL_SIZE, Architecture, layers_
 PARAMETRISATIONS = ("ntk", "standard")
 SHIFTS = KERNEL_SIZE**2
 BLOCK_BYTES = 1 << 19  # size of one tensor of a block; about ten of them share the cache
+GROUP = 16  # blocks computed by one call of the argument ``each``
 FEWEST = 8  # least number of pairs in a block; shorter innermost loops are slower
 TINY = 1e-18  # replaces a standard deviation of 0; float32 can represent its square
 
@@ -60,6 +63,7 @@ def cntk(
     sigma_b2: float = 0.0,
     parametrisation: str = "ntk",
     dtype: torch.dtype = torch.float64,
+    each: Callable[..., Iterable[Tensor]] = map,
 ) -> Tensor:
     """Compute the kernel of one output between all images of ``x`` and all images of ``other``.
 
@@ -81,6 +85,8 @@ def cntk(
         parametrisation: ``ntk``, as in Arora et al., or ``standard``.
         dtype: float64 or float32, for the recursions. The error of float32 is about 1e-6 of the
             largest entry (benchmarks/cntk.py). Sums over positions are computed in float64.
+        each: used in place of ``map`` for groups of pairs of images, so that a long computation
+            can store its results (`finitewidth.training.pieces.stored_map`).
 
     Returns:
         (N, N') in float64.
@@ -101,7 +107,7 @@ def cntk(
     law = _law(architecture, x.shape[1:], sigma_w2, sigma_b2, parametrisation)
     sides = [_Side.of(batch, law, dtype) for batch in images]
     own = [_diagonal(side, law) for side in (sides[:1] if other is None else sides)]
-    below = _pairs(*sides, law, own[0] if other is None else None)
+    below = _pairs(*sides, law, own[0] if other is None else None, each)
     return torch.from_numpy(_dense(*below, own, law))
 
 
@@ -174,7 +180,13 @@ class _Side:
         return _Side(self.images[:, rows].unsqueeze(axis + 1), deviations)
 
 
-def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) -> np.ndarray:
+def _pairs(
+    first: _Side,
+    second: _Side,
+    law: _Law,
+    diagonal: np.ndarray | None,
+    each: Callable[..., Iterable[Tensor]],
+) -> np.ndarray:
     """Compute the kernels of the convolutional part for all pairs of images.
 
     Args:
@@ -183,6 +195,7 @@ def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) 
         law: constants of the network.
         diagonal: (2, N), the result for each image with itself, if both sides are the same images.
             Only one half of the symmetric result is then computed. None otherwise.
+        each: `map`, or what replaces it.
 
     Returns:
         (2, N, N'): the covariance of the inputs of the dense part, and the tangent kernel of the
@@ -194,13 +207,25 @@ def _pairs(first: _Side, second: _Side, law: _Law, diagonal: np.ndarray | None) 
     else:
         index = torch.tril_indices(*sizes, offset=-1)
     found = torch.zeros(2, *sizes, dtype=torch.float64)
-    for i, j in zip(*(part.split(_block(first, law)) for part in index), strict=True):
-        found[:, i, j] = _readout(first.take(i), second.take(j), law)
+    size = _block(first, law)
+    groups = list(zip(*(part.split(GROUP * size) for part in index), strict=True))
+    parts = each(partial(_group, first, second, law, size), groups)
+    for (i, j), part in zip(groups, parts, strict=True):
+        found[:, i, j] = part
     kernel = found.numpy()
     if diagonal is not None:
         kernel += kernel.swapaxes(1, 2)
         np.einsum("kss->ks", kernel)[:] = diagonal
     return kernel
+
+
+def _group(
+    first: _Side, second: _Side, law: _Law, size: int, pairs: tuple[Tensor, Tensor]
+) -> Tensor:
+    """Return the result of `_readout` for pairs of images (i, j), computed ``size`` at a time."""
+    blocks = zip(*(part.split(size) for part in pairs), strict=True)
+    parts = [_readout(first.take(i), second.take(j), law) for i, j in blocks]
+    return torch.cat(parts, dim=1)
 
 
 def _diagonal(side: _Side, law: _Law) -> np.ndarray:

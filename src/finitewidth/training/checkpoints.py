@@ -1,17 +1,18 @@
-"""Checkpoints, from which an interrupted training continues."""
+"""Checkpoints, from which an interrupted training or experiment continues.
+
+Torch writes and reads the files. It is imported then only, for the sake of experiments without it.
+"""
 
 import errno
 import hashlib
 import io
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import torch
 
 from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import LOG
@@ -61,14 +62,14 @@ class Checkpoints:
     identity: str
     seconds: float = 60.0
 
-    def store(self, part: str) -> "CheckpointStore":
+    def store(self, part: str, keep_all: bool = False) -> "CheckpointStore":
         """Return the checkpoints of one part, whose name says all that tells it from the others."""
         digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
-        return CheckpointStore(Path(self.folder) / self.identity, digest)
+        return CheckpointStore(Path(self.folder) / self.identity, digest, keep_all)
 
 
 class CheckpointStore:
-    """The checkpoints of one training. The last two are kept, and each is written atomically.
+    """The checkpoints of one training. The last two are kept, or all; each is written atomically.
 
     They are stored in a folder named by the fingerprint of settings, code and data. A training with
     other settings or other code therefore uses another folder. A checkpoint copied from another
@@ -78,12 +79,13 @@ class CheckpointStore:
 
     KEPT = 2
 
-    def __init__(self, folder: str | Path, fingerprint: str):
+    def __init__(self, folder: str | Path, fingerprint: str, keep_all: bool = False):
         self.folder = Path(folder) / fingerprint
+        self.keep_all = keep_all
         self._owner = fingerprint.encode()
 
     def save(self, number: int, state: dict[str, Any]) -> None:
-        """Write ``state`` and delete all checkpoints but the last two.
+        """Write ``state`` and delete all checkpoints but the last two, unless all are kept.
 
         Another run may delete the folder when it has finished the same training. This training then
         continues without the checkpoint.
@@ -95,6 +97,8 @@ class CheckpointStore:
         Raises:
             ResultError: the file cannot be written, e.g. because the disk is full.
         """
+        import torch
+
         content = io.BytesIO()  # in memory first: torch does not report a full disk as such
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
@@ -105,7 +109,7 @@ class CheckpointStore:
             if getattr(error.__cause__, "errno", None) != errno.ENOENT:
                 raise
             LOG.warning("checkpoint not written: another run has deleted %s", self.folder)
-        for path in self._paths()[: -self.KEPT]:
+        for path in [] if self.keep_all else self._paths()[: -self.KEPT]:
             path.unlink(missing_ok=True)
 
     def latest(self) -> tuple[dict[str, Any] | None, list[str]]:
@@ -118,15 +122,31 @@ class CheckpointStore:
         Returns:
             The state, or None if there is no usable checkpoint, and one message per damaged file.
         """
-        complaints = []
-        for path in reversed(self._paths()):
+        complaints: list[str] = []
+        return next(self._sound(reversed(self._paths()), complaints), None), complaints
+
+    def every(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """Load all checkpoints that are not damaged, oldest first; messages as of `latest`."""
+        complaints: list[str] = []
+        return list(self._sound(self._paths(), complaints)), complaints
+
+    def next_number(self) -> int:
+        """Return a number larger than that of any checkpoint, damaged ones included."""
+        return max((int(path.stem) for path in self._paths()), default=0) + 1
+
+    def _sound(self, paths: Iterable[Path], complaints: list[str]) -> Iterator[dict[str, Any]]:
+        """Load what is not damaged, and add a message for each damaged file."""
+        for path in paths:
             try:
                 _verify(path, self._owner)
-                return torch.load(path, map_location="cpu", weights_only=True), complaints
+                import torch
+
+                state = torch.load(path, map_location="cpu", weights_only=True)
             except Exception as error:  # a damaged pickle can raise any exception
                 reason = str(error).splitlines()[0] if str(error) else type(error).__name__
                 complaints.append(f"checkpoint {path} is damaged and is ignored ({reason})")
-        return None, complaints
+            else:
+                yield state
 
     def keep_newest(self) -> None:
         """Delete all checkpoints but the last, after the results have been written.
@@ -144,8 +164,8 @@ class CheckpointStore:
         return self.folder / f"{number:012d}.pt"
 
     def _paths(self) -> list[Path]:
-        # names with a leading dot are temporary files of interrupted writes
-        return sorted(p for p in self.folder.glob("*.pt") if not p.name.startswith("."))
+        # other names are temporary files of interrupted writes
+        return sorted(self.folder.glob("[0-9]*.pt"))
 
 
 def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:

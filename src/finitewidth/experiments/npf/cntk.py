@@ -6,6 +6,7 @@ these images.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,17 @@ from finitewidth.experiments.npf.regimes import in_percent
 from finitewidth.kernels.cntk import cntk
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
 from finitewidth.networks.architecture import Architecture
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 CHECKED = 6  # images on which float32 is compared with float64
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Test accuracy of the kernel for several numbers of images and of all regimes for the largest.
 
     Accuracies of networks use the epoch chosen on the other half of the test images, as the ridge
@@ -34,6 +41,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             training images in addition to ``train``, which is the largest), ``ridges`` (in units of
             the kernel's mean diagonal), ``comparable`` (whether results at this size may be
             compared with the paper), ``trained`` (the train accuracy from which a run is trained).
+        checkpoints: where to store the parts of the kernel; None for none.
 
     Returns:
         ``runs``: accuracies of each network, and whether it is trained.
@@ -41,13 +49,16 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         standard error in percent. Regimes have the columns of
         `finitewidth.measures.accuracy.train_accuracies`, in percent, with the threshold
         ``trained_from``; diverged runs are not trained and are excluded from all means.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
     )
     runs = scores_by_replica(inputs["histories"]).drop(columns="stage")
     runs = with_trained(runs, settings["trained"])
-    rows = [*_kernel_rows(data, settings), *_network_rows(runs, data)]
+    rows = [*_kernel_rows(data, settings, checkpoints), *_network_rows(runs, data)]
     printed = inputs["reported_npf"]
     line = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]
     rows.append({"kind": "printed", "regime": "cntk", "accuracy": float(line["value"])})
@@ -57,24 +68,28 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {"runs": runs, "rows": table}
 
 
-def _kernel_rows(data: Dataset, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _kernel_rows(
+    data: Dataset, settings: Mapping[str, Any], checkpoints: Checkpoints | None
+) -> list[dict[str, Any]]:
     network = Architecture.from_mapping(settings["network"])
     train, test = (
         torch.from_numpy(channels_first(averaged(scaled(images), settings["pool"])))
         for images in (data.train_images, data.test_images)
     )
-    own = cntk(train, architecture=network, dtype=torch.float32).numpy()
-    across = cntk(test, train, architecture=network, dtype=torch.float32).numpy()
+    kernel = partial(cntk, architecture=network, dtype=torch.float32)
+    each = partial(stored_map, checkpoints=checkpoints)
+    own = kernel(train, each=partial(each, part="kernel of training images")).numpy()
+    across = kernel(test, train, each=partial(each, part="kernel of test images")).numpy()
     exact = cntk(train[:CHECKED], architecture=network).numpy()
     rounding = float(np.abs(own[:CHECKED, :CHECKED] / exact - 1).max())
     rows = []
     for size in (*settings["sizes"], len(train)):
         labels = data.train_labels[:size]
-        kernel, ridges = own[:size, :size], settings["ridges"]
-        ridge = max(ridges, key=lambda r: (_validation(kernel, labels, r), r))
-        predicted = _regression(kernel, across[:, :size], labels, ridge)
+        among, ridges = own[:size, :size], settings["ridges"]
+        ridge = max(ridges, key=lambda r: (_validation(among, labels, r), r))
+        predicted = _regression(among, across[:, :size], labels, ridge)
         accuracy = float((predicted == data.test_labels).mean())
-        eigenvalues = np.linalg.eigvalsh(_ridged(kernel, ridge))
+        eigenvalues = np.linalg.eigvalsh(_ridged(among, ridge))
         rows.append(
             {"kind": "kernel", "regime": "cntk", "train": size, "test": len(test),
              "accuracy": 100 * accuracy, "standard_error": 100 * _binomial(accuracy, len(test)),

@@ -1,0 +1,193 @@
+"""`stored_map`: results of pieces of work are stored, and a restarted job computes the others."""
+
+import itertools
+import logging
+
+import numpy as np
+import pytest
+import torch
+
+from finitewidth.kernels import cntk as kernels
+from finitewidth.networks.architecture import Architecture
+from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
+from finitewidth.training.pieces import plain, stored_map
+
+PIECES = list("abcdefg")
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+class Work:
+    """A function of a piece, the pieces it was called with, and the number of calls it survives."""
+
+    def __init__(self, survives=10**9):
+        self.called, self.survives = [], survives
+
+    def __call__(self, piece):
+        if len(self.called) == self.survives:
+            raise KilledError
+        self.called.append(piece)
+        numbers = {"row": [{"at": np.float64(ord(piece) / 3), "n": np.int64(3), "none": None}]}
+        return {**numbers, "pair": (piece, True), "tensor": torch.tensor([0.1, float("nan")])}
+
+
+def stored(folder, work, seconds=-1.0, pieces=PIECES, identity="0a", part="letters"):
+    return list(stored_map(work, pieces, Checkpoints(folder, identity, seconds), part))
+
+
+def same(found, wanted):
+    assert repr(found) == repr(wanted)
+
+
+WANTED = list(stored_map(Work(), PIECES))
+
+
+def test_without_checkpoints_it_is_map():
+    assert [each["pair"] for each in WANTED] == [(piece, True) for piece in PIECES]
+    assert WANTED[0]["row"] == [{"at": 97 / 3, "n": 3, "none": None}]
+    assert {type(value) for value in WANTED[0]["row"][0].values()} == {float, int, type(None)}
+    assert list(stored_map(str, [])) == []
+
+
+@pytest.mark.parametrize("killed", range(len(PIECES) + 1))
+def test_a_restart_computes_only_what_is_missing(tmp_path, caplog, killed):
+    if killed < len(PIECES):
+        with pytest.raises(KilledError):
+            stored(tmp_path, Work(survives=killed))
+    else:
+        stored(tmp_path, Work())
+    work = Work()
+    with caplog.at_level(logging.INFO, "finitewidth"):
+        same(stored(tmp_path, work), WANTED)
+    assert work.called == PIECES[killed:]
+    assert (f"letters: continuing after {killed} of 7 pieces" in caplog.text) == (killed > 0)
+
+
+def test_killed_in_saving_again_and_again(tmp_path, monkeypatch):
+    """Before a file is written and after it."""
+    save, kills = CheckpointStore.save, itertools.count()
+
+    def failing(self, number, state):
+        kill = next(kills)
+        if kill % 3:
+            save(self, number, state)
+        if kill % 3 < 2:
+            raise KilledError
+
+    monkeypatch.setattr(CheckpointStore, "save", failing)
+    called = []
+    for _ in range(50):
+        work = Work()
+        try:
+            found = stored(tmp_path, work)
+            break
+        except KilledError:
+            called += work.called
+    same(found, WANTED)
+    assert len(called) > len(PIECES) / 2
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A function of a piece that takes four seconds of a clock which is not the computer's."""
+    clock, work = [0.0], Work()
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+
+    def function(piece):
+        clock[0] += 4.0
+        return work(piece)
+
+    return function
+
+
+def test_checkpoints_are_written_at_their_time_and_each_result_once(tmp_path, slow, monkeypatch):
+    written = []
+    monkeypatch.setattr(CheckpointStore, "save",
+                        lambda self, number, state: written.append((number, state)))  # fmt: skip
+    same(stored(tmp_path, slow, seconds=10.0), WANTED)
+    assert [(number, list(state["results"])) for number, state in written] == [
+        (1, [0, 1, 2]),
+        (2, [3, 4, 5]),
+    ]
+    same(stored(tmp_path, slow, seconds=1e6), WANTED)
+    assert len(written) == 2
+
+
+@pytest.mark.parametrize("damaged", [0, 3, 6])
+def test_a_damaged_checkpoint_costs_only_its_own_pieces(tmp_path, caplog, damaged):
+    stored(tmp_path, Work())
+    files = sorted(tmp_path.rglob("*.pt"))
+    content = files[damaged].read_bytes()
+    files[damaged].write_bytes(content[:200] + bytes([content[200] ^ 1]) + content[201:])
+    for survives in (1, 0):
+        work = Work(survives)
+        same(stored(tmp_path, work), WANTED)
+        assert work.called == [PIECES[damaged]] * survives
+    assert caplog.text.count(f"{files[damaged]} is damaged and is ignored") == 2
+    assert len(list(tmp_path.rglob("*.pt"))) == len(PIECES) + 1
+
+
+@pytest.mark.parametrize("other", [{"identity": "0b"}, {"part": "others"}])
+def test_other_identities_and_parts_have_results_of_their_own(tmp_path, other):
+    stored(tmp_path, Work())
+    work = Work()
+    same(stored(tmp_path, work, **other), WANTED)
+    assert work.called == PIECES
+
+
+def test_who_gets_a_result_may_change_it_before_it_is_stored(tmp_path, slow):
+    for each in stored_map(slow, PIECES, Checkpoints(tmp_path, "0a", 10.0), "letters"):
+        each["row"].clear()
+        each["tensor"].zero_()
+    work = Work()
+    same(stored(tmp_path, work), WANTED)
+    assert work.called == PIECES[-1:]
+
+
+def test_what_cannot_be_stored_is_refused_at_once():
+    with pytest.raises(TypeError, match="contains ndarray"):
+        list(stored_map(lambda _: {"a": [np.zeros(2)]}, PIECES))
+    assert plain((np.float32(0.5), [np.bool_(True)])) == (0.5, [True])
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("average", [True, False])
+def test_the_cntk_in_pieces(tmp_path, monkeypatch, average):
+    """Few pairs in a group: the kernel has the same bytes, uninterrupted, killed and resumed."""
+    monkeypatch.setattr(kernels, "BLOCK_BYTES", 1)
+    network = Architecture(channels=(2, 2), dense=(3,), global_average_pooling=average)
+    x, other = torch.rand(13, 2, 4, 5), torch.rand(9, 2, 4, 5)
+
+    def computed(each=map):
+        alone = kernels.cntk(x, architecture=network, each=each)
+        return alone, kernels.cntk(x, other, architecture=network, dtype=torch.float32, each=each)
+
+    wanted = [kernel.numpy().tobytes() for kernel in computed()]
+    monkeypatch.setattr(kernels, "GROUP", 3)
+    numbers = itertools.count()
+
+    def storing(function, groups):
+        part = f"kernel {next(numbers) % 2}"
+        return stored_map(function, groups, Checkpoints(tmp_path, "0a", -1.0), part)
+
+    save, kills = CheckpointStore.save, 0
+    for allowed in itertools.cycle((1, 2)):
+        left = itertools.count(allowed, -1)
+
+        def counted(self, number, state, left=left):
+            save(self, number, state)
+            if next(left) == 0:
+                raise KilledError
+
+        numbers = itertools.count()
+        with monkeypatch.context() as patch:
+            patch.setattr(CheckpointStore, "save", counted)
+            try:
+                found = computed(storing)
+                break
+            except KilledError:
+                kills += 1
+    assert kills > 1
+    assert [kernel.numpy().tobytes() for kernel in found] == wanted
