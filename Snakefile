@@ -36,7 +36,8 @@ include: "workflow/rules/captions.smk"
 include: "workflow/rules/datapackages.smk"
 include: "workflow/rules/plan.smk"
 include: "workflow/rules/report.smk"
-include: "workflow/rules/cluster.smk"  # the last: it sees all rules before it
+include: "workflow/rules/cluster.smk"  # sees all rules before it
+include: "workflow/rules/chain.smk"  # and so does this
 
 
 rule all:

@@ -214,7 +214,7 @@ def test_a_changed_digit_is_refused_and_written_anew_it_reads(tmp_path, read, wr
     make()
     assert len(read(path)) == 1
     path.write_bytes(path.read_bytes().replace(b"1.25", b"1.26"))
-    with pytest.raises(ResultError, match=r"checksum is wrong.*delete it and run again"):
+    with pytest.raises(ResultError, match=r"differs from what its job wrote.*delete it and run again"):
         read(path)
     path.unlink()
     make()

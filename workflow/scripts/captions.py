@@ -1,7 +1,7 @@
 """Rule -> captions: write the captions of a paper with the numbers and verdicts of this run."""
 
 from finitewidth.captions.job import write_captions
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 
-with logged_to(snakemake.log[0]):
+with recorded(snakemake):
     write_captions(snakemake.params.captions, list(snakemake.input.get("verdicts", [])))

@@ -1,9 +1,9 @@
 """Rule -> verdicts: judge a paper's claims and compare its numbers."""
 
 from finitewidth.claims.job import run_claims
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 
-with logged_to(snakemake.log[0]):
+with recorded(snakemake):
     run_claims(
         paper=snakemake.wildcards.paper,
         tables=list(snakemake.input.get("tables", [])),

@@ -1,10 +1,10 @@
 """Rule -> dataset: make, read or fetch a source and write it as one verified file."""
 
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 from finitewidth.data.build import build_dataset
 from finitewidth.data.store import write_dataset
 
-with logged_to(snakemake.log[0]):
+with recorded(snakemake):
     write_dataset(
         snakemake.output.data, build_dataset(snakemake.wildcards.source, snakemake.config["data"])
     )

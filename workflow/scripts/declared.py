@@ -1,8 +1,8 @@
 """Rule -> a declared job: run an experiment, or draw or typeset an artifact."""
 
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 
-with logged_to(snakemake.log[0]):
+with recorded(snakemake):
     params = snakemake.params
     call = {
         "module": params.module,

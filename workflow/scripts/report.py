@@ -2,13 +2,13 @@
 
 import logging
 
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 from finitewidth.common.settings import overrides
 from finitewidth.report.job import build_report
 
 # a library that the report uses sends what is logged to the terminal, too
 logging.getLogger("finitewidth").propagate = False
-with logged_to(snakemake.log[0]):
+with recorded(snakemake, check=False):
     build_report(
         folder=snakemake.output[0] if snakemake.output else snakemake.params.folder,
         settings={

@@ -1,9 +1,9 @@
 """Rule -> verdicts under one base seed: judge the claims that rest on cheap experiments."""
 
 from finitewidth.claims.robustness import run_again
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 
-with logged_to(snakemake.log[0]):
+with recorded(snakemake):
     run_again(
         paper=snakemake.wildcards.paper,
         claims=snakemake.params.claims,

@@ -1,9 +1,9 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
-from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import recorded
 from finitewidth.training.job import run_training
 
-with logged_to(snakemake.log[0]):
+with recorded(snakemake):
     run_training(
         inputs=dict(snakemake.input.items()),
         outputs=dict(snakemake.output.items()),

@@ -5,7 +5,6 @@ All other modules use these functions. Files are written atomically.
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from finitewidth.common.errors import ResultError
+from finitewidth.common.seals import digest_of, seal_of, sealed_digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,35 +106,26 @@ def _explain(error: OSError, path: Path) -> str:
 
 @contextlib.contextmanager
 def _sealed(path: str | Path) -> Iterator[Path]:
-    """Write a file as `atomic` does, and its checksum in the folder ``.sums``.
+    """Write a file as `atomic` does, and its digest beside it (`finitewidth.common.seals`).
 
-    A CSV file cannot contain a checksum, and without one a changed digit would not be noticed.
+    A job seals all its files when it ends. Tables are sealed at once, because figures and tables
+    are made from the data file that their own job has just written.
     """
-    seal = _seal_of(path)
+    seal = seal_of(path)
     with atomic(path) as temporary:
         yield temporary
-        digest = file_digest(temporary)
-        # so that a killed process leaves a table without a checksum and not with a wrong one
+        digest = digest_of(temporary)
+        # so that a killed process leaves a table without a digest and not with a wrong one
         seal.unlink(missing_ok=True)
     write_text(seal, digest)
 
 
-def _seal_of(path: str | Path) -> Path:
-    return Path(path).parent / ".sums" / f"{Path(path).name}.sha256"
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 digest of a file, in hex."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _refuse_altered(path: str | Path) -> None:
-    """Compare a table with its checksum; tables written by hand have none and are accepted."""
-    with contextlib.suppress(FileNotFoundError):
-        if _seal_of(path).read_text(encoding="utf-8") != file_digest(Path(path)):
-            raise ResultError(f"{path} is damaged (its checksum is wrong); "
-                              "delete it and run again")  # fmt: skip
+    """Compare a table with its digest; tables written by hand have none and are accepted."""
+    sealed = sealed_digest(path)
+    if sealed is not None and sealed != digest_of(path):
+        raise ResultError(f"{path} is damaged (it differs from what its job wrote); "
+                          "delete it and run again")  # fmt: skip
 
 
 def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:

@@ -4,12 +4,12 @@ import sys
 import time
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from finitewidth.common import result_files
 from finitewidth.common.provenance import base_seed, environment, fingerprint
 from finitewidth.common.references import WEIGHTS
+from finitewidth.common.seals import digest_of
 
 
 def run_experiment(
@@ -86,7 +86,7 @@ def run_experiment(
 def _identity(stamp: Mapping[str, Any]) -> str:
     """Return a digest of all that the results depend on, by which checkpoints are found."""
     files = [file for files in stamp["inputs"].values() for file in files]
-    return fingerprint({**stamp, "inputs": [result_files.file_digest(Path(f)) for f in files]})
+    return fingerprint({**stamp, "inputs": [digest_of(f) for f in files]})
 
 
 def _checkpoints(folder: str, identity: str, seconds: float) -> Any:

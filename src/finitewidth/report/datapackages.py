@@ -12,6 +12,7 @@ from typing import Any
 
 from finitewidth.common import result_files
 from finitewidth.common.fields import MISSING, Field
+from finitewidth.common.seals import digest_of
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
@@ -69,7 +70,7 @@ def _resource(
         "mediatype": "text/csv",
         "encoding": "utf-8",
         "bytes": path.stat().st_size,
-        "hash": f"sha256:{result_files.file_digest(path)}",
+        "hash": f"sha256:{digest_of(path)}",
         "sources": [{"title": reference} for reference in inputs],
         # our own: with what the file is drawn again, see `finitewidth redraw`
         "drawn": {**drawn, "footer": footer},

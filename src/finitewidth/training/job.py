@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import torch
 from finitewidth.common import result_files
 from finitewidth.common.progress import LOG
 from finitewidth.common.provenance import base_seed, environment, fingerprint
+from finitewidth.common.seals import digest_of
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.select import (
     altered,
@@ -79,7 +79,7 @@ def _identity(settings: Mapping[str, Any], seed: int, code: str, inputs: Mapping
 
     A training with another base seed thus never continues from these checkpoints.
     """
-    digests = [result_files.file_digest(Path(path)) for path in inputs.values()]
+    digests = [digest_of(path) for path in inputs.values()]
     return fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
 
 

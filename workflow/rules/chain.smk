@@ -1,0 +1,25 @@
+# Results that Snakemake has no record of, such as copies from another clone, are accepted if the chain
+# of their digests holds for today's settings and code. Included after all rules, which it reads.
+from finitewidth.pipeline.chain import links_of, settle, verify, wildcards_of
+
+
+def all_links():
+    """All jobs of this configuration."""
+    return links_of(workflow.rules, wildcards_of(plan))
+
+
+if workflow.is_main_process:
+    settle(all_links(), ".snakemake/metadata")
+
+
+# Is everything what its job wrote, from today's settings and code?  `finitewidth verify`
+rule verify:
+    log:
+        f"{results}/logs/verify.log",
+    localrule: True
+    conda:
+        "../envs/finitewidth.yaml"
+    params:
+        breaks=lambda wildcards: verify(all_links()),
+    script:
+        "../scripts/verify.py"
