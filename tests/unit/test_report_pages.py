@@ -149,7 +149,7 @@ def test_the_search_reads_claims_and_errata_each_with_its_address(partial):
 
 
 def test_nothing_is_left_beside_the_report(partial):
-    assert not list(partial.parent.glob(".report-*"))
+    assert not list(partial.parent.glob(".finitewidth-*"))
     assert not list(partial.rglob("*.map"))
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError, DataError
+from finitewidth.common.temporary import remove_left, temporary_folder
 from finitewidth.data.catalogue import SOURCES, unknown
 from finitewidth.data.places import VARIABLE
 from finitewidth.data.store import Dataset
-from finitewidth.data.temporary import remove_left, temporary_folder
 from finitewidth.data.torchvision_import import import_torchvision
 
 CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
@@ -93,8 +93,8 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        remove_left(root)
-        with temporary_folder(root) as folder, _time_limit():
+        remove_left(root, "fetch")
+        with temporary_folder(root, "fetch") as folder, _time_limit():
             kind(str(folder), train=True, download=True)
             _verify(name, kind, folder)
             for file in missing:

@@ -1,14 +1,15 @@
 """The job of the report: read results, copy the files that the pages show, write the pages."""
 
+import contextlib
+import errno
 import logging
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from finitewidth.common.result_files import remove_left_folders
+from finitewidth.common.errors import ResultError
+from finitewidth.common.temporary import remove_left, temporary_folder
 from finitewidth.report.build import build_pages
 from finitewidth.report.downloads import Downloads
 from finitewidth.report.findings import read_findings
@@ -32,15 +33,31 @@ def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
     started = time.monotonic()
     folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    remove_left_folders(folder.parent, ".report-")
+    remove_left(folder.parent, "report")
     findings = read_findings(settings)
-    with tempfile.TemporaryDirectory(prefix=".report-", dir=folder.parent) as temporary:
-        new, sources = Path(temporary, "new"), Path(temporary, "sources")
+    with temporary_folder(folder.parent, "report") as temporary:
+        new, sources = temporary / "new", temporary / "sources"
         new.mkdir()
         sources.mkdir()
         pages = all_pages(findings, Downloads(findings.results, new))
         build_pages(pages, findings.preset, sources, new)
-        if folder.exists():
-            shutil.rmtree(folder)
-        new.replace(folder)
+        _exchange(new, folder, temporary)
     LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
+
+
+def _exchange(new: Path, folder: Path, aside: Path) -> None:
+    """Move ``new`` to ``folder``, and what is there into ``aside``, where a link is not followed.
+
+    Another run may put its report there between the two moves.
+    """
+    for number in range(100):
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(aside / f"old-{number}")
+        try:
+            new.rename(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+        else:
+            return
+    raise ResultError(f"cannot write {folder}: other runs write it, too; wait for them")

@@ -1,4 +1,4 @@
-"""In the data folder of a user only folders with our own mark are deleted."""
+"""Of temporary folders, only those with our own mark are deleted, and links are not followed."""
 
 import os
 import shutil
@@ -6,15 +6,16 @@ import time
 
 import pytest
 
-from finitewidth.data import original, temporary
-from finitewidth.data.temporary import MARK, PREFIX, remove_left, temporary_folder
+from finitewidth.common.temporary import MARK, remove_left, temporary_folder
+from finitewidth.data import original
 
+PREFIX = ".finitewidth-fetch-"
 OLD = time.time() - 25 * 3600
 
 
 def left(place, age=OLD):
     """A marked folder that a killed job left, with a file in it."""
-    with temporary_folder(place) as folder:
+    with temporary_folder(place, "fetch") as folder:
         (folder / "half").write_text("fetched")
         copy = place / "copy"
         shutil.copytree(folder, copy)
@@ -24,7 +25,7 @@ def left(place, age=OLD):
 
 
 def interrupted(place):
-    with temporary_folder(place) as folder:
+    with temporary_folder(place, "fetch") as folder:
         assert (folder / MARK).is_file()
         assert folder.parent == place
         raise KeyboardInterrupt
@@ -37,13 +38,13 @@ def test_a_temporary_folder_ends_with_its_block(tmp_path):
 
 
 def test_two_names_differ(tmp_path):
-    with temporary_folder(tmp_path) as one, temporary_folder(tmp_path) as other:
+    with temporary_folder(tmp_path, "fetch") as one, temporary_folder(tmp_path, "fetch") as other:
         assert one != other
 
 
 def test_marked_folders_go_after_a_day(tmp_path):
     old, new = left(tmp_path), left(tmp_path, time.time() - 23 * 3600)
-    remove_left(tmp_path)
+    remove_left(tmp_path, "fetch")
     assert not old.exists()
     assert (new / "half").is_file()
 
@@ -54,7 +55,7 @@ def test_folders_of_the_user_stay(tmp_path, mine):
     folder.mkdir()
     (folder / "a.txt").write_text("mine")
     os.utime(folder, (OLD, OLD))
-    remove_left(tmp_path)
+    remove_left(tmp_path, "fetch")
     assert (folder / "a.txt").read_text() == "mine"
 
 
@@ -76,7 +77,7 @@ def test_a_mark_belongs_to_one_folder(tmp_path, change):
     for path in (folder, folder / MARK):
         if path.exists():
             os.utime(path, (OLD, OLD))
-    remove_left(tmp_path)
+    remove_left(tmp_path, "fetch")
     assert (folder / "half").is_file()
 
 
@@ -87,9 +88,9 @@ def test_a_link_to_a_marked_folder_is_not_followed(tmp_path):
     target = left(elsewhere)
     (data / target.name).symlink_to(target)
     (target / "out").symlink_to(tmp_path)
-    remove_left(data)
+    remove_left(data, "fetch")
     assert (target / "half").is_file()
-    remove_left(elsewhere)  # removes the link in the folder, not what it leads to
+    remove_left(elsewhere, "fetch")  # removes the link in the folder, not what it leads to
     assert not target.exists()
     assert data.is_dir()
 
@@ -105,10 +106,10 @@ def test_a_fetch_replaces_no_file_of_the_user(tmp_path):
     assert (root / "raw" / "a.gz").read_text() == "mine"
 
 
-def test_only_this_module_deletes_in_the_data_folder():
-    folder = temporary.__file__.rsplit("/", 1)[0]
-    for name in os.listdir(folder):
-        if name.endswith(".py") and name != "temporary.py":
-            with open(f"{folder}/{name}", encoding="utf-8") as stream:
-                text = stream.read()
-            assert not any(word in text for word in ("rmtree", "unlink", "rmdir", "os.remove"))
+def test_folders_of_another_purpose_stay(tmp_path):
+    folder = left(tmp_path)
+    remove_left(tmp_path, "report")
+    assert (folder / "half").is_file()
+    name = folder.name.replace("fetch", "report")
+    remove_left(folder.rename(tmp_path / name).parent, "report")
+    assert not (tmp_path / name).exists()
