@@ -13,7 +13,7 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 PRESET ?= quick
 SEEDS ?= 1 2 3
 BIN := .venv/bin
-SNAKEMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
+SNAKEMAKE := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
 .PHONY: all setup test test-full robustness docs lint clean
 
@@ -37,7 +37,7 @@ setup: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-PYTEST := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+PYTEST := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test: setup
 	$(PYTEST) -m "not slurm"
@@ -59,7 +59,7 @@ docs: setup
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check .
+	PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakefmt --check .
 
 clean:
 	rm -rf results/smoke results/quick results/laptop results/paper results/*-seed[0-9]*

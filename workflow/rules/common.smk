@@ -5,6 +5,11 @@ from functools import partial
 from finitewidth.common.announced import Run, announce, job_name
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
+from finitewidth.pipeline.job_commands import (
+    refuse_active_words,
+    relative_interpreter,
+    send_in_a_file,
+)
 from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.startup_checks import (
     is_dry_run,
@@ -16,6 +21,8 @@ from finitewidth.pipeline.startup_checks import (
 config.update(typed(config))
 plan = Plan(config, workflow.basedir)
 results = plan.results
+# Snakemake starts scripts and jobs with it, and does not quote it
+sys.executable = relative_interpreter(sys.executable, os.getcwd())
 
 # the jobs of a run, on a cluster or not, leave this to the run itself
 if workflow.is_main_process:
@@ -24,6 +31,7 @@ if workflow.is_main_process:
         refuse_unwritable(".snakemake", "results", results)
         # held until this process ends
         share = release_stale_locks(".snakemake", "results")
+        send_in_a_file(workflow, ".snakemake")  # the settings, to jobs on a cluster
     keep_records_with_results(".snakemake", "results", make=wet)
 
 
@@ -38,6 +46,10 @@ announce(
         ],
     )
 )
+
+
+onstart:
+    refuse_active_words(workflow)
 
 
 onsuccess:
