@@ -198,21 +198,15 @@ def batches(runs: int, elements: int) -> Iterator[range]:
         yield range(start, min(start + size, runs))
 
 
-def follow_runs(
-    draw: Callable[[range], Networks], protocol: Protocol, runs: int, descents: int, elements: int
-) -> Iterator[tuple[int, Dynamics]]:
-    """Compute the dynamics of many runs, one batch after the other.
+def follow_batch(
+    draw: Callable[[range], Networks], protocol: Protocol, batch: range, descents: int
+) -> Dynamics:
+    """Compute the dynamics of one of the `batches` of runs.
 
     Args:
         draw: returns the networks of a range of runs.
         protocol: settings of both dynamics.
-        runs: number of runs.
-        descents: how many runs, counted from the first, are trained by gradient descent.
-        elements: activations per run, see `batches`.
-
-    Yields:
-        The number of the first run of a batch, and the `Dynamics` of the batch.
+        batch: numbers of the runs.
+        descents: how many of all runs, counted from run 0, are trained by gradient descent.
     """
-    for batch in batches(runs, elements):
-        descending = min(max(descents - batch.start, 0), len(batch))
-        yield batch.start, follow(draw(batch), protocol, descending)
+    return follow(draw(batch), protocol, min(max(descents - batch.start, 0), len(batch)))

@@ -1,7 +1,7 @@
 """GaLU and ReLU networks fit random points of the plane, job `dgn_planar` (dgn Figure 4)."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,17 +9,23 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.measures.dynamics import Networks, Protocol, follow_runs
+from finitewidth.measures.dynamics import Networks, Protocol, batches, follow_batch
 from finitewidth.measures.dynamics_tables import Rows, mean_curves, rows_of, tables_of
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.networks.weights import generator
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 NAME = "dgn/planar"
 NETWORKS = ("galu", "relu")
 PLACE = ["network", "depth"]
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
     Args:
@@ -27,6 +33,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``gaussian``),
             ``gain`` (sigma^2 = gain/width); ``runs``; ``rate``, ``rho``, ``loss_half``, ``steps``,
             ``linear_steps``, ``precision`` (see `finitewidth.measures.dynamics.Protocol`).
+        checkpoints: where to store the rows of each batch of runs; None for none.
 
     Returns:
         ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
@@ -35,13 +42,21 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``errors``: network, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
         ``error_curves``: network, depth, dynamics, time, ratio, ratio_spread, runs, diverged. Runs
         whose values are not finite are counted in ``diverged`` and excluded from everything else.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
     """
-    cells = [
-        ({"network": name, "depth": depth}, _cell(name, depth, settings))
+    pieces = [
+        ({"network": name, "depth": depth}, batch)
         for name in NETWORKS
         for depth in settings["depths"]
+        for batch in batches(settings["runs"], settings["samples"] * settings["width"] * depth)
     ]
-    tables = tables_of(cells)
+    found = stored_map(
+        lambda piece: _rows(**piece[0], batch=piece[1], settings=settings),
+        pieces, checkpoints, "batches of runs",
+    )  # fmt: skip
+    tables = tables_of((place, [rows]) for (place, _), rows in zip(pieces, found, strict=True))
     return {
         "kernels": tables["kernels"],
         "errors": tables["errors"],
@@ -82,11 +97,10 @@ def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
     return 2 * torch.stack(draws).double() - 1
 
 
-def _cell(name: str, depth: int, settings: Mapping[str, Any]) -> Iterator[Rows]:
-    """Rows of all runs of one kind of network and one depth, batch by batch."""
-    runs, activations = settings["runs"], settings["samples"] * settings["width"] * depth
-    for first_run, found in follow_runs(
-        lambda batch: networks(name, depth, batch, settings), Protocol.of(settings), runs, runs,
-        activations,
-    ):  # fmt: skip
-        yield rows_of(found, first_run, depth)
+def _rows(network: str, depth: int, batch: range, settings: Mapping[str, Any]) -> Rows:
+    """Rows of a batch of runs of one kind of network and one depth."""
+    found = follow_batch(
+        lambda runs: networks(network, depth, runs, settings),
+        Protocol.of(settings), batch, settings["runs"],
+    )  # fmt: skip
+    return rows_of(found, batch.start, depth)

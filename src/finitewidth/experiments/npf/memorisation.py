@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
-from finitewidth.measures.dynamics import Dynamics, Networks, Protocol, follow_runs
+from finitewidth.measures.dynamics import Dynamics, Networks, Protocol, batches, follow_batch
 from finitewidth.measures.dynamics_tables import (
     Rows,
     mean_curves,
@@ -23,12 +23,18 @@ from finitewidth.measures.dynamics_tables import (
 )
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.networks.weights import generator
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
     Args:
@@ -37,6 +43,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             -> number of runs; ``descent``: ``rate``, ``rho``, ``loss_half``, ``linear_steps``,
             ``precision`` (see `finitewidth.measures.dynamics.Protocol`), and for each name of
             ``widths`` ``runs`` (number of runs with gradient descent) and ``steps``.
+        checkpoints: where to store the rows of each batch of runs; None for none.
 
     Returns:
         ``kernels``: network, width, depth, run, rho_max, rho_min, trace_over_rho_max, growth,
@@ -50,13 +57,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         everything else.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
     """
-    places = [
-        {"network": name, "width": width, "depth": depth}
+    pieces = [
+        ({"network": name, "width": width, "depth": depth}, batch)
         for name, width in settings["widths"].items()
         for depth in settings["depths"]
+        for batch in batches(settings["runs"], settings["samples"] * width * depth)
     ]
-    tables = tables_of((place, _cell(place, settings)) for place in places)
+    found = stored_map(
+        lambda piece: _rows(*piece, settings), pieces, checkpoints, "batches of runs"
+    )
+    tables = tables_of((place, [rows]) for (place, _), rows in zip(pieces, found, strict=True))
     return {
         "kernels": tables["kernels"],
         "errors": tables["errors"],
@@ -83,19 +97,18 @@ def networks(width: int, depth: int, runs: Sequence[int], settings: Mapping[str,
     return Networks(torch.ones(samples, 1).double(), y, weights, gates)
 
 
-def _cell(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[Rows]:
-    """Rows of all runs of one width and one depth, batch by batch."""
+def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -> Rows:
+    """Rows of a batch of runs of one width and one depth."""
     width, depth, descent = place["width"], place["depth"], settings["descent"]
     own = descent[place["network"]]
-    protocol = Protocol.of(descent, steps=own["steps"])
-    for first_run, found in follow_runs(
-        lambda runs: networks(width, depth, runs, settings), protocol, settings["runs"],
-        own["runs"], settings["samples"] * width * depth,
-    ):  # fmt: skip
-        rows = rows_of(found, first_run, depth)
-        added = _kernel_entries(found, depth, settings["mu"])
-        kernels = [row | more for row, more in zip(rows["kernels"], added, strict=True)]
-        yield rows | {"kernels": kernels}
+    found = follow_batch(
+        lambda runs: networks(width, depth, runs, settings),
+        Protocol.of(descent, steps=own["steps"]), batch, own["runs"],
+    )  # fmt: skip
+    rows = rows_of(found, batch.start, depth)
+    added = _kernel_entries(found, depth, settings["mu"])
+    kernels = [row | more for row, more in zip(rows["kernels"], added, strict=True)]
+    return rows | {"kernels": kernels}
 
 
 def _kernel_entries(found: Dynamics, depth: int, mu: float) -> Iterator[dict[str, Any]]:
