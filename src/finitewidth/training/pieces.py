@@ -23,12 +23,13 @@ def stored_map(
     items: Iterable[Any],
     checkpoints: Checkpoints | None = None,
     part: str = "pieces",
+    progress: bool = True,
 ) -> Iterator[Any]:
     """Do what ``map(function, items)`` does, and store the results in checkpoints.
 
     A checkpoint holds the results since the one before and is written at most every
     ``checkpoints.seconds``. All are kept until the run of the pipeline has ended. Results from
-    damaged checkpoints are computed again, with a message in the log. The progress is logged.
+    damaged checkpoints are computed again, with a message in the log.
 
     Args:
         function: computes one piece. It must not depend on other pieces. Its result consists of
@@ -37,6 +38,7 @@ def stored_map(
         checkpoints: of the experiment; None for none.
         part: what the pieces are, such as ``batches of runs``. It tells them from other pieces of
             the same experiment.
+        progress: whether to show how many pieces are done; False if each shows its own progress.
 
     Yields:
         The results in the order of ``items``.
@@ -50,13 +52,15 @@ def stored_map(
     found = _earlier(store, part, len(items)) if store else {}
     number = store.next_number() if store else 0
     times = SavingTimes(checkpoints.seconds if checkpoints else float("inf"))
-    progress, fresh = Progress(len(items), part, done=len(found)), {}
+    shown = Progress(len(items), part, done=len(found)) if progress else None
+    fresh: dict[int, Any] = {}
     for place, item in enumerate(items):
         if place in found:
             yield found.pop(place)
             continue
         result = plain(function(item))
-        progress.advance()
+        if shown:
+            shown.advance()
         if store:
             fresh[place] = plain(result)  # a copy: who gets the result may change it
             if times.due():
@@ -64,7 +68,8 @@ def stored_map(
                     store.save(number, {RESULTS: fresh})
                 number, fresh = number + 1, {}
         yield result
-    progress.close()
+    if shown:
+        shown.close()
 
 
 def _earlier(store: CheckpointStore, part: str, count: int) -> dict[int, Any]:

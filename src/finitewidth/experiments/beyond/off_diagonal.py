@@ -17,6 +17,8 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
 )
 from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")
 POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards
@@ -33,7 +35,11 @@ class _Cell(NamedTuple):
     depth: int
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Estimates of E[Theta(x,x~)] / E[Theta(x,x)] and E[Theta(x,x~)^2] / E[Theta(x,x~)]^2.
 
     Args:
@@ -42,6 +48,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             ``paper``), ``resamples``, ``max_lambda``, ``points``, and the groups ``ratio``,
             ``phases`` and ``near``, each with ``widths``, ``alpha_0``, ``sigma_w2`` and
             ``cosines``; ``ratio`` also with ``banded``.
+        checkpoints: where to store the estimates of each width; None for none.
 
     Returns:
         ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
@@ -51,10 +58,15 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
         and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
         Theta(x, x).
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
     """
-    rows = []
-    for width in sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]}):
-        rows += _estimates(width, settings)
+    widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
+    found = stored_map(
+        lambda width: _estimates(width, settings), widths, checkpoints, "widths", progress=False
+    )
+    rows = [row for estimates in found for row in estimates]
     theory = [
         {"group": group, "cosine": np.nan, **row}
         for group in DISPERSIONS

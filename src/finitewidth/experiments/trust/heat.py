@@ -15,17 +15,24 @@ from finitewidth.experiments.trust.estimates import Row, collected, estimated, e
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 ACTIVATIONS = ("tanh", "relu")
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
 
     Args:
         inputs: none.
         settings: ``draws``, ``paper_draws``, ``estimator``, ``widths``, ``sigma_b2``, ``depths``,
             and ``sigma_w2`` by activation (first, last, points).
+        checkpoints: where to store the cells of each map; None for none.
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
@@ -33,19 +40,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
         there is a closed form.
         ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
     """
-    rows, borders = [], []
-    for activation, bias in product(ACTIVATIONS, settings["sigma_b2"]):
-        borders.append(
-            {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
-        )
-        for width in settings["widths"]:
-            tag = {"activation": activation, "width": width, "sigma_b2": bias}
-            rows += [tag | row for row in _map(activation, width, bias, settings)]
+    phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
+    borders = [
+        {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
+        for activation, bias in phases
+    ]
+    maps = [(*phase, width) for phase in phases for width in settings["widths"]]
+    found = stored_map(lambda each: list(_map(*each, settings)), maps, checkpoints, "maps")
+    rows = [row for cells in found for row in cells]
     return {"cells": pd.DataFrame(rows), "borders": pd.DataFrame(borders)}
 
 
-def _map(activation: str, width: int, bias: float, settings: Mapping[str, Any]) -> Iterator[Row]:
+def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
     grid, depths = settings["sigma_w2"][activation], settings["depths"]
     variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
     deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
@@ -53,7 +63,8 @@ def _map(activation: str, width: int, bias: float, settings: Mapping[str, Any]) 
     count = few if closed else settings["draws"]
     found = collected(_sweep(activation, deepest, depths, variances, count))
     for (depth, variance), draws in found.items():
-        tag = {"sigma_w2": variance, "depth": depth}
+        tag = {"activation": activation, "width": width, "sigma_b2": bias,
+               "sigma_w2": variance, "depth": depth}  # fmt: skip
         known = None
         if closed:
             init = constant_width(depth, width, sigma_w2=variance)
