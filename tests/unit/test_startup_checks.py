@@ -9,8 +9,14 @@ import time
 
 import pytest
 
-from finitewidth.common.errors import ResultError
-from finitewidth.pipeline.startup_checks import is_dry_run, refuse_unwritable, release_stale_locks
+from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.pipeline.startup_checks import (
+    is_dry_run,
+    refuse_braces,
+    refuse_files_of_others,
+    refuse_unwritable,
+    release_stale_locks,
+)
 
 HOLD = """
 import sys, time
@@ -132,3 +138,70 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_remedy(tmp_path, monk
     refuse_unwritable(tmp_path / "absent")
     with pytest.raises(ResultError, match=rf"the folder {results}; make it writable .*copy"):
         refuse_unwritable(tmp_path, results / "smoke")
+
+
+@pytest.mark.parametrize("name", ["a{b}", "a{", "}a"])
+def test_braces_in_the_path_of_the_project_are_refused(tmp_path, name):
+    refuse_braces(tmp_path / "it's ünïcode\n")
+    with pytest.raises(ConfigError, match=r"lies in .*: rename the folder, or clone"):
+        refuse_braces(tmp_path / name / "project")
+
+
+def test_a_link_that_leads_nowhere_is_named_with_the_remedy(tmp_path):
+    results = tmp_path / "results"
+    for target in ("absent", "results"):
+        results.symlink_to(target)
+        with pytest.raises(ResultError, match=rf"results is a link to {target}, .* remove the"):
+            refuse_unwritable(results / "smoke")
+        results.unlink()
+    (tmp_path / "disk").mkdir()
+    results.symlink_to("disk")
+    refuse_unwritable(results / "smoke")
+
+
+def test_a_file_in_place_of_a_folder_is_named_with_the_remedy(tmp_path):
+    (tmp_path / "results").touch()
+    with pytest.raises(ResultError, match=r"results is no folder, .* move it elsewhere"):
+        refuse_unwritable(tmp_path / "results" / "smoke")
+
+
+def test_files_that_are_written_in_place_must_be_writable(tmp_path, monkeypatch):
+    files = ["logs/npf/a.log", "npf/figures/a.csv", "report/logs/a.html", ".records/abc"]
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "logs/gone").symlink_to("nowhere")
+    for name, refused in zip(files, (True, False, False, True), strict=True):
+        theirs = str(tmp_path / name)
+        monkeypatch.setattr(os, "access", lambda path, _, theirs=theirs: str(path) != theirs)
+        if refused:
+            with pytest.raises(ResultError, match=rf"cannot write {theirs}, which belongs to \w+"):
+                refuse_files_of_others(tmp_path)
+        else:
+            refuse_files_of_others(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["npf/figures", "report"])
+def test_folders_in_which_files_are_made_must_be_writable(tmp_path, monkeypatch, name):
+    (tmp_path / name / "deep").mkdir(parents=True)
+    theirs = str(tmp_path / name)
+    monkeypatch.setattr(os, "access", lambda path, _: str(path) != theirs)
+    if name == "report":
+        refuse_files_of_others(tmp_path)
+    else:
+        with pytest.raises(ResultError, match=rf"cannot write {theirs}, "):
+            refuse_files_of_others(tmp_path)
+
+
+def test_locks_are_removed_by_name_and_not_where_a_link_leads(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "0.output.lock").touch()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/locks").symlink_to(outside)
+    release_stale_locks(tmp_path / "run", tmp_path / "results").close()
+    assert (outside / "0.output.lock").exists()
+    leave_lock(tmp_path)
+    (tmp_path / "locks/notes.txt").touch()
+    release_stale_locks(tmp_path, tmp_path / "results").close()
+    assert [file.name for file in (tmp_path / "locks").iterdir()] == ["notes.txt"]

@@ -2,6 +2,8 @@
 import sys
 from functools import partial
 
+from snakemake.persistence.file import FilePersistence
+
 from finitewidth.common.announced import Run, announce, job_name
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
@@ -11,9 +13,12 @@ from finitewidth.pipeline.job_commands import (
     send_in_a_file,
 )
 from finitewidth.pipeline.plan import Plan
+from finitewidth.pipeline.shared_folder import alone, keep_locks_of_others
 from finitewidth.pipeline.startup_checks import (
     is_dry_run,
     keep_records_with_results,
+    refuse_braces,
+    refuse_files_of_others,
     refuse_unwritable,
     release_stale_locks,
 )
@@ -26,9 +31,14 @@ sys.executable = relative_interpreter(sys.executable, os.getcwd())
 
 # the jobs of a run, on a cluster or not, leave this to the run itself
 if workflow.is_main_process:
+    refuse_braces(workflow.basedir)
+    keep_locks_of_others(FilePersistence)
     wet = not is_dry_run(sys.argv)
     if wet:
         refuse_unwritable(".snakemake", "results", results)
+        refuse_files_of_others(
+            ".snakemake", "results/.records", "results/data", results
+        )
         # held until this process ends
         share = release_stale_locks(".snakemake", "results")
         send_in_a_file(workflow, ".snakemake")  # the settings, to jobs on a cluster
@@ -53,11 +63,13 @@ onstart:
 
 
 onsuccess:
-    clear_finished(results)
+    if alone(share):  # the jobs of another run may be about to end
+        clear_finished(results)
 
 
 onerror:
-    clear_finished(results)
+    if alone(share):  # the jobs of another run may be about to end
+        clear_finished(results)
 
 
 report: "../report/workflow.rst"

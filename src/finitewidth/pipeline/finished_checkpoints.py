@@ -20,6 +20,9 @@ def clear_finished(results: str | Path) -> None:
             it holds the fingerprint that names the folder of its checkpoints.
     """
     folder = Path(results)
+    checkpoints = folder / ".checkpoints"
+    if checkpoints.is_symlink():  # nothing is deleted where a link leads
+        return
     stamps = (*folder.glob("*/training/*/provenance.json"),
               *folder.glob("*/experiments/*_provenance.json"))  # fmt: skip
     for stamp in stamps:
@@ -27,4 +30,4 @@ def clear_finished(results: str | Path) -> None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             fingerprint = json.loads(stamp.read_text(encoding="utf-8"))["fingerprint"]
             if FINGERPRINT.fullmatch(fingerprint):  # and never a path to somewhere else
-                shutil.rmtree(Path(results) / ".checkpoints" / fingerprint)
+                shutil.rmtree(checkpoints / fingerprint)

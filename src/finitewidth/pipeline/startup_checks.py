@@ -13,8 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from finitewidth.common.errors import ResultError
+from finitewidth.common.errors import ConfigError, ResultError
 
+REMEDY = (
+    "make it writable (remount it, or change owner or mode), or run in a copy of the project "
+    "elsewhere"
+)
+WRITTEN_IN_PLACE = {"logs", "benchmarks", ".records", ".snakemake"}
 # --dry-run, -n, and -n among other flags that take no value
 DRY = re.compile(r"--dry-?run|-[npqFk]*n[npqFk]*")
 
@@ -24,18 +29,73 @@ def is_dry_run(words: Sequence[str]) -> bool:
     return any(DRY.fullmatch(word) for word in words)
 
 
+def refuse_braces(folder: str | Path) -> None:
+    """Refuse a project folder with braces in its path, in which Snakemake looks for wildcards.
+
+    Raises:
+        ConfigError: the path contains a brace.
+    """
+    if "{" in str(folder) or "}" in str(folder):
+        raise ConfigError(f"the project lies in {folder}; Snakemake takes braces in this path "
+                          "for placeholders: rename the folder, or clone elsewhere")  # fmt: skip
+
+
 def refuse_unwritable(*folders: str | Path) -> None:
     """Refuse a run whose folders cannot be written, before any job starts.
 
     Raises:
-        ResultError: a folder, or the folder that it would be created in, cannot be written.
+        ResultError: a folder, or the folder that it would be created in, cannot be written; or
+            there is something else in its place.
     """
     for folder in map(Path, folders):
-        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        above = (folder, *folder.absolute().parents)
+        there = next(each for each in above if os.path.lexists(each))
+        _refuse_other_than_folder(there)
         if not os.access(there, os.W_OK | os.X_OK):
-            raise ResultError(f"cannot write in the folder {there}; make it writable (remount it, "
-                              "or change owner or mode), or run in a copy of the project "
-                              "elsewhere")  # fmt: skip
+            raise ResultError(f"cannot write in the folder {there}; {REMEDY}")
+
+
+def refuse_files_of_others(*folders: str | Path) -> None:
+    """Refuse a run among files that it cannot write, such as those of another user.
+
+    Jobs make new files in place of old ones, for which the folder must be writable. Logs,
+    benchmarks and Snakemake's records are written in place, so these files must be writable, too.
+
+    Raises:
+        ResultError: a folder, a log, a benchmark or a record cannot be written.
+    """
+    for place, folders_in, files in (step for top in folders for step in os.walk(top)):
+        _refuse(place, os.W_OK | os.X_OK)
+        if "report" in folders_in:
+            folders_in.remove("report")  # replaced as a whole
+        if WRITTEN_IN_PLACE & set(Path(place).parts):
+            for file in files:
+                _refuse(os.path.join(place, file), os.W_OK)
+
+
+def _refuse(place: str, access: int) -> None:
+    if os.path.exists(place) and not os.access(place, access):
+        raise ResultError(f"cannot write {place}, which belongs to {_owner(place)}; {REMEDY}")
+
+
+def _owner(place: str) -> str:
+    import pwd
+
+    number = os.stat(place).st_uid
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
+
+def _refuse_other_than_folder(place: Path) -> None:
+    """Refuse a link that leads nowhere, and anything else that is no folder."""
+    if place.is_symlink() and not os.path.exists(place):
+        raise ResultError(f"{place} is a link to {os.readlink(place)}, which is not there; make "
+                          "that folder (or mount its disk), or remove the link")  # fmt: skip
+    if not os.path.isdir(place):
+        raise ResultError(f"{place} is no folder, but the run needs a folder there; move it "
+                          "elsewhere")  # fmt: skip
 
 
 def keep_records_with_results(folder: str | Path, results: str | Path, make: bool = True) -> None:
@@ -96,8 +156,9 @@ def release_stale_locks(folder: str | Path, results: str | Path) -> IO[str]:
     except OSError:
         return share  # no locks on this file system
     else:
-        for lock in (folder / "locks").glob("*"):
-            lock.unlink(missing_ok=True)
+        if not (folder / "locks").is_symlink():
+            for lock in (folder / "locks").glob("*.lock"):
+                lock.unlink(missing_ok=True)
         _leave_the_future(Path(results))
     fcntl.flock(share, fcntl.LOCK_SH)
     return share
