@@ -74,6 +74,11 @@ def _add_results(commands: argparse._SubParsersAction) -> None:
     listing.add_argument("--planned", action="store_true", help="list planned artifacts as well")
     listing.add_argument("--paper", help="only the artifacts of one paper")
     report = commands.add_parser("report", help="build the report from the results there are")
+    verify = commands.add_parser(
+        "verify", help="is every result what its job wrote, from today's settings and code?"
+    )
+    verify.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE",
+                        help="the settings that the run overrode")  # fmt: skip
     errata = commands.add_parser("errata", help="compute the errata of the papers, as Markdown")
     errata.add_argument("--write", type=Path, metavar="FILE", help="write to a file, not to stdout")
     compare = commands.add_parser("compare", help="which verdicts and numbers of two runs differ")
@@ -85,7 +90,7 @@ def _add_results(commands: argparse._SubParsersAction) -> None:
     redraw = commands.add_parser("redraw", help="draw a figure from its CSV file alone")
     redraw.add_argument("file", type=Path, metavar="CSV")
     redraw.add_argument("--to", type=Path, required=True, metavar="FILE", help="PDF, SVG or PNG")
-    for command in (listing, report):
+    for command in (listing, report, verify):
         _add_preset(command)
         _add_images(command)
 
@@ -175,6 +180,14 @@ def _status(options: argparse.Namespace) -> int:
     return code
 
 
+def _verify(options: argparse.Namespace) -> int:
+    own = images.names(options.images)
+    return running.verify(
+        options.preset, options.seed, results_folder(options.preset, options.seed, own),
+        *images.setting(options.images), *options.config,
+    )  # fmt: skip
+
+
 def _errata(options: argparse.Namespace) -> None:
     from finitewidth.common.declarations import read_papers
     from finitewidth.errata import document, table
@@ -226,6 +239,7 @@ COMMANDS = {
     "status": _status,
     "plan": lambda options: running.run_rule("plan", options.preset),
     "report": lambda options: images.report(options.images, options.preset, options.seed),
+    "verify": _verify,
     "errata": _errata,
     "costs": _costs,
     "robustness": _robustness,

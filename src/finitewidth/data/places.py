@@ -7,10 +7,9 @@ one of them. `registered` adds such folders to the setting ``data.imagefolder``.
 This module imports only the standard library, because the workflow imports it at every start.
 """
 
-import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,9 +136,9 @@ def counts_of(folder: Path) -> Counts:
 
 
 def _counts(folder: Path) -> tuple[int, ...]:
-    classes = [entry for entry in _entries(folder) if not entry.name.startswith(".")]
+    classes = [entry for entry in entries(folder) if not entry.name.startswith(".")]
     return tuple(
-        sum(_is_picture(file.name) for file in _entries(Path(label.path)))
+        sum(_is_picture(file.name) for file in entries(Path(label.path)))
         for label in classes
         if label.is_dir()
     ) or (0,)
@@ -149,26 +148,8 @@ def _is_picture(name: str) -> bool:
     return not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
 
 
-def state_of(folder: Path) -> str:
-    """Return a digest of names, sizes and times of all files of an image folder; "" without any.
-
-    A run compares it with that of the last run, so that other pictures in the same place are read.
-    """
-    digest = hashlib.sha256()
-    for line in _lines(folder):
-        digest.update(os.fsencode(line) + b"\0")
-    return digest.hexdigest()[:16] if any(folder.glob("*")) else ""
-
-
-def _lines(folder: Path) -> Iterator[str]:
-    for split in SPLITS:
-        for label in _entries(folder / split):
-            for file in _entries(Path(label.path)):
-                found = file.stat(follow_symlinks=False)
-                yield f"{split}/{label.name}/{file.name} {found.st_size} {found.st_mtime_ns}"
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return what a folder contains, by name; nothing if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)

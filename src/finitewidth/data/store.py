@@ -76,9 +76,9 @@ def read_dataset(path: str | Path) -> Dataset:
     """Read and verify a file that ``write_dataset`` wrote.
 
     Raises:
-        DataError: the file is missing, unreadable, truncated, altered or malformed. The message
-            names the file, the remedy and, for an altered file, the expected and the found
-            checksum.
+        DataError: the file is missing, unreadable, truncated, altered or malformed, or it holds
+            another dataset than its name says. The message names the file, the remedy and, for an
+            altered file, the expected and the found checksum.
     """
     path = Path(path)
     try:
@@ -169,6 +169,8 @@ def _parse(path: Path, stream: BinaryIO) -> Dataset:
         raise DataError(_message(path, f"is malformed ({error!r})")) from error
     if problem:
         raise DataError(_message(path, f"is malformed: {problem}"))
+    if dataset.name != path.stem:
+        raise DataError(_message(path, f"holds the dataset {dataset.name!r}"))
     return dataset
 
 

@@ -27,7 +27,8 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
 from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, source_for
-from finitewidth.data.places import folder_of, registered, state_of
+from finitewidth.data.content import content_of
+from finitewidth.data.places import folder_of, registered
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline import own, tree_sizes
 from finitewidth.pipeline.costs.forecast import forecast
@@ -241,11 +242,11 @@ class Plan:
     # --- data and trainings ---------------------------------------------------------------------
 
     def tree(self, wildcards: Any) -> str | None:
-        """The folder of images that a source is read from, with a digest of its state, or None."""
+        """The folder of images that a source is read from, and a digest of its content, or None."""
         tree = self.config["data"]["imagefolder"].get(wildcards.source)
         if tree is None:
             return None
-        return f"{tree} {state_of(folder_of(tree, self.config['data']))}".strip()
+        return f"{tree} {content_of(folder_of(tree, self.config['data']))}".strip()
 
     def trainings(self) -> dict[str, PlannedTraining]:
         """All trainings, by ``paper/name``."""

@@ -5,6 +5,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from finitewidth.common.seals import problem_of, sealed_digest
+
 THUMBNAIL = 360  # pixels; shown at half of it, so it is sharp on fine screens
 LARGE = 100_000  # bytes; text above it is compressed
 
@@ -35,7 +37,9 @@ class Downloads:
         self._copies: dict[Path, Download | None] = {}
 
     def put(self, file: str | Path, compress: bool = True) -> Download | None:
-        """Copy a file; None if it does not exist.
+        """Copy a file; None if it does not exist, or if it is not what its job wrote.
+
+        A file without a digest, such as a log, is copied as it is.
 
         Text files above `LARGE` are compressed, SVG files to ``.svgz``, which drawing programs can
         open; with ``compress=False`` none is. A log is renamed to ``.log.txt``, which browsers
@@ -43,7 +47,8 @@ class Downloads:
         """
         file = Path(file)
         if file not in self._copies:
-            self._copies[file] = self._copied(file, compress) if file.is_file() else None
+            whole = file.is_file() and (sealed_digest(file) is None or problem_of(file) is None)
+            self._copies[file] = self._copied(file, compress) if whole else None
         return self._copies[file]
 
     def thumbnail(self, file: str | Path) -> Thumbnail:

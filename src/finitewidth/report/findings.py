@@ -1,5 +1,6 @@
 """Read all results that the report shows; missing results are marked as not made yet."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,12 +10,14 @@ from typing import Any
 from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
+from finitewidth.common.seals import problem_of
 from finitewidth.report import captions, sources
 from finitewidth.report.citations import Citation, read_citations
 from finitewidth.report.costs import Cost, read_cost, read_costs
 from finitewidth.report.robustness import Robustness, read_robustness
 
 MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
+ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 CONFIRMED = "misprint confirmed"
 YOURS = "own"  # in the place of a paper: a network of the user
 EARLIER = "npf0"  # an earlier version of npf, with the same title
@@ -28,8 +31,9 @@ class ArtifactFindings:
         artifact, paper, kind, title: as in the declaration of the artifact.
         label: such as ``Figure 3``.
         extra: whether it is an addition to the paper's own tables and figures.
-        state: ``made``, ``not made yet`` or ``planned``.
-        files: format -> path of the files that exist.
+        state: ``made``, ``not made yet``, ``altered`` or ``planned``.
+        files: format -> path of the files that exist; none if the artifact is altered.
+        problems: file -> what is wrong with it, if the artifact is altered.
         caption: reStructuredText; empty if the artifact is planned.
         footer: the line below it.
         scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``; empty if it
@@ -48,6 +52,7 @@ class ArtifactFindings:
     extra: bool
     state: str
     files: Mapping[str, str]
+    problems: Mapping[str, str] = field(default_factory=dict)
     caption: str = ""
     footer: str = ""
     scale: str = ""
@@ -95,7 +100,11 @@ class Paper:
     def states(self) -> dict[str, int]:
         """State of its own tables and figures -> count, without states that do not occur."""
         states = [artifact.state for artifact in self.own]
-        return {word: states.count(word) for word in (MADE, NOT_MADE, PLANNED) if word in states}
+        return {
+            word: states.count(word)
+            for word in (MADE, NOT_MADE, ALTERED, PLANNED)
+            if word in states
+        }
 
     @property
     def title(self) -> str:
@@ -266,11 +275,15 @@ def _artifact(
         state = PLANNED if entry["status"] == PLANNED else NOT_MADE
         return ArtifactFindings(**common, state=state, files={})
     files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
+    state = MADE if len(files) == len(entry["files"]) else NOT_MADE
+    shown = [*files.values(), *filter(os.path.isfile, [entry["caption"]])]
+    problems = {file: problem for file in shown if (problem := problem_of(file))}
     return ArtifactFindings(
         **common,
-        state=MADE if len(files) == len(entry["files"]) else NOT_MADE,
-        files=files,
-        caption=captions.read_caption(entry["caption"], job.footer),
+        state=ALTERED if problems else state,
+        files={} if problems else files,
+        problems=problems,
+        caption="" if problems else captions.read_caption(entry["caption"], job.footer),
         footer=job.footer,
         scale=entry["scale"],
         grade=entry["grade"],

@@ -9,7 +9,7 @@ from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
 from finitewidth.claims.reported import OFF, OUTCOMES
 from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import IN_PART
-from finitewidth.report.findings import MADE, NOT_MADE, PLANNED, Findings
+from finitewidth.report.findings import ALTERED, MADE, NOT_MADE, PLANNED, Findings
 
 SCALE_WORDS = {
     grades.AT_SIZES: "at the paper's sizes",
@@ -42,13 +42,19 @@ def overview(findings: Findings) -> dict[str, Any]:
     return {
         "findings": findings,
         "own": own,
-        "states": counted(states, (*SCALE_WORDS, NOT_MADE, PLANNED)),
+        "states": counted(states, (*SCALE_WORDS, NOT_MADE, ALTERED, PLANNED)),
         "scales": counted([a.scale for a in made], SCALE_WORDS),
         "scale_words": SCALE_WORDS,
         "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
         "numbers": numbers_by_kind(findings.numbers),
         "facts": findings.facts,
         "unfinished": states.count(NOT_MADE),
+        "altered": [
+            artifact
+            for paper in findings.papers
+            for artifact in paper.artifacts
+            if artifact.problems
+        ],
         "planned": states.count(PLANNED),
         "unrun": sum(claim["verdict"] == verdicts.NOT_RUN for claim in findings.claims),
         "alarms": sum(alarms),

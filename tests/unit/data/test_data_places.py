@@ -1,13 +1,12 @@
 """A folder of images is named once: by ``data.images``, or by the dataset whose part it plays."""
 
-import os
 import shutil
 
 import pytest
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data import places
-from finitewidth.data.places import folder_of, name_of, own_images, registered, state_of
+from finitewidth.data.places import folder_of, name_of, own_images, registered
 
 PRESET = {
     "root": None, "download": False, "images": None, "mnist": "digits",
@@ -92,19 +91,3 @@ def test_other_names_are_left_to_the_catalogue(root):
 )  # fmt: skip
 def test_names_of_sources(tmp_path, folder, name):
     assert name_of(tmp_path / folder) == name
-
-
-def test_the_state_tells_other_pictures_in_the_same_place(root, tmp_path_factory):
-    folder = root / "insects"
-    before = state_of(folder)
-    assert before == state_of(folder)
-    picture = folder / "train" / "ant" / "0.png"
-    os.utime(picture, (1, 1))
-    touched = state_of(folder)
-    picture.write_bytes(b"00")
-    os.utime(picture, (1, 1))
-    longer = state_of(folder)
-    picture.rename(picture.with_name("1.png"))
-    renamed = state_of(folder)
-    assert len({before, touched, longer, renamed}) == 4
-    assert state_of(folder / "nowhere") == ""
