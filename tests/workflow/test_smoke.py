@@ -36,7 +36,14 @@ def test_no_file_in_results_that_no_rule_makes(smoke):
     answer = smoke.run("--list-untracked")
     orphans = re.findall(r"results/\S+", answer.stdout)
     # the report's folder is one output: Snakemake empties it before it is made
-    known = ("/logs/", "/benchmarks/", "/.sums/", "results/smoke/report/", "results/.records/")
+    known = (
+        "/logs/",
+        "/benchmarks/",
+        "/.sums/",
+        "/provenance/",
+        "results/smoke/report/",
+        "results/.records/",
+    )
     assert not [o for o in orphans if not any(k in o for k in known)], answer.stdout
 
 
