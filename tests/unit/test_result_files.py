@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import fcntl
 import io
 import math
 import os
@@ -9,6 +10,7 @@ import pickle
 import stat
 import time
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -81,6 +83,36 @@ def test_a_live_writer_s_temporary_stays_and_a_killed_one_s_goes(tmp_path):
         assert not old.exists()
     assert path.read_text() == "first"
     assert names(tmp_path) == ["a.csv"]
+
+
+def test_what_a_killed_process_left_on_this_machine_goes_at_once(tmp_path):
+    path, here = tmp_path / "a.csv", result_files._machine()
+    abandoned, held, elsewhere, fresh = (
+        tmp_path / f".a-{machine}-1234567{number}.csv"
+        for number, machine in enumerate((here, here, "abcdef", here))
+    )
+    for file in (abandoned, held, elsewhere, fresh):
+        file.write_text("part")
+        if file != fresh:  # which may not be locked yet
+            os.utime(file, (time.time() - 5,) * 2)
+    with held.open() as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        result_files.write_text(path, "whole")
+    assert names(tmp_path) == sorted([held.name, elsewhere.name, fresh.name, "a.csv"])
+
+
+def test_a_disk_without_free_inodes_is_told_from_a_full_one(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(result_files.tempfile, "mkstemp", refused)
+    full = SimpleNamespace(f_files=1000, f_favail=0)
+    monkeypatch.setattr(result_files.os, "statvfs", lambda _: full)
+    with pytest.raises(ResultError, match=r"a\.csv: .*no free inodes\); delete some files"):
+        result_files.write_text(tmp_path / "a.csv", "x")
+    full.f_files = 0  # a file system without a fixed number
+    with pytest.raises(ResultError, match="the disk is full; free some space"):
+        result_files.write_text(tmp_path / "a.csv", "x")
 
 
 def test_folders_that_killed_jobs_left_go_after_a_day(tmp_path):
@@ -214,7 +246,9 @@ def test_a_changed_digit_is_refused_and_written_anew_it_reads(tmp_path, read, wr
     make()
     assert len(read(path)) == 1
     path.write_bytes(path.read_bytes().replace(b"1.25", b"1.26"))
-    with pytest.raises(ResultError, match=r"differs from what its job wrote.*delete it and run again"):
+    with pytest.raises(
+        ResultError, match=r"differs from what its job wrote.*delete it and run again"
+    ):
         read(path)
     path.unlink()
     make()

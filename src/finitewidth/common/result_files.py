@@ -5,8 +5,11 @@ All other modules use these functions. Files are written atomically.
 
 import contextlib
 import errno
+import fcntl
+import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import tempfile
@@ -33,7 +36,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
     The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
     the temporary file replaces ``path``, so a reader sees either the old file or the complete new
     one. If the block fails, the temporary file is deleted. A temporary file of a killed process is
-    deleted when the same file is written more than an hour later.
+    deleted when the same file is written again: on the same machine at once, as nobody holds the
+    lock on it, and elsewhere more than an hour later.
 
     Args:
         path: the file to write. Its folder is created.
@@ -43,15 +47,16 @@ def atomic(path: str | Path) -> Iterator[Path]:
             disk is full. The message names the file and what to do.
     """
     path = Path(path)
-    temporary = None
+    temporary = handle = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path)
         # the suffix is kept, because numpy and matplotlib choose the format by it
         handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+            prefix=f".{path.stem}-{_machine()}-", suffix=path.suffix, dir=path.parent
         )
-        os.close(handle)
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         temporary = Path(name)
         yield temporary
         with temporary.open("rb") as stream:
@@ -64,18 +69,43 @@ def atomic(path: str | Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+        if handle is not None:
+            os.close(handle)
+
+
+def _machine() -> str:
+    """A word for this machine, in the names of temporary files."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:6]
 
 
 def _remove_leftovers(path: Path) -> None:
     """Delete temporary files that killed processes left when they wrote ``path``.
 
-    Newer files are not deleted, because another process may be writing them.
+    Files that another process may be writing are not deleted: those that are locked, those that
+    were written within the last second and may not be locked yet, and those of other machines,
+    whose locks may not be seen here, for an hour.
     """
-    temporary = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
+    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
+    temporary = re.compile(rf"\.{stem}-(?:([0-9a-f]{{6}})-)?[a-z0-9_]{{8}}{suffix}")
     for file in path.parent.glob(".*"):
+        if (found := temporary.fullmatch(file.name)) is None:
+            continue
         with contextlib.suppress(FileNotFoundError):
-            if temporary.fullmatch(file.name) and file.stat().st_mtime < time.time() - LEFT:
+            age = time.time() - file.stat().st_mtime
+            if age > LEFT or (age > 1 and found[1] == _machine() and not _locked(file)):
                 file.unlink()
+
+
+def _locked(file: Path) -> bool:
+    """Whether a process holds the lock on a file; true where locks do not work."""
+    try:
+        with file.open("r+b") as stream:  # NFS grants this lock on writable files only
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return True
+    return False
 
 
 def remove_left_folders(place: Path, prefix: str) -> None:
@@ -101,7 +131,19 @@ def _explain(error: OSError, path: Path) -> str:
         errno.EACCES: "no permission to write there; change the folder's owner or mode",
         errno.ENOENT: "another run wrote here at the same time; start again",
     }
-    return f"cannot write {path}: {remedies.get(error.errno, error.strerror or str(error))}"
+    remedy = remedies.get(error.errno, error.strerror or str(error))
+    if error.errno == errno.ENOSPC and _no_inodes(path):
+        remedy = ("the disk can take no more files (it has no free inodes); delete some files and "
+                  "start again, finished work is kept")  # fmt: skip
+    return f"cannot write {path}: {remedy}"
+
+
+def _no_inodes(path: Path) -> bool:
+    """Whether the file system of a path has a number of files, and it is reached."""
+    with contextlib.suppress(OSError):
+        there = os.statvfs(next(each for each in path.absolute().parents if each.exists()))
+        return there.f_files > 0 and there.f_favail == 0
+    return False
 
 
 @contextlib.contextmanager
