@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.faults.reliability import write_table
+from tests.faults.reliability import Run, write_table
 
 
 def pytest_addoption(parser):
@@ -62,4 +62,9 @@ def pytest_terminal_summary(terminalreporter, config):
     file = config.getoption("reliability")
     if file is not None:
         outcomes = ("passed", "failed", "error")
-        write_table(file, [each for word in outcomes for each in terminalreporter.getreports(word)])
+        reports = [each for word in outcomes for each in terminalreporter.getreports(word)]
+        faults = Path(__file__).parent / "faults"
+        asked = [Path(each.partition("::")[0]).resolve() for each in config.args]
+        whole = any(place in (faults, *faults.parents) for place in asked)
+        full = config.getoption("full") and whole and not config.option.keyword
+        write_table(file, reports, Run.now(full=bool(full)))

@@ -1,6 +1,8 @@
 """A checkout with one finished training, and the results of an undisturbed run."""
 
+import os
 import re
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ import psutil
 import pytest
 from tests.workflow.conftest import Checkout
 
+from .matrix import STAGES, Chain, Held, Small, Stage, jobs_of
 from .reliability import said
 
 SETTINGS = ("npf={kvf: {epochs: 150, every: 50}}", "checkpoint_seconds=0.02")
@@ -96,6 +99,8 @@ def pytest_itemcollected(item):
     """Add the case to the reports, also for tests that fail before they publish anything."""
     if marker := item.get_closest_marker("case"):
         item.user_properties.append(("case", marker.args[0]))
+    if marker := item.get_closest_marker("cell"):
+        item.user_properties.append(("cell", list(marker.args)))
 
 
 @dataclass
@@ -131,3 +136,101 @@ def case(base, undisturbed, tmp_path, request) -> Case:
         request.node.user_properties.append(("reliability", [message, lost]))
 
     return Case(checkout, undisturbed, checkout.finished(), publish)
+
+
+@pytest.fixture(scope="session")
+def chain(tmp_path_factory) -> Chain:
+    """The states of an undisturbed run, shared by all processes of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    return Chain((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "chain")
+
+
+@dataclass
+class Cell:
+    """One fault at one stage."""
+
+    chain: Chain
+    stage: Stage
+    checkout: Small
+    aside: Path
+    publish: Callable[[str, str], None]
+    held: list[Held]
+
+    def __post_init__(self) -> None:
+        self.before = self.checkout.times()
+
+    def expect_again(self, *jobs: str) -> None:
+        """Let the files of these jobs be made again."""
+        again = self.checkout.made_by(*jobs)
+        self.before = {name: time for name, time in self.before.items() if name not in again}
+
+    def hold(self, event: str, **environment: str) -> Held:
+        """Start the stage and wait for its job to come to its point; see `Small.hold`."""
+        self.held.append(self.checkout.hold(self.stage, event, self.aside, **environment))
+        return self.held[-1]
+
+    def told(self, output: str) -> None:
+        """Check that a run told what happened, and nothing raw."""
+        assert "Traceback" not in output, output
+        assert "Logging error" not in output, output
+
+    def survives(self, message: str, lost: str, again: tuple[str, ...] | None = None) -> None:
+        """Check what a second start makes of the fault, and publish the outcome.
+
+        It must run these jobs and no others, leave all files of other jobs alone, and end with the
+        files of an undisturbed run.
+
+        Args:
+            message: that the user saw.
+            lost: what is made again.
+            again: all jobs of the second start; that of the stage if None.
+        """
+        self._repeated(self.stage.targets, (self.stage.job,) if again is None else again)
+        found, expected = self.checkout.files(), self.chain.finished(self.stage)
+        assert sorted(found) == sorted(expected)
+        self._finish(found, expected, message, lost)
+
+    def survives_reading(self, target: str, message: str, again: tuple[str, ...]) -> None:
+        """As `survives`, of an output that was removed, and a target that reads it."""
+        self._repeated((target,), again)
+        found, expected = self.checkout.files(), self.chain.finished(STAGES[-1])
+        assert set(found) <= set(expected)
+        self._finish(found, expected, message, "the file")
+
+    def _repeated(self, targets: tuple[str, ...], again: tuple[str, ...]) -> None:
+        done = self.checkout.make(*targets)
+        assert done.returncode == 0, done.stdout
+        self.told(done.stdout)
+        assert jobs_of(done.stdout) == list(again)
+
+    def _finish(self, found: dict, expected: dict, message: str, lost: str) -> None:
+        assert [name for name in found if found[name] != expected[name]] == []
+        after = self.checkout.times()
+        assert [name for name, time in self.before.items() if after[name] != time] == []
+        self.publish(message, lost)
+
+
+@pytest.fixture
+def cell_at(chain, stage, tmp_path, request):
+    """A function that copies the project before a stage, or in another state, to a place."""
+    cells = []
+
+    def publish(message: str, lost: str) -> None:
+        request.node.user_properties.append(("reliability", [message, lost]))
+
+    def cell_at(place: Path, of: Stage = stage, state: str = "before") -> Cell:
+        checkout = chain.copy(of, state, place)
+        cells.append(Cell(chain, stage, checkout, tmp_path / "aside", publish, []))
+        return cells[-1]
+
+    yield cell_at
+    for cell in cells:
+        for held in cell.held:
+            held.kill()
+        shutil.rmtree(cell.checkout.path, ignore_errors=True)
+
+
+@pytest.fixture
+def cell(cell_at, tmp_path) -> Cell:
+    """A new copy of the project before a stage."""
+    return cell_at(tmp_path / "project")
