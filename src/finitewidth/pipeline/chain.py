@@ -28,7 +28,6 @@ from finitewidth.common.seals import digest_of
 
 UNKNOWN = "the chain of digests does not hold"  # the parameters in a record of ours
 RECORD_FORMAT = 6  # of Snakemake's records; their parameters are compared from this version on
-DATA = "results/data"
 WILDCARD = re.compile(r"\{(\w+)[^{}]*\}")  # {paper} or {paper,[a-z]+}
 
 
@@ -124,7 +123,10 @@ def wildcards_of(plan: Any) -> dict[str, list[dict[str, str]]]:
     papers = [{"paper": paper.name} for paper in plan.papers]
     trainings = [dict(zip(("paper", "training"), name.split("/"), strict=True))
                  for name in plan.trainings()]  # fmt: skip
-    datasets = [{"source": file.stem} for file in sorted(Path(DATA).glob("*.npz"))]
+    jobs = [*plan.declared(), *(plan.jobs[name] for name in plan.trainings())]
+    reads = (read for job in jobs for read in job.reads if read.reference.startswith("data/"))
+    files = dict.fromkeys(file for read in reads for file in read.files)
+    datasets = [{"source": Path(file).stem} for file in files]
     return {"dataset": datasets, "train": trainings, "claims": papers, "robustness_claims": papers}
 
 
