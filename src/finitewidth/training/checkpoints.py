@@ -65,7 +65,7 @@ class Checkpoints:
     def store(self, part: str, keep_all: bool = False) -> "CheckpointStore":
         """Return the checkpoints of one part, whose name says all that tells it from the others."""
         digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
-        return CheckpointStore(Path(self.folder) / self.identity, digest, keep_all)
+        return CheckpointStore(Path(self.folder) / self.identity, digest, part, keep_all)
 
 
 class CheckpointStore:
@@ -79,9 +79,11 @@ class CheckpointStore:
 
     KEPT = 2
 
-    def __init__(self, folder: str | Path, fingerprint: str, keep_all: bool = False):
+    def __init__(
+        self, folder: str | Path, fingerprint: str, part: str = "", keep_all: bool = False
+    ):
         self.folder = Path(folder) / fingerprint
-        self.keep_all = keep_all
+        self.part, self.keep_all = part, keep_all
         self._owner = fingerprint.encode()
 
     def save(self, number: int, state: dict[str, Any]) -> None:

@@ -13,7 +13,9 @@ RESULT = "result"  # the only entry of the last checkpoint of a training that ha
 
 
 def newest(checkpoints: CheckpointStore | None) -> dict[str, Any] | None:
-    """Return the newest state that is not damaged, and log what is damaged; None if there is none.
+    """Return the newest state that is not damaged; None if there is none.
+
+    What is damaged is logged, and of several trainings the one whose state is found.
 
     Args:
         checkpoints: of the training; None for none.
@@ -21,6 +23,8 @@ def newest(checkpoints: CheckpointStore | None) -> dict[str, Any] | None:
     state, complaints = checkpoints.latest() if checkpoints else (None, [])
     for complaint in complaints:
         LOG.warning("%s", complaint)
+    if state is not None and checkpoints.part:
+        LOG.info("checkpoint of %s found", checkpoints.part)
     return state
 
 

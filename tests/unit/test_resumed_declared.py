@@ -1,0 +1,149 @@
+"""What takes more than ten minutes at some preset continues after an interruption.
+
+Every experiment that says so is killed at preset smoke and started again.
+"""
+
+import logging
+import re
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from finitewidth.common.declarations import read_papers
+from finitewidth.common.settings import PRESETS, preset_only
+from finitewidth.data import bundled
+from finitewidth.data.store import write_dataset
+from finitewidth.experiments.job import run_experiment
+from finitewidth.pipeline.costs.table import TABLE, UNKNOWN, read_costs
+from finitewidth.pipeline.plan import Plan
+from finitewidth.training.checkpoints import CheckpointStore
+
+ROOT = Path(__file__).parents[2]
+LONG = 600  # seconds
+EXPERIMENTS = {e.name: e for p in read_papers(ROOT / "workflow/papers") for e in p.experiments}
+RESUMING = [name for name, declared in EXPERIMENTS.items() if declared.resumes]
+ALIKE = "trust_descent_scaled_", "collapse_training_"  # of these, one each, or all with --full
+SHORT = {next(name for name in RESUMING if name.startswith(each)) for each in ALIKE}
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_takes_more_than_ten_minutes_resumes(preset):
+    rows = read_costs(ROOT / TABLE, preset).rows
+    assert set(EXPERIMENTS) <= set(rows), f"without a row a job counts as {UNKNOWN.seconds} s"
+    long = {name for name in EXPERIMENTS if rows[name].seconds > LONG}
+    assert long <= set(RESUMING), "declare them with resumes: true, see CONTRIBUTING.md"
+    assert preset in ("smoke", "quick") or long
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_measure_takes_checkpoints_if_and_only_if_the_declaration_says_so(name):
+    declared = EXPERIMENTS[name]
+    taken = list(signature(import_module(declared.module).measure).parameters)
+    assert taken == ["inputs", "settings", *["checkpoints"] * declared.resumes]
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+class Saves:
+    """Counts checkpoints as they are written, and raises after one of them."""
+
+    def __init__(self, monkeypatch, kill_after=None):
+        self.count, save = 0, CheckpointStore.save
+
+        def counted(store, number, state):
+            save(store, number, state)
+            self.count += 1
+            if self.count == kill_after:
+                raise KilledError
+
+        monkeypatch.setattr(CheckpointStore, "save", counted)
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    return Plan(preset_only("smoke", ROOT / "config"), ROOT)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, smoke):
+    """Name of an input -> file or files with the datasets, and made-up histories of trainings."""
+    folder = tmp_path_factory.mktemp("inputs")
+    makers = {"digits": bundled.digits, "warped_digits": bundled.warped_digits,
+              "digits_on_patches": bundled.digits_on_patches}  # fmt: skip
+
+    def file_of(name):
+        if name.startswith("config/"):
+            return str(ROOT / name)
+        path = folder / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if "/training/" in name:
+                write_history(path, *name.split("/")[-2].split("-"))
+            else:
+                write_dataset(path, makers[path.stem]())
+        return str(path)
+
+    def inputs_of(name):
+        inputs = smoke.jobs[name].inputs
+        return {key: file_of(value) if isinstance(value, str) else [file_of(v) for v in value]
+                for key, value in inputs.items()}  # fmt: skip
+
+    return inputs_of
+
+
+def write_history(path, row, regime):
+    scores = dict.fromkeys(("train_loss", "test_loss"), 1.0)
+    scores |= {f"{which}_accuracy{half}": 0.5 for which, half in
+               (("train", ""), ("test", ""), ("test", "_first"), ("test", "_second"))}  # fmt: skip
+    common = {"row": row, "regime": regime, "stage": "", "beta": "", "eps": "",
+              "variant": "original", "step_size": 0.1, "epoch": 1, "diverged": 0}  # fmt: skip
+    pd.DataFrame([common | {"seed": seed} | scores for seed in (0, 1)]).to_csv(path, index=False)
+
+
+def run(name, smoke, files, folder, checkpoints):
+    outputs = {table: str(folder / Path(path).name)
+               for table, path in smoke.jobs.outputs(name).items()}  # fmt: skip
+    run_experiment(
+        EXPERIMENTS[name].module, files(name), outputs, smoke.params(name), "code", 1,
+        device="cpu" if smoke.on_device(name) else None,
+        checkpoints=str(checkpoints), checkpoint_seconds=-1.0,
+    )  # fmt: skip
+    return {table: Path(file).read_bytes() for table, file in outputs.items()
+            if table != "provenance"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.full] * (name.startswith(ALIKE) and name not in SHORT)
+        )
+        for name in RESUMING
+    ],
+)
+def test_killed_between_two_checkpoints(name, smoke, files, tmp_path, monkeypatch, caplog):
+    """It ends with the bytes of an undisturbed run, and what was stored is not computed again."""
+    with monkeypatch.context() as patch:
+        whole = Saves(patch)
+        wanted = run(name, smoke, files, tmp_path, tmp_path / "whole")
+    assert whole.count > 1, "there is nothing between two checkpoints"
+    saved = 0
+    for kill in sorted({1, whole.count // 2}):
+        with monkeypatch.context() as patch:
+            saves = Saves(patch, kill_after=kill - saved)
+            with pytest.raises(KilledError):
+                run(name, smoke, files, tmp_path, tmp_path / "killed")
+        saved += saves.count
+    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, "finitewidth"):
+        saves = Saves(patch)
+        assert run(name, smoke, files, tmp_path, tmp_path / "killed") == wanted
+    # a training saves the state that it continues from again
+    assert whole.count <= saved + saves.count <= whole.count + 2
+    assert re.search("continuing after|checkpoint of .* found", caplog.text)
