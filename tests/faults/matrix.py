@@ -275,14 +275,14 @@ class Small(Checkout):
     def files(self) -> dict[str, bytes]:
         """Bytes of all results, without times.
 
-        Left out are logs, benchmarks, Snakemake's records, and in a provenance what the same job
-        on the same machine may say differently each time.
+        Left out are logs, benchmarks, Snakemake's records, remembered digests with their paths,
+        and in a provenance what the same job may say differently each time.
         """
         folder = self.path / "results"
         return {
             str(file.relative_to(folder)): contents(file)
             for file in sorted(folder.rglob("*"))
-            if file.is_file() and not {"logs", "benchmarks", ".records"} & set(file.parts)
+            if file.is_file() and not LEFT_OUT & set(file.parts)
         }
 
     def made_by(self, *jobs: str) -> set[str]:
@@ -381,6 +381,7 @@ class SmallDisk:
         subprocess.run(["umount", "--lazy", str(self.place)], check=True)
 
 
+LEFT_OUT = {"logs", "benchmarks", ".records", ".contents.json"}
 VOLATILE = ("wall_seconds", "seconds", "git", "started", "ended", "memory_mb")
 
 

@@ -25,7 +25,7 @@ def test_the_job_is_killed(cell, stage):
     held.signal(signal.SIGKILL, everybody=False)
     assert held.end() != 0
     cell.told(held.output)
-    message = said(r"FAILED [^\n]*SIGKILL[^\n]*", held.output)
+    message = said(r"SIGKILL ended [^\n]*", held.output)
     assert "go on with: snakemake" in held.output
     cell.survives(message, lost_by(stage))
 
@@ -46,7 +46,7 @@ def test_run_and_job_are_asked_to_end(cell, stage):
     held.signal(signal.SIGTERM)
     assert held.end() != 0
     cell.told(held.output)
-    message = said(r"(FAILED|Stopped) [^\n]*", held.output)
+    message = said(r"SIGTERM ended [^\n]*", held.output)
     assert "go on with: snakemake" in held.output
     cell.survives(message, lost_by(stage))
 

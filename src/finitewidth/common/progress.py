@@ -34,8 +34,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
         path: the log file. It is overwritten.
 
     Raises:
-        SystemExit: the job raised a `FinitewidthError`. Its message is complete, so no traceback is
-            printed.
+        SystemExit: the job raised a `FinitewidthError`, whose message is complete, or the user
+            interrupted it. No traceback is printed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handler = _LogFile(path, mode="w", encoding="utf-8")
@@ -49,6 +49,9 @@ def logged_to(path: str | Path) -> Iterator[None]:
     except FinitewidthError as error:
         LOG.error("%s", error)
         raise SystemExit(str(error)) from error
+    except KeyboardInterrupt:
+        LOG.error("interrupted")
+        raise SystemExit(130) from None  # what a shell says of a program that SIGINT ended
     except Exception:
         LOG.error("%s", traceback.format_exc())
         raise

@@ -27,6 +27,13 @@ SHOWN_LINES = 8  # of the log of a failed job
 NOTHING = "Nothing to be done"
 INTERRUPTED = "Terminating processes on user request"
 LOCKED = "Directory cannot be locked"
+SIGNALLED = re.compile(r"died with <Signals\.(\w+)")
+# a job that failed: its log is shown with it
+JOB_FAILED = re.compile(r"CalledProcessError.*returned non-zero exit status", re.S)
+SENDERS = {
+    "SIGKILL": "its memory ran out, or somebody killed it; fewer --cores need less memory at once",
+    "SIGTERM": "the machine or its scheduler stopped it, or somebody did",
+}
 UNKNOWN = re.compile(r"No rule to produce ([\w./-]+)")
 # what says only that jobs have failed, after each of them was told
 NOISE = ("Exiting because a job execution failed", "At least one job did not complete",
@@ -179,8 +186,11 @@ class LogHandler(LogHandlerBase):
             )
         elif found := UNKNOWN.search(text):
             self.display.line(_suggested(found[1], text))
-        elif self.run.state == "interrupted" or text.startswith(NOISE):
-            return  # the end of the run says it
+        elif self.run.state == "interrupted" or text.startswith(NOISE) or JOB_FAILED.search(text):
+            return  # the end of the job or of the run says it
+        elif found := SIGNALLED.search(text):
+            sender = SENDERS.get(found[1], "somebody sent this signal, or the job crashed")
+            self.display.line(f"{found[1]} ended a job: {sender}")
         elif record.levelno >= WARNING and text:
             self.display.line(_without_frames(text))
 
@@ -198,7 +208,7 @@ class LogHandler(LogHandlerBase):
             self.run.state = "failed"
             names = ", ".join(job.name for job in failed)
             self.display.line(
-                f"{len(failed)} jobs failed ({names}), {done} of {self.run.total} are done and "
+                f"{len(failed)} job{'s' * (len(failed) != 1)} failed ({names}), {done} of {self.run.total} are done and "
                 f"kept; once the cause is mended, go on with: {self.run.command}"
             )
         elif done == self.run.total:
