@@ -36,9 +36,11 @@ def test_every_training_asks_for_more_than_its_forecast(preset):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_other_job_asks_for_more_than_it_took(preset):
-    mine = requests(preset)
+    plan = Plan(preset_only(preset, ROOT / "config"), ROOT)
+    mine, experiments = plan.requests, plan.jobs.experiments
     for job, row in read_costs(ROOT / TABLE, preset).rows.items():
-        assert mine.minutes(job) >= max(2 * row.seconds / 60, BRIEF)
+        most = 1440 if job in experiments and experiments[job].resumes else float("inf")
+        assert mine.minutes(job) >= min(max(2 * row.seconds / 60, BRIEF), most)
         assert mine.memory(job) >= START_MB + row.memory_mb
 
 
@@ -55,12 +57,12 @@ def test_memory_stops_growing_where_only_time_ran_out():
 
 
 @pytest.mark.parametrize("limit", [1440, 480])
-def test_no_attempt_of_a_training_asks_for_more_than_the_partition_allows(limit):
+def test_no_attempt_of_what_continues_asks_for_more_than_the_partition_allows(limit):
     mine = requests("paper", training_minutes=limit)
-    assert [mine.minutes("npf/vconv_sgd-relu", n) for n in (1, 2, 3)] == [limit] * 3
+    for job in ("npf/vconv_sgd-relu", "npf_cntk"):
+        assert [mine.minutes(job, n) for n in (1, 2, 3)] == [limit] * 3
     assert mine.minutes("npf/nu") < limit
-    wanted = mine.forecast("npf_memorisation") * SLACK
-    assert mine.minutes("npf_memorisation", 3) == pytest.approx(3 * wanted, abs=3)
+    assert mine.minutes("npf_text", 100) == 100 * LEAST  # it starts anew at each attempt
 
 
 def test_a_gpu_is_forecast_as_a_gpu():

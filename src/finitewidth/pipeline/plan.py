@@ -109,7 +109,8 @@ class Plan:
     @cached_property
     def requests(self) -> Requests:
         """Memory, time and group of every job."""
-        return Requests(self.config, self.trainings(), self._costs)
+        resuming = [e.name for p in self.chapters for e in p.experiments if e.resumes]
+        return Requests(self.config, self.trainings(), self._costs, resuming)
 
     @cached_property
     def _costs(self) -> Costs:

@@ -29,6 +29,7 @@ class Requests:
         config: checked settings.
         trainings: ``paper/name`` -> what is trained.
         costs: the preset's rows of the table; read from `TABLE` by default.
+        resuming: names of the experiments that continue from checkpoints, as trainings do.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class Requests:
         config: Mapping[str, Any],
         trainings: Mapping[str, PlannedTraining],
         costs: Costs | None = None,
+        resuming: Collection[str] = (),
     ):
         self._config, self._trainings = config, trainings
         self._costs = costs or read_costs(TABLE, config["preset"])
+        self._continuing = {*trainings, *resuming}
         self._gpu = gpu(config["gpu_tflops"]) if config["device"] != "cpu" else REFERENCE
 
     def forecast(self, job: str) -> float:
@@ -50,11 +53,11 @@ class Requests:
     def minutes(self, job: str, attempt: int = 1) -> int:
         """Wall time to ask for: the forecast with slack, `LEAST`, `BRIEF` or `FETCHING` at least.
 
-        Of a training ``training_minutes`` at most: the next attempt goes on from its checkpoint.
+        Of what continues from checkpoints ``training_minutes`` at most: the next attempt goes on.
         """
         least = BRIEF if job in RESULTS else FETCHING if job == "dataset" else LEAST
         wanted = attempt * max(least, math.ceil(SLACK * self.forecast(job)))
-        return min(wanted, self._config["training_minutes"]) if job in self._trainings else wanted
+        return min(wanted, self._config["training_minutes"]) if job in self._continuing else wanted
 
     def memory(self, job: str, attempt: int = 1) -> int:
         """MB to ask for: the forecast and half of it again, and what any job takes to start.
