@@ -258,7 +258,7 @@ def _lines(error: jsonschema.ValidationError) -> Iterator[str]:
     elif error.validator == "required":
         missing = set(error.validator_value) - set(error.instance)
         yield f"{key}: {', '.join(sorted(missing))} is missing"
-    elif error.validator in ("anyOf", "oneOf") and "description" in error.schema:
+    elif error.validator in ("anyOf", "oneOf", "const") and "description" in error.schema:
         yield f"{key}: {_shown(error.instance)} is refused; allowed: {error.schema['description']}"
     else:
         yield f"{key}: {_shown(error.instance)} is refused; {_allowed(error)}"
@@ -284,6 +284,7 @@ def _allowed(error: jsonschema.ValidationError) -> str:
         "enum": one_of(value) if error.validator == "enum" else "",
         "type": f"it must be of type {value}" + _type_hint(error),
         "exclusiveMaximum": f"it must be less than {value}",
+        "const": f"it must be {value}",
         "multipleOf": f"it must be a multiple of {value}",
         "minLength": f"it needs at least {value} characters",
         "maxLength": f"it may have at most {value} characters",
