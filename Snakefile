@@ -37,7 +37,8 @@ include: "workflow/rules/datapackages.smk"
 include: "workflow/rules/plan.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"  # sees all rules before it
-include: "workflow/rules/chain.smk"  # and so does this
+include: "workflow/rules/order.smk"  # and so do these
+include: "workflow/rules/chain.smk"
 
 
 rule all:

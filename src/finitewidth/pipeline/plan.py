@@ -38,6 +38,7 @@ from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read
 from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.sources import read_sources
+from finitewidth.pipeline.steps import order_of
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
 VERDICT = re.compile(r"""(?:verdict|judged)\(["'](\w+)["']\)""")  # in the template of a caption
@@ -488,4 +489,5 @@ class Plan:
             gpu_tflops,
             costs=self._costs,
             modified=self.footers.modified(),
+            order=order_of(self),
         )

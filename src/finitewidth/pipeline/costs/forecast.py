@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from finitewidth.data.catalogue import SOURCES, find_source
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline.costs.estimate import DATASETS, Known, Rule, estimate, jobs_of, table
+from finitewidth.pipeline.costs.estimate import (
+    DATASETS,
+    Known,
+    Rule,
+    duration,
+    estimate,
+    jobs_of,
+    table,
+)
+from finitewidth.pipeline.costs.order import Order
 from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
 from finitewidth.pipeline.costs.trainings import Pictures, training
 from finitewidth.pipeline.costs.work import Machine, Work, gpu, here
@@ -15,6 +24,7 @@ from finitewidth.pipeline.costs.work import Machine, Work, gpu, here
 if TYPE_CHECKING:
     from finitewidth.common.declarations import Artifact
 
+CORES = 8  # for which the length of the run and its critical path are told
 NOTES = (
     "A job that several artifacts need counts in each of them and once in the sums. Hours here are",
     "those of all cores, started from nothing. A GPU runs one training at a time; all other jobs",
@@ -35,6 +45,7 @@ def forecast(
     machine: Machine | None = None,
     costs: Costs | None = None,
     modified: Collection[str] = (),
+    order: Order | None = None,
 ) -> str:
     """What the artifacts of ``entries`` cost with the settings ``config``.
 
@@ -47,6 +58,7 @@ def forecast(
         machine: whose cores; those of this machine by default.
         costs: the preset's rows of the table; read from `TABLE` by default.
         modified: jobs whose settings differ from the preset's; trainings need not be named.
+        order: of all jobs, with times of the reference machine; None leaves `side_by_side` out.
 
     Raises:
         ConfigError: the table has no row for a job.
@@ -71,7 +83,34 @@ def forecast(
         estimate(name, jobs, known, machine, device) for name, jobs in (needs | sums).items()
     ]  # fmt: skip
     head = f"preset {config['preset']}; here: {machine.name}; {device.name}"
-    return "\n".join([head, "", table(lines), "", *NOTES])
+    told = ["", *side_by_side(order, CORES, machine.pace)] if order else []
+    return "\n".join([head, "", table(lines), *told, "", *NOTES])
+
+
+def side_by_side(order: Order, cores: int, pace: float = 1.0) -> list[str]:
+    """Lines that tell how long all jobs take on some cores, and the longest chain of jobs.
+
+    Args:
+        order: of the jobs.
+        cores: how many.
+        pace: seconds that one core takes for a second of the reference machine.
+    """
+
+    def told(seconds: float) -> str:
+        return duration(pace * seconds / 3600)
+
+    chain, times = order.critical(), {name: step.seconds for name, step in order.steps.items()}
+    ends = order.ends(cores)
+    figures = [name for name in ends if order.steps[name].kind == "figure"]
+    longest = max(times, key=times.__getitem__)
+    share = 100 * times[longest] / sum(times.values())
+    return [
+        f"on {cores} cores like these: {told(max(ends.values()))}",
+        f"longest chain of jobs: {told(order.remaining[chain[0]])} "
+        f"({', '.join(f'{name} {told(times[name])}' for name in chain)})",
+        f"longest job: {longest}, {share:.0f} % of all work",
+        *(f"first figure: {name}, after {told(ends[name])}" for name in figures[:1]),
+    ]
 
 
 def cost(
