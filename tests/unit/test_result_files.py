@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
+from finitewidth.common.temporary import this_machine
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
@@ -86,7 +87,7 @@ def test_a_live_writer_s_temporary_stays_and_a_killed_one_s_goes(tmp_path):
 
 
 def test_what_a_killed_process_left_on_this_machine_goes_at_once(tmp_path):
-    path, here = tmp_path / "a.csv", result_files._machine()
+    path, here = tmp_path / "a.csv", this_machine()
     abandoned, held, elsewhere, fresh = (
         tmp_path / f".a-{machine}-1234567{number}.csv"
         for number, machine in enumerate((here, here, "abcdef", here))
@@ -107,7 +108,7 @@ def test_a_disk_without_free_inodes_is_told_from_a_full_one(tmp_path, monkeypatc
 
     monkeypatch.setattr(result_files.tempfile, "mkstemp", refused)
     full = SimpleNamespace(f_files=1000, f_favail=0)
-    monkeypatch.setattr(result_files.os, "statvfs", lambda _: full)
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
     with pytest.raises(ResultError, match=r"a\.csv: .*no free inodes\); delete some files"):
         result_files.write_text(tmp_path / "a.csv", "x")
     full.f_files = 0  # a file system without a fixed number

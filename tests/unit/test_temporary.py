@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from finitewidth.common import temporary
 from finitewidth.common.temporary import MARK, remove_left, temporary_folder
 from finitewidth.data import original
 
@@ -20,6 +21,10 @@ def left(place, age=OLD):
         copy = place / "copy"
         shutil.copytree(folder, copy)
     copy.rename(folder)
+    return aged(folder, age)
+
+
+def aged(folder, age):
     os.utime(folder / MARK, (age, age))
     return folder
 
@@ -42,11 +47,23 @@ def test_two_names_differ(tmp_path):
         assert one != other
 
 
-def test_marked_folders_go_after_a_day(tmp_path):
+def test_marked_folders_of_another_machine_go_after_a_day(tmp_path, monkeypatch):
+    monkeypatch.setattr(temporary, "this_machine", lambda: "abcdef")
     old, new = left(tmp_path), left(tmp_path, time.time() - 23 * 3600)
+    monkeypatch.undo()
     remove_left(tmp_path, "fetch")
     assert not old.exists()
     assert (new / "half").is_file()
+
+
+def test_marked_folders_of_this_machine_go_unless_somebody_writes_them(tmp_path):
+    gone = left(tmp_path, time.time() - 5)
+    with temporary_folder(tmp_path, "fetch") as held, temporary_folder(tmp_path, "fetch") as fresh:
+        aged(held, time.time() - 5)
+        remove_left(tmp_path, "fetch")
+        assert held.is_dir()
+        assert fresh.is_dir()
+    assert not gone.exists()
 
 
 @pytest.mark.parametrize("mine", [".fetch-notes", f"{PREFIX}notes", "notes", MARK])

@@ -4,12 +4,8 @@ All other modules use these functions. Files are written atomically.
 """
 
 import contextlib
-import errno
-import fcntl
-import hashlib
 import json
 import os
-import platform
 import re
 import shutil
 import tempfile
@@ -22,6 +18,8 @@ import numpy as np
 
 from finitewidth.common.errors import ResultError
 from finitewidth.common.seals import digest_of, seal_of, sealed_digest
+from finitewidth.common.temporary import is_left, lock, this_machine
+from finitewidth.common.unwritable import unwritable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,10 +51,9 @@ def atomic(path: str | Path) -> Iterator[Path]:
         _remove_leftovers(path)
         # the suffix is kept, because numpy and matplotlib choose the format by it
         handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}-{_machine()}-", suffix=path.suffix, dir=path.parent
+            prefix=f".{path.stem}-{this_machine()}-", suffix=path.suffix, dir=path.parent
         )
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle)
         temporary = Path(name)
         yield temporary
         with temporary.open("rb") as stream:
@@ -65,17 +62,12 @@ def atomic(path: str | Path) -> Iterator[Path]:
         os.replace(temporary, path)
         temporary = None
     except OSError as error:
-        raise ResultError(_explain(error, path)) from error
+        raise unwritable(error, path) from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         if handle is not None:
             os.close(handle)
-
-
-def _machine() -> str:
-    """A word for this machine, in the names of temporary files."""
-    return hashlib.sha256(platform.node().encode()).hexdigest()[:6]
 
 
 def _remove_leftovers(path: Path) -> None:
@@ -91,21 +83,8 @@ def _remove_leftovers(path: Path) -> None:
         if (found := temporary.fullmatch(file.name)) is None:
             continue
         with contextlib.suppress(FileNotFoundError):
-            age = time.time() - file.stat().st_mtime
-            if age > LEFT or (age > 1 and found[1] == _machine() and not _locked(file)):
+            if is_left(file, found[1], LEFT):
                 file.unlink()
-
-
-def _locked(file: Path) -> bool:
-    """Whether a process holds the lock on a file; true where locks do not work."""
-    try:
-        with file.open("r+b") as stream:  # NFS grants this lock on writable files only
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        return True
-    return False
 
 
 def remove_left_folders(place: Path, prefix: str) -> None:
@@ -120,30 +99,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _explain(error: OSError, path: Path) -> str:
-    remedies = {
-        errno.ENOSPC: "the disk is full; free some space and start again, finished work is kept",
-        errno.EDQUOT: "your disk quota is used up; free some space and start again",
-        errno.EROFS: "the file system is read-only; remount it writable, or run in a copy of the "
-        "project elsewhere",
-        errno.EACCES: "no permission to write there; change the folder's owner or mode",
-        errno.ENOENT: "another run wrote here at the same time; start again",
-    }
-    remedy = remedies.get(error.errno, error.strerror or str(error))
-    if error.errno == errno.ENOSPC and _no_inodes(path):
-        remedy = ("the disk can take no more files (it has no free inodes); delete some files and "
-                  "start again, finished work is kept")  # fmt: skip
-    return f"cannot write {path}: {remedy}"
-
-
-def _no_inodes(path: Path) -> bool:
-    """Whether the file system of a path has a number of files, and it is reached."""
-    with contextlib.suppress(OSError):
-        there = os.statvfs(next(each for each in path.absolute().parents if each.exists()))
-        return there.f_files > 0 and there.f_favail == 0
-    return False
 
 
 @contextlib.contextmanager

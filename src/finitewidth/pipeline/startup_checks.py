@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.unwritable import refuse_full, refuse_full_temporary_folder
 
 REMEDY = (
     "make it writable (remount it, or change owner or mode), or run in a copy of the project "
@@ -45,7 +46,8 @@ def refuse_unwritable(*folders: str | Path) -> None:
 
     Raises:
         ResultError: a folder, or the folder that it would be created in, cannot be written; or
-            there is something else in its place.
+            there is something else in its place; or it can take no file, or the folder for
+            temporary files can take none.
     """
     for folder in map(Path, folders):
         above = (folder, *folder.absolute().parents)
@@ -53,6 +55,8 @@ def refuse_unwritable(*folders: str | Path) -> None:
         _refuse_other_than_folder(there)
         if not os.access(there, os.W_OK | os.X_OK):
             raise ResultError(f"cannot write in the folder {there}; {REMEDY}")
+        refuse_full(there)
+    refuse_full_temporary_folder()
 
 
 def refuse_files_of_others(*folders: str | Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from finitewidth.common.errors import ResultError
 from finitewidth.common.temporary import remove_left, temporary_folder
+from finitewidth.common.unwritable import NO_SPACE, unwritable
 from finitewidth.report.build import build_pages
 from finitewidth.report.downloads import Downloads
 from finitewidth.report.findings import read_findings
@@ -28,10 +29,22 @@ def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
         settings: as for `finitewidth.report.findings.read_findings`.
 
     Raises:
-        ResultError: a file is damaged, or a caption is not valid reStructuredText.
+        ResultError: a file is damaged, a caption is not valid reStructuredText, or the disk is
+            full.
     """
     started = time.monotonic()
     folder = Path(folder)
+    try:
+        _build(folder, settings)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        raise unwritable(error, folder) from error
+    LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
+
+
+def _build(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Write the report; see `build_report`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     remove_left(folder.parent, "report")
     findings = read_findings(settings)
@@ -42,7 +55,6 @@ def build_report(folder: str | Path, settings: Mapping[str, Any]) -> None:
         pages = all_pages(findings, Downloads(findings.results, new))
         build_pages(pages, findings.preset, sources, new)
         _exchange(new, folder, temporary)
-    LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
 
 
 def _exchange(new: Path, folder: Path, aside: Path) -> None:

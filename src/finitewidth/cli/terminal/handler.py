@@ -207,8 +207,9 @@ class LogHandler(LogHandlerBase):
         elif failed:
             self.run.state = "failed"
             names = ", ".join(job.name for job in failed)
+            jobs = f"{len(failed)} job{'s' * (len(failed) != 1)}"
             self.display.line(
-                f"{len(failed)} job{'s' * (len(failed) != 1)} failed ({names}), {done} of {self.run.total} are done and "
+                f"{jobs} failed ({names}), {done} of {self.run.total} are done and "
                 f"kept; once the cause is mended, go on with: {self.run.command}"
             )
         elif done == self.run.total:
