@@ -26,6 +26,7 @@ def damage(file, kind):
     file.write_bytes({"truncated": content[:middle], "emptied": b""}.get(kind, content))
 
 
+@pytest.mark.full
 @pytest.mark.case("Dataset truncated, altered or empty")
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_damaged_dataset_is_refused_by_name(case, kind):

@@ -87,6 +87,7 @@ def test_the_preset_paper_changes_nothing():
         ("npf.nu.runs", True, ["True is refused", "type integer"]),
         ("npf.nu.optimiser", "adamw", ["'adamw'", "one of sgd, adam, rmsprop"]),
         ("npf.nu.train", 0, ["0 is refused", "at least 1, or null for all"]),
+        ("npf.nu.test", 1, ["1 is refused", "at least 2, or null for all"]),
         ("npf.nu.classes", [4], ["[4] is refused", "at least 2 entries"]),
         ("npf.nu.classes", [4, 7, 9], ["[4, 7, 9] is refused", "at most 2 entries"]),
         ("npf.nu.classes", [4, 4], ["[4, 4] is refused", "must differ"]),
