@@ -116,15 +116,6 @@ def test_a_disk_without_free_inodes_is_told_from_a_full_one(tmp_path, monkeypatc
         result_files.write_text(tmp_path / "a.csv", "x")
 
 
-def test_folders_that_killed_jobs_left_go_after_a_day(tmp_path):
-    for name in (".report-old", ".report-new", "report"):
-        (tmp_path / name / "pages").mkdir(parents=True)
-    for name in (".report-old", "report"):
-        os.utime(tmp_path / name, (time.time() - 25 * 3600,) * 2)
-    result_files.remove_left_folders(tmp_path, ".report-")
-    assert names(tmp_path) == [".report-new", "report"]
-
-
 def test_a_temporary_that_vanishes_names_the_other_run(tmp_path):
     with (
         pytest.raises(ResultError, match=r"a\.csv: another run wrote here .* start again"),

@@ -119,6 +119,15 @@ def test_an_interrupted_run_says_what_is_kept_in_one_sentence(shown, tmp_path):
     assert "stopped by the user" in status(str(tmp_path))[0]
 
 
+def test_a_quiet_run_leaves_the_state_of_another_run_alone(shown, tmp_path):
+    Run(command="finitewidth run", total=3).write(tmp_path / "logs")
+    screen = shown(quiet={"all"})
+    screen.start(1, "report_now")
+    screen.say(event=LogEvent.JOB_FINISHED, job_id=1)
+    screen.handler.close()
+    assert read_run(tmp_path / "logs").command == "finitewidth run"
+
+
 def test_a_quiet_run_shows_errors_only(shown):
     screen = shown(quiet={"all"})
     screen.plan()
@@ -158,6 +167,7 @@ def test_a_dry_run_shows_its_table_once(shown):
         ("MissingRuleException: No rule to produce npf_fgi3 (if you use input functions ..)",
          "did you mean npf_fig3"),
         ("ConfigError in file x, line 3:\n  a key is missing\n  File \"x\", line 3", "is missing"),
+        ("ResultError in file x, line 3:\n  make it writable\n  File \"x\", line 3", "writable"),
     ],
 )  # fmt: skip
 def test_messages_name_the_remedy(shown, text, said):

@@ -7,9 +7,7 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,14 +83,6 @@ def _remove_leftovers(path: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             if is_left(file, found[1], LEFT):
                 file.unlink()
-
-
-def remove_left_folders(place: Path, prefix: str) -> None:
-    """Delete temporary folders in ``place`` that killed jobs left more than a day ago."""
-    for folder in place.glob(f"{prefix}*"):
-        with contextlib.suppress(FileNotFoundError):
-            if folder.stat().st_mtime < time.time() - 24 * LEFT:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _umask() -> int:

@@ -220,7 +220,8 @@ class LogHandler(LogHandlerBase):
         self._write()
 
     def _write(self) -> None:
-        if (facts := announced()) is not None:
+        # a quiet run, such as that of `finitewidth report`, is none that a user follows
+        if not self.quiet and (facts := announced()) is not None:
             self.run.write(Path(facts.results) / "logs")
 
 
@@ -246,7 +247,7 @@ def _suggested(name: str, text: str) -> str:
 
 def _without_frames(text: str) -> str:
     """The message of an error of ours, which is complete, without the frames below it."""
-    if "ConfigError" not in text:
+    if not re.match(r"(Config|Data|Result)Error", text):
         return text
     return "\n".join(line for line in text.splitlines() if not line.startswith("  File "))
 
