@@ -93,13 +93,17 @@ def test_one_test_image_is_enough():
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "adam"])
-def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser):
+def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser, caplog):
     """Bit for bit; it is marked, and its row goes on."""
     calm = replicas_of(step_sizes=(0.1, 0.1, 0.1))
     wild = (calm[0], replace(calm[1], step_size=1e30), calm[2])
     changes = {"architecture": Architecture(dense=(16, 16)), "optimiser": optimiser}
     images = make_images(shape=(16,))
-    found = loop.train(described(replicas=wild, **changes), images)
+    with caplog.at_level("WARNING", logger="finitewidth"):
+        found = loop.train(described(replicas=wild, **changes), images)
+    (told,) = caplog.messages
+    assert "1 of 3 replicas have diverged, now" in told
+    assert "seed 1 (step size 1e+30)" in told
     wanted = loop.train(described(replicas=calm, **changes), images)
     diverged = [row["diverged"] for row in found.history if row["seed"] == 1]
     assert diverged[-1] == 1

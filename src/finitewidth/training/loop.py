@@ -206,10 +206,26 @@ class _Training:
                     "diverged": int(self.stack.spoilt[number] or not isfinite(train_loss[number])),
                 }
             )
+        self._tell_diverged()
         wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
         for criterion, score in (("best_test", accuracy), ("best_validation", first)):
             if criterion in wanted:
                 self._keep_best(criterion, score)
+
+    def _tell_diverged(self) -> None:
+        """Log the replicas that have diverged in this epoch, and how many there are by now."""
+        count = len(self.run.replicas)
+        rows, before = self.state.history[-count:], self.state.history[-2 * count : -count]
+        known = [row["diverged"] for row in before] or [0] * count
+        new = [replica for replica, row, was in zip(self.run.replicas, rows, known, strict=True)
+               if row["diverged"] and not was]  # fmt: skip
+        names = (f"{each.regime} seed {each.seed} (step size {each.step_size:g})" for each in new)
+        if new:
+            LOG.warning(
+                "epoch %d: loss is not finite; %d of %d replicas have diverged, now %s",
+                self.state.epoch, sum(row["diverged"] for row in rows), count,
+                ", ".join(names),
+            )  # fmt: skip
 
     def _keep_best(self, criterion: str, score: Tensor) -> None:
         """Keep the weights of replicas that improved; on a tie the earlier epoch is kept."""
