@@ -163,7 +163,8 @@ def first_per_class(labels: np.ndarray, classes: Sequence[int], per_class: int) 
         if len(members) < per_class:
             raise ConfigError(
                 f"per_class = {per_class}: class {label} has {len(members)} images "
-                f"(classes with images: {np.unique(labels).tolist()})"
+                f"(classes with images: {np.unique(labels).tolist()}); "
+                "lower per_class or raise train"
             )
         groups.append(members[:per_class])
     return np.concatenate(groups).astype(np.int64)

@@ -8,6 +8,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
@@ -93,6 +94,11 @@ def _run(
     wide_sizes = sizes_of(x.shape[-1], copies * width, depth)
     value = _one(wide_sizes, sigma / np.sqrt(copies), values)
     exact = value_kernel_moments(x, GateCounts.of_gates(wide_gates), sigma**2 / copies)
+    if not exact.mean.any():
+        section = f"npf.theory.{'widths' if grows == 'width' else 'padding'}"
+        raise ConfigError(f"{section}: in the network of width {width} and depth {depth} that is "
+                          f"drawn for run {run} no path is open, and its kernel is zero; raise the "
+                          "width or lower the depth")  # fmt: skip
     overlap = float(np.mean(np.diagonal(exact.mean) / np.diagonal(x @ x.T))) / depth
     predicted = float(np.sqrt(exact.variance.sum()) / np.linalg.norm(exact.mean))
     for name, weights in ((INDEPENDENT, value), (OWN, [*feature, value[-1]])):

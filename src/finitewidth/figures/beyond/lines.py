@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
@@ -105,13 +104,10 @@ def colours(variances: Sequence[float]) -> dict[float, str]:
     for phase, ends in PHASES.items():
         own = sorted(v for v in variances if (v < EDGE if phase == "ordered" else v > EDGE))
         # a single variance has the colour in the middle
-        palette = sns.blend_palette(ends, len(own)) if len(own) > 1 else [_middle(ends)]
-        found |= {value: to_hex(shade) for value, shade in zip(own, palette, strict=False)}
+        places = np.linspace(0, 1, len(own)) if len(own) > 1 else [0.5] * len(own)
+        scale = LinearSegmentedColormap.from_list(phase, ends)
+        found |= {value: to_hex(scale(place)) for value, place in zip(own, places, strict=True)}
     return found
-
-
-def _middle(ends: tuple[str, str]) -> Any:
-    return sns.blend_palette(ends, 3)[1]
 
 
 def samples_of(rows: pd.DataFrame) -> list[str]:
@@ -124,9 +120,11 @@ def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> 
 
     Args:
         axes: the panels.
-        lowest: what has to be seen; the axis begins at 0.98 or below.
+        lowest: what has to be seen; the axis begins at 0.98 or below, and bars that reach zero
+            end at its edge.
         highest: what has to be seen.
     """
+    lowest = lowest if lowest > 0 else 0.1
     for axis in axes:
         axis.set_yscale("log")
         axis.set_ylim(min(0.98 if highest < 3 else 0.9, lowest * 0.95), highest * 1.1)
