@@ -164,9 +164,9 @@ class Cell:
         again = self.checkout.made_by(*jobs)
         self.before = {name: time for name, time in self.before.items() if name not in again}
 
-    def hold(self, event: str, **environment: str) -> Held:
+    def hold(self, written: bool = True, **environment: str) -> Held:
         """Start the stage and wait for its job to come to its point; see `Small.hold`."""
-        self.held.append(self.checkout.hold(self.stage, event, self.aside, **environment))
+        self.held.append(self.checkout.hold(self.stage, written, self.aside, **environment))
         return self.held[-1]
 
     def told(self, output: str) -> None:

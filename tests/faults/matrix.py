@@ -16,6 +16,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,6 +52,7 @@ class Stage:
         output: a result of the job.
         reader: target, and jobs, that read the output.
         earlier: targets that are made before the stage, beside those of earlier stages.
+        begins: audit event and path before the job writes, if no temporary file is made of `first`.
     """
 
     name: str
@@ -63,6 +65,13 @@ class Stage:
     reader: tuple[str, tuple[str, ...]]
     earlier: tuple[str, ...] = ()
     count: int = 1
+    begins: tuple[str, str] = ("", "")
+
+    def point(self, written: bool) -> dict[str, Any]:
+        """Where the job waits: after or before it writes its first file; see ``pause``."""
+        event, path = ("os.rename", self.first) if written else self.begins
+        return {"event": event or "tempfile.mkstemp", "path": path or self.first,
+                "script": f".{self.script}", "count": self.count}  # fmt: skip
 
 
 STAGES = (
@@ -127,7 +136,8 @@ STAGES = (
         targets=(f"{RESULTS}/report",),
         job="report",
         script="report.py",
-        first=r"smoke/(report|\.report-\w+)$",
+        first=r"smoke/report$",
+        begins=("os.mkdir", r"\.finitewidth-report-"),
         inputs=(f"{RESULTS}/thesis/figures/thesis_fig2_4.png", ("thesis_fig2_4",)),
         output=f"{RESULTS}/report/index.html",
         reader=("", ()),
@@ -246,18 +256,17 @@ class Small(Checkout):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
         )  # fmt: skip
 
-    def hold(self, stage: Stage, event: str, aside: Path, **environment: str) -> "Held":
+    def hold(self, stage: Stage, written: bool, aside: Path, **environment: str) -> "Held":
         """Start a stage and wait until its job writes its first file.
 
         Args:
             stage: what is asked for.
-            event: ``os.rename`` or ``tempfile.mkstemp``: after or before the file is written.
+            written: whether the job waits after or before the file is written.
             aside: a folder outside the checkout.
             **environment: further variables.
         """
         aside.mkdir(exist_ok=True)
-        point = {"script": f".{stage.script}", "event": event, "path": stage.first,
-                 "count": stage.count, "folder": str(aside)}  # fmt: skip
+        point = {**stage.point(written), "folder": str(aside)}
         with (aside / "output").open("w") as stream:
             process = subprocess.Popen(
                 self.command(*stage.targets, *SETTINGS, cores=1), cwd=self.path,

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.workflow]
 
 @cells("SIGKILL to run and job")
 def test_all_processes_are_killed(cell, stage):
-    held = cell.hold("os.rename")
+    held = cell.hold()
     held.signal(signal.SIGKILL)
     held.end()
     cell.survives("none: the next start goes on", lost_by(stage))
@@ -21,7 +21,7 @@ def test_all_processes_are_killed(cell, stage):
 
 @cells("SIGKILL to the job")
 def test_the_job_is_killed(cell, stage):
-    held = cell.hold("os.rename")
+    held = cell.hold()
     held.signal(signal.SIGKILL, everybody=False)
     assert held.end() != 0
     cell.told(held.output)
@@ -32,7 +32,7 @@ def test_the_job_is_killed(cell, stage):
 
 @cells("SIGINT")
 def test_the_user_stops_the_run(cell, stage):
-    held = cell.hold("os.rename")
+    held = cell.hold()
     held.signal(signal.SIGINT)
     assert held.end() != 0
     cell.told(held.output)
@@ -42,7 +42,7 @@ def test_the_user_stops_the_run(cell, stage):
 
 @cells("SIGTERM")
 def test_run_and_job_are_asked_to_end(cell, stage):
-    held = cell.hold("os.rename")
+    held = cell.hold()
     held.signal(signal.SIGTERM)
     assert held.end() != 0
     cell.told(held.output)
@@ -53,7 +53,7 @@ def test_run_and_job_are_asked_to_end(cell, stage):
 
 @cells("SIGSTOP and SIGCONT")
 def test_run_and_job_are_stopped_for_some_seconds(cell, stage):
-    held = cell.hold("os.rename")
+    held = cell.hold()
     held.signal(signal.SIGSTOP)
     held.go_on()
     time.sleep(2)
