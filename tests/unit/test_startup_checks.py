@@ -14,6 +14,7 @@ from finitewidth.pipeline.startup_checks import (
     is_dry_run,
     refuse_braces,
     refuse_files_of_others,
+    refuse_unreadable_records,
     refuse_unwritable,
     release_stale_locks,
 )
@@ -205,3 +206,13 @@ def test_locks_are_removed_by_name_and_not_where_a_link_leads(tmp_path):
     (tmp_path / "locks/notes.txt").touch()
     release_stale_locks(tmp_path, tmp_path / "results").close()
     assert [file.name for file in (tmp_path / "locks").iterdir()] == ["notes.txt"]
+
+
+def test_a_record_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    (tmp_path / "@part").mkdir()
+    (tmp_path / "@part/record").touch()
+    refuse_unreadable_records(tmp_path)
+    refuse_unreadable_records(tmp_path / "absent")
+    monkeypatch.setattr(os, "access", lambda path, how: how != os.R_OK)
+    with pytest.raises(ResultError, match=r"cannot read .*@part/record, which belongs to \w+"):
+        refuse_unreadable_records(tmp_path)

@@ -19,6 +19,7 @@ from finitewidth.pipeline.startup_checks import (
     keep_records_with_results,
     refuse_braces,
     refuse_files_of_others,
+    refuse_unreadable_records,
     refuse_unwritable,
     release_stale_locks,
 )
@@ -34,8 +35,11 @@ if workflow.is_main_process:
     refuse_braces(workflow.basedir)
     keep_locks_of_others(FilePersistence)
     wet = not is_dry_run(sys.argv)
+    # Snakemake writes there in a dry run, too
+    refuse_unwritable(".snakemake", ".snakemake/iocache")
+    refuse_unreadable_records("results/.records")
     if wet:
-        refuse_unwritable(".snakemake", "results", results)
+        refuse_unwritable("results", results)
         refuse_files_of_others(
             ".snakemake", "results/.records", "results/data", results
         )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from finitewidth.common.settings import results_folder
+from finitewidth.common.unwritable import unwritable
 
 
 def command(
@@ -64,7 +65,10 @@ def verify(preset: str, seed: int, results: str, *settings: str) -> int:
         The exit status: 0 if the chain of digests holds, 1 if it is broken or was not checked.
     """
     log = Path(results, "logs", "verify.log")
-    log.unlink(missing_ok=True)
+    try:
+        log.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(error, log) from error
     words = ["verify", "--cores", "1", "--quiet", "all", "--nolock"]
     words += ["--config", f"preset={preset}", f"seed={seed}", *settings]
     done = subprocess.run([sys.executable, "-m", "snakemake", *words], check=False,

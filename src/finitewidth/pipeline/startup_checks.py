@@ -77,9 +77,20 @@ def refuse_files_of_others(*folders: str | Path) -> None:
                 _refuse(os.path.join(place, file), os.W_OK)
 
 
-def _refuse(place: str, access: int) -> None:
+def refuse_unreadable_records(records: str | Path) -> None:
+    """Refuse a dry run without access to Snakemake's records, which their owner alone may read.
+
+    Raises:
+        ResultError: a record cannot be read.
+    """
+    for place, _, files in os.walk(records):
+        for file in files:
+            _refuse(os.path.join(place, file), os.R_OK, "read")
+
+
+def _refuse(place: str, access: int, what: str = "write") -> None:
     if os.path.exists(place) and not os.access(place, access):
-        raise ResultError(f"cannot write {place}, which belongs to {_owner(place)}; {REMEDY}")
+        raise ResultError(f"cannot {what} {place}, which belongs to {_owner(place)}; {REMEDY}")
 
 
 def _owner(place: str) -> str:
