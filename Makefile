@@ -7,6 +7,10 @@
 # make docs       the documentation as HTML in build/docs, with a gallery of the last quick run
 # make npf_fig3    one artifact, or a paper
 # make lint       formatting and style      make clean      remove results (datasets stay)
+# make sbom       the installed packages with their licences: build/sbom.json, in CycloneDX format
+# make audit      ask for known vulnerabilities of the pinned versions (needs a network)
+# make lock       write the lock files anew from pyproject.toml (needs a network); what is pinned
+#                 stays as it is, except with UPGRADE=--upgrade or UPGRADE="--upgrade-package torch"
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
@@ -15,7 +19,7 @@ SEEDS ?= 1 2 3
 BIN := .venv/bin
 SNAKEMAKE := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup test test-full robustness docs lint clean
+.PHONY: all setup test test-full robustness docs lint clean sbom audit lock
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -28,13 +32,31 @@ all: setup
 
 setup: .venv/installed
 
-# one file says what is installed; a change of it, or of the metadata, installs anew
-.venv/installed: requirements.lock pyproject.toml
+# The lock files say what is installed (docs/supply_chain.md). Every file is compared with its
+# digest. Nothing is built in an environment of its own, for which pip would fetch build tools that
+# no lock names; one package has no wheel and is built with the pinned setuptools.
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
+LOCKED := install --require-hashes --no-deps --no-compile --no-build-isolation \
+  --only-binary :all: --no-binary connection-pool
+LOCKS := requirements-build.lock requirements-cpu.lock requirements.lock requirements-cuda.lock
+
+# never made by .DEFAULT, which would call make for each of them again, without end
+Makefile pyproject.toml $(LOCKS) requirements-audit.lock: ;
+
+# A change of a lock, or of the metadata, installs anew. The build of torch for CPUs is taken where
+# pip is told of a place that has it. The usual one on Linux needs more packages, which `pip check`
+# then misses.
+.venv/installed: $(LOCKS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || \
 	  { echo "finitewidth needs Python 3.11 or newer; say which: make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(PIP) $(LOCKED) --requirement requirements-build.lock
+	@$(PIP) $(LOCKED) --requirement requirements-cpu.lock 2>.venv/torch-for-cpus.log || \
+	  echo "taking the usual build of torch; .venv/torch-for-cpus.log says why not that for CPUs"
+	$(PIP) $(LOCKED) --requirement requirements.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) check >/dev/null || \
+	  { $(PIP) $(LOCKED) --requirement requirements-cuda.lock && $(PIP) check; }
 	@touch $@
 
 PYTEST := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -63,3 +85,39 @@ lint: setup
 
 clean:
 	rm -rf results/smoke results/quick results/laptop results/paper results/*-seed[0-9]*
+
+# Tools for the lock files and for audits, in an environment of their own
+AUDIT := build/audit/bin
+
+build/audit/installed: requirements-audit.lock
+	$(PYTHON) -m venv build/audit
+	$(AUDIT)/pip --quiet --disable-pip-version-check install --require-hashes --no-deps \
+	  --only-binary :all: --requirement requirements-audit.lock
+	@touch $@
+
+sbom: setup build/audit/installed
+	$(AUDIT)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  --output-file build/sbom.json $(BIN)/python
+	@echo build/sbom.json
+
+audit: build/audit/installed
+	$(AUDIT)/pip-audit --require-hashes --disable-pip --progress-spinner off \
+	  $(foreach lock,$(LOCKS) requirements-audit.lock,--requirement $(lock))
+
+# torch needs these on Linux, unless it is the build for CPUs
+CUDA := cuda-bindings cuda-toolkit nvidia-cudnn-cu13 nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
+  nvidia-nvshmem-cu13 triton
+UPGRADE ?=
+COMPILE = $(AUDIT)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --custom-compile-command "make lock" $(UPGRADE)
+LOCKED_NAMES = sed -nE 's/^([A-Za-z0-9._-]+)==.*/\1/p'
+
+lock: build/audit/installed
+	printf '%s\n' $(CUDA) > build/cuda.txt
+	$(COMPILE) pyproject.toml --extra cluster --extra docs --extra test \
+	  --excludes build/cuda.txt --output-file requirements.lock >/dev/null
+	echo torch | $(COMPILE) - --constraint requirements.lock --output-file requirements-cuda.lock \
+	  $$($(LOCKED_NAMES) requirements.lock | sed 's/^/--no-emit-package /') >/dev/null
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])' \
+	  | $(COMPILE) - --output-file requirements-build.lock >/dev/null
+	$(COMPILE) --group audit --only-binary :all: --output-file requirements-audit.lock >/dev/null
