@@ -10,10 +10,11 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import seaborn as sns
+from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 SINGLE, DOUBLE = 3.3, 6.9  # inches: one column of a journal, the width of its page
 TALLEST = 8.8  # inches: leaves room for a caption
@@ -27,7 +28,24 @@ GREY = "#595959"  # the paper's values, notes and reference lines; 7:1 on white
 CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests look for
 CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of error bars
 
+# Seaborn's theme "ticks" where it differs from matplotlib's defaults. It is written out, because
+# importing seaborn takes half a second in every job; tests/unit/test_style.py compares them.
+INK = ".15"  # of seaborn: nearly black
+THEME = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "grid.color": ".8",
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
 RC = {
+    **THEME,
+    "axes.prop_cycle": cycler(color=COLOURS),
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
     "font.size": 7.0,
     "axes.titlesize": 7.5,
@@ -75,8 +93,27 @@ RC = {
 
 
 def apply() -> None:
-    """Set the style. Equal rows then give equal files."""
-    sns.set_theme(context="paper", style="ticks", palette=COLOURS, rc=RC)
+    """Set the style, whatever the user's own file of settings says.
+
+    Equal rows then give equal files.
+    """
+    mpl.rcdefaults()
+    mpl.rcParams.update(RC)
+
+
+class _Printed(Figure):
+    """A figure that is laid out, and then drawn, once per file.
+
+    Before it writes a file, matplotlib draws a figure without output, so that the layout engine
+    runs. The layout alone is enough for this.
+    """
+
+    def draw(self, renderer: Any) -> None:
+        engine = self.get_layout_engine()
+        if isinstance(engine, ConstrainedLayoutEngine) and self.canvas.is_saving():
+            engine.execute(self)
+        else:
+            super().draw(renderer)
 
 
 def subplots(
@@ -106,7 +143,7 @@ def empty(*, height: float, width: float = DOUBLE) -> Figure:
     if width not in (SINGLE, DOUBLE) or not 0 < height <= TALLEST:
         raise ValueError(f"a figure of {width} by {height} inches does not fit a page: its width "
                          f"is {SINGLE} or {DOUBLE}, its height at most {TALLEST}")  # fmt: skip
-    return Figure(figsize=(width, height), layout="constrained")
+    return _Printed(figsize=(width, height), layout="constrained")
 
 
 def title_panels(axes: Iterable[Axes], titles: Sequence[str] | None = None) -> None:
@@ -132,6 +169,8 @@ def shades(
     values: Iterable[Any], *, name: str = SHADES, dark: float = 0.0, bright: float = 0.85
 ) -> dict:
     """Map ordered values to colours of one scale, the smallest to the darkest."""
+    if name not in mpl.colormaps:
+        import seaborn  # noqa: F401  its import adds its scales, such as "mako"
     own = sorted(set(values))
     steps = np.linspace(dark, bright, len(own)) if len(own) > 1 else [dark]
     return {v: mpl.colors.to_hex(mpl.colormaps[name](s)) for v, s in zip(own, steps, strict=True)}

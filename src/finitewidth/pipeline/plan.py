@@ -5,7 +5,7 @@ Imports no torch: Snakemake reads this at every start.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,6 +106,7 @@ class Plan:
         )
         self.jobs = self.footers.jobs
         self.results = self.jobs.results
+        self._script_digest = cache(script_digest)
 
     @cached_property
     def requests(self) -> Requests:
@@ -172,7 +173,7 @@ class Plan:
         """Digest of modules, of all that they import, of their script and of some texts."""
         digests = [
             code_digest(*modules),
-            script_digest(self.root / f"workflow/scripts/{script}.py"),
+            self._script_digest(self.root / f"workflow/scripts/{script}.py"),
         ]
         digests += [text_digest(self.root / text) for text in texts]
         return "-".join(digests)

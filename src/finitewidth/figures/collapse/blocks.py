@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
@@ -82,6 +81,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _map(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a symmetric matrix from its rows on and above the diagonal."""
+    import seaborn as sns
+
     row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
     size = int(column.max()) + 1
     share = np.full((size, size), np.nan)

@@ -13,7 +13,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -140,12 +139,15 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
         rows: of one map; with columns ``lowest`` and ``highest``, cells show these too.
         scale: the colours.
     """
+    import seaborn as sns
+
     shown = rows[rows["series"] == "cell"]
     table = shown.pivot(index="depth", columns="sigma_w2", values="value")
     colours, numbered = mpl.colormaps[scale.colours], table.shape[1] <= MOST_COLUMNS
     axis.set_facecolor(LOST)
     sns.heatmap(
         table, mask=table.isna(), cmap=colours, norm=scale.norm, cbar=False, rasterized=True,
+        vmin=0, vmax=1,  # or seaborn looks for them, in vain if all runs diverged; norm counts
         xticklabels=[f"{value:g}" for value in table.columns],
         yticklabels=[f"{value:g}" for value in table.index], ax=axis,
     )  # fmt: skip

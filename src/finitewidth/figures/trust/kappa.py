@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
@@ -32,7 +31,6 @@ PHASES = {"ordered": "ordered", "critical": "border", "chaotic": "chaotic"}
 FROM = {"kappa_2": "log_kappa_2", "kappa_ratio": "log_ratio"}  # columns of the experiment
 LABELS = {"kappa_2": r"$\kappa_2$", "kappa_ratio": r"$\kappa_1\,/\,\kappa_2$"}
 COVARIANCE = r"covariance of the inputs, $x_s^\top x_r / n_0$"
-COLOURS = ListedColormap(sns.color_palette("mako", 1000)[:630])  # seen on white
 STATED = r"paper: limit of the ordered phase, $L \to \infty$"
 HUGE = 700  # the exponential of larger logarithms is no number
 STEEP = 100.0  # value at the largest depth from which on an axis is logarithmic
@@ -68,18 +66,19 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     lines = [own for _, own in panels.groupby("activation", sort=False)]
     most = max(map(len, lines))
     figure, axes = style.subplots(len(lines), most, height=0.35 + 1.55 * len(lines), squeeze=False)
+    colours = _colours()
     shown, titles = [], []
     for across, own in zip(axes, lines, strict=True):
         for axis in across[len(own) :]:
             axis.set_visible(False)
         for axis, panel in zip(across, own.to_dict("records"), strict=False):
-            _panel(axis, rows.merge(pd.DataFrame([panel]), on=keys), quantity)
+            _panel(axis, rows.merge(pd.DataFrame([panel]), on=keys), quantity, colours)
             shown.append(axis)
             titles.append(_title(**panel))
             axis.set_xlabel("depth $L$ [layers]")
         across[0].set_ylabel(LABELS[quantity])
     style.title_panels(shown, titles)
-    figure.colorbar(ScalarMappable(Normalize(0, 1), COLOURS), ax=axes, aspect=30, pad=0.015,
+    figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, aspect=30, pad=0.015,
                     label=COVARIANCE)  # fmt: skip
     handles = [h for axis in shown for h in axis.get_legend_handles_labels()[0]]
     if handles:
@@ -91,10 +90,19 @@ def _title(activation: str, phase: str, sigma_w2: float, sigma_b2: float) -> str
     return f"{NAMES[activation]}, {phase}: ({sigma_w2:.3g}, {sigma_b2:g})"
 
 
-def _panel(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
+def _colours() -> Colormap:
+    """Return a scale whose colours are all seen on white."""
+    import seaborn as sns
+
+    return ListedColormap(sns.color_palette("mako", 1000)[:630])
+
+
+def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> None:
     """Draw a curve per covariance, and the paper's limit of infinite depth at the right edge."""
+    import seaborn as sns
+
     ours = rows[rows["source"] == "ours"]
-    sns.lineplot(ours, x="depth", y="value", hue="covariance", hue_norm=(0, 1), palette=COLOURS,
+    sns.lineplot(ours, x="depth", y="value", hue="covariance", hue_norm=(0, 1), palette=colours,
                  estimator=None, errorbar=None, linewidth=0.9, legend=False, ax=axis)  # fmt: skip
     for value in rows.loc[rows["source"] == "paper", "value"]:
         style.paper_values(axis, [1.0], [value], label=STATED, clip_on=False,
