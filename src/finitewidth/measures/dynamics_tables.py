@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.measures.dynamics import Dynamics
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -27,7 +28,17 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
         index, ``cumulative`` of K_0/d and ``scaled`` of K_0/rho_max.
 
         ``errors``: ``dynamics``, ``run``, ``time`` and ``ratio``, |e_t|^2 / |e_0|^2.
+
+    Raises:
+        ConfigError: no path of a network is open, so its kernel is zero.
     """
+    closed = np.flatnonzero(~(found.eigenvalues[:, -1] > 0))
+    if len(closed):
+        raise ConfigError(
+            f"in run {first_run + closed[0]} no path of the network with {depth} weight layers is "
+            "open, and its kernel is zero; raise width (or mu, the share of open gates), or lower "
+            "depths"
+        )
     return {
         "kernels": list(_conditions(found, first_run)),
         "spectra": list(_spectra(found, first_run, depth)),

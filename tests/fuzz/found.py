@@ -1,0 +1,14 @@
+"""Configurations that failed when they were drawn, as for ``--config``; each runs or is refused."""
+
+RUN = [
+    "beyond={diagonal: {paper_draws: 3}}",  # bars below zero on a logarithmic axis
+    "trust={descent_tanh: {rate: 1000.0}}",  # every run diverges
+]
+REFUSED = [
+    ("dgn={mnist: {dataset: fashion_mnist}}", "dgn.mnist.dataset"),
+    ("beyond={lemmas: {steps: {ratio: 0.000000000001}}}", "beyond.lemmas.steps.ratio"),
+    ("beyond={training: {train: 2, test: 2}}", "raise train"),
+    ("dgn={planar: {width: 3, samples: 3}}", "width"),  # all paths of a network are closed
+    ("npf={memorisation: {task: {mu: 1.0}}}", "npf.memorisation.task.mu"),
+    ("npf={theory: {widths: {widths: [16, 32, 3]}}}", "npf.theory.widths"),
+]
