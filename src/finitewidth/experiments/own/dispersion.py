@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
@@ -17,17 +18,24 @@ from finitewidth.experiments.own.drawn import NAME, Networks, entries, few
 from finitewidth.kernels.ntk_init.estimators import naive
 from finitewidth.kernels.trained import diagonal, traced_kernel
 from finitewidth.measures.blocks import block_means
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 OUTPUTS = ("one output", "sum over outputs")
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
     """Draw networks, and compare their tangent kernels on a few images.
 
     Args:
         inputs: ``data``, the images.
         settings: ``network`` (what the plan tells of it), ``per_class`` (images of each class),
             ``draws`` (networks), ``resamples`` (bootstrap samples of draws).
+        checkpoints: where to store the kernels of each draw; None for none.
 
     Returns:
         ``draws``: draw, outputs (one output, or sum over outputs), image, ratio: Theta(x, x) over
@@ -43,13 +51,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Raises:
         ConfigError: the network cannot be made, has no tangent kernel, or is not random.
+        ResultError: a checkpoint cannot be written.
     """
     networks = Networks(settings["network"], inputs["data"])
     x, labels = few(inputs["data"], settings["per_class"])
-    drawn = [_observed(networks.draw("dispersion", draw), x) for draw in range(settings["draws"])]
-    theta = np.stack([kernel for _, kernel, _ in drawn])
+    drawn = list(stored_map(
+        lambda draw: _observed(networks.draw("dispersion", draw), x),
+        range(settings["draws"]), checkpoints, "draws",
+    ))  # fmt: skip
+    theta = torch.stack([kernel for _, kernel, _ in drawn]).numpy()
     diagonals = {
-        OUTPUTS[0]: np.stack([first for first, _, _ in drawn]),
+        OUTPUTS[0]: torch.stack([first for first, _, _ in drawn]).numpy(),
         OUTPUTS[1]: np.diagonal(theta, axis1=1, axis2=2),
     }
     _check_random(networks.name, diagonals[OUTPUTS[1]])
@@ -90,10 +102,10 @@ def dispersion(theta: np.ndarray, resamples: int, stream: str) -> dict[str, floa
     }  # fmt: skip
 
 
-def _observed(network: nn.Module, x: Tensor) -> tuple[np.ndarray, np.ndarray, int]:
+def _observed(network: nn.Module, x: Tensor) -> tuple[Tensor, Tensor, int]:
     """Theta(x, x) of the first output (S,), the traced kernel (S, S), number of parameters."""
     count = sum(p.numel() for p in network.parameters() if p.requires_grad)
-    return diagonal(network, x)[0].numpy(), traced_kernel(network, x).numpy(), count
+    return diagonal(network, x)[0], traced_kernel(network, x), count
 
 
 def _check_random(name: str, theta: np.ndarray) -> None:

@@ -16,6 +16,8 @@ from finitewidth.experiments.own.drawn import NAME, Networks, curves, entries, f
 from finitewidth.kernels.trained import largest_eigenvalue, traced_kernel
 from finitewidth.measures.blocks import alignment, block_means
 from finitewidth.networks.own import seeded
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
 
 CHUNK = 1024  # images of which losses are computed at once
 QUANTITIES = (
@@ -25,7 +27,11 @@ QUANTITIES = (
 OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
 
 
-def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, Any]:
     """Train networks with batches, and follow their losses and tangent kernels.
 
     The loss is ``squared``, 1/(2B) sum_s |f(x_s) - y_s|^2 with one-hot labels, or
@@ -38,6 +44,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             images, null for all), ``per_class`` (training images of each class in the kernel),
             ``runs``, ``optimiser`` (adam or sgd), ``rate``, ``batch_size``, ``loss``, ``times``
             (numbers of steps, 0 first), ``maps`` (those of ``times`` at which kernels are kept).
+        checkpoints: where to store what is found in each run; None for none.
 
     Returns:
         ``rows``: run, step, losses and accuracies of training and test images, diagonal (mean of
@@ -51,27 +58,44 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Raises:
         ConfigError: there are fewer images than wanted, the network cannot be made or has no
             tangent kernel, or its loss is not finite.
+        ResultError: a checkpoint cannot be written.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], (NAME, "training")
     )
     networks, images = Networks(settings["network"], data), Images(data, settings["per_class"])
-    rows, kernels, weights = [], [], {}
-    for run in range(settings["runs"]):
-        first = None
-        network = networks.draw("training", run)
-        for step in trained(network, images, settings, run):
-            kernel = traced_kernel(network, images.kernel).numpy()
-            first = kernel if first is None else first
-            rows.append({"run": run, "step": step, **images.losses(network, settings["loss"]),
-                         **_observed(network, kernel, first, images)})  # fmt: skip
-            if run == 0 and step in settings["maps"]:
-                kernels.append(entries(kernel, images.labels, step=step))
-            for name, array in network.state_dict().items():
-                weights[f"run{run}/step{step}/{name}"] = array.detach().clone().numpy()
-    table = pd.DataFrame(rows)
+    runs = list(stored_map(
+        lambda run: _run(networks.draw("training", run), images, settings, run),
+        range(settings["runs"]), checkpoints, "runs",
+    ))  # fmt: skip
+    table = pd.DataFrame(
+        [{"run": run, **row} for run, one in enumerate(runs) for row in one["rows"]]
+    )
+    kernels = [
+        entries(kernel.numpy(), images.labels, step=step)
+        for step, kernel in runs[0]["kernels"].items()
+    ]
+    weights = {f"run{run}/{name}": array.numpy() for run, one in enumerate(runs)
+               for name, array in one["weights"].items()}  # fmt: skip
     return {"rows": table, "curves": curves(table, ["step"], QUANTITIES),
             "kernels": pd.concat(kernels, ignore_index=True), "weights": weights}  # fmt: skip
+
+
+def _run(
+    network: nn.Module, images: "Images", settings: Mapping[str, Any], run: int
+) -> dict[str, Any]:
+    """Train one network; return ``rows``, ``kernels`` at ``maps``, and ``weights`` by name."""
+    rows, kernels, weights, first = [], {}, {}, None
+    for step in trained(network, images, settings, run):
+        kernel = traced_kernel(network, images.kernel)
+        first = kernel if first is None else first
+        rows.append({"step": step, **images.losses(network, settings["loss"]),
+                     **_observed(network, kernel.numpy(), first.numpy(), images)})  # fmt: skip
+        if step in settings["maps"]:
+            kernels[step] = kernel
+        for name, array in network.state_dict().items():
+            weights[f"step{step}/{name}"] = array.detach().clone()
+    return {"rows": rows, "kernels": kernels, "weights": weights}
 
 
 class Images:
