@@ -18,7 +18,12 @@ NUMBERS_AT_ONCE = 2**20
 
 
 def forward(
-    layers: Sequence[Layer], gating: Gating, value: Weights, feature: Weights | None, x: Tensor
+    layers: Sequence[Layer],
+    gating: Gating,
+    value: Weights,
+    feature: Weights | None,
+    x: Tensor,
+    gates: Sequence[Tensor] | None = None,
 ) -> Tensor:
     """Compute the outputs of R stacked networks, each on its own inputs.
 
@@ -31,19 +36,40 @@ def forward(
         value: weights of the value network.
         feature: weights of the feature network; None unless ``gating.source`` is ``feature``.
         x: (R, batch, inputs) or (R, batch, channels, height, width).
+        gates: what `hard_gates` returned for these inputs, so that the feature network need not be
+            computed; None to compute it.
 
     Returns:
         (R, batch, outputs).
     """
     size = _replicas_at_once(layers, x)
     if size >= len(x):
-        return _forward(layers, gating, value, feature, x)
+        return _forward(layers, gating, value, feature, x, gates)
     count = ceil(len(x) / size)
+    given = [None] * count if gates is None else zip(*(g.split(size) for g in gates), strict=True)
     parts = zip(
         _gatings(gating, size, count), _split(value, size, count), _split(feature, size, count),
-        x.split(size), strict=True,
+        x.split(size), given, strict=True,
     )  # fmt: skip
     return torch.cat([_forward(layers, *part) for part in parts])
+
+
+def hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
+    """Compute the hard gates that R stacked feature networks give, each on its own inputs.
+
+    Args:
+        layers: as for `forward`.
+        feature: weights of the feature networks.
+        x: (R, batch, inputs) or (R, batch, channels, height, width).
+
+    Returns:
+        For each hidden layer, bool (R, batch, units) or (R, batch, height, width, channels).
+    """
+    size = _replicas_at_once(layers, x)
+    count = ceil(len(x) / size)
+    parts = zip(_split(feature, size, count), x.split(size), strict=True)
+    found = [_hard_gates(layers, *part) for part in parts]
+    return [torch.cat(layer) for layer in zip(*found, strict=True)]
 
 
 def _replicas_at_once(layers: Sequence[Layer], x: Tensor) -> int:
@@ -75,13 +101,41 @@ def _gatings(gating: Gating, size: int, count: int) -> list[Gating]:
     return [replace(gating, beta=beta, eps=eps) for beta, eps in soft]
 
 
+def _hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
+    z, found = _joined(x) if x.dim() == 5 else x, []
+    for number, layer in enumerate(layers[:-1]):
+        z = torch.relu(preactivation(layer, number, feature, z))
+        on = z > 0
+        found.append(_by_replica(on, len(x)).contiguous() if on.dim() == 4 else on)
+    return found
+
+
+def _by_replica(images: Tensor, replicas: int) -> Tensor:
+    """View (batch, R·channels, height, width) as (R, batch, height, width, channels)."""
+    return images.unflatten(1, (replicas, -1)).permute(1, 0, 3, 4, 2)
+
+
+def _as_factors(gates: Tensor, q: Tensor) -> Tensor:
+    """Return given gates in the shape, the type and the order in memory of q."""
+    factors = torch.empty_like(q)
+    (_by_replica(factors, len(gates)) if q.dim() == 4 else factors).copy_(gates)
+    return factors
+
+
 def _forward(
-    layers: Sequence[Layer], gating: Gating, value: Weights, feature: Weights | None, x: Tensor
+    layers: Sequence[Layer],
+    gating: Gating,
+    value: Weights,
+    feature: Weights | None,
+    x: Tensor,
+    given: Sequence[Tensor] | None = None,
 ) -> Tensor:
     z_value = z_feature = _joined(x) if x.dim() == 5 else x
     for number, layer in enumerate(layers[:-1]):
         q = preactivation(layer, number, value, z_value)
-        if gating.source == "feature":
+        if given is not None:
+            z_value = q * _as_factors(given[number], q.detach())
+        elif gating.source == "feature":
             q_feature = preactivation(layer, number, feature, z_feature)
             gates = gate(q_feature, gating)
             z_feature = hidden_feature(q_feature, gates, gating)

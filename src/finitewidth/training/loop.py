@@ -1,5 +1,6 @@
 """The training loop for stacked replicas. A training can be interrupted and resumed exactly."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -98,6 +99,8 @@ class _Training:
         self.checkpoints = checkpoints
         self.saving_times = SavingTimes(seconds if checkpoints else float("inf"))
         self.steps_per_epoch = -(-images.train_count // run.batch_size)
+        self.train_gates = stack.fixed_gates(images.train_x)
+        self.test_gates = stack.fixed_gates(images.test_x)
         self.state = State(epoch=0, step=0, sums=self._no_sums())
 
     def _no_sums(self) -> Tensor:
@@ -150,7 +153,7 @@ class _Training:
         """Take one step of every replica on its own batch; ``batch`` holds image indices (R, b)."""
         x = self.images.train_x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
         targets = self.images.train_y[batch]
-        outputs = self.stack.outputs(x)
+        outputs = self.stack.outputs(x, _chosen(self.train_gates, batch))
         losses = batch_losses(self.run.loss, outputs, targets)
         # the sum over replicas: each loss depends on the weights of its own replica only
         gradients = torch.autograd.grad(losses.sum(), self.trained)
@@ -170,10 +173,12 @@ class _Training:
         """
         x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
         losses, right = [], []
-        for part in torch.arange(len(x), device=x.device).split(EVALUATION_BATCH):
-            outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape))
+        for start in range(0, len(x), EVALUATION_BATCH):
+            part = slice(start, start + EVALUATION_BATCH)
+            gates = self.test_gates and [layer[:, part] for layer in self.test_gates]
+            outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape), gates)
             targets = y[part].expand(replicas, -1)
-            losses.append(batch_losses(self.run.loss, outputs, targets) * len(part))
+            losses.append(batch_losses(self.run.loss, outputs, targets) * targets.shape[1])
             right.append(correct(self.run.loss, outputs, targets))
         right = torch.cat(right, dim=1).double()
         loss = torch.stack(losses).sum(dim=0) / len(x)
@@ -276,6 +281,18 @@ class _Training:
         self.optimiser.restore(saved.pop("optimiser"))
         self.state = State(**saved)
         LOG.info("continuing after epoch %d, step %d", self.state.epoch, self.state.step)
+
+
+def _chosen(gates: Sequence[Tensor] | None, batch: Tensor) -> list[Tensor] | None:
+    """Select the gates of the images in ``batch``, indices (R, b), from those of all images."""
+    if gates is None:
+        return None
+    replicas, count = gates[0].shape[:2]
+    rows = batch + count * torch.arange(replicas, device=batch.device)[:, None]
+    return [
+        layer.flatten(0, 1).index_select(0, rows.flatten()).unflatten(0, batch.shape)
+        for layer in gates
+    ]
 
 
 def _moved(value: Any, device: torch.device) -> Any:
