@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from finitewidth.experiments.collapse.models import last_epoch
+from finitewidth.experiments.collapse.picking import last_epoch
 
 KEPT = (
     "pair", "network", "data", "loss", "init", "decay", "rate", "tau", "nc3", "nc2",

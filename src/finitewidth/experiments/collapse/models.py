@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.experiments.collapse.heat_maps import heat_maps
-from finitewidth.experiments.collapse.picking import picks
+from finitewidth.experiments.collapse.picking import last_epoch, picks
 
 LAST = (
     "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
@@ -78,13 +78,6 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     if settings["maps"] is not None:
         tables |= heat_maps(inputs, settings, ends, chosen)
     return tables
-
-
-def last_epoch(history: pd.DataFrame, measures: pd.DataFrame) -> pd.DataFrame:
-    """Measures of each network at the last epoch, with its training accuracy in this epoch."""
-    last = measures["epoch"].max()
-    training = history.loc[history["epoch"] == last, ["pair", "replica", "train_accuracy"]]
-    return measures[measures["epoch"] == last].merge(training, on=["pair", "replica"])
 
 
 def rates(ends: pd.DataFrame, own: pd.DataFrame, trained: float) -> pd.DataFrame:

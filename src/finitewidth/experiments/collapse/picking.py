@@ -21,6 +21,13 @@ NONE = "none"
 EQUAL = 1e-9  # accuracies that differ by less are equal
 
 
+def last_epoch(history: pd.DataFrame, measures: pd.DataFrame) -> pd.DataFrame:
+    """Measures of each network at the last epoch, with its training accuracy in this epoch."""
+    last = measures["epoch"].max()
+    training = history.loc[history["epoch"] == last, ["pair", "replica", "train_accuracy"]]
+    return measures[measures["epoch"] == last].merge(training, on=["pair", "replica"])
+
+
 def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Choose the two models of each initialisation.
 

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import binom
 
 LARGEST_TABLE = 4096
 
@@ -11,6 +10,8 @@ LARGEST_TABLE = 4096
 @lru_cache(maxsize=256)
 def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Walker's alias table of Bin(width, 1/2): thresholds, and halves of alternatives."""
+    from scipy.stats import binom  # here, since jobs that draw nothing need not wait for it
+
     cells = width + 1
     weights = list(binom.pmf(np.arange(cells), width, 0.5) * cells)
     keep, other = np.ones(cells), np.arange(cells)
