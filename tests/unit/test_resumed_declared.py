@@ -29,7 +29,8 @@ OF_PAPERS, OWN = (
 )
 EXPERIMENTS = OF_PAPERS | OWN
 RESUMING = [name for name, declared in EXPERIMENTS.items() if declared.resumes]
-ALIKE = "trust_descent_scaled_", "collapse_training_"  # of these, one each, or all with --full
+# of these the first each, or all with --full
+ALIKE = "trust_descent_", "trust_descent_scaled_", "collapse_training_"
 SHORT = {next(name for name in RESUMING if name.startswith(each)) for each in ALIKE}
 
 pytestmark = pytest.mark.usefixtures("one_thread")
