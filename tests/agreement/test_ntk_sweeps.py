@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from ntk_two_sample import assert_same_law
 
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
@@ -85,3 +86,21 @@ def test_fewer_draws_are_a_prefix_of_more():
         for n in (50, 3000)
     )
     assert np.array_equal(few.theta, many.theta[:50])
+
+
+def test_float32_changes_draws_by_far_less_than_their_error():
+    init = constant_width(40, 60, sigma_w2=1.0, sigma_b2=1.0)
+    variances, depths = [1.0, 3.5, 7.0], [2, 20, 40]
+    single, double = (
+        list(
+            sweep_vectors(
+                init, depths, 30, 1,
+                activation="tanh", sigma_w2=variances, input_norm2=60.0, dtype=dtype,
+            )
+        )
+        for dtype in (torch.float32, torch.float64)
+    )  # fmt: skip
+    for few, many in zip(single, double, strict=True):
+        for cell, draws in many.items():
+            np.testing.assert_allclose(few[cell].theta, draws.theta, rtol=2e-4)
+            assert not np.array_equal(few[cell].theta, draws.theta) or cell[0] == 1

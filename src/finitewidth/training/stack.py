@@ -16,7 +16,6 @@ from finitewidth.networks.weights import Weights, generator, initial_weights, st
 from finitewidth.training.run import Replica, TrainingRun
 from finitewidth.training.selection import replica_number
 
-
 # bytes of the gates of all replicas and images of one kind, above which they are not kept
 GATES_AT_MOST = 2**28
 IMAGES_AT_ONCE = 500

@@ -48,7 +48,7 @@ def _tanh_slope(h: "torch.Tensor") -> "torch.Tensor":
 
 RELU = Activation("relu", lambda h: h.relu(), lambda h: (h > 0).to(h.dtype))
 ERF = Activation("erf", lambda h: h.erf(), lambda h: h.square().neg_().exp_().mul_(2 / pi**0.5))
-TANH = Activation("tanh", _tanh, _tanh_slope, lambda x: x.square().neg_().add_(1))
+TANH = Activation("tanh", _tanh, _tanh_slope, lambda x: x.new_ones(()).addcmul(x, x, value=-1))
 NAMED = {activation.name: activation for activation in (RELU, ERF, TANH)}
 
 
