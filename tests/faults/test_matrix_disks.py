@@ -45,6 +45,7 @@ def fills(cell: Cell, disk: SmallDisk, kind: str, words: str) -> str:
     assert held.end() != 0, held.output
     cell.told(held.output)
     message = said(rf"cannot write [^\n]*{words}[^\n]*", held.output)
+    disk.fill(kind)  # what the job left may have been removed
     again = cell.checkout.make(*cell.stage.targets)
     assert again.returncode != 0, again.stdout
     cell.told(again.stdout)
@@ -60,7 +61,7 @@ def test_the_disk_becomes_full(on_disk, disk, stage):
 
 @cells("No free inodes")
 def test_the_disk_can_take_no_more_files(on_disk, disk, stage):
-    message = fills(on_disk, disk, "inodes", "no free inodes; delete")
+    message = fills(on_disk, disk, "inodes", r"no free inodes\); delete")
     on_disk.survives(message, lost_by(stage))
 
 

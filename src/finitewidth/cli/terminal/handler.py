@@ -1,5 +1,6 @@
 """The handler of Snakemake's log records: at most one line for each finished job."""
 
+import logging
 import os
 import re
 import shlex
@@ -53,6 +54,8 @@ class LogHandler(LogHandlerBase):
         self.pace, self.said, self.follows = 1.0, False, False
         self.counted: set[str] = set()
         self.quiet = bool(self.common_settings.quiet)
+        # a message that does not fit into Snakemake's log on a full disk is no reason for a traceback
+        logging.raiseExceptions = False
         if not self.plain:
             os.environ["FINITEWIDTH_BARS"] = "0"
 
