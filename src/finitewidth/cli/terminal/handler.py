@@ -54,7 +54,7 @@ class LogHandler(LogHandlerBase):
         self.pace, self.said, self.follows = 1.0, False, False
         self.counted: set[str] = set()
         self.quiet = bool(self.common_settings.quiet)
-        # a message that does not fit into Snakemake's log on a full disk is no reason for a traceback
+        # no traceback if a message does not fit into Snakemake's log on a full disk
         logging.raiseExceptions = False
         if not self.plain:
             os.environ["FINITEWIDTH_BARS"] = "0"
