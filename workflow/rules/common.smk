@@ -12,6 +12,7 @@ from finitewidth.pipeline.job_commands import (
     relative_interpreter,
     send_in_a_file,
 )
+from finitewidth.pipeline.limits import refuse_low_limits
 from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.shared_folder import alone, keep_locks_of_others
 from finitewidth.pipeline.startup_checks import (
@@ -39,6 +40,7 @@ if workflow.is_main_process:
     refuse_unwritable(".snakemake", ".snakemake/iocache")
     refuse_unreadable_records("results/.records")
     if wet:
+        refuse_low_limits(min(workflow.resource_settings.cores or 1, 64))
         refuse_unwritable("results", results)
         refuse_files_of_others(
             ".snakemake", "results/.records", "results/data", results

@@ -34,6 +34,10 @@ def main(arguments: list[str] | None = None) -> int:
     except FinitewidthError as error:
         print(f"finitewidth: {error}", file=sys.stderr)
         return 1
+    except BlockingIOError:  # of fork
+        print("finitewidth: no process can be started: the limit on processes is reached; raise it "
+              "(ulimit -u), or stop other processes of this user", file=sys.stderr)  # fmt: skip
+        return 1
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
