@@ -1,7 +1,7 @@
 """Hostile settings on the command line and in files: a dry run, or one message; no trace left.
 
-Real dry runs of Snakemake: of the settings listed here, and of a seeded sample of the changes that
-tests/fuzz/test_fuzz_config.py finds accepted.
+Real dry runs of Snakemake: of the settings listed here, and of a sample of the changes that
+tests/fuzz/test_fuzz_config.py finds accepted, another one in each run.
 """
 
 import json
@@ -9,7 +9,7 @@ import random
 from functools import cache
 
 import pytest
-from tests.fuzz.mutations import HOSTILE, ODD, Mutation, paths
+from tests.fuzz.mutations import HOSTILE, ODD, SEED, Mutation, paths
 from tests.fuzz.test_fuzz_config import BASE, outcome
 from tests.workflow.conftest import Checkout
 
@@ -42,7 +42,8 @@ FREE = [("data", "root"), ("data", "imagefolder", "cifar10_jpeg")]  # take almos
 def accepted(monkeypatch):
     """A sample of changes that the plan accepts: hostile texts, and odd values anywhere."""
     monkeypatch.setattr(settings, "read_yaml", cache(settings.read_yaml))
-    stream, found = random.Random(20210525), []
+    print(f"FINITEWIDTH_FUZZ={SEED}")
+    stream, found = random.Random(SEED), []
     while len(found) < SAMPLE:
         keys, values = (FREE, HOSTILE) if len(found) % 2 else (paths(BASE), ODD)
         mutation = Mutation("value", stream.choice(keys), stream.choice(values))

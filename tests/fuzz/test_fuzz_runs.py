@@ -4,7 +4,6 @@ Each runs to its end, with tables that are drawn, judged and captioned, or it is
 of a key. What failed once is a fixed case below. FINITEWIDTH_FUZZ=<seed> repeats a draw.
 """
 
-import os
 import random
 import re
 import time
@@ -15,13 +14,14 @@ import yaml
 from tests.fuzz.boundaries import PAPERS, Schema, drawn, names_a_key
 from tests.fuzz.executed import ROOT, Results, execute
 from tests.fuzz.found import REFUSED, RUN
+from tests.fuzz.mutations import SEED
 
 from finitewidth.common import settings
 from finitewidth.common.errors import ConfigError
 from finitewidth.pipeline.plan import Plan
 
-SEED = int(os.environ.get("FINITEWIDTH_FUZZ", random.SystemRandom().randrange(10**6)))
-CONFIG = settings.preset_only("smoke", ROOT / "config")
+OWN = {"own": {"network": str(ROOT / "tests/fuzz/network.yaml")}}
+CONFIG = settings.merged(settings.preset_only("smoke", ROOT / "config"), OWN)
 CHEAP = ("thesis", "trust", "beyond")
 RUNS = 200
 SHORT_RUNS = 10
