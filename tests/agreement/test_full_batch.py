@@ -145,6 +145,19 @@ def test_single_precision_is_good_to_a_millionth_of_the_first_error(gates):
     assert not torch.equal(single.double(), double)
 
 
+def test_adapted_precision_follows_errors_far_below_where_float32_stalls():
+    found = networks("external", depth=8, width=60)
+    double, single, adapted = (
+        follow(found, Protocol(0.2, "kernel", True, 1000, 1, precision), RUNS)
+        .ratios["gradient descent"][1]
+        for precision in ("float64", "float32", "adapted")
+    )  # fmt: skip
+    assert double.min() < 1e-13
+    near = double > 1e-20
+    assert abs(adapted / double - 1)[near].max() < 0.01
+    assert abs(single / double - 1)[near].max() > 0.5
+
+
 def test_a_replica_is_the_same_alone_and_beside_others():
     found = networks("external")
     protocol = Protocol(0.1, "kernel", True, 20, 20, "float64")

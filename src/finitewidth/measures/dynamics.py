@@ -15,7 +15,12 @@ from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.training.full_batch import Gates, gradient_descent
 from finitewidth.training.linear_recursion import error_ratios
 
-PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
+# type of the arithmetic, and the share of the first squared errors below which it becomes float64
+PRECISIONS = {
+    "float32": (torch.float32, None),
+    "float64": (torch.float64, None),
+    "adapted": (torch.float32, 1e-6),
+}
 DESCENT, LINEAR = "gradient descent", "linear recursion"
 BATCH_ELEMENTS = 1_000_000  # activations of a batch of runs; z, delta and gates take 8 MB each
 FEWEST_TIMES, TIMES_PER_DECADE = 10, 12
@@ -80,8 +85,10 @@ class Protocol:
         steps: number of steps of gradient descent.
         linear_steps: number of steps of the linear recursion. It is evaluated in closed form, so
             its cost hardly depends on this number.
-        precision: ``float64`` or ``float32``. With ``float32``, gradient descent takes half the
-            time, but squared errors do not fall below about 1e-11.
+        precision: ``float64``, ``float32`` or ``adapted``. With ``float32``, gradient descent takes
+            half the time, but squared errors do not fall below about 1e-11 of the first. With
+            ``adapted``, it is ``float32`` until they have fallen to a millionth, and ``float64``
+            from there on.
     """
 
     rate: float
@@ -164,10 +171,11 @@ def _descend(
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
     """Train all networks; return times and error ratios, and the trained networks."""
     times, squares = log_times(protocol.steps), []
+    dtype, double_below = PRECISIONS[protocol.precision]
     for state in gradient_descent(
         networks.x, networks.y, networks.weights, networks.gates,
         step=step, times=times, loss_half=protocol.loss_half,
-        dtype=PRECISIONS[protocol.precision],
+        dtype=dtype, double_below=double_below,
     ):  # fmt: skip
         squares.append((state.errors.double() ** 2).sum(-1))
     ratios = torch.stack([square / squares[0] for square in squares]).numpy()
