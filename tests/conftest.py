@@ -10,7 +10,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full",
         action="store_true",
-        help="also what takes minutes: every fault, 500 mutated configurations",
+        help="also what takes minutes: every fault, and 200 configurations that are executed",
     )
     parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
 
