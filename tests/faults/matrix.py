@@ -49,7 +49,7 @@ class Stage:
         count: at which of the writes.
         inputs: what the job reads, and the remedy if it is damaged: the files to delete, and the
             jobs that then run before this one.
-        output: a result of the job.
+        output: a result of the job, or of ``maker`` if that is given.
         reader: target, and jobs, that read the output.
         earlier: targets that are made before the stage, beside those of earlier stages.
         begins: audit event and path before the job writes, if no temporary file is made of `first`.
@@ -66,6 +66,7 @@ class Stage:
     earlier: tuple[str, ...] = ()
     count: int = 1
     begins: tuple[str, str] = ("", "")
+    maker: str = ""
 
     def point(self, written: bool) -> dict[str, Any]:
         """Where the job waits: after or before it writes its first file; see ``pause``."""
@@ -84,6 +85,7 @@ STAGES = (
         first=r"results/data/\.?shapes",
         inputs=(PICTURE, ()),
         output="results/data/digits.npz",
+        maker="dataset digits",
         reader=(f"{RESULTS}/npf/training/kvf/history.csv", ("npf/kvf",)),
     ),
     Stage(

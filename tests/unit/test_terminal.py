@@ -235,3 +235,16 @@ def test_times_are_said_as_people_do(seconds, text):
 def test_the_number_of_cores_is_read_from_the_command(monkeypatch, words, cores):
     monkeypatch.setattr(module.sys, "argv", ["snakemake", *words, "npf_fig3"])
     assert module._cores() == cores
+
+
+def test_the_end_of_a_job_by_a_signal_and_a_full_disk_are_told_in_one_line(shown):
+    run = shown()
+    failed = "RuleException:\nCalledProcessError in file x.smk, line 1:\nCommand 'x.py' "
+    run.say(f"{failed}returned non-zero exit status 1.", logging.ERROR)
+    assert run.lines() == []  # its log is shown
+    run.say(f"{failed}died with <Signals.SIGKILL: 9>.", logging.ERROR)
+    run.say("OSError: [Errno 28] No space left on device: 'x.mps'\n  File x", logging.ERROR)
+    killed, full = run.lines()
+    assert killed.startswith("SIGKILL ended a job: its memory ran out")
+    assert full.startswith("Snakemake cannot write ([Errno 28] No space left on device: 'x.mps')")
+    assert "TMPDIR" in full

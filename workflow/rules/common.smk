@@ -15,6 +15,7 @@ from finitewidth.pipeline.job_commands import (
 from finitewidth.pipeline.limits import refuse_low_limits
 from finitewidth.pipeline.plan import Plan
 from finitewidth.pipeline.shared_folder import alone, keep_locks_of_others
+from finitewidth.pipeline.source_copies import copy_sources
 from finitewidth.pipeline.startup_checks import (
     is_dry_run,
     keep_records_with_results,
@@ -66,6 +67,7 @@ announce(
 
 onstart:
     refuse_active_words(workflow)
+    copy_sources(workflow)
 
 
 onsuccess:

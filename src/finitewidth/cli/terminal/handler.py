@@ -29,6 +29,7 @@ NOTHING = "Nothing to be done"
 INTERRUPTED = "Terminating processes on user request"
 LOCKED = "Directory cannot be locked"
 SIGNALLED = re.compile(r"died with <Signals\.(\w+)")
+NO_SPACE = re.compile(r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device")
 # a job that failed: its log is shown with it
 JOB_FAILED = re.compile(r"CalledProcessError.*returned non-zero exit status", re.S)
 SENDERS = {
@@ -191,6 +192,11 @@ class LogHandler(LogHandlerBase):
             self.display.line(_suggested(found[1], text))
         elif self.run.state == "interrupted" or text.startswith(NOISE) or JOB_FAILED.search(text):
             return  # the end of the job or of the run says it
+        elif found := NO_SPACE.search(text):
+            self.display.line(
+                f"Snakemake cannot write ({found[0].strip()}): the disk of the project or that of "
+                "temporary files (TMPDIR, else /tmp) is full; free some space there and start again"
+            )
         elif found := SIGNALLED.search(text):
             sender = SENDERS.get(found[1], "somebody sent this signal, or the job crashed")
             self.display.line(f"{found[1]} ended a job: {sender}")
