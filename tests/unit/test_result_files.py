@@ -75,7 +75,7 @@ def test_atomic_cleans_up_after_an_interrupt(tmp_path):
 
 
 def test_a_live_writer_s_temporary_stays_and_a_killed_one_s_goes(tmp_path):
-    path, old = tmp_path / "a.csv", tmp_path / ".a-12345678.csv"
+    path, old = tmp_path / "a.csv", tmp_path / ".a-abc123-12345678.csv"
     old.write_text("left an hour ago")
     os.utime(old, (time.time() - result_files.LEFT - 60,) * 2)
     with result_files.atomic(path) as temporary:

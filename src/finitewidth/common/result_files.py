@@ -76,11 +76,11 @@ def _remove_leftovers(path: Path) -> None:
     whose locks may not be seen here, for an hour.
     """
     stem, suffix = re.escape(path.stem), re.escape(path.suffix)
-    temporary = re.compile(rf"\.{stem}-(?:([0-9a-f]{{6}})-)?[a-z0-9_]{{8}}{suffix}")
+    temporary = re.compile(rf"\.{stem}-([0-9a-f]{{6}})-[a-z0-9_]{{8}}{suffix}")
     for file in path.parent.glob(".*"):
         if (found := temporary.fullmatch(file.name)) is None:
             continue
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             if is_left(file, found[1], LEFT):
                 file.unlink()
 

@@ -111,8 +111,8 @@ class CheckpointStore:
             if getattr(error.__cause__, "errno", None) != errno.ENOENT:
                 raise
             LOG.warning("checkpoint not written: another run has deleted %s", self.folder)
-        for path in [] if self.keep_all else self._paths()[: -self.KEPT]:
-            path.unlink(missing_ok=True)
+        if not self.keep_all:
+            self._remove(self._paths()[: -self.KEPT])
 
     def latest(self) -> tuple[dict[str, Any] | None, list[str]]:
         """Load the newest checkpoint that is not damaged.
@@ -158,8 +158,13 @@ class CheckpointStore:
         `finitewidth.pipeline.finished_checkpoints.clear_finished` deletes it.
         """
         newest = self._paths()[-1:]
-        for path in self.folder.glob("*"):  # includes temporary files of interrupted writes
-            if path not in newest:
+        # includes temporary files of interrupted writes
+        self._remove(path for path in self.folder.glob("*.pt") if path not in newest)
+
+    def _remove(self, paths: Iterable[Path]) -> None:
+        """Delete checkpoints, but nothing where a link leads."""
+        if not self.folder.is_symlink():
+            for path in paths:
                 path.unlink(missing_ok=True)
 
     def _path(self, number: int) -> Path:
