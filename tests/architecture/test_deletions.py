@@ -20,6 +20,7 @@ ALLOWED = {
     "cli/running.py: verify": (1, "the log of verify, in the results"),
     "cli/terminal/state.py: write": (1, "run.json, in the logs, by its own temporary file"),
     "common/disk_cache.py: _keep": (1, "a cache in __pycache__, by its own temporary file"),
+    "common/progress.py: logged_to": (1, "a link in place of a log"),
     "common/recorded.py: recorded": (1, "seals of outputs of the job that Snakemake deleted"),
     "common/result_files.py: atomic": (2, "the file that is asked for, and its temporary file"),
     "common/result_files.py: _sealed": (1, "the seal of the file that is being written"),

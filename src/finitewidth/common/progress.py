@@ -38,6 +38,8 @@ def logged_to(path: str | Path) -> Iterator[None]:
             interrupted it. No traceback is printed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
+    if Path(path).is_symlink():
+        Path(path).unlink(missing_ok=True)  # or what it leads to would be overwritten
     handler = _LogFile(path, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     LOG.addHandler(handler)
