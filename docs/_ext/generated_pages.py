@@ -10,6 +10,7 @@ from pathlib import Path
 import api_pages
 import example_pages
 import gallery_pages
+import notice_pages
 import paper_pages
 import stage_graph
 from sphinx.application import Sphinx
@@ -33,6 +34,7 @@ def write_all(root: Path, folder: Path, results: Path) -> None:
     api_pages.write(folder)
     example_pages.write(root, folder)
     stage_graph.write(root, folder)
+    notice_pages.write(folder)
     gallery_pages.write(root, folder, results)
 
 

@@ -1,7 +1,9 @@
 """The whole report, built without results and from a few made-up results."""
 
 import json
+import re
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +15,7 @@ from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
+from finitewidth.report import notices
 from finitewidth.report.job import build_report
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +136,57 @@ def test_notices_quote_the_licences_of_what_is_carried(partial):
         assert said in text
     link = report_crawler.soup(partial / "claims.html").select_one("footer a[href*=notices]")
     assert link["href"] == "notices.html"
+
+
+OURS = {"report.css", "report.js", "search-data.js"}
+
+
+def test_every_file_of_another_project_has_a_notice_with_its_licence(partial):
+    files = [file.relative_to(partial).as_posix() for file in partial.rglob("*") if file.is_file()]
+    loaded = [file for file in files if not file.startswith("files/") and file[-5:] != ".html"]
+    others = [file for file in loaded if file.rpartition("/")[2] not in OURS]
+    assert {"searchindex.js", "_static/datatables.js"} <= set(others)
+    found = notices.notices()
+    assert [file for file in others if not any(notice.covers(file) for notice in found)] == []
+    page = " ".join(report_crawler.soup(partial / "notices.html").get_text().split())
+    granting = ("ermission", "edistribution and use", "distribute", "is licensed under")
+    for notice in found:
+        assert " ".join(notice.text.split()) in page, notice.carried.name
+        assert len(notice.text) > 800, notice.carried.name
+        assert any(word in notice.text for word in granting), notice.carried.name
+
+
+def test_no_notice_is_for_a_file_that_the_report_no_longer_has(partial):
+    files = [file.relative_to(partial).as_posix() for file in partial.rglob("*") if file.is_file()]
+    for notice in notices.notices():
+        if not notice.carried.fonts:  # pictures are in reports of whole runs
+            assert any(notice.covers(file) for file in files), notice.carried.name
+
+
+def test_everything_that_the_script_of_the_tables_bundles_has_a_notice():
+    import itables
+
+    bundle = (Path(itables.__file__).parent / "html/dt_bundle.js").read_text(encoding="utf-8")
+    listed = bundle[bundle.index("Bundled license information") :]
+    parts = set(re.findall(r"^([\w.-]+)/\S+:$", listed, re.M))
+    assert {"jquery", "jszip", "datatables.net-select"} <= parts
+    known = [part for notice in notices.notices() for part in notice.carried.parts]
+    assert [part for part in parts if not any(fnmatch(part, name) for name in known)] == []
+
+
+def test_every_font_in_a_picture_has_a_notice(tmp_path):
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots()
+    axis.set_title(r"$\mathcal{F}_\lambda \int_0^\infty \sqrt{x} \leq \hat\nu$ and words")
+    axis.set_ylabel(r"upright, and $italic$, $\mathbf{bold}$", weight="bold")
+    figure.savefig(tmp_path / "a.pdf")
+    plt.close(figure)
+    used = {name.decode() for name in re.findall(
+        rb"/FontName\s*/[A-Z]{6}\+([\w-]+)", (tmp_path / "a.pdf").read_bytes())}  # fmt: skip
+    assert {"DejaVuSans", "DejaVuSans-Oblique"} <= used
+    known = [font for notice in notices.notices() for font in notice.carried.fonts]
+    assert [font for font in used if not any(fnmatch(font, name) for name in known)] == []
 
 
 def test_the_search_reads_claims_and_errata_each_with_its_address(partial):

@@ -10,11 +10,11 @@ import shutil
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-KINDS = ("templates", "static", "sphinx")
+KINDS = ("templates", "static", "sphinx", "licences")
 
 
 def assets_digest() -> str:
-    """Return a digest (16 hexadecimal digits) of the templates, the styles and the scripts."""
+    """Return a digest (16 hexadecimal digits) of templates, styles, scripts and licences."""
     digest = hashlib.sha256()
     for file in sorted(file for kind in KINDS for file in (FOLDER / kind).iterdir()):
         digest.update(file.name.encode() + file.read_bytes())
