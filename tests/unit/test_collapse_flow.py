@@ -128,7 +128,14 @@ def test_runge_kutta_has_order_four():
 def test_an_integration_that_stops_early_is_an_error(monkeypatch):
     stopped = SimpleNamespace(success=False, message="step size too small")
     monkeypatch.setattr("scipy.integrate.solve_ivp", lambda *given, **options: stopped)
-    with pytest.raises(RuntimeError, match=r"to time 4\.0: step size too small"):
+    with pytest.raises(ConfigError, match=r"to time 4 \(.*step size"):
+        block_flow.integrate(KERNEL, drawn(), TIMES, 1e-11)
+
+
+def test_a_flow_that_would_take_hours_is_refused(monkeypatch):
+    """As with collapse.flow.start.within = 1000, which fuzzing found."""
+    monkeypatch.setattr(block_flow, "MOST_RATES", 100)
+    with pytest.raises(ConfigError, match=r"start\.within"):
         block_flow.integrate(KERNEL, drawn(), TIMES, 1e-11)
 
 
