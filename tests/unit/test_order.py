@@ -114,6 +114,13 @@ def test_the_first_figures_come_soon_and_the_order_costs_little(plan, cores):
     assert max(ends.values()) < 1.02 * least
 
 
+def test_figure_3_of_npf_alone_takes_less_than_three_minutes(plan):
+    every = order_of(plan)
+    alone = Order({name: every.steps[name] for name in every.behind("npf_fig3")})
+    assert list(alone.ends(2))[-1] == "npf_fig3"
+    assert max(alone.ends(2).values()) < 180
+
+
 def test_no_job_takes_a_fifth_of_the_work(plan):
     seconds = [step.seconds for step in order_of(plan).steps.values()]
     assert max(seconds) < sum(seconds) / 5

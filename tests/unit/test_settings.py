@@ -101,6 +101,7 @@ def test_the_preset_paper_changes_nothing():
         ("checkpoint_seconds", 0, ["0 is refused", "greater than 0"]),
         ("npf.nu", None, ["None is refused", "type object"]),
         ("preset", "laptopp", ["'laptopp'", "one of smoke, quick, laptop, paper"]),
+        ("npf.stages.optimiser", "rmsprop", ["gconv_rmsprop", "no row of npf.regimes.rows"]),
         ("npf.nu.every", 51, ["51 is refused", "at most npf.nu.epochs, 50"]),
         ("npf.kvf.every", 41, ["41 is refused", "at most npf.kvf.epochs, 40"]),
         ("npf.stages.network", "gcon", ["'gcon'", "did you mean gconv?", "fc, vconv, gconv"]),

@@ -27,7 +27,7 @@ _EXTRA = re.compile(r"(?P<paper>[a-z0-9]+)_extra_(?P<name>[a-z][a-z0-9]*)")
 _EXPERIMENT = re.compile(r"(?P<paper>[a-z0-9]+)_(?P<name>[a-z][a-z0-9_]*)")
 _REFERENCE = re.compile(
     r"(?P<job>[a-z0-9]+_[a-z0-9_]+\*?)\.(?P<table>[a-z_]+)"
-    r"|(trainings|training)/[A-Za-z0-9_-]+/(history|weights)|data/\S+|reported/[a-z0-9]+"
+    r"|(trainings|training)/[A-Za-z0-9_.{}-]+/(history|weights)|data/\S+|reported/[a-z0-9]+"
 )
 
 

@@ -178,7 +178,7 @@ class Jobs:
         if kind == "reported":
             return Read(files=(f"config/reported/{rest}.csv",), **common)
         if kind in ("training", "trainings"):
-            target, file = rest.split("/")
+            target, file = _looked_up(self.config.get(paper, {}), rest).split("/")
             names = [target] if kind == "training" else self._family(paper, target)
             return Read(
                 files=tuple(f"{self.folder(paper, each)}/{TRAINING_FILES[file]}" for each in names),

@@ -22,6 +22,13 @@ def check(npf: Mapping[str, Any]) -> None:
         if network not in networks:
             raise ConfigError(f"{key}: {network!r} is unknown{nearest(network, networks)}; "
                               + one_of(networks))  # fmt: skip
+    network, optimiser = npf["stages"]["network"], npf["stages"]["optimiser"]
+    if f"{network}_{optimiser}" not in regimes["rows"]:
+        raise ConfigError(
+            f"npf.stages.optimiser: {optimiser!r} is refused; the reference are the ReLU networks "
+            f"{network}_{optimiser}, which is no row of npf.regimes.rows: "
+            f"{', '.join(regimes['rows'])}"
+        )
     for name in ("nu", "kvf"):
         refuse_rare_snapshots(f"npf.{name}", npf[name])
     toy = npf["concepts"]["toy"]

@@ -11,6 +11,7 @@ from finitewidth.measures.accuracy import (
     train_accuracies,
     with_trained,
 )
+from finitewidth.training.selection import chosen_step_sizes
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -19,10 +20,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
 
     Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``regimes``,
-            the rows of `finitewidth.experiments.npf.regimes`.
-        settings: ``network`` and ``optimiser`` (the row of Table 2 for the ReLU line), ``ddof``,
-            ``select``; ``trained``, the train accuracy from which a run is trained.
+        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``relu``, that
+            of the ReLU networks in the row of Table 2 with the same network and optimiser.
+        settings: ``ddof``, ``select``; ``trained``, the train accuracy from which a run is trained.
 
     Returns:
         ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
@@ -35,18 +35,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     points = {int(stage): _point(group, settings) for stage, group in runs.groupby("stage")}
     rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
     rows.append(_row("FRNPF", {**points[0], "spread": None}))
-    regimes, name = inputs["regimes"], f"{settings['network']}_{settings['optimiser']}"
-    relu = regimes[
-        (regimes["paper"] == "npf") & (regimes["row"] == name) & (regimes["regime"] == "relu")
-    ].iloc[0]
-    fitted = {
-        "train_accuracy": relu["train_accuracy"] / 100,
-        "train_accuracy_lowest": relu["train_accuracy_lowest"] / 100,
-        "trained": relu["trained"],
-    }
-    height = relu[f"{settings['select']}_mean"] / 100
-    line = {"y": height, "runs": relu["runs"], "failed": relu["diverged"], **fitted}
-    rows.append(_row("ReLU", line))
+    relu = with_trained(scores_by_replica(inputs["relu"]), settings["trained"])
+    chosen = chosen_step_sizes(inputs["relu"].to_dict("records"))["relu"]
+    line = _point(relu[relu["step_size"] == chosen], settings)
+    rows.append(_row("ReLU", {**line, "spread": None}))
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
 
 
