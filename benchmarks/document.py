@@ -1,0 +1,253 @@
+"""The page of the documentation about the benchmarks, written from tables of results alone."""
+
+from pathlib import Path
+
+import pandas as pd
+from benchmarks import draws, figures, stacked, trained
+from benchmarks.rows import COLUMNS, file_name
+
+TOP = """# Benchmarks
+
+`make benchmarks` measures what this page shows, and writes the page. No number was typed in. The
+options of `python benchmarks/page.py` choose other threads, benchmarks, or a GPU (`--device cuda`).
+{gpu}
+
+In each round, all ways to do the same work are timed in turn, every other round in the opposite
+order. A ratio is the time of the reference over ours: the median over the rounds, and in brackets
+both quartiles. With one thread, times are CPU seconds of the process, which other work on the
+machine changes little; with several threads and on a GPU they are seconds that pass, and several
+threads are measured on an idle machine only. Only ratios are meant to be compared.
+The first call of each way is not timed.
+
+The **bound** is the longest of three times that our way needs at least:
+
+- *products*: its operations in matrix products and QR factorisations, as counted while it runs, at
+  the rate of a product of large square matrices;
+- *memory*: its inputs and parameters read once and its results written once, at the rate of a copy
+  of large arrays;
+- *random numbers*: those that it draws, at the rate of the generator.
+
+The rates are the best that the same run measured, with the same number of threads. The share is the
+bound over our time. It tells how far the time is explained, and how much could still be gained. It
+can exceed 100 % where small arrays stay in the cache. *FLOP over ours* is how many operations in
+products the reference needs for one of ours. [Performance](performance.md) lists ratios of other
+methods.
+"""
+FLOP_RATIO = "FLOP over ours, "
+NO_GPU = "\n**The benchmarks have not been run on a GPU yet.** `--device cuda` is untested."
+THREADS = (1, 2)  # that a complete table has
+BUSY = """**Several threads were not measured here**, because other work used the machine, and the
+seconds that pass tell nothing then. On an idle machine `python benchmarks/page.py --threads 2` adds
+them.
+"""
+MEANING = {
+    draws.NAME: (
+        "Kernels of random networks",
+        f"""Draws of the tangent kernel of random fully connected networks with one output; the
+inputs are as wide as the hidden layers. The samplers draw from the exact law without the matrices
+([theory](theory.md), section 2). They are compared with
+
+- *{draws.JACOBIAN}*: networks of the same sizes are drawn, and `jacrev` under `vmap` over networks
+  and inputs gives the Jacobian of a torch module and its Gram matrix, in float32;
+- *{draws.CLOSED}*: the matrices are drawn, and the kernel is computed in closed form by forward and
+  backward products, without autograd and without Jacobians, in float32;
+- *{draws.PRODUCTS}*: plain matrix products of the same FLOP as these forward and backward passes,
+  by matrices that are there already. They draw nothing and give no kernel, but any method that
+  holds the matrices of a network takes longer.""",
+    ),
+    trained.NAME: (
+        "Kernels of given networks",
+        f"""Kernels of networks with ten outputs, as they are needed of trained ones; the images
+of VGG, ResNet and DenseNet have {trained.SIDE}×{trained.SIDE} pixels. "Traced" is the sum over
+outputs, "full" the kernel of all pairs of outputs. All ways agree to rounding, which is checked
+before they are timed. `finitewidth.kernels.trained` needs one backward sweep of all inputs for each
+output and multiplies in the cheaper order. It is compared with
+
+- *{trained.JACOBIAN}*: the explicit Jacobian, `vmap` of `jacrev`, and its Gram matrix;
+- *{trained.BY_INPUT}*: one backward pass for each output and input, and the same Gram matrix;
+- *{trained.BY_PAIR}*: two backward passes for each output and pair of inputs, which stores no
+  Jacobian. This is the scheme of the authors of `collapse` without what their compiler shares. One
+  pair is timed, and its time multiplied by the number of pairs.
+
+Both ours and *{trained.JACOBIAN}* need a backward sweep for each output. Convolutions of few
+channels run far below the rate of large products, so these sweeps take most of the time in the
+networks with convolutions, whatever the order of the products. A Jacobian also has to be stored,
+which large networks do not allow.""",
+    ),
+    stacked.NAME: (
+        "Stacked training",
+        f"""Trainings of ReLU networks for {stacked.STEPS} steps with batches of {stacked.BATCH},
+with their initial weights and an evaluation. All replicas of a stack are trained at the same time.
+They are compared with
+
+- *{stacked.LOOP}*: the same function, one replica after the other;
+- *{stacked.PLAIN}*: modules and optimisers of torch, one network after the other.
+
+Stacking saves the time of calls, not that of products: the operations of a step of one network do
+not depend on the number of replicas. The images of the convolutional networks have 8×8
+pixels and 3 colours.""",
+    ),
+}
+
+
+def write(tables: list[pd.DataFrame], folder: Path) -> Path:
+    """Draw the figures of all tables and write the page.
+
+    Args:
+        tables: rows of `benchmarks.rows`, one table for each machine.
+        folder: where the page and the figures are written.
+
+    Returns:
+        The page.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = []
+    for rows in tables:
+        machine = file_name(rows).removesuffix(".csv")
+        parts += section(rows, figures.draw(rows, folder, machine))
+    gpu = "" if any(set(rows["device"]) != {"cpu"} for rows in tables) else NO_GPU
+    page = folder / "benchmarks.md"
+    text = "\n".join([TOP.format(gpu=gpu), *parts])
+    page.write_text(text + "\n", encoding="utf-8")
+    return page
+
+
+def section(rows: pd.DataFrame, pictures: dict[str, Path]) -> list[str]:
+    """Return the part of the page about one machine."""
+    device = rows["device"].iloc[0]
+    name = rows["processor"].iloc[0] if device == "cpu" else device
+    parts = [f"## {name}, {rows['cores'].iloc[0]} cores\n", run_facts(rows), "### Overview\n",
+             markdown(overview(rows))]  # fmt: skip
+    for benchmark, picture in pictures.items():
+        title, text = MEANING[benchmark]
+        own = rows[rows["benchmark"] == benchmark]
+        parts += [f"### {title}\n", text + "\n", f"![{title}]({picture.name})\n", findings(own)]
+        for threads in sorted(set(own["threads"])):
+            parts += [f"With {figures.said(threads)}:\n",
+                      markdown(cells(own[own["threads"] == threads]))]  # fmt: skip
+    parts += [
+        f"All numbers are in `benchmarks/results/{file_name(rows)}`. Its columns:\n",
+        markdown(pd.DataFrame({"column": COLUMNS.keys(), "meaning": COLUMNS.values()})),
+    ]
+    return parts
+
+
+def run_facts(rows: pd.DataFrame) -> str:
+    """Return when and how each benchmark was run, and the rates of the machine at that time."""
+    found = []
+    for (benchmark, threads), own in rows.groupby(["benchmark", "threads"], sort=False):
+        first, rates = own.iloc[0], own.drop_duplicates("matmul_flops")["matmul_flops"]
+        found.append(
+            {
+                "benchmark": benchmark,
+                "threads": threads,
+                "date": first["date"],
+                "commit": first["commit"],
+                "rounds": first["rounds"],
+                "clock": first["clock"],
+                "load": span(own["load"], "{:.1f}".format),
+                "products": span(rates / 1e9, number) + " GFLOP/s",
+                "copy": f"{number(first['copy_bytes'] / 1e9)} GB/s",
+                "normal numbers": f"{number(first['normals'] / 1e6)} million/s",
+            }
+        )
+    missing = sorted(set(THREADS) - set(rows["threads"]))
+    busy = f"\n{BUSY}" if missing and set(rows["device"]) == {"cpu"} else ""
+    versions = " and ".join(dict.fromkeys(rows["versions"]))
+    return (
+        f"Measured with {versions}. The load is the average number\n"
+        "of processes that wanted to run in the minute before a case ended, this run included.\n"
+        f"Products have the types of the cases, float32 and float64.\n"
+        f"{busy}\n{markdown(pd.DataFrame(found))}"
+    )
+
+
+def overview(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the range of the ratios of each case and reference, and of the shares."""
+    found = []
+    for (case, reference), own in rows.groupby(["case", "reference"], sort=False):
+        row = {"ours": case, "compared with": reference}
+        for threads, some in own.groupby("threads"):
+            row[f"ratio, {figures.said(threads)}"] = span(some["ratio"], number)
+        for threads, some in own.groupby("threads"):
+            row[f"share of the bound, {figures.said(threads)}"] = span(
+                some["share_of_bound"], per_cent
+            )
+        row["bound"] = " or ".join(dict.fromkeys(own["bound"]))
+        found.append(row)
+    return pd.DataFrame(found).fillna("–")
+
+
+def findings(rows: pd.DataFrame) -> str:
+    """Say how our times grow with each size, from the smallest to the largest."""
+    lines = []
+    own = rows[rows["threads"] == rows["threads"].min()]
+    for (case, size), some in own.groupby(["case", "sweep"], sort=False):
+        some = some.drop_duplicates("value").sort_values("value")
+        if len(some) < 2:
+            continue
+        small, large = some.iloc[0], some.iloc[-1]
+        unit = "draw" if small["benchmark"] == draws.NAME else small["unit"]
+        lines.append(
+            f"- {case}: with {number(large['value'] / small['value'])} times the {size} "
+            f"({small['value']:.0f} to {large['value']:.0f}), a {unit} takes "
+            f"{number(large['ours_seconds'] / small['ours_seconds'])} times as long."
+        )
+    return "\n".join([*lines, ""])
+
+
+def cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each case and its sizes, with a column for each reference."""
+    found = []
+    for (case, parameters, _), own in rows.groupby(["case", "parameters", "sweep"], sort=False):
+        first = own.iloc[0]
+        row = {"ours": case, "sizes": parameters, f"time of a {first['unit']}":
+               duration(first["ours_seconds"])}  # fmt: skip
+        for _, one in own.iterrows():
+            ratio, low, high = (number(one[name]) for name in ("ratio", "low", "high"))
+            row[one["reference"]] = f"{ratio} ({low}–{high})"
+            if one["flops"] and one["flops"] != one["reference_flops"]:
+                row[f"{FLOP_RATIO}{one['reference']}"] = number(
+                    one["reference_flops"] / one["flops"]
+                )
+        row["FLOP"] = prefixed(first["flops"]) if first["flops"] else "–"
+        row["bytes"] = prefixed(first["bytes"])
+        row["bound"] = first["bound"]
+        row["share"] = per_cent(first["share_of_bound"])
+        found.append(row)
+    table = pd.DataFrame(found)
+    return table.loc[:, sorted(table, key=lambda name: name.startswith(FLOP_RATIO))].fillna("–")
+
+
+def markdown(table: pd.DataFrame) -> str:
+    return table.to_markdown(index=False, disable_numparse=True) + "\n"
+
+
+def span(values: pd.Series, said: object) -> str:
+    low, high = said(values.min()), said(values.max())
+    return low if low == high else f"{low} to {high}"
+
+
+def number(value: float) -> str:
+    """Return three digits, without exponents."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def per_cent(value: float) -> str:
+    return f"{100 * value:.2g} %" if value < 0.995 else f"{100 * value:.0f} %"
+
+
+def prefixed(value: float) -> str:
+    """Return three digits, in thousands, millions or billions (k, M, G)."""
+    for prefix, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {prefix}"
+    return f"{value:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds with three digits and a prefix."""
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
