@@ -67,7 +67,8 @@ output and multiplies in the cheaper order. It is compared with
 - *{trained.BY_INPUT}*: one backward pass for each output and input, and the same Gram matrix;
 - *{trained.BY_PAIR}*: two backward passes for each output and pair of inputs, which stores no
   Jacobian. This is the scheme of the authors of `collapse` without what their compiler shares. One
-  pair is timed, and its time multiplied by the number of pairs.
+  pair is timed, and its time multiplied by the number of pairs;
+- *{trained.NNGEOMETRY}*: its `GramMatrix`, the full kernel, if the package can be imported.
 
 Both ours and *{trained.JACOBIAN}* need a backward sweep for each output. Convolutions of few
 channels run far below the rate of large products, so these sweeps take most of the time in the
@@ -206,7 +207,8 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
         for _, one in own.iterrows():
             ratio, low, high = (number(one[name]) for name in ("ratio", "low", "high"))
             row[one["reference"]] = f"{ratio} ({low}–{high})"
-            if one["flops"] and one["flops"] != one["reference_flops"]:
+            same = one["flops"] == one["reference_flops"] or pd.isna(one["reference_flops"])
+            if one["flops"] and not same:
                 row[f"{FLOP_RATIO}{one['reference']}"] = number(
                     one["reference_flops"] / one["flops"]
                 )

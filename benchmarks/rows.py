@@ -4,6 +4,7 @@ import os
 import statistics
 from collections.abc import Iterator
 from datetime import date
+from importlib import metadata
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ from benchmarks.work import Machine, bound_of, measured
 from finitewidth.common.provenance import environment
 
 PARTS = {part.NAME: part for part in (draws, trained, stacked)}
-PACKAGES = ("torch", "numpy")
+PACKAGES = ("torch", "numpy", "nngeometry")  # the last one need not be installed
 # columns and what they say; the page and the tests follow this list
 COLUMNS = {
     "benchmark": "draws, trained or stacked",
@@ -109,7 +110,8 @@ def facts_of(timer: Timer, threads: int) -> dict:
     """Return what describes the run and the machine."""
     found = environment()
     device = torch.cuda.get_device_name() if timer.device == "cuda" else "cpu"
-    packages = [f"{name} {found['versions'].get(name)}" for name in PACKAGES]
+    installed = {each.metadata["Name"]: each.version for each in metadata.distributions()}
+    packages = [f"{name} {installed[name]}" for name in PACKAGES if name in installed]
     return {
         "threads": threads,
         "clock": timer.clock,

@@ -5,6 +5,7 @@ with convolutions and batch norms are float32.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from math import nan
 
 import torch
 from benchmarks.timing import Comparison, Way
@@ -18,6 +19,7 @@ from finitewidth.networks.normalised.specs import Network
 
 NAME, UNIT, OUTPUTS = "trained", "kernel", 10
 JACOBIAN, BY_INPUT, BY_PAIR = "torch.func", "pass by input", "pass by pair"
+NNGEOMETRY = "nngeometry"
 TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-4}  # of the largest entry
 NORMALISED = {
     "VGG": Network(kind="vgg", convolutions=(8, "M", 16, "M", 32, "M"), dense=(64, 32)),
@@ -44,7 +46,8 @@ def comparisons(device: str, quick: bool) -> Iterator[Comparison]:
             check(ours[0], references, x.dtype)
             yield Comparison(NAME, "inputs", parameters, UNIT, dtype, ours, references)
         if name == FULL:
-            ways = (full(name, network, x),), (full_jacobian(network, x),)
+            references = (full_jacobian(network, x), *nngeometry(network, x))
+            ways = (full(name, network, x),), references
             check(*ways[0], ways[1], x.dtype)
             yield Comparison(NAME, "inputs", parameters, UNIT, dtype, *ways)
 
@@ -100,6 +103,24 @@ def full_jacobian(network: nn.Module, x: Tensor) -> Way:
         return (flat @ flat.mT).view(OUTPUTS, len(x), OUTPUTS, len(x))
 
     return Way(JACOBIAN, kernel, 1, jacobian_work(network, x, kernel))
+
+
+def nngeometry(network: nn.Module, x: Tensor) -> Iterator[Way]:
+    """Yield the Gram matrix of nngeometry, if it can be imported; it is no dependency."""
+    try:
+        from nngeometry import GramMatrix
+    except ImportError:
+        return
+    from torch.utils.data import DataLoader, TensorDataset
+
+    data = TensorDataset(x, torch.zeros(len(x), dtype=torch.long))
+    loader = DataLoader(data, batch_size=len(x))
+
+    def kernel() -> Tensor:
+        return GramMatrix(model=network, loader=loader).to_torch().detach()
+
+    # its hooks and the count of FLOP exclude each other
+    yield Way(NNGEOMETRY, kernel, 1, Work(flops=nan, bytes=nan))
 
 
 def by_input(network: nn.Module, x: Tensor) -> Way:
