@@ -127,5 +127,6 @@ def drawn(
 
 
 def names_a_key(error: ConfigError, overrides: Mapping[str, Any]) -> bool:
-    """Whether a refusal names one of the settings that were overridden."""
-    return any(path[-1] in str(error) for path in leaves(overrides))
+    """Whether a refusal names one of the settings that were overridden, or what contains it."""
+    said = str(error)
+    return any(path[-1] in said or ".".join(path[:-1]) in said for path in leaves(overrides))

@@ -3,6 +3,7 @@
 RUN = [
     "beyond={diagonal: {paper_draws: 3}}",  # bars below zero on a logarithmic axis
     "trust={descent_tanh: {rate: 1000.0}}",  # every run diverges
+    "beyond={theorem31: {max_lambda: 0.001}}",  # the first depth lies beyond all limits
 ]
 REFUSED = [
     ("dgn={mnist: {dataset: fashion_mnist}}", "dgn.mnist.dataset"),

@@ -172,6 +172,8 @@ def _approaches(last: pd.DataFrame) -> bool:
     steps = []
     for _, rows in last.groupby("sigma_w2"):
         limit = only(where(rows, curve="corrected_limit"), "y")
+        if limit is None:  # depths begin beyond max_lambda
+            continue
         exact = where(rows, curve="exact").sort_values("width")["y"]
         steps += list(np.diff((exact - limit).abs()))
     return bool(steps) and bool(max(steps) < 0)
