@@ -14,6 +14,7 @@ from finitewidth.pipeline.job_commands import (
 )
 from finitewidth.pipeline.limits import refuse_low_limits
 from finitewidth.pipeline.plan import Plan
+from finitewidth.pipeline.scheduling import look_when_jobs_end
 from finitewidth.pipeline.shared_folder import alone, keep_locks_of_others
 from finitewidth.pipeline.source_copies import copy_sources
 from finitewidth.pipeline.startup_checks import (
@@ -66,6 +67,7 @@ announce(
 
 
 onstart:
+    look_when_jobs_end(workflow.scheduler)
     refuse_active_words(workflow)
     copy_sources(workflow)
 
