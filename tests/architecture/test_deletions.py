@@ -10,6 +10,7 @@ import pytest
 from finitewidth.common.provenance import SOURCE_ROOT
 
 ROOT = SOURCE_ROOT.parent
+PACKAGE = SOURCE_ROOT / "finitewidth"
 FUNCTIONS = {"rmtree", "unlink", "rmdir", "removedirs", "renames", "truncate",
              "TemporaryDirectory"}  # fmt: skip
 MODULES = {"os": {"remove", "replace", "rename"}, "shutil": {"move"}}
@@ -55,7 +56,7 @@ def found_in(file: Path) -> list[str]:
     """``module: function`` for every such call, by the innermost function."""
     found: dict[ast.Call, str] = {}
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    module = file.relative_to(ROOT / "src/finitewidth" if "src" in file.parts else ROOT)
+    module = file.relative_to(PACKAGE if file.is_relative_to(PACKAGE) else ROOT)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for name, body in [("", tree), *((each.name, each) for each in functions)]:
         for node in ast.walk(body):
@@ -65,7 +66,7 @@ def found_in(file: Path) -> list[str]:
 
 
 def test_all_deletions_are_listed():
-    files = [*(SOURCE_ROOT / "finitewidth").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
+    files = [*SOURCE_ROOT.rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
     found = [place for file in files for place in found_in(file)]
     counts = {place: found.count(place) for place in found}
     assert counts == {place: count for place, (count, _) in ALLOWED.items()}

@@ -93,8 +93,9 @@ def test_a_bare_environment(project, usual, publish):
 
 @full
 @pytest.mark.case("HOME not there, or not writable")
-def test_a_home_that_cannot_be_written(project, usual, publish):
-    check_as_usual(project, usual, HOME="/proc/none")
+@pytest.mark.parametrize("home", ["/proc/none", "/proc"])
+def test_a_home_that_cannot_be_written(project, usual, publish, home):
+    check_as_usual(project, usual, HOME=home, XDG_CACHE_HOME=None)
     publish("none: copies of source files lie in TMPDIR")
 
 
@@ -173,16 +174,43 @@ def test_a_linked_results_folder(project, usual, tmp_path, publish, linked):
     (elsewhere / "notes.txt").write_text("mine")
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(elsewhere)
-    check_as_usual_with_notes = usual.made()
-    assert project.make().returncode == 0
+    done = project.make()
+    assert done.returncode == 0, done.stdout
     made = project.made()
     made.pop("notes.txt", None)
-    assert made == check_as_usual_with_notes
+    assert made == usual.made()
     assert NOTHING in project.make().stdout
     assert project.call("report").returncode == 0
     assert link.is_symlink()
     assert (elsewhere / "notes.txt").read_text() == "mine"
     publish()
+
+
+@full
+@pytest.mark.case("Links in the results that lead to files of the user")
+def test_what_links_lead_to_is_left_alone(with_results, usual, tmp_path, publish):
+    outside, results = tmp_path / "outside", with_results.path / "results/smoke"
+    figure = "thesis/figures/thesis_fig2_4"
+    linked = [f"{figure}.png", f"{figure}.csv", "thesis/figures/.sums/thesis_fig2_4.pdf.sha256",
+              "report", ".checkpoints", "logs/thesis/thesis_fig2_4.log", "logs/run.json",
+              "provenance/thesis/thesis_fig2_4.json"]  # fmt: skip
+    for name in linked:
+        mine = outside / name
+        mine.parent.mkdir(parents=True, exist_ok=True)
+        if "." in mine.name[1:]:
+            mine.write_text("mine")
+        else:
+            mine.mkdir()
+            (mine / "notes.txt").write_text("mine")
+        (results / name).unlink(missing_ok=True)
+        (results / name).symlink_to(mine)
+    done = with_results.make("--force")
+    assert done.returncode == 0, done.stdout
+    assert with_results.call("report").returncode == 0
+    assert {file.read_text() for file in outside.rglob("*") if file.is_file()} == {"mine"}
+    assert len([file for file in outside.rglob("*") if file.is_file()]) == len(linked)
+    assert with_results.made() == usual.made()
+    publish("none: the links are replaced by files")
 
 
 @pytest.mark.case("Results folder is a link that leads nowhere, or a file")
@@ -199,19 +227,19 @@ def test_no_folder_in_place_of_the_results(project, publish, what):
     assert os.path.lexists(place)
 
 
-NAMES = ["with spaces", "quo'te", 'dou"ble', "ünïcode-名", "new\nline", "$HOME `id` $(id)",
-         "back\\slash", "%s %d", "[a]*?", "-dash", "~", "a;b|c&d<e>#f"]  # fmt: skip
+PATHS = ["with spaces/quo'te/ünïcode-名", 'dou"ble/-dash/~', "new\nline/%s %d",
+         "$HOME `id` $(id)/back\\slash", "[a]*?/a;b|c&d<e>#f"]  # fmt: skip
 
 
 @full
 @pytest.mark.case("Project path with spaces, quotes, unicode, line breaks, signs of a shell")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PATHS)
 def test_any_path(code, usual, tmp_path, publish, name):
-    (tmp_path / name).mkdir()
+    (tmp_path / name).mkdir(parents=True)
     project = Figure(tmp_path / name / "project", code.path)
-    # the package itself may lie anywhere; PYTHONPATH could not name a folder with a colon
-    check_as_usual(project, usual)
-    assert project.call("report").returncode == 0
+    check_as_usual(project, usual, LANG="C", LC_ALL="C")
+    report = project.call("report")
+    assert report.returncode == 0, report.stdout
     publish()
 
 
