@@ -216,3 +216,15 @@ def test_a_record_that_cannot_be_read_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, how: how != os.R_OK)
     with pytest.raises(ResultError, match=r"cannot read .*@part/record, which belongs to \w+"):
         refuse_unreadable_records(tmp_path)
+
+
+def test_environments_of_conda_may_be_read_only(tmp_path, monkeypatch):
+    (tmp_path / ".snakemake/conda/abc").mkdir(parents=True)
+    (tmp_path / ".snakemake/conda/abc/python").touch()
+    (tmp_path / ".snakemake/finitewidth.lock").touch()
+    monkeypatch.setattr(os, "access", lambda path, _: "abc" not in str(path))
+    refuse_files_of_others(tmp_path / ".snakemake")
+    for name in ("finitewidth.lock", "conda"):
+        monkeypatch.setattr(os, "access", lambda path, _, name=name: not str(path).endswith(name))
+        with pytest.raises(ResultError, match=rf"cannot write \S*\.snakemake/{name}, which"):
+            refuse_files_of_others(tmp_path / ".snakemake")

@@ -20,7 +20,8 @@ REMEDY = (
     "make it writable (remount it, or change owner or mode), or run in a copy of the project "
     "elsewhere"
 )
-WRITTEN_IN_PLACE = {"logs", "benchmarks", ".records", ".snakemake"}
+SNAKEMAKE = ".snakemake"
+WRITTEN_IN_PLACE = {"logs", "benchmarks", ".records", SNAKEMAKE}
 # --dry-run, -n, and -n among other flags that take no value
 DRY = re.compile(r"--dry-?run|-[npqFk]*n[npqFk]*")
 
@@ -72,6 +73,10 @@ def refuse_files_of_others(*folders: str | Path) -> None:
         _refuse(place, os.W_OK | os.X_OK)
         if "report" in folders_in:
             folders_in.remove("report")  # replaced as a whole
+        if Path(place).name == SNAKEMAKE:
+            for folder in folders_in:
+                _refuse(os.path.join(place, folder), os.W_OK | os.X_OK)
+            folders_in.clear()  # below are environments of conda, whose files are read-only
         if WRITTEN_IN_PLACE & set(Path(place).parts):
             for file in files:
                 _refuse(os.path.join(place, file), os.W_OK)
