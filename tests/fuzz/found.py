@@ -11,5 +11,7 @@ REFUSED = [
     ("beyond={training: {train: 2, test: 2}}", "raise train"),
     ("dgn={planar: {width: 3, samples: 3}}", "width"),  # all paths of a network are closed
     ("npf={memorisation: {task: {mu: 1.0}}}", "npf.memorisation.task.mu"),
+    ("npf={theory: {limits: {width: 1}}}", "npf.theory.limits"),
+    ("beyond={theorem31: {doubled: {widths: [40, 80, 1]}}}", "beyond.theorem31.doubled.widths"),
     ("npf={theory: {widths: {widths: [16, 32, 3]}}}", "npf.theory.widths"),
 ]

@@ -35,7 +35,18 @@ def check(beyond: Mapping[str, Any]) -> None:
     if first >= last:
         raise ConfigError(f"{name}.first: {first} is refused; it must be below "
                           f"{name}.last, {last}")  # fmt: skip
+    _check_depths("beyond.theorem31.doubled", "lambdas", beyond["theorem31"]["doubled"])
+    products = beyond["lemmas"]["products"]
+    _check_depths("beyond.lemmas.products", "ratio", products | {"ratio": [products["ratio"]]})
     _check_times(beyond["training"])
+
+
+def _check_depths(name: str, ratio: str, section: Mapping[str, Any]) -> None:
+    """Refuse networks without layers: ratios of depth to width times widths below one half."""
+    least, narrowest = min(section[ratio]), min(section["widths"])
+    if round(least * narrowest) < 1:
+        raise ConfigError(f"{name}.widths: {narrowest} is refused; times {name}.{ratio}, "
+                          f"{least:g}, it must give one layer at least")  # fmt: skip
 
 
 def _check_times(training: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from finitewidth.common.provenance import seed_for
 from finitewidth.experiments.npf.theory_errors import error_curves, error_runs
 from finitewidth.experiments.npf.theory_mean import mean_rows
-from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
+from finitewidth.experiments.npf.theory_networks import named, points, sigma_of, sizes_of
 from finitewidth.experiments.npf.theory_variance import variance_rows
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.kernels.wide_limits import wide_limits
@@ -57,12 +57,15 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 network = FullyConnected([*weights[:-1], last], None, "relu")
                 kernel = traced_kernel(network, x, dtype=torch.float32).numpy()
                 for name, limit in limits.items():
+                    with named("limits", chosen["width"], depth):
+                        found = {
+                            "scale": float(scale(kernel, limit)),
+                            "correlation": float(correlation(kernel, limit)),
+                            "error": float(relative_error(kernel, limit)),
+                        }
                     yield {
                         "weights": law, "output_variance": variance, "limit": name,
-                        "depth": depth, "width": chosen["width"], "run": run,
-                        "scale": float(scale(kernel, limit)),
-                        "correlation": float(correlation(kernel, limit)),
-                        "error": float(relative_error(kernel, limit)),
+                        "depth": depth, "width": chosen["width"], "run": run, **found,
                     }  # fmt: skip
 
 

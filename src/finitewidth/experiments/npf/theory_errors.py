@@ -11,7 +11,7 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
-from finitewidth.experiments.npf.theory_networks import points, sigma_of, sizes_of
+from finitewidth.experiments.npf.theory_networks import named, points, sigma_of, sizes_of
 from finitewidth.kernels.gated_moments import GateCounts, value_kernel_moments
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import value_kernel
@@ -44,7 +44,8 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
     for grows, depth, width, copies in cells:
         for run in range(settings["runs"]):
             key = {"grows": grows, "depth": depth, "width": width, "copies": copies, "run": run}
-            rows += [key | row for row in _run(x, **key)]
+            with named("widths" if grows == "width" else "padding", width, depth):
+                rows += [key | row for row in _run(x, **key)]
             progress.advance()
     progress.close()
     return pd.DataFrame(rows)
@@ -95,10 +96,7 @@ def _run(
     value = _one(wide_sizes, sigma / np.sqrt(copies), values)
     exact = value_kernel_moments(x, GateCounts.of_gates(wide_gates), sigma**2 / copies)
     if not exact.mean.any():
-        section = f"npf.theory.{'widths' if grows == 'width' else 'padding'}"
-        raise ConfigError(f"{section}: in the network of width {width} and depth {depth} that is "
-                          f"drawn for run {run} no path is open, and its kernel is zero; raise the "
-                          "width or lower the depth")  # fmt: skip
+        raise ConfigError(f"no path is open in run {run}, and its kernel is zero")
     overlap = float(np.mean(np.diagonal(exact.mean) / np.diagonal(x @ x.T))) / depth
     predicted = float(np.sqrt(exact.variance.sum()) / np.linalg.norm(exact.mean))
     for name, weights in ((INDEPENDENT, value), (OWN, [*feature, value[-1]])):

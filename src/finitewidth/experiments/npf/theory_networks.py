@@ -1,11 +1,28 @@
 """Networks for the checks of the theory of npf: no biases, one output, sigma = sqrt(2 / w)."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.networks.weights import generator
+
+
+@contextmanager
+def named(section: str, width: int, depth: int) -> Iterator[None]:
+    """Add the section to refusals of kernels that are zero or constant, as of a closed network.
+
+    Raises:
+        ConfigError: the block raised one.
+    """
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"npf.theory.{section}: in a network of width {width} and depth {depth} "
+                          f"{error}; raise the width or lower the depth") from error  # fmt: skip
 
 
 def points(count: int, n0: int) -> Tensor:
