@@ -22,11 +22,13 @@ def prepare_torch(threads: int, device: str = "cpu") -> str:
         ConfigError: ``device`` is ``cuda`` and there is no GPU.
     """
     torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True)
+    # what torch.use_deterministic_algorithms does, without its settings for torch.compile, whose
+    # import takes as long as that of torch
+    torch._C._set_deterministic_algorithms(True, warn_only=False)
     # filling new tensors with nan takes up to a tenth of a training; nothing reads them unwritten
     torch.utils.deterministic.fill_uninitialized_memory = False
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    _keep_freed_memory()
+    keep_freed_memory()
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
@@ -48,12 +50,11 @@ def device_facts(device: str) -> dict[str, str | None]:
     return {"device": device, "gpu": name, "cuda_visible_devices": given}
 
 
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Let glibc keep freed blocks of up to 32 MB instead of returning them to the system.
 
     A stacked training step allocates a few megabytes per tensor. By default each block is mapped
-    again, and its page faults take up to a fifth of the time of a step
-    (benchmarks/stacked_training.py measures it).
+    again, and its page faults take up to a fifth of the time of a step.
     """
     mmap_threshold, trim_threshold = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
     try:
