@@ -4,6 +4,7 @@
 #                 (docs/cluster.md); writes docs/reliability.md
 # make robustness SEEDS="1 2 3"   judge the claims that rest on cheap experiments under other base seeds
 # make PRESET=laptop    another preset      make CORES=8    more cores
+# make benchmarks  times of samplers, kernels and trainings, and their page, docs/benchmarks.md
 # make docs       the documentation as HTML in build/docs, with a gallery of the last quick run
 # make npf_fig3    one artifact, or a paper
 # make lint       formatting and style      make clean      remove results (datasets stay)
@@ -19,7 +20,7 @@ SEEDS ?= 1 2 3
 BIN := .venv/bin
 SNAKEMAKE := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup test test-full robustness docs lint clean sbom audit lock
+.PHONY: all setup test test-full robustness benchmarks docs lint clean sbom audit lock
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -74,6 +75,10 @@ robustness: setup
 	done
 	@$(BIN)/python -m finitewidth robustness --preset $(PRESET) --seeds $(SEEDS)
 	@$(BIN)/python -m finitewidth report --preset $(PRESET)
+
+# some minutes on an idle machine; options: .venv/bin/python benchmarks/page.py --help
+benchmarks: setup
+	$(BIN)/python benchmarks/page.py
 
 docs: setup
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs

@@ -36,9 +36,8 @@ methods.
 FLOP_RATIO = "FLOP over ours, "
 NO_GPU = "\n**The benchmarks have not been run on a GPU yet.** `--device cuda` is untested."
 THREADS = (1, 2)  # that a complete table has
-BUSY = """**Several threads were not measured here**, because other work used the machine, and the
-seconds that pass tell nothing then. On an idle machine `python benchmarks/page.py --threads 2` adds
-them.
+MISSING = """**Several threads were not measured here.** The seconds that pass tell nothing while other
+work uses the machine. On an idle one `python benchmarks/page.py --threads 2` adds them.
 """
 MEANING = {
     draws.NAME: (
@@ -153,12 +152,12 @@ def run_facts(rows: pd.DataFrame) -> str:
             }
         )
     missing = sorted(set(THREADS) - set(rows["threads"]))
-    busy = f"\n{BUSY}" if missing and set(rows["device"]) == {"cpu"} else ""
-    versions = " and ".join(dict.fromkeys(rows["versions"]))
+    busy = f"\n{MISSING}" if missing and set(rows["device"]) == {"cpu"} else ""
+    versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
     return (
-        f"Measured with {versions}. The load is the average number\n"
-        "of processes that wanted to run in the minute before a case ended, this run included.\n"
-        f"Products have the types of the cases, float32 and float64.\n"
+        f"Measured with {versions}.\n"
+        "The load is the average number of processes that wanted to run in the minute before a case\n"
+        f"ended, this run included. Products have the types of the cases, float32 and float64.\n"
         f"{busy}\n{markdown(pd.DataFrame(found))}"
     )
 
@@ -218,7 +217,9 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
         row["share"] = per_cent(first["share_of_bound"])
         found.append(row)
     table = pd.DataFrame(found)
-    return table.loc[:, sorted(table, key=lambda name: name.startswith(FLOP_RATIO))].fillna("–")
+    places = ("FLOP", "bytes", "bound", "share")  # after the references
+    order = sorted(table, key=lambda name: (name.startswith(FLOP_RATIO), name in places))
+    return table[order].fillna("–")
 
 
 def markdown(table: pd.DataFrame) -> str:
