@@ -274,6 +274,7 @@ class Small(Checkout):
                 self.command(*stage.targets, *SETTINGS, cores=1), cwd=self.path,
                 env=self.environment() | {"FAULT_POINT": json.dumps(point)} | environment,
                 stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
+                preexec_fn=hear_sigint,
             )  # fmt: skip
         held = Held(process, aside)
         end = time.monotonic() + 180
@@ -313,6 +314,11 @@ class Small(Checkout):
         """Modification times of all results that `files` looks at."""
         folder = self.path / "results"
         return {name: (folder / name).stat().st_mtime_ns for name in self.files()}
+
+
+def hear_sigint() -> None:
+    """Do not ignore SIGINT, as a test suite in the background does."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass

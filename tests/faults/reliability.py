@@ -29,7 +29,7 @@ Last full run: {full}
 ## Faults by stage
 
 The project of these runs is a small one: a dataset from a folder of pictures, a training with an
-experiment on it, and chapter 2 of the thesis up to claims, captions and report, 16 jobs in all. A
+experiment on it, and chapter 2 of the thesis up to claims, captions and report, 17 jobs in all. A
 fault hits the job of a stage while it writes its first file, the training at its fourth checkpoint.
 The jobs before are finished. What is checked in every cell: the user sees one message and no
 traceback; a second start finishes; it runs the job that was hit and no other, by a count of all its

@@ -75,6 +75,7 @@ def test_the_folder_for_temporary_files_becomes_full(cell, stage, tmp_path):
         assert held.end() == 0, held.output  # the jobs need no space there
         cell.told(held.output)
         assert jobs_of(held.output) == [stage.job]
+        disk.fill("space")  # the folder of the run that has ended is gone
         again = cell.checkout.make(*stage.targets, TMPDIR=str(disk.place))
         assert again.returncode != 0, again.stdout
         cell.told(again.stdout)
