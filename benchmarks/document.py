@@ -36,8 +36,8 @@ methods.
 FLOP_RATIO = "FLOP over ours, "
 NO_GPU = "\n**The benchmarks have not been run on a GPU yet.** `--device cuda` is untested."
 THREADS = (1, 2)  # that a complete table has
-MISSING = """**Several threads were not measured here.** The seconds that pass tell nothing while other
-work uses the machine. On an idle one `python benchmarks/page.py --threads 2` adds them.
+MISSING = """**Several threads were not measured here.** The seconds that pass tell nothing while
+other work uses the machine. On an idle one `python benchmarks/page.py --threads 2` adds them.
 """
 MEANING = {
     draws.NAME: (
@@ -156,8 +156,8 @@ def run_facts(rows: pd.DataFrame) -> str:
     versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
     return (
         f"Measured with {versions}.\n"
-        "The load is the average number of processes that wanted to run in the minute before a case\n"
-        f"ended, this run included. Products have the types of the cases, float32 and float64.\n"
+        "The load is the average number of processes that wanted to run in the minute before a\n"
+        "case ended, this run included. Products have the types of the cases, float32 and float64.\n"
         f"{busy}\n{markdown(pd.DataFrame(found))}"
     )
 
