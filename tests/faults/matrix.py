@@ -388,7 +388,8 @@ class SmallDisk:
         if kind == "inodes":
             self._mount(f"remount,nr_inodes={there.f_files - there.f_ffree}")
         else:
-            self._mount(f"remount,size={(there.f_blocks - there.f_bfree) * there.f_frsize}")
+            used = max(1, there.f_blocks - there.f_bfree)  # a size of 0 would be no limit
+            self._mount(f"remount,size={used * there.f_frsize}")
 
     def free(self) -> None:
         """Make room again."""
