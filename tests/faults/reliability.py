@@ -48,7 +48,8 @@ STEPS = """
 ## Further cases
 
 Unless a row says otherwise, one of two trainings is finished at the time of the fault, and the
-other is in progress.
+other is in progress. The rows about the surroundings of a run, and about several runs at once, make
+one figure, `thesis_fig2_4`.
 
 """
 REPORT = """
