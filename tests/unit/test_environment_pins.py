@@ -1,9 +1,13 @@
 """The lock files pin everything with digests; environments, container, workflow agree with them."""
 
+import hashlib
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -151,6 +155,31 @@ def test_set_up_installs_only_files_with_digests_and_builds_without_fetching(com
     assert order == ["requirements-build.lock", "requirements-cpu.lock", "requirements.lock",
                      "--editable", "requirements-cuda.lock"]  # fmt: skip
     assert re.match(r"\S+ .*check >/dev/null \|\| \{ ", installs[-1])  # only if packages miss
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_options_of_set_up_refuse_a_file_that_was_exchanged(commands, changed, tmp_path):
+    about = "Metadata-Version: 2.1\nName: nothing\nVersion: 1\n"
+    wheel = tmp_path / "nothing-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("nothing-1.dist-info/METADATA", about)
+        archive.writestr("nothing-1.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("nothing-1.dist-info/RECORD", "")
+    digest = hashlib.sha256(wheel.read_bytes() + b"." * changed).hexdigest()
+    lock = tmp_path / "requirements.lock"
+    lock.write_text(f"nothing==1 --hash=sha256:{digest}\n")
+    (line,) = [
+        line for line in commands("setup") if line.endswith("--requirement requirements.lock")
+    ]
+    options = [word for word in line.split()[1:-1] if word != "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *options, lock, "--dry-run", "--no-index",
+         "--find-links", tmp_path],
+        capture_output=True, text=True, timeout=60,
+        env={key: value for key, value in os.environ.items() if not key.startswith("PIP_")},
+    )  # fmt: skip
+    assert (done.returncode != 0) == changed, done.stderr
+    assert ("DO NOT MATCH THE HASHES" in done.stderr) == changed
 
 
 def test_tools_are_installed_only_from_files_with_digests(commands):
