@@ -190,9 +190,11 @@ class Cell:
         assert sorted(found) == sorted(expected)
         self._finish(found, expected, message, lost)
 
-    def survives_reading(self, target: str, message: str, again: tuple[str, ...]) -> None:
-        """As `survives`, of an output that was removed, and a target that reads it."""
-        self._repeated((target,), again)
+    def survives_reading(
+        self, targets: tuple[str, ...], message: str, again: tuple[str, ...]
+    ) -> None:
+        """As `survives`, of an output that was removed, and targets that read it."""
+        self._repeated(targets, again)
         found, expected = self.checkout.files(), self.chain.finished(STAGES[-1])
         assert set(found) <= set(expected)
         self._finish(found, expected, message, "the file")

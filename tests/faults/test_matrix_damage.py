@@ -58,7 +58,7 @@ LATER = {"data": ("training", "before"), "figure": ("report", "before")}
 def test_a_damaged_output_is_named_by_its_reader(cell_at, chain, stage, tmp_path):
     of, state = LATER.get(stage.name, (stage.name, "after"))
     cell = cell_at(tmp_path / "project", BY_NAME[of], state)
-    target, readers = stage.reader
+    targets, readers = stage.reader
     file = cell.checkout.path / stage.output
     alter(file)
     listed = cell.checkout.make("verify")
@@ -66,7 +66,7 @@ def test_a_damaged_output_is_named_by_its_reader(cell_at, chain, stage, tmp_path
     message = said(rf"[^\n]*{file.name} differs from what its job wrote[^\n]*", listed.stdout)
     assert "1 breaks of the chain" in listed.stdout
     if readers:
-        read = cell.checkout.make(target)
+        read = cell.checkout.make(*targets)
         cell.told(read.stdout)
         if readers == ("report",):  # shows the rest, and names the file in its place
             assert read.returncode == 0, read.stdout
@@ -78,7 +78,7 @@ def test_a_damaged_output_is_named_by_its_reader(cell_at, chain, stage, tmp_path
     maker = stage.maker or stage.job
     cell.expect_again(maker)
     remove(file)
-    cell.survives_reading(target or stage.targets[0], message, (maker, *readers))
+    cell.survives_reading(targets, message, (maker, *readers))
 
 
 def remove(file):
