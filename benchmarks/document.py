@@ -156,8 +156,9 @@ def run_facts(rows: pd.DataFrame) -> str:
     versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
     return (
         f"Measured with {versions}.\n"
-        "The load is the average number of processes that wanted to run in the minute before a\n"
-        "case ended, this run included. Products have the types of the cases, float32 and float64.\n"
+        "The load is the average number of processes that wanted to run in the minute before\n"
+        "a case ended, this run included. Products have the types of the cases,\n"
+        "float32 and float64.\n"
         f"{busy}\n{markdown(pd.DataFrame(found))}"
     )
 
