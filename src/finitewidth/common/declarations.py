@@ -42,6 +42,7 @@ class Experiment:
         reads: name of an input -> reference to it, such as ``npf_regimes.runs``. A star at the end
             of the job, as in ``collapse_training_*.history``, stands for all experiments whose
             names begin so; their tables are read as one, in the order of their declarations.
+            A setting in braces is looked up: ``training/{stages.network}_adam-relu/history``.
         settings: the settings that it receives (see `finitewidth.pipeline.jobs.chosen`).
         makes: names of its tables. What is called ``weights`` are arrays by name.
         counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
