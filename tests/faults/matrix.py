@@ -119,7 +119,7 @@ STAGES = (
         first=r"figures/\.?thesis_fig2_4",
         inputs=(f"{RESULTS}/thesis/experiments/risk_drawn.csv", ("thesis_risk",)),
         output=f"{RESULTS}/thesis/figures/thesis_fig2_4.csv",
-        reader=((), ("report",)),
+        reader=(("datapackages",), ("datapackages",)),
     ),
     Stage(
         name="claims",
@@ -140,7 +140,8 @@ STAGES = (
         script="report.py",
         first=r"smoke/report$",
         begins=("os.mkdir", r"\.finitewidth-report-"),
-        inputs=(f"{RESULTS}/thesis/figures/thesis_fig2_4.png", ("thesis_fig2_4",)),
+        # Snakemake repeats what reads a file that is made again
+        inputs=(f"{RESULTS}/thesis/figures/thesis_fig2_4.png", ("thesis_fig2_4", "datapackages")),
         output=f"{RESULTS}/report/index.html",
         reader=((), ()),
     ),
