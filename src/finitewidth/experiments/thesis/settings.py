@@ -28,6 +28,9 @@ def _faults(thesis: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
                f"it must be below classical.samples, {classical['samples']}")  # fmt: skip
     if any(b != 2 * a for a, b in itertools.pairwise(risk["doubled"])):
         yield "risk.doubled", risk["doubled"], "each number must be twice the one before"
+    if set(risk["ratios"]) == {1}:
+        yield ("risk.ratios", risk["ratios"], "one at least must differ from 1, where the mean is "
+               "infinite")  # fmt: skip
     for key, ratios in (("ratios", risk["ratios"]), ("descent.ratios", risk["descent"]["ratios"])):
         for ratio in ratios:
             if not _whole(ratio * risk["samples"]) or not _whole(ratio * risk["doubled"][0]):
