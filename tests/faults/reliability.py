@@ -34,12 +34,14 @@ fault hits the job of a stage while it writes its first file, the training at it
 The jobs before are finished. What is checked in every cell: the user sees one message and no
 traceback; a second start finishes; it runs the job that was hit and no other, by a count of all its
 jobs, and no file of another job is touched; then all files but logs, benchmarks and Snakemake's
-records have the bytes of an undisturbed run. In a provenance, times are left out.
+records have the bytes of an undisturbed run. In a provenance, times are left out, and so are the
+pages of the report where a job that they show was repeated, since they tell its time.
 
 "Disk full" and "no free inodes" concern the disk of the whole project, and a start is tried while
 the disk is still full. "TMPDIR full" needs no repetition: a job that is at work ends well, and the
 next start is refused. "Input damaged" and "output damaged" are finished files that are cut, or of
-which one bit is changed. The report shows everything else and names such a file in its place.
+which one bit is changed. The jobs that make and read such a file are then repeated. The report
+shows everything else and names such a file in its place; `finitewidth verify` names all of them.
 
 A cell says what is made again after the fault.
 
