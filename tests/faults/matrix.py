@@ -307,6 +307,7 @@ class Small(Checkout):
             stamp = json.loads(file.read_text(encoding="utf-8"))
             if stamp.get("job") in jobs:
                 made = [self.path / each for each in stamp["digests"]["outputs"]] + [file]
+                made += [each for top in made if top.is_dir() for each in top.rglob("*")]
                 made += [each.parent / ".sums" / f"{each.name}.sha256" for each in made]
                 found |= {str(each.relative_to(folder)) for each in made}
         return found
