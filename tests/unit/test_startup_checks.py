@@ -214,7 +214,7 @@ def test_a_record_that_cannot_be_read_is_named(tmp_path, monkeypatch):
     refuse_unreadable_records(tmp_path)
     refuse_unreadable_records(tmp_path / "absent")
     monkeypatch.setattr(os, "access", lambda path, how: how != os.R_OK)
-    with pytest.raises(ResultError, match=r"cannot read .*@part/record, which belongs to \w+"):
+    with pytest.raises(ResultError, match=r"cannot read a record in \S+, which belongs to \w+"):
         refuse_unreadable_records(tmp_path)
 
 

@@ -90,12 +90,13 @@ def refuse_unreadable_records(records: str | Path) -> None:
     """
     for place, _, files in os.walk(records):
         for file in files:
-            _refuse(os.path.join(place, file), os.R_OK, "read")
+            _refuse(os.path.join(place, file), os.R_OK, f"read a record in {records}")
 
 
-def _refuse(place: str, access: int, what: str = "write") -> None:
+def _refuse(place: str, access: int, what: str | None = None) -> None:
     if os.path.exists(place) and not os.access(place, access):
-        raise ResultError(f"cannot {what} {place}, which belongs to {_owner(place)}; {REMEDY}")
+        what = what or f"write {place}"
+        raise ResultError(f"cannot {what}, which belongs to {_owner(place)}; {REMEDY}")
 
 
 def _owner(place: str) -> str:
