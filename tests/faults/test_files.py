@@ -34,7 +34,7 @@ def test_a_damaged_dataset_is_refused_by_name(case, kind):
     damage(file, kind)
     refused = case.checkout.finish()
     assert refused.returncode != 0
-    assert "snakemake --cores 1 results/data/digits.npz" in case.checkout.log  # the remedy
+    assert "delete it and run again" in case.checkout.log
     assert "Traceback" not in case.checkout.log + refused.stdout
     message = said(r"\S*digits\.npz is [^\n;:]*", case.checkout.log)
     file.unlink()
