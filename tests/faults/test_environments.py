@@ -323,6 +323,7 @@ def test_few_processes(project, usual, publish, number):
         publish(refused(project.make(**how), r"\d threads cannot be started[^\n]*"))
         return
     check_as_usual(project, usual, **how)
+    publish("none, if they suffice")
 
 
 # --- several at once ----------------------------------------------------------------------------
