@@ -352,6 +352,11 @@ SETTINGS = {path: value for path, value in leaves(PRESETS["quick"]).items()
 FIXED = {"dgn.sweep.in_text.eps", "dgn.concepts.convolution.inputs", "npf.concepts.toy.width",
          "npf.theory.variance.drawn.widths", "trust.descent_tanh.activation",
          "trust.descent_relu.activation",
+         # tables and captions name these datasets
+         *(f"npf.regimes.rows.{row}.dataset" for row in PRESETS["quick"]["npf"]["regimes"]["rows"]),
+         "npf.cntk.dataset", "npf.stages.dataset", "dgn.mnist.dataset", "dgn.sweep.dataset",
+         "dgn.gates_only.dataset", "beyond.training.dataset",
+         "collapse.pairs.resnet_mnist.dataset",
          # among these must be the times of the heat maps
          "beyond.training.times",
          # a control has the networks of the map that it is compared with, and their one method
