@@ -14,6 +14,7 @@ from finitewidth.common.errors import ResultError
 
 FOLDER = ".sums"
 RESULTS = "results"  # only files below it are made by jobs
+TIMESTAMP = ".snakemake_timestamp"  # Snakemake puts it into a folder when the job has ended
 
 
 def digest_of(path: str | Path) -> str:
@@ -28,7 +29,7 @@ def digest_of(path: str | Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     digest = hashlib.sha256()
     for file in sorted(path.rglob("*")):
-        if file.is_file():
+        if file.is_file() and file.name != TIMESTAMP:
             digest.update(f"{digest_of(file)} {file.relative_to(path).as_posix()}\n".encode())
     return digest.hexdigest()
 
