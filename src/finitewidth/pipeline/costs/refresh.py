@@ -93,7 +93,9 @@ def measured(
             row, made = _made(file, results)
             size = sum(each.stat().st_size for each in made) if made else None
             seconds = cpu_seconds(taken.wall, taken.cpu) / pace
-            found[row].append(_Job(seconds, taken.memory, size, file.stat().st_mtime))
+            # a short job may have been read only once, before it had done anything
+            memory = taken.memory if taken.cpu else None
+            found[row].append(_Job(seconds, memory, size, file.stat().st_mtime))
     return {
         row: _row(preset, row, jobs, before.get(row, Cost(preset, row, 0, 0, None, "")))
         for row, jobs in found.items()
@@ -108,11 +110,11 @@ def cpu_seconds(wall: float, cpu: float | None) -> float:
 
     Args:
         wall: seconds from start to end.
-        cpu: CPU seconds at the last reading; None if there was none.
+        cpu: CPU seconds at the last reading; None or 0 if there was none.
     """
     first, pause = (OFTEN, SELDOM) if wall >= OFTEN else (0, 0.5)
     last = first + (wall - first) // pause * pause
-    if cpu is None or last == 0:
+    if not cpu or last == 0:
         return wall
     return min(cpu * wall / last, max(cpu, wall))
 
