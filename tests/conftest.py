@@ -1,5 +1,7 @@
 """Options of the test suite, and the table of faults that it writes."""
 
+import os
+import random
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,12 @@ def pytest_addoption(parser):
         help="also what takes minutes: every fault, and 200 configurations that are executed",
     )
     parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
+
+
+def pytest_configure(config):
+    # the short version draws the same each time: it fails because of a change, not by chance
+    if config.getoption("full"):
+        os.environ.setdefault("FINITEWIDTH_FUZZ", str(random.SystemRandom().randrange(10**6)))
 
 
 @pytest.fixture(scope="session")

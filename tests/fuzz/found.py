@@ -6,6 +6,11 @@ RUN = [
     "beyond={theorem31: {max_lambda: 0.001}}",  # the first depth lies beyond all limits
 ]
 REFUSED = [
+    # nothing is left to draw of kappa_2
+    (
+        "trust={mean_field: {depth: 1, pairs: {relu: [[1000.0, 1000.0]]}, covariances: [0.0]}}",
+        "trust.mean_field.depth",
+    ),
     ("dgn={mnist: {dataset: fashion_mnist}}", "dgn.mnist.dataset"),
     ("beyond={lemmas: {steps: {ratio: 0.000000000001}}}", "beyond.lemmas.steps.ratio"),
     ("beyond={training: {train: 2, test: 2}}", "raise train"),

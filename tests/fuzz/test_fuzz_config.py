@@ -84,7 +84,10 @@ def test_any_change_plans_the_same_or_is_refused_by_name(full, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     outcomes = Counter()
 
-    @hypothesis_settings(max_examples=EXAMPLES[full], deadline=None, database=None, print_blob=True)
+    @hypothesis_settings(
+        max_examples=EXAMPLES[full], deadline=None, database=None, print_blob=True,
+        derandomize=not full,
+    )  # fmt: skip
     @given(mutations(BASE))
     @example(Mutation("value", ("data", "root"), "$(touch canary)"))
     @example(Mutation("value", ("data", "mnist"), "digts"))

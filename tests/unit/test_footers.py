@@ -368,13 +368,14 @@ FIXED = {"dgn.sweep.in_text.eps", "dgn.concepts.convolution.inputs", "npf.concep
          "collapse.pairs.resnet_mnist.pair", "collapse.pairs.resnet_mnist.keep"}  # fmt: skip
 
 
-def test_every_setting_changes_exactly_the_footers_of_what_rests_on_it():
+def test_every_setting_changes_exactly_the_footers_of_what_rests_on_it(full):
     quick = PRESETS["quick"]
     own, upstream = parameters(quick)
     before = of(quick)
     footers = {artifact: before.footer(artifact) for artifact in DONE}
     untried, idle = [], []
-    for path, value in SETTINGS.items():
+    tried = list(SETTINGS.items())[:: 1 if full else 5]
+    for path, value in tried:
         config = changed(quick, path, value)
         if config is None:
             untried.append(path)
@@ -387,4 +388,4 @@ def test_every_setting_changes_exactly_the_footers_of_what_rests_on_it():
         assert found == wanted, ".".join(path)
         idle += [path] if not changes else []
     assert {".".join(p) for p in untried if p[-1] != "kind"} <= FIXED
-    assert len(idle) < len(SETTINGS) / 10, idle
+    assert len(idle) < len(tried) / 10, idle

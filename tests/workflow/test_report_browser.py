@@ -193,7 +193,7 @@ def test_formulas_are_drawn_by_the_browser_alone(browser, report):
     assert high > 1.5 * one > 0
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.full)])
 def test_axe_finds_no_barrier(browser, report, theme):
     axe_core_python = pytest.importorskip("axe_core_python")
     # the first folded parts stand for all: axe takes minutes for thousands of cells

@@ -268,7 +268,7 @@ def test_switching_branches_and_back_reruns_nothing(finished):
     git(finished, "commit", "-m", "The finished run")
     git(finished, "checkout", "-b", "other")
     finished.edit("src/finitewidth/training/losses.py", "argmax(dim=-1)", "argmax(dim=2)")
-    finished.edit("workflow/scripts/train.py", "with logged_to", "print()\nwith logged_to")
+    finished.edit("workflow/scripts/train.py", "with recorded", "print()\nwith recorded")
     finished.edit("workflow/report/npf_fig3.rst", "{{ footer }}", "More. {{ footer }}")
     finished.edit(NUMBERS, "97.85", "97.84")
     git(finished, "commit", "--all", "-m", "Another experiment")
@@ -309,7 +309,7 @@ def test_a_training_that_was_made_anew_while_its_readers_were_not_is_noticed(fin
 
 
 def test_changing_the_script_of_a_job_reruns_it(finished):
-    finished.edit("workflow/scripts/dataset.py", "with logged_to", "print()\nwith logged_to")
+    finished.edit("workflow/scripts/dataset.py", "with recorded", "print()\nwith recorded")
     assert finished.planned("npf_nu")["dataset"] == 1
 
 

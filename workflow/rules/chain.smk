@@ -2,14 +2,8 @@
 # of their digests holds for today's settings and code. Included after all rules, which it reads.
 from finitewidth.pipeline.chain import links_of, settle, verify, wildcards_of
 
-
-def all_links():
-    """All jobs of this configuration."""
-    return links_of(workflow.rules, wildcards_of(plan))
-
-
 if workflow.is_main_process:
-    settle(all_links(), ".snakemake/metadata")
+    settle(links_of(workflow.rules, wildcards_of(plan)), ".snakemake/metadata")
 
 
 # Is everything what its job wrote, from today's settings and code?  `finitewidth verify`
@@ -20,6 +14,6 @@ rule verify:
     conda:
         "../envs/finitewidth.yaml"
     params:
-        breaks=lambda wildcards: verify(all_links()),
+        breaks=lambda wildcards: verify(links_of(workflow.rules, wildcards_of(plan))),
     script:
         "../scripts/verify.py"

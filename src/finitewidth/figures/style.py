@@ -110,7 +110,8 @@ class _Printed(Figure):
 
     def draw(self, renderer: Any) -> None:
         engine = self.get_layout_engine()
-        if isinstance(engine, ConstrainedLayoutEngine) and self.canvas.is_saving():
+        laid_out = self.axes and isinstance(engine, ConstrainedLayoutEngine)
+        if laid_out and self.canvas.is_saving():
             engine.execute(self)
         else:
             super().draw(renderer)

@@ -24,7 +24,7 @@ from typing import Any
 
 from finitewidth.common.announced import job_name
 from finitewidth.common.recorded import identity_of, provenance_of
-from finitewidth.common.seals import digest_of
+from finitewidth.common.seals import TIMESTAMP, digest_of
 
 UNKNOWN = "the chain of digests does not hold"  # the parameters in a record of ours
 RECORD_FORMAT = 6  # of Snakemake's records; their parameters are compared from this version on
@@ -54,7 +54,9 @@ class Link:
     @property
     def dated(self) -> list[str]:
         """The files of the job whose times Snakemake looks at."""
-        return [file for file in (*self.recorded, self.benchmark) if file and Path(file).exists()]
+        inside = [os.path.join(file, TIMESTAMP) for file in self.recorded]
+        files = (*self.recorded, *inside, self.benchmark)
+        return [file for file in files if file and Path(file).exists()]
 
     @property
     def made(self) -> bool:
