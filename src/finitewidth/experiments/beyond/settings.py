@@ -24,7 +24,9 @@ def check(beyond: Mapping[str, Any]) -> None:
     }
     for key, (chosen, known) in pairs.items():
         if not set(chosen) <= set(known):
-            raise ConfigError(f"beyond.{key}: {chosen} is refused; all of it must be in {known}")
+            among = f"beyond.{key.replace('.banded', '')}" + ".sigma_w2" * key.endswith("banded")
+            raise ConfigError(f"beyond.{key}: {chosen} is refused; all of it must be in {among}, "
+                              f"{known}")  # fmt: skip
     name = "beyond.theory.architectures"
     narrow, wide = (beyond["theory"]["architectures"][key] for key in ("narrow", "wide"))
     if narrow >= wide:
