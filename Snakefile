@@ -38,7 +38,6 @@ include: "workflow/rules/plan.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"  # sees all rules before it
 include: "workflow/rules/order.smk"  # and so do these
-include: "workflow/rules/chain.smk"
 
 
 rule all:
@@ -52,3 +51,6 @@ rule all:
         plan.errata(),
         rules.report.output,
     localrule: True
+
+
+include: "workflow/rules/chain.smk"  # after all rules

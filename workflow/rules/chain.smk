@@ -1,12 +1,9 @@
-# Results that Snakemake has no record of, such as copies from another clone, are accepted if the chain
-# of their digests holds for today's settings and code. Included after all rules, which it reads.
+# Is everything what its job wrote, from today's settings and code? Included after all rules, which it
+# reads.
 from finitewidth.pipeline.chain import links_of, settle, verify, wildcards_of
 
-if workflow.is_main_process:
-    settle(links_of(workflow.rules, wildcards_of(plan)), ".snakemake/metadata")
 
-
-# Is everything what its job wrote, from today's settings and code?  `finitewidth verify`
+# `finitewidth verify`
 rule verify:
     log:
         f"{results}/logs/verify.log",
@@ -17,3 +14,9 @@ rule verify:
         breaks=lambda wildcards: verify(links_of(workflow.rules, wildcards_of(plan))),
     script:
         "../scripts/verify.py"
+
+
+# Results that Snakemake has no record of, such as copies from another clone, are accepted if the chain
+# of their digests holds. The last statement of the workflow: the report depends on all rules.
+if workflow.is_main_process:
+    settle(links_of(workflow.rules, wildcards_of(plan)), ".snakemake/metadata")
