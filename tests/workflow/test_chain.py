@@ -58,6 +58,8 @@ def test_results_without_records_are_accepted_and_nothing_runs(whole):
         os.utime(file)  # newer than all that was made from it
     assert whole.planned() == {}
     assert "Nothing to be done" in whole.run().stdout
+    assert whole.run("report_now").returncode == 0
+    assert verified(whole)[0] == 0
 
 
 def test_results_without_records_of_other_settings_or_code_are_planned(whole):

@@ -92,6 +92,27 @@ def seal(file: str) -> str:
     return digest
 
 
+def record_in_place_of(rule: str, snakemake: Any, seconds: float) -> None:
+    """Write the provenance of a rule whose folder a job without outputs has made anew.
+
+    `finitewidth report` replaces the folder of rule ``report``, from the results that exist.
+
+    Args:
+        rule: the rule; the parameter ``jobs`` names its inputs, and ``folder`` is its output.
+        snakemake: of the job. Its other parameters are those of the rule, and so is its log.
+        seconds: wall time.
+
+    Raises:
+        ResultError: the provenance cannot be written.
+    """
+    params = dict(snakemake.params.items())
+    folder = params.pop("folder")
+    files = [file for file in params["jobs"][rule]["inputs"] if Path(file).exists()]
+    digests = {"inputs": {f: digest_of(f) for f in files}, "outputs": {folder: seal(folder)}}
+    stamp = {"job": rule, "digests": digests}
+    _write(provenance_of({}, snakemake.log[0]), stamp, params, seconds)
+
+
 def _write(file: str, stamp: dict[str, Any], params: Mapping[str, Any], seconds: float) -> None:
     """Write a provenance, or add to the one that the job wrote itself."""
     from finitewidth.common.result_files import read_json, write_json
