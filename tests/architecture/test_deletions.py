@@ -32,7 +32,10 @@ ALLOWED = {
     "pipeline/chain.py: _note": (1, "a note of ours among Snakemake's records"),
     "pipeline/finished_checkpoints.py: clear_finished": (1, "checkpoints, by fingerprint"),
     "pipeline/shared_folder.py: delete_own_locks": (1, "lock files that this run has written"),
-    "pipeline/startup_checks.py: keep_records_with_results": (2, "moves Snakemake's records"),
+    "pipeline/startup_checks.py: keep_records_with_results": (
+        3,
+        "moves Snakemake's records; removes a link to records that are gone",
+    ),
     "pipeline/startup_checks.py: release_stale_locks": (1, "Snakemake's lock files, by name"),
     "report/build.py: build_pages": (1, "surplus of Sphinx, in a temporary folder"),
     "report/job.py: _exchange": (2, "the report, in place of an older one"),

@@ -402,7 +402,7 @@ class SmallDisk:
 
 
 LEFT_OUT = {"logs", "benchmarks", ".records", ".contents.json"}
-VOLATILE = ("wall_seconds", "seconds", "git", "started", "ended", "memory_mb")
+VOLATILE = ("wall_seconds", "cpu_seconds", "seconds", "git", "started", "ended", "memory_mb")
 
 
 def contents(file: Path) -> bytes:

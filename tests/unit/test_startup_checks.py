@@ -12,6 +12,7 @@ import pytest
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.pipeline.startup_checks import (
     is_dry_run,
+    keep_records_with_results,
     refuse_braces,
     refuse_files_of_others,
     refuse_unreadable_records,
@@ -54,6 +55,18 @@ def test_a_live_run_s_lock_stays_until_it_is_killed(tmp_path):
         holder.communicate()
     release_stale_locks(tmp_path, tmp_path / "results").close()
     assert not lock.exists()
+
+
+def test_records_that_went_with_the_results_leave_no_link_behind_a_dry_run(tmp_path):
+    link, results = tmp_path / ".snakemake" / "metadata", tmp_path / "results"
+    keep_records_with_results(link.parent, results)
+    assert link.is_symlink()
+    assert link.is_dir()
+    (results / ".records").rmdir()
+    keep_records_with_results(link.parent, results, make=False)
+    assert not link.is_symlink()
+    keep_records_with_results(link.parent, results)
+    assert link.is_dir()
 
 
 def test_files_of_the_future_come_to_the_present_together_and_others_stay(tmp_path):

@@ -7,6 +7,7 @@ them with the files and with the parameters of today.
 
 import contextlib
 import json
+import resource
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -92,6 +93,16 @@ def seal(file: str) -> str:
     return digest
 
 
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and its finished children, in seconds.
+
+    Unlike wall time it hardly depends on what else the machine does. The time before an
+    interruption, after which a job resumed, is not in it.
+    """
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
 def record_in_place_of(rule: str, snakemake: Any, seconds: float) -> None:
     """Write the provenance of a rule whose folder a job without outputs has made anew.
 
@@ -118,6 +129,7 @@ def _write(file: str, stamp: dict[str, Any], params: Mapping[str, Any], seconds:
     from finitewidth.common.result_files import read_json, write_json
 
     stamp["identity"] = identity_of(params)
+    stamp["cpu_seconds"] = round(cpu_seconds(), 2)
     if Path(file).is_file() and Path(file).name.endswith("provenance.json"):
         write_json(file, read_json(file) | stamp)
         return

@@ -133,6 +133,8 @@ def keep_records_with_results(folder: str | Path, results: str | Path, make: boo
         make: whether to create the folder of records; otherwise only one that exists is linked.
     """
     link, records = Path(folder) / "metadata", Path(results) / ".records"
+    if link.is_symlink() and not records.is_dir() and not make:
+        link.unlink()  # the results are gone; Snakemake makes a folder there even in a dry run
     if not (make or records.is_dir()):
         return
     records.mkdir(parents=True, exist_ok=True)
