@@ -12,9 +12,11 @@ import pytest
 from tests import report_crawler
 
 from finitewidth.cli.terminal.state import read_run
-from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common import result_files
+from finitewidth.common.declarations import artifacts_of, done, paper_names, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
+from finitewidth.report import formatting
 
 from .conftest import Checkout, trainings_planned
 
@@ -165,6 +167,22 @@ def test_the_report_is_built_from_results_and_hangs_together(smoke):
         anchor = artifact.artifact.replace("_", "-")
         assert page.find(id=anchor)
         assert any(f"/{artifact.artifact}.csv" in link["href"] for link in page.find_all("a"))
+
+
+def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_jobs(smoke):
+    results = smoke.path / "results/smoke"
+    text = (results / "report/summary.md").read_text(encoding="utf-8")
+    assert [a.artifact for a in DONE if f"\n| `{a.artifact}` |" not in text] == []
+    for paper in paper_names():
+        rows = result_files.read_rows(results / f"claims/{paper}_verdicts.csv", empty=True)
+        assert [row["claim"] for row in rows if f"\n| {row['claim']} |" not in text] == []
+    stamps = {*results.glob("provenance/**/*.json"), *results.glob("*/*/**/*provenance.json")}
+    stamps = [s for s in stamps if "report" not in s.relative_to(results).as_posix()]
+    told = [json.loads(stamp.read_text(encoding="utf-8")) for stamp in stamps]
+    # errata and networks of the user are no results of a paper, but jobs of the run
+    count, cpu = len(told), formatting.duration(sum(each["cpu_seconds"] for each in told))
+    assert f"\n| all {count} jobs, each once | | {count} |" in text
+    assert f"| {cpu} |\n" in text
 
 
 def test_restyling_the_report_builds_the_report_only(restore):

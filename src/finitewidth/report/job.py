@@ -11,6 +11,7 @@ from typing import Any
 from finitewidth.common.errors import ResultError
 from finitewidth.common.temporary import remove_left, temporary_folder
 from finitewidth.common.unwritable import NO_SPACE, unwritable
+from finitewidth.report import summary_page
 from finitewidth.report.build import build_pages
 from finitewidth.report.downloads import Downloads
 from finitewidth.report.findings import read_findings
@@ -54,6 +55,8 @@ def _build(folder: Path, settings: Mapping[str, Any]) -> None:
         sources.mkdir()
         pages = all_pages(findings, Downloads(findings.results, new))
         build_pages(pages, findings.preset, sources, new)
+        text = summary_page.markdown(findings, summary_page.read_stamps(findings.jobs))
+        (new / summary_page.FILE).write_text(text, encoding="utf-8")
         _exchange(new, folder, temporary)
 
 
