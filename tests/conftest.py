@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # a shell lets jobs in its background ignore it, and so would all runs that the tests interrupt
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # the short version draws the same each time: it fails because of a change, not by chance
     if config.getoption("full"):
         os.environ.setdefault("FINITEWIDTH_FUZZ", str(random.SystemRandom().randrange(10**6)))

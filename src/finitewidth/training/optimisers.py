@@ -69,11 +69,12 @@ def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
     A tensor gives a single view where this does not change any result. On a CPU the fused steps
     round the last few numbers of a tensor, which do not fill a vector register, differently from
     the rest. Weights whose size is not a multiple of that are passed one replica at a time, so
-    that results do not depend on the other replicas.
+    that results do not depend on the other replicas. A GPU gets the same pieces, so that a
+    training can go on from a checkpoint of the other device.
     """
     pieces: list[Tensor] = []
     for tensor in tensors:
-        whole = tensor.is_cuda or tensor[0].numel() % FLOATS_IN_CACHE_LINE == 0
+        whole = tensor[0].numel() % FLOATS_IN_CACHE_LINE == 0
         pieces += [tensor[part]] if whole else tensor[part].unbind()
     return pieces
 
