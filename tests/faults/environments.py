@@ -67,13 +67,13 @@ class Figure(Checkout):
         )  # fmt: skip
 
     def made(self, results: str = "results/smoke") -> dict[str, bytes]:
-        """All results, without logs, benchmarks and what tells dates."""
+        """All results, without logs, benchmarks, the report, and what tells dates."""
         folder = self.path / results
         return {
             str(file.relative_to(folder)): file.read_bytes()
             for file in sorted(folder.rglob("*"))
             if file.is_file() and not set(UNSHARED) & set(file.relative_to(folder).parts)
-            and "provenance" not in file.name
+            and "provenance" not in file.name and file.name != "report.sha256"
         }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -316,7 +317,9 @@ def test_few_processes(project, usual, publish, number):
     if os.geteuid() or not can(*nobody, "env", sys.executable, "-c", "import snakemake"):
         pytest.skip("only root can be another user")
     give_away(project.path)
-    for folder in (project.path, *project.path.parents[:3]):
+    for folder in (project.path, *project.path.parents):
+        if folder == Path(tempfile.gettempdir()):
+            break
         folder.chmod(0o755)
     how = {"wrapper": (*nobody, "prlimit", f"--nproc={number}"), "HOME": None}
     if number < 10:

@@ -4,6 +4,8 @@ RUN = [
     "beyond={diagonal: {paper_draws: 3}}",  # bars below zero on a logarithmic axis
     "trust={descent_tanh: {rate: 1000.0}}",  # every run diverges
     "beyond={theorem31: {max_lambda: 0.001}}",  # the first depth lies beyond all limits
+    "own={training: {rate: 1.0}}",  # a network dies while it learns
+    "own={training: {rate: 1.0, loss: cross_entropy}}",
 ]
 REFUSED = [
     # nothing is left to draw of kappa_2
@@ -22,4 +24,6 @@ REFUSED = [
     ("npf={theory: {limits: {width: 1}}}", "npf.theory.limits"),
     ("beyond={theorem31: {doubled: {widths: [40, 80, 1]}}}", "beyond.theorem31.doubled.widths"),
     ("npf={theory: {widths: {widths: [16, 32, 3]}}}", "npf.theory.widths"),
+    ("beyond={shapes: {maps: {max_lambda: 0.001}}}", "beyond.shapes.maps.max_lambda"),
+    ("npf={memorisation: {widths: {narrow: 12}}}", "npf.memorisation.widths.narrow"),
 ]

@@ -81,6 +81,8 @@ def lacks(config: Mapping[str, Any], paper: str, section: str | None = None) -> 
         for name, tree in data["imagefolder"].items()
         if is_own(name, data["imagefolder"])
     }
+    # a folder without pictures, or without access: its dataset says so
+    trees = {name: tree for name, tree in trees.items() if sum(tree[0].train)}
     for path, part, roles in _parts(config[paper], (paper,)):
         if section is not None and not ".".join((*path[1:], "")).startswith(f"{section}."):
             continue

@@ -53,11 +53,12 @@ def own_extra_gates(tables: Tables) -> dict[str, Any]:
     changed = where(layers, quantity="changed", step=steps[1])
     first, last = (where(paths, step=step) for step in steps)
     count = int(layers["layer"].nunique())
+    alignment = _ends(first, last, "alignment")
     return {
         "images": int(tables["kernels"]["column"].max()) + 1,
         "runs": int(layers["runs"].iloc[0]), "last": int(steps[1]),
         "paths": paths["kernel"].iloc[0] == PATHS, "changed": span(changed["median"]),
-        "alignment": _ends(first, last, "alignment"), "layers": count,
+        "alignment": alignment, "dead": None in alignment, "layers": count,
         "shown": min(count, SHOWN), "hidden": count > SHOWN,
         "smooth": not layers["activation"].isin(SHARP).all(),
     }  # fmt: skip

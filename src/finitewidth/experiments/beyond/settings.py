@@ -37,10 +37,20 @@ def check(beyond: Mapping[str, Any]) -> None:
     if first >= last:
         raise ConfigError(f"{name}.first: {first} is refused; it must be below "
                           f"{name}.last, {last}")  # fmt: skip
+    _check_map(beyond["shapes"]["maps"]["max_lambda"], beyond["theory"]["architectures"])
     _check_depths("beyond.theorem31.doubled", "lambdas", beyond["theorem31"]["doubled"])
     products = beyond["lemmas"]["products"]
     _check_depths("beyond.lemmas.products", "ratio", products | {"ratio": [products["ratio"]]})
     _check_times(beyond["training"])
+
+
+def _check_map(largest: float, architectures: Mapping[str, Any]) -> None:
+    """Refuse maps of a single depth; depths start at 2."""
+    mean = (architectures["narrow"] + architectures["wide"]) // 2
+    if round(largest * mean) < 3:
+        raise ConfigError(f"beyond.shapes.maps.max_lambda: {largest:g} is refused; times {mean}, "
+                          "the mean of the widths in beyond.theory.architectures, it must give 3 "
+                          "layers at least")  # fmt: skip
 
 
 def _check_depths(name: str, ratio: str, section: Mapping[str, Any]) -> None:

@@ -31,6 +31,11 @@ def check(npf: Mapping[str, Any]) -> None:
         )
     for name in ("nu", "kvf"):
         refuse_rare_snapshots(f"npf.{name}", npf[name])
+    name = "npf.memorisation.widths"
+    narrow, wide = (npf["memorisation"]["widths"][key] for key in ("narrow", "wide"))
+    if narrow >= wide:
+        raise ConfigError(f"{name}.narrow: {narrow} is refused; it must be below "
+                          f"{name}.wide, {wide}")  # fmt: skip
     toy = npf["concepts"]["toy"]
     for example in toy["gates"]:
         for gates in example:

@@ -4,6 +4,7 @@ Fully connected ReLU networks have the neural path kernel H = Sigma ⊙ Lambda (
 Lambda counts the paths that are on for both inputs. Other networks have the overlap of their gates.
 """
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments.own.drawn import NAME, Networks, curves, entries, few
-from finitewidth.kernels.npk import npk
+from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.kernels.trained import as_fully_connected
 from finitewidth.measures.blocks import alignment, block_means
 from finitewidth.networks.recorded_gates import Gates, gates_of
@@ -47,7 +48,6 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Raises:
         ConfigError: the network cannot be made, or it has no gates.
-        SingularKernelError: all gates of a network are off.
     """
     data = stratified_subset(
         inputs["data"], settings["train"], settings["test"], (NAME, "training")
@@ -87,13 +87,15 @@ def kernel_of(network: nn.Module, gates: list[Gates], x: Tensor) -> tuple[str, n
     """Return the name and the kernel (S, S) of the gates of a network.
 
     It is the neural path kernel over its trace for fully connected ReLU networks; paths that begin
-    at a bias are not counted. For others it is the mean over layers of the share of units that are
-    on for both inputs.
+    at a bias are not counted, and without any path the kernel is nan. For others it is the mean
+    over layers of the share of units that are on for both inputs.
     """
     plain = as_fully_connected(network)
     on = [layer.on.double() for layer in gates]
     if plain and not plain.activated_output and all(g.activation == "relu" for g in gates):
-        return PATHS, npk(x.flatten(1), on, normalise="trace").numpy()
+        with contextlib.suppress(SingularKernelError):
+            return PATHS, npk(x.flatten(1), on, normalise="trace").numpy()
+        return PATHS, np.full((len(x), len(x)), np.nan)  # no gate of some layer is on
     return OVERLAP, np.mean([_shared(layer) for layer in gates], axis=0)
 
 
