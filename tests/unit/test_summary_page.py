@@ -49,6 +49,12 @@ def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path, mon
                      "npf_fig3": Spent(jobs=1, wall=2, cpu=7)}  # fmt: skip
 
 
+def test_a_time_that_was_not_recorded_is_not_shown_as_zero():
+    old = summary_page.spent_by({"wall_seconds": 61.0})
+    assert summary_page.duration(old.wall) == "1 min 01 s"
+    assert summary_page.duration((old + Spent(jobs=1, wall=1, cpu=1)).cpu) == "not recorded"
+
+
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30))
 def test_a_cell_shows_its_text_as_it_is(text):
     cells = f"| a | b |\n|---|---|\n| {summary_page.escaped(text)} | end |\n"

@@ -1,9 +1,10 @@
 """A run in one Markdown file: its times, its verdicts, and its numbers beside the papers'.
 
-The report has it as ``summary.md``, to be kept or cited where the report itself is too large;
-docs/laptop.md is one. Everything in it is read from results.
+The report has it as ``summary.md``, to be kept or cited where the report itself is too large.
+Everything in it is read from results.
 """
 
+import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from finitewidth.claims.grades import GRADES
 from finitewidth.claims.reported import NOT_RUN
 from finitewidth.claims.reported import OUTCOMES as NUMBER_OUTCOMES
 from finitewidth.claims.rollup import counted
@@ -56,17 +56,17 @@ def markdown(findings: Findings, stamps: Mapping[str, Mapping[str, Any]]) -> str
         trim_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "duration": formatting.duration, "number": formatting.number, "md": escaped,
+        "duration": duration, "number": formatting.number, "md": escaped,
         "name_of": formatting.name_of, "threshold": formatting.threshold,
     }  # fmt: skip
     spent = {name: spent_by(stamp) for name, stamp in stamps.items()}
-    longest = sorted(spent.items(), key=lambda item: -item[1].cpu)[:LONGEST]
-    words = ["snakemake", "--cores", "2", "--config", f"preset={findings.preset}"]
+    longest = sorted(spent.items(), key=lambda item: -item[1].wall)[:LONGEST]
+    words = ["snakemake", "--cores", "all", "--config", f"preset={findings.preset}"]
     return environment.get_template("summary.md").render(
         findings=findings,
         command=shlex.join([*words, *findings.overrides]),
         total=total(spent.values()),
-        longest=[(name, each, findings.jobs[name].footer) for name, each in longest],
+        longest=longest,
         costs={
             artifact.artifact: cost_of(artifact, findings.jobs, spent)
             for paper in findings.papers
@@ -76,7 +76,6 @@ def markdown(findings: Findings, stamps: Mapping[str, Mapping[str, Any]]) -> str
         own=[artifact for paper in findings.papers for artifact in paper.own],
         verdicts=counted([claim["verdict"] for claim in findings.claims], VERDICTS),
         outcomes=counted([number["outcome"] for number in findings.numbers], NUMBER_OUTCOMES),
-        grades=GRADES,
         compared=compared,
         machines=machines(stamps.values()),
     )
@@ -96,8 +95,14 @@ def read_stamps(jobs: Mapping[str, Job]) -> dict[str, dict[str, Any]]:
 
 
 def spent_by(stamp: Mapping[str, Any]) -> Spent:
-    """The time of one job, since its last start."""
-    return Spent(jobs=1, wall=stamp.get("wall_seconds", 0.0), cpu=stamp.get("cpu_seconds", 0.0))
+    """The time of one job, since its last start; nan if an earlier version did not record it."""
+    wall, cpu = (stamp.get(key, math.nan) for key in ("wall_seconds", "cpu_seconds"))
+    return Spent(jobs=1, wall=wall, cpu=cpu)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words."""
+    return "not recorded" if math.isnan(seconds) else formatting.duration(seconds)
 
 
 def total(parts: Iterable[Spent]) -> Spent:
