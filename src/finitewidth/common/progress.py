@@ -99,6 +99,11 @@ class Progress:
             left = (self._total - self._done) / rate if rate else float("nan")
             LOG.info("%s: %d of %d, %.0f s left", self._title, self._done, self._total, left)
 
+    def reach(self, done: int) -> None:
+        """Let ``done`` steps be done in all, where they are not counted one by one."""
+        if done > self._done:
+            self.advance(done - self._done)
+
     def close(self) -> None:
         """Remove the bar."""
         if self._bar is not None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.progress import LOG
+from finitewidth.common.progress import LOG, Progress
 from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
 from finitewidth.training.finished import newest, result_of, save_result
 from finitewidth.training.fully_connected import Passes, Stack
@@ -27,6 +27,7 @@ def adam(
     observe: Callable[[Stack, int], Observed],
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
+    title: str = "steps of Adam",
 ) -> list[Observed]:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 by Adam with full batches, from the newest checkpoint.
 
@@ -41,6 +42,7 @@ def adam(
         observe: what to keep, of the networks and the number of steps. It must not change them.
         checkpoints: where to store checkpoints, and at last what was observed; None for none.
         checkpoint_seconds: time between two checkpoints.
+        title: of the progress that is shown, in steps.
 
     Returns:
         What was observed, in the order of ``times``.
@@ -60,7 +62,7 @@ def adam(
     passes = Passes(stack, x, y)
     for tensor in stack.parameters:
         tensor.grad = torch.empty_like(tensor)
-    saving = SavingTimes(checkpoint_seconds)
+    saving, progress = SavingTimes(checkpoint_seconds), Progress(times[-1], title, done)
     for time in range(done, times[-1] + 1):
         if time in times and len(observed) == list(times).index(time):
             observed.append(observe(stack, time))
@@ -72,6 +74,8 @@ def adam(
             passes.forward()
             passes.gradient(out=[tensor.grad for tensor in stack.parameters])
             optimiser.step()
+            progress.advance()
+    progress.close()
     save_result(checkpoints, times[-1] + 1, observed)
     return observed
 

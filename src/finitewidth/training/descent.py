@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.progress import LOG
+from finitewidth.common.progress import LOG, Progress
 from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
 from finitewidth.training.descent_run import Clocks, Kernel, Plan, Run
 from finitewidth.training.finished import newest, result_of, save_result
@@ -56,6 +56,7 @@ def descend(
     kernel: Kernel,
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
+    title: str = "descent",
 ) -> Descent:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 for all networks, from the newest checkpoint.
 
@@ -69,6 +70,7 @@ def descend(
         checkpoints: where to store checkpoints and at last the result, by an identity that
             settings, data and code determine; None for none.
         checkpoint_seconds: time between two checkpoints.
+        title: of the progress that is shown, in steps of all networks together.
 
     Raises:
         ConfigError: the flow is wanted for ReLU networks, or the rates do not match the stack.
@@ -83,6 +85,7 @@ def descend(
     times = SavingTimes(checkpoint_seconds) if checkpoints else None
 
     def saved() -> None:
+        progress.reach(run.made())
         if times and times.due():
             with times.saving():
                 checkpoints.save(int(run.clocks.gradients.sum()), state_of(run))
@@ -90,11 +93,14 @@ def descend(
     if state is not None:
         restore(run, state)
         LOG.info("continuing after %d gradients", int(run.clocks.gradients.sum()))
+    progress = Progress(plan.steps * stack.replicas, title, done=run.made())
     phases, resumed = PHASES[plan.mode], None if state is None else run.phase
     for number in range(run.phase, len(phases)):
         if number != resumed:
             run.begin(number, phases[number])
         _carry_out(run, phases[number], saved)
+    progress.reach(run.made())
+    progress.close()
     run.ends.sort(key=lambda row: row["replica"])
     run.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
     result = Descent(run.snapshots, run.ends)

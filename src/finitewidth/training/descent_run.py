@@ -236,6 +236,12 @@ class Run:
             "diverged": int(diverged),
         }
 
+    def made(self) -> int:
+        """Steps that all networks together have made; those of a network that has ended are all."""
+        ended = [row["replica"] for row in self.ends]
+        time = self.clocks.time
+        return int(time.sum() - time[ended].sum()) + len(ended) * self.plan.steps
+
     def _method(self, place: int) -> str:
         """How the network descended. Graded steps that never joined steps are plain steps."""
         clocks = self.clocks

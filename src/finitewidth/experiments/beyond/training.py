@@ -142,13 +142,12 @@ def _train(
     def observe(now: Stack, step: int) -> dict[str, Any]:
         return _observed(now, images, keep=step in settings["maps"])
 
+    name = f"sigma_w2 {sigma_w2}, seed {seed}"
     stored = {} if checkpoints is None else {
-        "checkpoints": checkpoints.store(f"sigma_w2 {sigma_w2}, seed {seed}"),
-        "checkpoint_seconds": checkpoints.seconds,
+        "checkpoints": checkpoints.store(name), "checkpoint_seconds": checkpoints.seconds,
     }  # fmt: skip
-    return adam(
-        stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe, **stored
-    )
+    return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe,
+                title=name, **stored)  # fmt: skip
 
 
 def _observed(stack: Stack, images: _Images, *, keep: bool) -> dict[str, Any]:

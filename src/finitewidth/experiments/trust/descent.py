@@ -165,7 +165,7 @@ def _descended(
         **{name: settings[name] for name in chosen},
     )
     seconds = checkpoints.seconds if checkpoints else 0.0
-    return descend(stack, x, y, plan, kernel, store, seconds)
+    return descend(stack, x, y, plan, kernel, store, seconds, title=part)
 
 
 def rates(stack: Stack, x: Tensor, y: Tensor, settings: Mapping[str, Any]) -> tuple[float, ...]:
