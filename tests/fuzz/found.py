@@ -6,6 +6,8 @@ RUN = [
     "beyond={theorem31: {max_lambda: 0.001}}",  # the first depth lies beyond all limits
     "own={training: {rate: 1.0}}",  # a network dies while it learns
     "own={training: {rate: 1.0, loss: cross_entropy}}",
+    "thesis={classical: {samples: 3, largest_degree: 2, frequency: 1.0}}",  # a risk of 0
+    "thesis={classical: {samples: 2, largest_degree: 1}}",
 ]
 REFUSED = [
     # nothing is left to draw of kappa_2
@@ -26,4 +28,5 @@ REFUSED = [
     ("npf={theory: {widths: {widths: [16, 32, 3]}}}", "npf.theory.widths"),
     ("beyond={shapes: {maps: {max_lambda: 0.001}}}", "beyond.shapes.maps.max_lambda"),
     ("npf={memorisation: {widths: {narrow: 12}}}", "npf.memorisation.widths.narrow"),
+    ("trust={solutions: {input_width: 1}}", "trust.solutions.input_width"),
 ]

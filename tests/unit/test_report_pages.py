@@ -138,7 +138,7 @@ def test_notices_quote_the_licences_of_what_is_carried(partial):
     assert link["href"] == "notices.html"
 
 
-OURS = {"report.css", "report.js", "search-data.js"}
+OURS = {"report.css", "report.js", "search-data.js", "summary.md"}
 
 
 def test_every_file_of_another_project_has_a_notice_with_its_licence(partial):

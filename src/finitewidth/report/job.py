@@ -55,7 +55,7 @@ def _build(folder: Path, settings: Mapping[str, Any]) -> None:
         sources.mkdir()
         pages = all_pages(findings, Downloads(findings.results, new))
         build_pages(pages, findings.preset, sources, new)
-        text = summary_page.markdown(findings, summary_page.read_stamps(findings.jobs))
+        text = summary_page.markdown(findings)
         (new / summary_page.FILE).write_text(text, encoding="utf-8")
         _exchange(new, folder, temporary)
 

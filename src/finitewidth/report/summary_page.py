@@ -25,7 +25,7 @@ from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
 from finitewidth.report.sources import Job
 
 FILE = "summary.md"
-OF_REPORT = ("report", "report_now")  # rules
+REPORT = "report"  # the stem of its provenance
 LONGEST = 12  # jobs in the table of the longest
 _SPECIAL = re.compile(r"([\\`*_|<>$\[\]#~])")
 
@@ -44,13 +44,13 @@ class Spent:
         )
 
 
-def markdown(findings: Findings, stamps: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the page.
+def markdown(findings: Findings) -> str:
+    """Return the page on the results of a run, whose provenance is read.
 
-    Args:
-        findings: all results of the run.
-        stamps: job -> its provenance, as `read_stamps` returns them.
+    Raises:
+        ResultError: a file is damaged.
     """
+    every, stamps = read_all(findings.results), read_stamps(findings.jobs)
     environment = Environment(
         loader=PackageLoader("finitewidth.report"), undefined=StrictUndefined,
         trim_blocks=True, keep_trailing_newline=True,
@@ -65,7 +65,7 @@ def markdown(findings: Findings, stamps: Mapping[str, Mapping[str, Any]]) -> str
     return environment.get_template("summary.md").render(
         findings=findings,
         command=shlex.join([*words, *findings.overrides]),
-        total=total(spent.values()),
+        total=total(map(spent_by, every)),
         longest=longest,
         costs={
             artifact.artifact: cost_of(artifact, findings.jobs, spent)
@@ -77,21 +77,32 @@ def markdown(findings: Findings, stamps: Mapping[str, Mapping[str, Any]]) -> str
         verdicts=counted([claim["verdict"] for claim in findings.claims], VERDICTS),
         outcomes=counted([number["outcome"] for number in findings.numbers], NUMBER_OUTCOMES),
         compared=compared,
-        machines=machines(stamps.values()),
+        machines=machines(every),
     )
 
 
-def read_stamps(jobs: Mapping[str, Job]) -> dict[str, dict[str, Any]]:
-    """Read the provenance of every job that has one; job -> provenance.
-
-    The report is left out, since the page is a part of it.
+def read_all(results: str | Path) -> list[dict[str, Any]]:
+    """Read the provenance of all jobs but the report, of which the page is a part.
 
     Raises:
         ResultError: a file is damaged.
     """
-    files = {name: job.stamp or provenance_of({}, job.log) for name, job in jobs.items()
-             if (job.stamp or job.log) and name not in OF_REPORT}  # fmt: skip
-    return {name: read_json(file) for name, file in files.items() if Path(file).is_file()}
+    folder = Path(results)
+    places = ("provenance/**/*.json", "*/experiments/*provenance.json", "*/training/*/*.json")
+    files = sorted(file for place in places for file in folder.glob(place))
+    return [read_json(file) for file in files if file.stem != REPORT]
+
+
+def read_stamps(jobs: Mapping[str, Job]) -> dict[str, dict[str, Any]]:
+    """Read the provenance of the jobs that the report knows by name; job -> provenance.
+
+    Raises:
+        ResultError: a file is damaged.
+    """
+    files = {name: Path(job.stamp or provenance_of({}, job.log)) for name, job in jobs.items()
+             if job.stamp or job.log}  # fmt: skip
+    return {name: read_json(file) for name, file in files.items()
+            if file.is_file() and file.stem != REPORT}  # fmt: skip
 
 
 def spent_by(stamp: Mapping[str, Any]) -> Spent:

@@ -66,7 +66,7 @@ def _axes(axis: Axes, rows: pd.DataFrame) -> None:
     """Set logarithmic risks, and mark where the band leaves them."""
     axis.set_yscale("log")
     top = rows["median"].max() * ROOM
-    low = rows["lowest"].min() / 1.3
+    low = rows.loc[rows["lowest"] > 0, "lowest"].min() / 1.3  # as many terms as samples fit all
     axis.set_ylim(low, top)
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(top)) + 1)
     axis.yaxis.set_major_locator(FixedLocator([10.0**power for power in powers]))
