@@ -61,19 +61,19 @@ def feeding(job: Job, jobs: Mapping[str, Job]) -> list[Job]:
 
 def upstream(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
     """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
+    return [job for job in makers_of(files, jobs) if job.stamp]
+
+
+def makers_of(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
+    """Return all jobs that ``files`` rest on, each once, the nearest first."""
     makers = {file: job for job in jobs.values() for file in job.outputs}
     found: dict[str, Job] = {}
-    seen: set[str] = set()
     waiting = list(files)
     while waiting:
-        file = waiting.pop(0)
-        maker = makers.get(file)
-        if file in seen or maker is None:
-            continue
-        seen.add(file)
-        if maker.stamp:
+        maker = makers.get(waiting.pop(0))
+        if maker and maker.name not in found:
             found[maker.name] = maker
-        waiting += maker.inputs
+            waiting += maker.inputs
     return list(found.values())
 
 

@@ -22,7 +22,7 @@ from finitewidth.common.recorded import provenance_of
 from finitewidth.common.result_files import read_json
 from finitewidth.report import formatting
 from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
-from finitewidth.report.sources import Job
+from finitewidth.report.sources import Job, makers_of
 
 FILE = "summary.md"
 REPORT = "report"  # the stem of its provenance
@@ -125,15 +125,9 @@ def cost_of(
     artifact: ArtifactFindings, jobs: Mapping[str, Job], spent: Mapping[str, Spent]
 ) -> Spent:
     """The time of an artifact with all jobs that it needs, from the datasets on."""
-    makers = {file: job for job in jobs.values() for file in job.outputs}
-    found: dict[str, Job] = {}
-    waiting = [job for job in (jobs.get(artifact.artifact),) if job]
-    while waiting:
-        job = waiting.pop()
-        if job.name not in found:
-            found[job.name] = job
-            waiting += [makers[file] for file in job.inputs if file in makers]
-    return total(spent[name] for name in found if name in spent)
+    own = jobs.get(artifact.artifact)
+    needed = makers_of(own.outputs, jobs) if own else []
+    return total(spent[job.name] for job in needed if job.name in spent)
 
 
 def compared(paper: Paper) -> list[Mapping[str, str]]:
