@@ -2,7 +2,7 @@
 
     python benchmarks/costs.py results/quick
 
-Reads the benchmark files of a finished run of a preset. The reference machine's constants
+Reads the provenance of a finished run of a preset. The reference machine's constants
 (`finitewidth.pipeline.costs.work.REFERENCE`) are fitted so that most ratios lie within a factor of
 two. All other jobs stand in a table that `python -m finitewidth costs` measures.
 """
@@ -10,13 +10,13 @@ two. All other jobs stand in a table that `python -m finitewidth costs` measures
 import sys
 from pathlib import Path
 
+from finitewidth.common.result_files import read_json
 from finitewidth.common.settings import preset_only
+from finitewidth.common.usage import usage_in
 from finitewidth.pipeline.costs.forecast import cost
-from finitewidth.pipeline.costs.refresh import cpu_seconds
 from finitewidth.pipeline.costs.table import TABLE, read_costs
 from finitewidth.pipeline.costs.work import REFERENCE, here
 from finitewidth.pipeline.plan import Plan
-from finitewidth.report.costs import read_cost
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,11 +30,11 @@ def main():
     ratios = []
     for name in plan.trainings():
         paper, training = name.split("/")
-        taken = read_cost(folder / "benchmarks" / paper / "training" / f"{training}.tsv", name)
-        if taken is None or taken.wall is None:
+        file = folder / paper / "training" / training / "provenance.json"
+        if not file.is_file():
             continue
         estimated = machine.seconds(cost(name, plan.config, plan.trainings(), costs).work)
-        seconds = cpu_seconds(taken.wall, taken.cpu)
+        seconds = usage_in(read_json(file)).cpu
         ratios.append(estimated / seconds)
         print(f"{name:<28} {estimated:>9.1f} {seconds:>9.1f} {ratios[-1]:>6.2f}")
     within = sum(0.5 <= ratio <= 2 for ratio in ratios)

@@ -65,7 +65,9 @@ def test_a_provenance_records_inputs_outputs_parameters_and_code(run):
         "outputs": {"results/smoke/p/picture.png": seals.digest_of(run.picture)},
     }
     assert stamp["parameters"] == {"footer": "3 draws"}
-    assert {"identity", "code", "versions", "wall_seconds", "cpu_seconds"} <= set(stamp)
+    assert {"identity", "code", "versions", "wall_seconds", "cpu_seconds", "memory_mb"} <= set(
+        stamp
+    )
     added = json.loads((run.folder / "results/smoke/p/table_provenance.json").read_text())
     assert added["wall_seconds"] == 1
     assert set(added["digests"]["outputs"]) == {"results/smoke/p/table.csv"}

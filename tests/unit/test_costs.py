@@ -1,5 +1,6 @@
 """The plan of costs: the formula of trainings, the table of all other jobs, and its refreshing."""
 
+import json
 import os
 import re
 import subprocess
@@ -29,7 +30,7 @@ from finitewidth.pipeline.costs.estimate import (
     size,
 )
 from finitewidth.pipeline.costs.forecast import cost, forecast, pictures
-from finitewidth.pipeline.costs.refresh import cpu_seconds, refresh
+from finitewidth.pipeline.costs.refresh import refresh
 from finitewidth.pipeline.costs.table import (
     KINDS,
     TABLE,
@@ -123,11 +124,16 @@ def test_snakemake_s_start_loads_no_large_library():
     assert not {"torch", "pandas", "scipy"} & set(words.stdout.split())
 
 
-def benchmark(file, wall, cpu, memory="100.00", day=datetime(2025, 3, 1, 12, tzinfo=UTC)):
-    """A benchmark file as Snakemake writes it."""
+def left(
+    results, job, cpu, memory=100, made=(), file=None, day=datetime(2025, 3, 1, 12, tzinfo=UTC)
+):
+    """The provenance that a job leaves."""
+    file = results / (file or f"provenance/{job.replace(' ', '/')}.json")
     file.parent.mkdir(parents=True, exist_ok=True)
-    cells = {"s": wall, "h:m:s": "0:00:10", "max_rss": memory, "io_in": 0, "cpu_time": cpu}
-    file.write_text("\n".join("\t".join(map(str, line)) for line in (cells, cells.values())) + "\n")
+    outputs = dict.fromkeys(f"results/{each}" for each in made)
+    record = {"job": job, "wall_seconds": 100, "cpu_seconds": cpu, "memory_mb": memory,
+              "digests": {"outputs": outputs}}  # fmt: skip
+    file.write_text(json.dumps({key: it for key, it in record.items() if it is not None}))
     os.utime(file, (day.timestamp(), day.timestamp()))
 
 
@@ -140,33 +146,35 @@ def file_of(path, size):
 def finished(tmp_path):
     """A finished run, and a table with one row that it replaces and two that it does not."""
     results = tmp_path / "results/quick"
-    marks = results / "benchmarks"
-    benchmark(marks / "npf/npf_nu.tsv", 10, 8, "200.00")
-    benchmark(marks / "npf/npf_nu_deep.tsv", 10, "NA", "NA")
-    benchmark(marks / "npf/training/nu.tsv", 50, 50)
-    benchmark(marks / "npf/npf_fig3.tsv", 4, 3)
-    benchmark(marks / "npf/npf_extra_nu.tsv", 6, 5, "300.00")
-    benchmark(marks / "dgn/dgn_table1.tsv", 2, 1)
-    benchmark(marks / "claims/npf.tsv", 2, 2)
-    benchmark(marks / "claims/dgn.tsv", 4, 4)
-    benchmark(marks / "dgn/captions.tsv", 7, 7)
-    benchmark(marks / "report.tsv", 9, 9)
-    benchmark(tmp_path / "results/data/benchmarks/digits.tsv", 3, 3)
-    (marks / "npf/npf_kvf.tsv").write_text("")  # of a job that was killed
     for name, count in {
-        "npf/experiments/nu_runs.csv": 1000, "npf/experiments/nu_deep_runs.csv": 7000,
-        "npf/experiments/numbers.csv": 9000, "npf/figures/npf_fig3.pdf": 4000,
-        "npf/figures/npf_fig3.csv": 2000, "npf/figures/npf_fig30.csv": 1,
-        "npf/figures/npf_extra_nu.pdf": 10_000, "dgn/tables/dgn_table1.md": 50,
-        "claims/npf_verdicts.csv": 100,
+        "quick/npf/experiments/nu_runs.csv": 1000, "quick/npf/experiments/nu_deep_runs.csv": 7000,
+        "quick/npf/figures/npf_fig3.pdf": 4000, "quick/npf/figures/npf_fig3.csv": 2000,
+        "quick/npf/figures/npf_extra_nu.pdf": 10_000, "quick/dgn/tables/dgn_table1.md": 50,
+        "quick/claims/npf_verdicts.csv": 100, "quick/report/index.html": 300,
+        "quick/report/files/a.csv": 400, "data/digits.npz": 800,
     }.items():  # fmt: skip
-        file_of(results / name, count)
+        file_of(tmp_path / "results" / name, count)
+    nu = ["quick/npf/experiments/nu_runs.csv"]
+    left(results, "npf_nu", 8, 200, nu, "npf/experiments/nu_provenance.json")
+    left(results, "npf_nu_deep", 10, None, ["quick/npf/experiments/nu_deep_runs.csv"])
+    left(results, "npf_old", None)  # of a version that did not record it
+    left(results, "npf/nu", 50, 900, ["w.npz"], "npf/training/nu/provenance.json")
+    figures = ["quick/npf/figures/npf_fig3.pdf", "quick/npf/figures/npf_fig3.csv"]
+    left(results, "npf_fig3", 3, made=figures)
+    left(results, "npf_extra_nu", 5, 300, ["quick/npf/figures/npf_extra_nu.pdf"])
+    left(results, "dgn_table1", 1, made=["quick/dgn/tables/dgn_table1.md"])
+    left(results, "claims npf", 2, made=["quick/claims/npf_verdicts.csv"])
+    left(results, "claims dgn", 4, made=["quick/claims/gone.csv"])
+    left(results, "captions_dgn", 7)
+    left(results, "report", 9, made=["quick/report"])
+    file = "../data/provenance/digits.json"
+    left(results, "dataset digits", 3, made=["data/digits.npz"], file=file)
     table = tmp_path / "costs.tsv"
     write_table(table, [row("npf_nu", 2), row("npf_kvf", 3), row("npf_nu", 99, preset="paper")])
     return results, table
 
 
-def test_refresh_takes_times_memory_and_sizes_from_benchmark_files(finished):
+def test_refresh_takes_times_memory_and_sizes_from_the_provenance(finished):
     results, table = finished
     said = refresh("quick", results, table, seconds_here=2 * REFERENCE_YARDSTICK)
     rows = read_costs(table, "quick").rows
@@ -175,10 +183,13 @@ def test_refresh_takes_times_memory_and_sizes_from_benchmark_files(finished):
         "npf_nu": 4, "npf_nu_deep": 5, "figure": 2, "table": 0.5, "claims": 1.5, "report": 4.5,
         "captions": 3.5, "dataset": 1.5, "npf_kvf": 3,
     }  # fmt: skip
-    sizes = {job: each.disk_kb for job, each in rows.items() if each.disk_kb is not None}
-    assert sizes == {"npf_nu": 1, "npf_nu_deep": 7, "figure": 8, "table": 0.05, "claims": 0.1,
-                     "npf_kvf": 5}  # fmt: skip
-    assert rows["figure"].memory_mb == pytest.approx(300 * 2**20 / 1e6, rel=0.01)
+    sizes = {job: each.disk_kb for job, each in rows.items()}
+    assert sizes == {
+        "npf_nu": 1, "npf_nu_deep": 7, "figure": 8, "table": 0.05, "claims": 0.05, "captions": 0,
+        "report": 0.7, "dataset": 0.8, "npf_kvf": 5,
+    }  # fmt: skip
+    assert (rows["figure"].memory_mb, rows["npf_nu"].memory_mb) == (300, 200)
+    assert rows["npf_nu_deep"].memory_mb == 0  # was not known before, either
     assert rows["npf_nu"].source.startswith("measured 2025-03-01 ")
     assert rows["npf_kvf"].estimated
     assert read_costs(table, "paper").rows["npf_nu"].seconds == 99
@@ -210,21 +221,6 @@ def test_a_second_refresh_changes_nothing(finished):
 def test_refresh_without_a_run_says_what_to_do(finished, tmp_path):
     with pytest.raises(ResultError, match="snakemake --cores 2 --config preset=smoke"):
         refresh("smoke", tmp_path / "nothing/smoke", finished[1], 0.03)
-
-
-@pytest.mark.parametrize(
-    ("wall", "cpu", "seconds"),
-    [
-        (10, 6, 6),  # read until the end
-        (0.9, 0.4, 0.72),  # read after half a second
-        (0.4, 0.0, 0.4),  # never read, and taken to have run all the time
-        (40, 8, 20),  # read for 16 seconds
-        (80, 76, 80),  # for 76; no thread takes longer than the clock
-        (120, None, 120),  # not at all
-    ],
-)
-def test_cpu_time_after_the_last_reading_is_added(wall, cpu, seconds):
-    assert cpu_seconds(wall, cpu) == pytest.approx(seconds)
 
 
 def test_products_of_a_training_are_counted_exactly():

@@ -1,6 +1,7 @@
 """The parts of the report: reading results, formatting, citations, downloads."""
 
 import gzip
+import math
 import shlex
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ from finitewidth.common import result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import overrides, preset_only
-from finitewidth.report import captions, costs, formatting, pages, search_index, sources
+from finitewidth.report import captions, formatting, pages, search_index, sources
 from finitewidth.report.assets import write_assets
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, THUMBNAIL, Downloads
@@ -83,23 +84,16 @@ def test_numbers_as_the_pages_write_them(value, text):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(None, "–"), (0.44, "0.4 s"), (59.7, "1 min 00 s"), (75, "1 min 15 s"), (7500, "2 h 05 min")],
+    [
+        (math.nan, "not recorded"),
+        (0.44, "0.4 s"),
+        (59.7, "1 min 00 s"),
+        (75, "1 min 15 s"),
+        (7500, "2 h 05 min"),
+    ],
 )
 def test_times_as_the_pages_write_them(seconds, text):
     assert formatting.duration(seconds) == text
-
-
-def test_costs_are_read_whatever_snakemake_could_not_measure(tmp_path):
-    (tmp_path / "npf/training").mkdir(parents=True)
-    head = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
-    (tmp_path / "npf/npf_nu.tsv").write_text(head + "5.3\t0:00:05\t338.9\t" + "1\t" * 6 + "2.7\n")
-    (tmp_path / "npf/training/nu.tsv").write_text(head + "0.1\t0:00:00\t-\t" + "NA\t" * 6 + "-\n")
-    (tmp_path / "empty.tsv").write_text("")
-    found = costs.read_costs(tmp_path)
-    assert [cost.job for cost in found] == ["npf_nu", "npf/training/nu"]
-    assert found[0].cpu == 2.7
-    assert found[1].memory is None
-    assert costs.total(cost.wall for cost in found) == pytest.approx(5.4)
 
 
 def test_a_caption_as_html_and_as_plain_text(tmp_path):
@@ -179,7 +173,7 @@ def test_what_a_column_is_sorted_by(value, text):
 
 def test_large_numbers_and_thresholds_as_the_pages_write_them():
     assert formatting.thousands(12345.4) == "12\u202f345"
-    assert formatting.thousands(None) == "–"
+    assert formatting.thousands(math.nan) == "–"
     assert formatting.threshold("1 to 1") == "1"
     assert formatting.threshold("0.99 to 1.01") == "0.99 to 1.01"
     assert formatting.threshold("at most 2") == "at most 2"

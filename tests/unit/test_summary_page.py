@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from finitewidth.common.usage import Usage
 from finitewidth.report import sources, summary_page
-from finitewidth.report.summary_page import Spent
 
 JOBS = sources.read_jobs({
     name: {"log": f"logs/{name.removesuffix('_now')}.log", "benchmark": "", "footer": "",
@@ -27,32 +27,30 @@ JOBS = sources.read_jobs({
 
 
 def test_the_time_of_an_artifact_counts_each_job_that_it_needs_once():
-    spent = {name: Spent(jobs=1, wall=10**place, cpu=2 * 10**place)
+    usage = {name: Usage(jobs=1, wall=10**place, cpu=2 * 10**place)
              for place, name in enumerate(JOBS)}  # fmt: skip
     figure = SimpleNamespace(artifact="npf_fig3")
-    assert summary_page.cost_of(figure, JOBS, spent) == Spent(jobs=4, wall=1111, cpu=2222)
-    del spent["npf_kvf"]  # not run
-    assert summary_page.cost_of(figure, JOBS, spent) == Spent(jobs=3, wall=1011, cpu=2022)
+    assert summary_page.cost_of(figure, JOBS, usage) == Usage(jobs=4, wall=1111, cpu=2222)
+    del usage["npf_kvf"]  # not run
+    assert summary_page.cost_of(figure, JOBS, usage) == Usage(jobs=3, wall=1011, cpu=2022)
     planned = SimpleNamespace(artifact="npf_fig9")
-    assert summary_page.cost_of(planned, JOBS, spent) == Spent()
+    assert summary_page.cost_of(planned, JOBS, usage) == Usage()
 
 
-def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "provenance").mkdir()
-    files = ("nu_provenance.json", "provenance/npf_fig3.json", "provenance/report.json")
-    for place, file in enumerate(files):
-        (tmp_path / file).write_text(json.dumps({"wall_seconds": 1 + place, "cpu_seconds": 7}))
-    stamps = summary_page.read_stamps(JOBS)
-    spent = {name: summary_page.spent_by(stamp) for name, stamp in stamps.items()}
-    assert spent == {"npf_nu": Spent(jobs=1, wall=1, cpu=7),
-                     "npf_fig3": Spent(jobs=1, wall=2, cpu=7)}  # fmt: skip
-
-
-def test_a_time_that_was_not_recorded_is_not_shown_as_zero():
-    old = summary_page.spent_by({"wall_seconds": 61.0})
-    assert summary_page.duration(old.wall) == "1 min 01 s"
-    assert summary_page.duration((old + Spent(jobs=1, wall=1, cpu=1)).cpu) == "not recorded"
+def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path):
+    for job, file, wall in (
+        ("npf_nu", "npf/experiments/nu_provenance.json", 3),
+        ("npf/nu", "npf/training/nu/provenance.json", 9),
+        ("npf_fig3", "provenance/npf/npf_fig3.json", 1),
+        ("claims npf", "provenance/claims/npf.json", 2),
+        ("report", "provenance/report.json", 50),
+    ):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(json.dumps({"job": job, "wall_seconds": wall}))
+    usage = sources.usage_of(sources.read_records(tmp_path))
+    assert list(usage) == ["train npf/nu", "npf_nu", "claims npf", "npf_fig3"]
+    assert [each.wall for each in usage.values()] == [9, 3, 2, 1]
+    assert {name for name in usage if " " not in name} | {"train npf/nu"} <= set(JOBS)
 
 
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30))

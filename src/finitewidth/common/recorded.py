@@ -5,9 +5,10 @@ all parameters of its rule: settings, code, base seed, footer. `finitewidth.pipe
 them with the files and with the parameters of today.
 """
 
+import atexit
 import contextlib
+import gc
 import json
-import resource
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from finitewidth.common.announced import job_name
 from finitewidth.common.progress import logged_to
 from finitewidth.common.provenance import environment, fingerprint
 from finitewidth.common.seals import checked_digest, digest_of, seal_of, sealed_digest
+from finitewidth.common.usage import cpu_seconds, peak_memory
 
 PROVENANCE = "provenance"  # name of the output, and of the folder, that holds the provenance
 
@@ -60,6 +62,8 @@ def recorded(snakemake: Any, check: bool = True) -> Iterator[None]:
             `finitewidth.common.errors.FinitewidthError`; see
             `finitewidth.common.progress.logged_to`.
     """
+    # a last search for garbage would take a fifth of a second of every job
+    atexit.register(gc.freeze)
     outputs = dict(snakemake.output.items())
     provenance = provenance_of(outputs, snakemake.log[0])
     made = [str(file) for file in snakemake.output if str(file) != provenance]
@@ -93,16 +97,6 @@ def seal(file: str) -> str:
     return digest
 
 
-def cpu_seconds() -> float:
-    """Return the CPU time of this process and its finished children, in seconds.
-
-    Unlike wall time it hardly depends on what else the machine does. The time before an
-    interruption, after which a job resumed, is not in it.
-    """
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
-
-
 def record_in_place_of(rule: str, snakemake: Any, seconds: float) -> None:
     """Write the provenance of a rule whose folder a job without outputs has made anew.
 
@@ -129,7 +123,7 @@ def _write(file: str, stamp: dict[str, Any], params: Mapping[str, Any], seconds:
     from finitewidth.common.result_files import read_json, write_json
 
     stamp["identity"] = identity_of(params)
-    stamp["cpu_seconds"] = round(cpu_seconds(), 2)
+    stamp |= {"cpu_seconds": round(cpu_seconds(), 2), "memory_mb": round(peak_memory(), 1)}
     if Path(file).is_file() and Path(file).name.endswith("provenance.json"):
         write_json(file, read_json(file) | stamp)
         return

@@ -11,9 +11,9 @@ from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.seals import problem_of
+from finitewidth.common.usage import Usage
 from finitewidth.report import captions, sources
 from finitewidth.report.citations import Citation, read_citations
-from finitewidth.report.costs import Cost, read_cost, read_costs
 from finitewidth.report.robustness import Robustness, read_robustness
 
 MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
@@ -41,7 +41,7 @@ class ArtifactFindings:
         grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
         claims, numbers: the claims and the printed numbers that refer to it.
         jobs: the experiments and trainings that it is computed from.
-        log, benchmark, cost: of the job that draws or typesets it.
+        log, benchmark: of the job that draws or typesets it.
     """
 
     artifact: str
@@ -62,7 +62,6 @@ class ArtifactFindings:
     jobs: tuple[sources.Job, ...] = ()
     log: str = ""
     benchmark: str = ""
-    cost: Cost | None = None
 
     @cached_property
     def rollup(self) -> rollup.Rollup:
@@ -124,7 +123,13 @@ class Paper:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """All results of a preset that the pages show."""
+    """All results of a preset that the pages show.
+
+    Attributes:
+        stamps: experiment or training -> its provenance.
+        records: the provenance of all jobs but the report.
+        usage: job -> its time and memory, the longest wall time first.
+    """
 
     preset: str
     results: str
@@ -132,7 +137,8 @@ class Findings:
     papers: tuple[Paper, ...]
     jobs: Mapping[str, sources.Job]
     stamps: Mapping[str, dict[str, Any]]
-    costs: tuple[Cost, ...]
+    records: tuple[dict[str, Any], ...]
+    usage: Mapping[str, Usage]
     errata_file: str
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
@@ -193,10 +199,11 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
     stamps = {name: stamp for name, job in jobs.items() if (stamp := sources.read_stamp(job))}
+    records = sources.read_records(settings["results"])
     return Findings(
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
-        costs=tuple(read_costs(Path(settings["results"]) / "benchmarks")),
+        records=tuple(records), usage=sources.usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), yours=_yours(settings["artifacts"], jobs, root),
         robustness=read_robustness(settings["results"], settings.get("robustness", {})),
@@ -290,5 +297,4 @@ def _artifact(
         jobs=tuple(sources.feeding(job, jobs)),
         log=job.log,
         benchmark=job.benchmark,
-        cost=read_cost(job.benchmark, name) if job.benchmark else None,
     )

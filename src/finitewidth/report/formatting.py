@@ -65,9 +65,9 @@ def order(value: Any) -> str:
     return repr(value) if math.isfinite(value) else ""
 
 
-def thousands(value: float | None) -> str:
-    """Format a large number: ``640`` or ``12\u202f345``; a missing number is a dash."""
-    return "–" if value is None else f"{value:,.0f}".replace(",", "\u202f")
+def thousands(value: float) -> str:
+    """Format a large number: ``640`` or ``12\u202f345``; nan is a dash."""
+    return "–" if math.isnan(value) else f"{value:,.0f}".replace(",", "\u202f")
 
 
 def threshold(words: str) -> str:
@@ -76,10 +76,10 @@ def threshold(words: str) -> str:
     return low if low == high else words
 
 
-def duration(seconds: float | None) -> str:
-    """Format a time: ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 05 min``."""
-    if seconds is None:
-        return "–"
+def duration(seconds: float) -> str:
+    """Format a time: ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 05 min``; nan is not recorded."""
+    if math.isnan(seconds):
+        return "not recorded"
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

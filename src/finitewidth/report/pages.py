@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from finitewidth.claims import verdicts
 from finitewidth.common.provenance import environment as this_environment
-from finitewidth.report import captions, costs, formatting, sources, summary
+from finitewidth.common.usage import total
+from finitewidth.report import captions, formatting, sources, summary
 from finitewidth.report.downloads import Downloads, Thumbnail
 from finitewidth.report.findings import PLANNED, YOURS, ArtifactFindings, Findings, Paper
 from finitewidth.report.formulas import in_html, with_formulas
@@ -152,8 +153,7 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
     facts = {
         "findings": findings,
         "environments": environments(stamps),
-        "wall": costs.total(cost.wall for cost in findings.costs),
-        "cpu": costs.total(cost.cpu for cost in findings.costs),
+        "total": total(findings.usage.values()),
     }
     sections = (
         Section(html=_rendered("runs.html", **facts)),
@@ -240,6 +240,7 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
         "command": command(artifact.artifact, findings),
         "experiments": [job for job in artifact.jobs if not job.is_training],
         "trainings": [job for job in artifact.jobs if job.is_training],
+        "usage": findings.usage.get(artifact.artifact),
         "log": downloads.put(artifact.log),
         "benchmark": downloads.put(artifact.benchmark),
     }

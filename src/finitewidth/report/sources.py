@@ -1,14 +1,16 @@
 """The jobs that an artifact is computed from, and the provenance that they wrote."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
+from finitewidth.common.usage import Usage, provenance_files, usage_in
 
 STAMP = "provenance.json"
+REPORT = "report"  # the job that shows all others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +79,28 @@ def makers_of(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
     return list(found.values())
 
 
+def read_records(results: str | Path) -> list[dict[str, Any]]:
+    """Read the provenance of all jobs of a run but the report.
+
+    Raises:
+        ResultError: a file is damaged.
+    """
+    return [_read(file) for file in provenance_files(results) if file.stem != REPORT]
+
+
+def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
+    """Return what the jobs took that left the provenances, the longest wall time first.
+
+    Returns:
+        Name of a job, as `Job` has it -> its time and memory.
+    """
+    found: dict[str, Usage] = {}
+    for record in records:
+        name = f"train {record['job']}" if "/" in record["job"] else record["job"]
+        found[name] = found.get(name, Usage()) + usage_in(record)
+    return dict(sorted(found.items(), key=lambda item: -item[1].wall))
+
+
 def read_stamp(job: Job) -> dict[str, Any] | None:
     """Read the provenance of a job; None if the job has not been run.
 
@@ -85,9 +109,11 @@ def read_stamp(job: Job) -> dict[str, Any] | None:
     """
     if job.stamp is None or not Path(job.stamp).is_file():
         return None
-    stamp = result_files.read_json(job.stamp)
+    return _read(Path(job.stamp))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    stamp = result_files.read_json(file)
     if not isinstance(stamp, dict):
-        raise ResultError(
-            f"{job.stamp} is damaged: it is not a JSON object; delete it and run again"
-        )
+        raise ResultError(f"{file} is damaged: it is not a JSON object; delete it and run again")
     return stamp

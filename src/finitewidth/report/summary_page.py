@@ -4,12 +4,9 @@ The report has it as ``summary.md``, to be kept or cited where the report itself
 Everything in it is read from results.
 """
 
-import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,30 +15,14 @@ from finitewidth.claims.reported import NOT_RUN
 from finitewidth.claims.reported import OUTCOMES as NUMBER_OUTCOMES
 from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import VERDICTS
-from finitewidth.common.recorded import provenance_of
-from finitewidth.common.result_files import read_json
+from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting
 from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
 from finitewidth.report.sources import Job, makers_of
 
 FILE = "summary.md"
-REPORT = "report"  # the stem of its provenance
 LONGEST = 12  # jobs in the table of the longest
 _SPECIAL = re.compile(r"([\\`*_|<>$\[\]#~])")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """Wall and CPU time in seconds, of a number of jobs."""
-
-    jobs: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(
-            jobs=self.jobs + other.jobs, wall=self.wall + other.wall, cpu=self.cpu + other.cpu
-        )
 
 
 def markdown(findings: Findings) -> str:
@@ -50,25 +31,22 @@ def markdown(findings: Findings) -> str:
     Raises:
         ResultError: a file is damaged.
     """
-    every, stamps = read_all(findings.results), read_stamps(findings.jobs)
     environment = Environment(
         loader=PackageLoader("finitewidth.report"), undefined=StrictUndefined,
         trim_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "duration": duration, "number": formatting.number, "md": escaped,
+        "duration": formatting.duration, "number": formatting.number, "md": escaped,
         "name_of": formatting.name_of, "threshold": formatting.threshold,
     }  # fmt: skip
-    spent = {name: spent_by(stamp) for name, stamp in stamps.items()}
-    longest = sorted(spent.items(), key=lambda item: -item[1].wall)[:LONGEST]
     words = ["snakemake", "--cores", "all", "--config", f"preset={findings.preset}"]
     return environment.get_template("summary.md").render(
         findings=findings,
         command=shlex.join([*words, *findings.overrides]),
-        total=total(map(spent_by, every)),
-        longest=longest,
+        total=total(findings.usage.values()),
+        longest=list(findings.usage.items())[:LONGEST],
         costs={
-            artifact.artifact: cost_of(artifact, findings.jobs, spent)
+            artifact.artifact: cost_of(artifact, findings.jobs, findings.usage)
             for paper in findings.papers
             for artifact in paper.artifacts
         },
@@ -77,57 +55,17 @@ def markdown(findings: Findings) -> str:
         verdicts=counted([claim["verdict"] for claim in findings.claims], VERDICTS),
         outcomes=counted([number["outcome"] for number in findings.numbers], NUMBER_OUTCOMES),
         compared=compared,
-        machines=machines(every),
+        machines=machines(findings.records),
     )
 
 
-def read_all(results: str | Path) -> list[dict[str, Any]]:
-    """Read the provenance of all jobs but the report, of which the page is a part.
-
-    Raises:
-        ResultError: a file is damaged.
-    """
-    folder = Path(results)
-    places = ("provenance/**/*.json", "*/experiments/*provenance.json", "*/training/*/*.json")
-    files = sorted(file for place in places for file in folder.glob(place))
-    return [read_json(file) for file in files if file.stem != REPORT]
-
-
-def read_stamps(jobs: Mapping[str, Job]) -> dict[str, dict[str, Any]]:
-    """Read the provenance of the jobs that the report knows by name; job -> provenance.
-
-    Raises:
-        ResultError: a file is damaged.
-    """
-    files = {name: Path(job.stamp or provenance_of({}, job.log)) for name, job in jobs.items()
-             if job.stamp or job.log}  # fmt: skip
-    return {name: read_json(file) for name, file in files.items()
-            if file.is_file() and file.stem != REPORT}  # fmt: skip
-
-
-def spent_by(stamp: Mapping[str, Any]) -> Spent:
-    """The time of one job, since its last start; nan if an earlier version did not record it."""
-    wall, cpu = (stamp.get(key, math.nan) for key in ("wall_seconds", "cpu_seconds"))
-    return Spent(jobs=1, wall=wall, cpu=cpu)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words."""
-    return "not recorded" if math.isnan(seconds) else formatting.duration(seconds)
-
-
-def total(parts: Iterable[Spent]) -> Spent:
-    """The sum of the times of some jobs."""
-    return sum(parts, Spent())
-
-
 def cost_of(
-    artifact: ArtifactFindings, jobs: Mapping[str, Job], spent: Mapping[str, Spent]
-) -> Spent:
+    artifact: ArtifactFindings, jobs: Mapping[str, Job], usage: Mapping[str, Usage]
+) -> Usage:
     """The time of an artifact with all jobs that it needs, from the datasets on."""
     own = jobs.get(artifact.artifact)
     needed = makers_of(own.outputs, jobs) if own else []
-    return total(spent[job.name] for job in needed if job.name in spent)
+    return total(usage[job.name] for job in needed if job.name in usage)
 
 
 def compared(paper: Paper) -> list[Mapping[str, str]]:

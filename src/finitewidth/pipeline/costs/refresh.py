@@ -1,7 +1,8 @@
-"""Refresh the table of costs from the benchmark files of a finished run."""
+"""Refresh the table of costs from the provenance of a finished run."""
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -9,23 +10,22 @@ from pathlib import Path
 from statistics import mean
 
 from finitewidth.common.errors import ResultError
+from finitewidth.common.result_files import read_json
 from finitewidth.common.settings import PRESETS
+from finitewidth.common.usage import provenance_files, usage_in
 from finitewidth.pipeline.costs.table import (
     ESTIMATED,
-    KINDS,
     MEASURED,
     TABLE,
     Cost,
     read_costs,
     read_table,
+    row_of,
     write_table,
 )
 from finitewidth.pipeline.costs.work import REFERENCE_YARDSTICK, yardstick
-from finitewidth.report.costs import read_cost
 
-OFTEN = 16  # seconds during which Snakemake reads the CPU time of a job every half second
-SELDOM = 30  # seconds between two readings from then on
-MIB = 2**20 / 1e6  # in MB
+DATASETS = "data/provenance"  # below results, which has the datasets of all presets
 
 
 def refresh(
@@ -41,11 +41,11 @@ def refresh(
     A job that has no row at another preset yet gets the same row there, marked as estimated.
 
     The run must have had the preset's own settings and have been made on this machine, with
-    nothing else running. Rows of jobs that left no benchmark file stay as they are.
+    nothing else running. Rows of jobs without provenance stay as they are.
 
     Args:
         preset: its name.
-        results_folder: ``results/<preset>``; datasets are looked for beside it.
+        results_folder: ``results/<preset>``; provenance names files from the folder of ``results``.
         table_path: the table, which is rewritten.
         only_new: keep the rows of jobs that have one already.
         seconds_here: of `yardstick` on this machine, when the run was made; measured by default.
@@ -54,14 +54,14 @@ def refresh(
         What changed, a line for each job: seconds before and now, and their ratio.
 
     Raises:
-        ResultError: there are no benchmark files.
+        ResultError: there is no provenance, or a file of it is damaged.
         ConfigError: the table is damaged.
     """
     before = read_costs(table_path, preset).rows
-    now = measured(preset, Path(results_folder), seconds_here or yardstick(), before)
+    now = measured(preset, Path(results_folder).absolute(), seconds_here or yardstick(), before)
     if not now:
         raise ResultError(
-            f"{results_folder} has no benchmark files; first run "
+            f"{results_folder} has no provenance with CPU times; first run "
             f"`snakemake --cores 2 --config preset={preset}`"
         )
     if only_new:
@@ -83,40 +83,37 @@ def measured(
 ) -> dict[str, Cost]:
     """Name of a row -> what its jobs took in the run that left ``results``: mean, largest memory.
 
-    Memory and sizes that are not known stay as they were ``before``.
+    Memory that an earlier version did not record stays as it was ``before``.
     """
     pace = seconds_here / REFERENCE_YARDSTICK
     found: dict[str, list[_Job]] = defaultdict(list)
-    for file in _benchmarks(results):
-        taken = read_cost(file, file.stem)
-        if taken is not None and taken.wall is not None:
-            row, made = _made(file, results)
-            size = sum(each.stat().st_size for each in made) if made else None
-            seconds = cpu_seconds(taken.wall, taken.cpu) / pace
-            # a short job may have been read only once, before it had done anything
-            memory = taken.memory if taken.cpu else None
-            found[row].append(_Job(seconds, memory, size, file.stat().st_mtime))
+    for file in [*provenance_files(results), *(results.parent / DATASETS).glob("*.json")]:
+        record = read_json(file)
+        usage, made = usage_in(record), record["digests"]["outputs"]
+        row = kind_of(record["job"], made)
+        if row is None or math.isnan(usage.cpu):
+            continue
+        size = sum(size_of(results.parents[1] / file) for file in made)
+        found[row].append(_Job(usage.cpu / pace, usage.memory, size, file.stat().st_mtime))
     return {
         row: _row(preset, row, jobs, before.get(row, Cost(preset, row, 0, 0, None, "")))
         for row, jobs in found.items()
     }
 
 
-def cpu_seconds(wall: float, cpu: float | None) -> float:
-    """CPU seconds of a whole job that ran on one thread.
+def kind_of(job: str, made: Iterable[str]) -> str | None:
+    """The row of a job that made some files; None for a training, which has no row."""
+    if "/" in job:
+        return None
+    folders = {Path(file).parent.name for file in made}
+    kind = next((kind for kind in ("figure", "table") if f"{kind}s" in folders), None)
+    return kind or row_of(job.split(" ")[0])
 
-    Snakemake reads a job's CPU time at intervals, so that its figure lacks what came after the
-    last reading. The job is taken to have gone on at the same rate.
 
-    Args:
-        wall: seconds from start to end.
-        cpu: CPU seconds at the last reading; None or 0 if there was none.
-    """
-    first, pause = (OFTEN, SELDOM) if wall >= OFTEN else (0, 0.5)
-    last = first + (wall - first) // pause * pause
-    if not cpu or last == 0:
-        return wall
-    return min(cpu * wall / last, max(cpu, wall))
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; 0 if it is not there any more."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def comparison(before: Mapping[str, Cost], now: Mapping[str, Cost]) -> str:
@@ -132,46 +129,22 @@ def comparison(before: Mapping[str, Cost], now: Mapping[str, Cost]) -> str:
 
 @dataclass(frozen=True)
 class _Job:
-    """Reference seconds, MiB, bytes and time of the end of one job."""
+    """Reference seconds, MB, bytes and time of the end of one job."""
 
     seconds: float
-    memory: float | None
-    size: int | None
+    memory: float
+    size: int
     ended: float
 
 
 def _row(preset: str, name: str, jobs: Sequence[_Job], before: Cost) -> Cost:
-    memory = [MIB * job.memory for job in jobs if job.memory is not None]
-    sizes = [job.size / 1e3 for job in jobs if job.size is not None]
+    memory = [job.memory for job in jobs if not math.isnan(job.memory)]
     day = datetime.fromtimestamp(max(job.ended for job in jobs), UTC).date()
     return Cost(
         preset=preset,
         job=name,
         seconds=mean(job.seconds for job in jobs),
         memory_mb=max(memory, default=before.memory_mb),
-        disk_kb=mean(sizes) if sizes else before.disk_kb,
+        disk_kb=mean(job.size for job in jobs) / 1e3,
         source=f"{MEASURED} {day} {metadata.version('finitewidth')}",
     )
-
-
-def _benchmarks(results: Path) -> list[Path]:
-    """Benchmark files of a run and of the datasets, trainings excepted."""
-    folders = (results / "benchmarks", results.parent / "data" / "benchmarks")
-    files = [file for folder in folders for file in sorted(folder.rglob("*.tsv"))]
-    return [file for file in files if file.parent.name != "training"]
-
-
-def _made(benchmark: Path, results: Path) -> tuple[str, list[Path]]:
-    """The row of the job that left a benchmark file, and the files that it made."""
-    job, folder = benchmark.stem, benchmark.parent.name
-    if folder in KINDS:
-        return folder, list((results / folder).glob(f"{job}_*"))
-    if not benchmark.is_relative_to(results):
-        return "dataset", list(benchmark.parents[1].glob(f"{job}.npz"))
-    for kind in ("figure", "table"):
-        if files := list((results / folder / f"{kind}s").glob(f"{job}.*")):
-            return kind, files
-    name = job.removeprefix(f"{folder}_")
-    longer = [file.stem.removeprefix(f"{folder}_") for file in benchmark.parent.glob(f"{job}_*")]
-    files = (results / folder / "experiments").glob(f"{name}_*")
-    return job, [f for f in files if not f.name.startswith(tuple(f"{each}_" for each in longer))]

@@ -8,14 +8,14 @@ Columns:
     preset: ``smoke``, ``quick``, ``laptop`` or ``paper``, with its settings unmodified.
     job: an experiment, or one of `KINDS`.
     seconds: CPU seconds on one core of the reference machine (`finitewidth.pipeline.costs.work`).
-    memory_mb: largest resident memory in MB that Snakemake read, the interpreter included.
+    memory_mb: largest resident memory in MB, the interpreter included.
     disk_kb: size of the files written in kB; empty where it is not known.
     source: ``measured <date> <version>``, the day of the run and the version of finitewidth; or
         ``estimated``: not measured at this preset yet, but scaled from another preset by counts
         of operations, and good to a factor of about three.
 
 ``python -m finitewidth costs --preset quick`` replaces the rows of a finished run by what its
-benchmark files say (`finitewidth.pipeline.costs.refresh`).
+provenance says (`finitewidth.pipeline.costs.refresh`).
 """
 
 import csv

@@ -1,0 +1,84 @@
+"""Time and memory that jobs took: of this process, and as the provenance of a run has them."""
+
+import math
+import resource
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+STATUS = "/proc/self/status"  # Linux
+PEAK = "VmHWM:"  # its line with the largest resident memory, in KiB
+# below results/<preset>: of jobs without such an output, of experiments, of trainings
+PROVENANCES = (
+    "provenance/**/*.json",
+    "*/experiments/*provenance.json",
+    "*/training/*/provenance.json",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What a number of jobs took; nan where an earlier version did not record it.
+
+    Attributes:
+        jobs: their number.
+        wall: seconds of the work of each, one after another. The start of Python is not in it.
+        cpu: CPU seconds of their whole processes.
+        memory: the largest resident memory of one of them in MB.
+    """
+
+    jobs: int = 0
+    wall: float = 0.0
+    cpu: float = 0.0
+    memory: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        memory = (self.memory, other.memory)
+        return Usage(
+            jobs=self.jobs + other.jobs, wall=self.wall + other.wall, cpu=self.cpu + other.cpu,
+            memory=math.nan if any(map(math.isnan, memory)) else max(memory),
+        )  # fmt: skip
+
+
+def total(parts: Iterable[Usage]) -> Usage:
+    """Return what all jobs took."""
+    return sum(parts, Usage())
+
+
+def usage_in(stamp: Mapping[str, Any]) -> Usage:
+    """Return what the job took that left the provenance ``stamp``, since its last start."""
+    keys = ("wall_seconds", "cpu_seconds", "memory_mb")
+    wall, cpu, memory = (stamp.get(key, math.nan) for key in keys)
+    return Usage(jobs=1, wall=wall, cpu=cpu, memory=memory)
+
+
+def provenance_files(results: str | Path) -> list[Path]:
+    """Return the provenance of all jobs in ``results/<preset>``, sorted."""
+    return sorted(file for place in PROVENANCES for file in Path(results).glob(place))
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and its finished children, in seconds.
+
+    Unlike wall time it hardly depends on what else the machine does. The time before an
+    interruption, after which a job resumed, is not in it.
+    """
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def peak_memory() -> float:
+    """Return the largest resident memory of this process so far, in MB (10^6 bytes).
+
+    Memory of children is not in it. ``getrusage`` is asked only where there is no `STATUS`, because
+    on Linux its figure is at least that of the process which started this one.
+    """
+    if Path(STATUS).is_file():
+        lines = Path(STATUS).read_text(encoding="utf-8").splitlines()
+        peak = next((line for line in lines if line.startswith(PEAK)), None)
+        if peak is not None:
+            return int(peak.split()[1]) * 1024 / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6  # bytes on macOS
