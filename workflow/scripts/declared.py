@@ -1,5 +1,7 @@
 """Rule -> a declared job: run an experiment, or draw or typeset an artifact."""
 
+import gc
+
 from finitewidth.common.recorded import recorded
 
 with recorded(snakemake):
@@ -12,6 +14,7 @@ with recorded(snakemake):
     }
     layer = params.module.split(".")[1]
     if layer == "figures":
+        gc.disable()  # a figure takes seconds, and a tenth of them without this
         from finitewidth.figures.job import render_figure
 
         render_figure(**call, footer=params.footer, mark=params.mark)

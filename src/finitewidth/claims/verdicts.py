@@ -371,12 +371,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _upper_tail(score: float, dof: float) -> float:
-    from scipy import stats
+    from scipy import special  # a tenth of the time of scipy.stats
 
-    return float(stats.norm.sf(score) if math.isinf(dof) else stats.t.sf(score, dof))
+    return float(special.ndtr(-score) if math.isinf(dof) else special.stdtr(dof, -score))
 
 
 def _quantile(level: float, dof: float) -> float:
-    from scipy import stats
+    from scipy import special
 
-    return float(stats.norm.ppf(level) if math.isinf(dof) else stats.t.ppf(level, dof))
+    return float(special.ndtri(level) if math.isinf(dof) else special.stdtrit(dof, level))

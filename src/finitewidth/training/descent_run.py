@@ -149,7 +149,8 @@ class Run:
             raise ConfigError(f"rates: found {len(plan.rates)}, there are {replicas} networks")
         self.rates = np.asarray(plan.rates, dtype=np.float64)
         ends = [plan.steps, *([plan.flow_from] if plan.mode == "flow" else [])]
-        self.recorded = np.unique([0, *plan.times, plan.steps])
+        self.is_recorded = np.zeros(plan.steps + 1, dtype=bool)
+        self.is_recorded[[0, *plan.times, plan.steps]] = True
         self.wanted = np.unique([0, *plan.times, *ends])  # steps are cut at these
         self.places, self.stack = np.arange(replicas), self.initial.copy()
         self.stops = Stops(replicas, plan.fall, plan.patience)
@@ -179,7 +180,7 @@ class Run:
         ended = diverged | (times >= plan.steps)
         if plan.stop is not None:
             ended |= getattr(self.stops, plan.stop)[places] != NEVER
-        due = (np.isin(times, self.recorded) | ended) & (clocks.recorded[places] != times)
+        due = (self.is_recorded[times] | ended) & (clocks.recorded[places] != times)
         self._record(at[due & ~diverged], losses[due & ~diverged])
         for place, lost in zip(places[ended], diverged[ended], strict=True):
             self.ends.append(self._end(int(place), bool(lost)))

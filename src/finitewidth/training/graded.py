@@ -137,19 +137,20 @@ class _Steps:
         groups = zip(
             run.stack.parameters, of["base"], of["away"], of["now"], of["last"], strict=True
         )
-        single = (jumps == 1).all()
+        single, like = (jumps == 1).all(), of["base"][0]
+        ahead, back = (torch.from_numpy(each).to(like) for each in (-(jumps + second), second))
         for weight, base, away, now, last in groups:
             if single:  # the same numbers in a third of the time
                 away.sub_(now)
             else:
-                _add(away, now, -(jumps + second))
-                _add(away, last, second)
+                _add(away, now, ahead)
+                _add(away, last, back)
             torch.add(base, away, out=weight)
         of["now"], of["last"], of["jump"] = of["last"], of["now"], jumps
         _advance(run, jumps)
 
 
-def _add(total: Tensor, term: Tensor, factors: np.ndarray) -> None:
+def _add(total: Tensor, term: Tensor, factors: Tensor) -> None:
     total.addcmul_(term, per_network(factors, term))
 
 

@@ -67,8 +67,10 @@ class Stops:
         falls = (self.last[which] - losses) / jumps
         self._note_each(which, times, jumps, falls)
         single = jumps == 1
-        self._note_single(which[single], times[single], losses[single])
-        self._note_long(*(a[~single] for a in (which, times, jumps, losses, falls)))
+        if single.any():
+            self._note_single(which[single], times[single], losses[single])
+        if not single.all():
+            self._note_long(*(a[~single] for a in (which, times, jumps, losses, falls)))
 
     def _note_each(self, which, times, jumps, falls) -> None:
         small = np.where(falls < self.fall, self.small[which] + jumps, 0)

@@ -70,12 +70,12 @@ def smallest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
 
 
 def _extreme(name: str, found: Sequence[Estimate], sign: int, thresholds: dict) -> Part:
-    from scipy import stats
+    from scipy import special
 
     if not found:
         raise CannotDecideError(f"{name}: no rows")
     chosen = max(found, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
-    widened = stats.norm.ppf(1 - LEVEL / len(found)) / stats.norm.ppf(1 - LEVEL)
+    widened = special.ndtri(1 - LEVEL / len(found)) / special.ndtri(1 - LEVEL)
     return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
 
 

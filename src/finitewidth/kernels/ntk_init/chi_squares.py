@@ -10,10 +10,11 @@ LARGEST_TABLE = 4096
 @lru_cache(maxsize=256)
 def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Walker's alias table of Bin(width, 1/2): thresholds, and halves of alternatives."""
-    from scipy.stats import binom  # here, since jobs that draw nothing need not wait for it
-
-    cells = width + 1
-    weights = list(binom.pmf(np.arange(cells), width, 0.5) * cells)
+    cells, count = width + 1, 1
+    weights = []  # from whole numbers, each rounded once
+    for k in range(cells):
+        weights.append(count * cells / 2**width)
+        count = count * (width - k) // (k + 1)
     keep, other = np.ones(cells), np.arange(cells)
     small = [k for k in range(cells) if weights[k] < 1]
     large = [k for k in range(cells) if weights[k] >= 1]
