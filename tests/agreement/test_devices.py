@@ -13,6 +13,7 @@ import pytest
 import torch
 from tests import collapse_cases, training_cases
 from tests.pretended_gpu import DevicesDifferError, OnGpu, pretended_gpu
+from tests.small_settings import BEYOND_TRAINING, TRUST_DESCENT
 
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.provenance import base_seed
@@ -110,15 +111,9 @@ def assert_same_tables(found, expected):
             np.testing.assert_allclose(found[name][key], array, **ROUNDING, err_msg=key)
 
 
-BEYOND = {
-    "train": 60, "test": 30, "sigma_w2": [1.0, 2.0], "hidden": 3, "width": 16, "runs": 2,
-    "rate": 0.01, "times": [0, 2, 6, 12], "per_class": 2, "maps": [0, 12],
-}  # fmt: skip
-
-
 def test_training_by_adam_with_kernels(gpu):
-    found = tables_on(beyond.measure, BEYOND, "cuda", gpu)
-    assert_same_tables(found, beyond.measure({"data": digits()}, BEYOND))
+    found = tables_on(beyond.measure, BEYOND_TRAINING, "cuda", gpu)
+    assert_same_tables(found, beyond.measure({"data": digits()}, BEYOND_TRAINING))
 
 
 @pytest.mark.parametrize(
@@ -136,11 +131,6 @@ def test_normalised_networks(network, gpu):
     assert_same_tables(found, tables_on(collapse.measure, settings, "cpu", gpu))
 
 
-SMALL = {
-    "samples": 20, "runs": 2, "widest": {"runs": 1}, "widths": [6, 12], "width": 6,
-    "sigma_b2": [1, 0], "sigma_w2": [1, 2], "depths": [2, 5], "steps": 60, "rate": 0.001,
-    "times": [10, 30],
-}  # fmt: skip
 TRUST = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yaml")["trust"]
 
 
@@ -149,7 +139,7 @@ TRUST = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yam
     [("descent_relu", "steps"), ("descent_relu", "graded"), ("descent_tanh", "flow")],
 )
 def test_descents(section, mode, gpu):
-    settings = TRUST[section] | SMALL | {"mode": mode}
+    settings = TRUST[section] | TRUST_DESCENT | {"mode": mode}
     found = tables_on(trust.measure, settings, "cuda", gpu)
     assert_same_tables(found, tables_on(trust.measure, settings, "cpu", gpu))
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from tests import artwork
 from tests.claims.synthetic.beyond_training import blocks
+from tests.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
 
 from finitewidth.claims.judges import beyond_training as judges
@@ -33,10 +34,6 @@ from finitewidth.kernels.trained import traced_kernel
 from finitewidth.pipeline.plan import checked
 from finitewidth.training.fully_connected import Draw, initial_stack
 
-SETTINGS = {
-    "train": 60, "test": 30, "sigma_w2": [1.0, 2.0], "hidden": 3, "width": 16, "runs": 2,
-    "rate": 0.01, "times": [0, 2, 6, 12], "per_class": 2, "maps": [0, 12],
-}  # fmt: skip
 CURVES = ["sigma_w2", "seed", "step"]
 
 

@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 from tests.artwork import faults, ratio
 from tests.descent_cases import kernel_on
 from tests.redrawn import redrawn, reported, titles, words
+from tests.small_settings import TRUST_DESCENT
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
@@ -25,12 +26,7 @@ from finitewidth.training.fully_connected import Draw, initial_stack
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 CONFIG = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yaml")["trust"]
-SMALL = {
-    "samples": 20, "runs": 2, "widest": {"runs": 1}, "widths": [6, 12], "width": 6,
-    "sigma_b2": [1, 0], "sigma_w2": [1, 2, 3], "depths": [2, 5], "steps": 60, "rate": 0.001,
-    "times": [10, 30], "mode": "graded",
-}  # fmt: skip
-RELU = CONFIG["descent_relu"] | SMALL
+RELU = CONFIG["descent_relu"] | TRUST_DESCENT
 PRINTED = {"reported": reported("trust")}
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
 

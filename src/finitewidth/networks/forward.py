@@ -95,10 +95,11 @@ def _split(weights: Weights | None, size: int, count: int) -> list[Weights | Non
 
 def _gatings(gating: Gating, size: int, count: int) -> list[Gating]:
     """Return the gating of each part; ``beta`` and ``eps`` are split if they are tensors."""
-    if not isinstance(gating.beta, Tensor):
-        return [gating] * count
-    soft = zip(gating.beta.split(size), gating.eps.split(size), strict=True)
-    return [replace(gating, beta=beta, eps=eps) for beta, eps in soft]
+    each = [
+        number.split(size) if isinstance(number, Tensor) else [number] * count
+        for number in (gating.beta, gating.eps)
+    ]
+    return [replace(gating, beta=beta, eps=eps) for beta, eps in zip(*each, strict=True)]
 
 
 def _hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
@@ -116,10 +117,11 @@ def _by_replica(images: Tensor, replicas: int) -> Tensor:
 
 
 def _as_factors(gates: Tensor, q: Tensor) -> Tensor:
-    """Return given gates in the shape, the type and the order in memory of q."""
-    factors = torch.empty_like(q)
-    (_by_replica(factors, len(gates)) if q.dim() == 4 else factors).copy_(gates)
-    return factors
+    """Return given gates, which are bool, in the shape, the type and the order in memory of q."""
+    # bytes are moved first: they are smaller, and become floats six times as fast as truth values
+    found = torch.empty_like(q, dtype=torch.uint8)
+    (_by_replica(found, len(gates)) if q.dim() == 4 else found).copy_(gates.view(torch.uint8))
+    return found.to(q.dtype)
 
 
 def _forward(
@@ -166,7 +168,10 @@ def gate(q: Tensor, gating: Gating) -> Tensor:
     if gating.beta is None:
         # four times as fast as a comparison and a conversion
         return torch.sign(torch.relu(q.detach()))
-    return _broadcast(1 + gating.eps, q) * torch.sigmoid(_broadcast(gating.beta, q) * q)
+    gates = torch.sigmoid(_broadcast(gating.beta, q) * q)
+    if not isinstance(gating.eps, Tensor) and gating.eps == 0:
+        return gates  # the same numbers with one pass over memory less
+    return _broadcast(1 + gating.eps, q) * gates
 
 
 def _broadcast(number: float | Tensor, q: Tensor) -> float | Tensor:

@@ -19,8 +19,8 @@ class Gating:
             (ReLU, soft-ReLU), ``feature`` if a separate feature network computes them, or ``open``
             if all gates are 1 (a deep linear network).
         beta: slope of a soft gate G = (1+eps)/(1+exp(-beta q)); None for the hard gate 1{q > 0}.
-        eps: overshoot of a soft gate. If the soft gates of the replicas in a stack differ,
-            ``beta`` and ``eps`` are tensors (R,).
+        eps: overshoot of a soft gate. What differs between the replicas of a stack, ``beta`` or
+            ``eps``, is a tensor (R,).
         feature_hidden: hidden units of the feature network: ``hard`` for ReLU (NPF), ``soft`` for
             its own soft gates (DGN Table 2).
     """

@@ -183,12 +183,18 @@ def build_stack(
 
 
 def _gating(run: TrainingRun, device: str) -> Gating:
-    """The gating of the whole stack; beta and eps are float64 tensors (R,) if they differ."""
+    """The gating of the whole stack; beta or eps is a float64 tensor (R,) if it differs."""
     gatings = [replica.gate_regime.gating for replica in run.replicas]
     if len(set(gatings)) == 1:
         return gatings[0]
-    numbers = torch.tensor([(g.beta, g.eps) for g in gatings], dtype=torch.float64, device=device)
-    return replace(gatings[0], beta=numbers[:, 0], eps=numbers[:, 1])
+    found = {}
+    for name in ("beta", "eps"):
+        numbers = [getattr(one, name) for one in gatings]
+        same = len(set(numbers)) == 1
+        found[name] = (
+            numbers[0] if same else torch.tensor(numbers, dtype=torch.float64, device=device)
+        )
+    return replace(gatings[0], **found)
 
 
 def _on(device: str, weights: Weights) -> Weights:
