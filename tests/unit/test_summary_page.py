@@ -53,6 +53,19 @@ def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path):
     assert {name for name in usage if " " not in name} | {"train npf/nu"} <= set(JOBS)
 
 
+def test_a_machine_is_told_once_for_each_commit():
+    machine = {"processor": "CPU", "cores": 2}
+    versions = {"torch": "2", "numpy": "1"}
+    states = [{"commit": "0123456789"}, {"commit": "0123456789"},
+              {"commit": "0123456789", "dirty": True}, {"commit": None}]  # fmt: skip
+    stamps = [{"machine": machine, "python": "3", "versions": versions, "git": git}
+              for git in states]  # fmt: skip
+    same = "CPU, 2 cores; Python 3, torch 2, numpy 1"
+    assert summary_page.machines(stamps) == [
+        f"{same}; commit 0123456", f"{same}; commit 0123456, changed", same
+    ]  # fmt: skip
+
+
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30))
 def test_a_cell_shows_its_text_as_it_is(text):
     cells = f"| a | b |\n|---|---|\n| {summary_page.escaped(text)} | end |\n"

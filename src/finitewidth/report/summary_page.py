@@ -74,7 +74,7 @@ def compared(paper: Paper) -> list[Mapping[str, str]]:
 
 
 def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Processor, cores and versions of the jobs, each combination once."""
+    """Processor, cores, versions and commit of the jobs, each combination once."""
     found = {}
     for stamp in stamps:
         machine, versions = stamp.get("machine") or {}, stamp.get("versions") or {}
@@ -82,6 +82,9 @@ def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
             f"{machine.get('processor')}, {machine.get('cores')} cores; Python "
             f"{stamp.get('python')}, torch {versions.get('torch')}, numpy {versions.get('numpy')}"
         )
+        git = stamp.get("git") or {}
+        if git.get("commit"):
+            words += f"; commit {git['commit'][:7]}" + ", changed" * bool(git.get("dirty"))
         found[words] = None
     return list(found)
 
