@@ -158,6 +158,8 @@ def finished(tmp_path):
     left(results, "npf_nu", 8, 200, nu, "npf/experiments/nu_provenance.json")
     left(results, "npf_nu_deep", 10, None, ["quick/npf/experiments/nu_deep_runs.csv"])
     left(results, "npf_old", None)  # of a version that did not record it
+    killed = results / "npf/experiments/killed_provenance.json"
+    killed.write_text('{"cpu_seconds": 70}')  # the job had not added its name yet
     left(results, "npf/nu", 50, 900, ["w.npz"], "npf/training/nu/provenance.json")
     figures = ["quick/npf/figures/npf_fig3.pdf", "quick/npf/figures/npf_fig3.csv"]
     left(results, "npf_fig3", 3, made=figures)

@@ -47,6 +47,8 @@ def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path):
     ):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(json.dumps({"job": job, "wall_seconds": wall}))
+    killed = tmp_path / "npf/experiments/kvf_provenance.json"  # before the job added its name
+    killed.write_text(json.dumps({"wall_seconds": 100}))
     usage = sources.usage_of(sources.read_records(tmp_path))
     assert list(usage) == ["train npf/nu", "npf_nu", "claims npf", "npf_fig3"]
     assert [each.wall for each in usage.values()] == [9, 3, 2, 1]

@@ -14,7 +14,7 @@ with recorded(snakemake):
     }
     layer = params.module.split(".")[1]
     if layer == "figures":
-        gc.disable()  # a figure takes seconds, and a tenth of them without this
+        gc.disable()  # searches for garbage would take a tenth of the time of a figure
         from finitewidth.figures.job import render_figure
 
         render_figure(**call, footer=params.footer, mark=params.mark)

@@ -62,7 +62,7 @@ def recorded(snakemake: Any, check: bool = True) -> Iterator[None]:
             `finitewidth.common.errors.FinitewidthError`; see
             `finitewidth.common.progress.logged_to`.
     """
-    # a last search for garbage would take a fifth of a second of every job
+    # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
     outputs = dict(snakemake.output.items())
     provenance = provenance_of(outputs, snakemake.log[0])

@@ -80,12 +80,15 @@ def makers_of(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
 
 
 def read_records(results: str | Path) -> list[dict[str, Any]]:
-    """Read the provenance of all jobs of a run but the report.
+    """Read the provenance of all finished jobs of a run but the report.
+
+    An experiment that is killed while it ends leaves a file without the name of its job.
 
     Raises:
         ResultError: a file is damaged.
     """
-    return [_read(file) for file in provenance_files(results) if file.stem != REPORT]
+    found = [_read(file) for file in provenance_files(results) if file.stem != REPORT]
+    return [record for record in found if "job" in record]
 
 
 def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:

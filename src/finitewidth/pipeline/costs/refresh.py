@@ -89,6 +89,8 @@ def measured(
     found: dict[str, list[_Job]] = defaultdict(list)
     for file in [*provenance_files(results), *(results.parent / DATASETS).glob("*.json")]:
         record = read_json(file)
+        if "job" not in record:  # it was killed while it ended
+            continue
         usage, made = usage_in(record), record["digests"]["outputs"]
         row = kind_of(record["job"], made)
         if row is None or math.isnan(usage.cpu):
