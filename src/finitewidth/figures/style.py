@@ -102,23 +102,19 @@ def apply() -> None:
 
 
 class _Printed(Figure):
-    """A figure that is laid out once, for its first file, and then drawn once per file.
+    """A figure that is laid out, and then drawn, once per file.
 
     Before it writes a file, matplotlib draws a figure without output, so that the layout engine
-    runs. The layout alone is enough for this, and one layout serves all formats: they differ only
-    in how they round the sizes of letters, and a layout takes as long as the drawing of a file.
+    runs. The layout alone is enough for this.
     """
-
-    laid_out = False
 
     def draw(self, renderer: Any) -> None:
         engine = self.get_layout_engine()
-        wanted = self.axes and isinstance(engine, ConstrainedLayoutEngine)
-        if not (wanted and self.canvas.is_saving()):
-            super().draw(renderer)
-        elif not self.laid_out:
+        laid_out = self.axes and isinstance(engine, ConstrainedLayoutEngine)
+        if laid_out and self.canvas.is_saving():
             engine.execute(self)
-            self.laid_out = True
+        else:
+            super().draw(renderer)
 
 
 def subplots(
