@@ -16,9 +16,9 @@ import json, time
 from finitewidth.common import usage
 before = usage.cpu_seconds()
 while time.process_time() < before + .3: pass
-time.sleep(.2)
+time.sleep(1)
 first = usage.peak_memory()
-large = bytearray(100_000_000)
+large = bytearray(b"x") * 100_000_000
 second = usage.peak_memory()
 del large
 print(json.dumps([usage.cpu_seconds() - before, first, second, usage.peak_memory()]))
@@ -28,7 +28,7 @@ print(json.dumps([usage.cpu_seconds() - before, first, second, usage.peak_memory
 def test_a_process_counts_its_work_and_not_its_sleep_and_remembers_its_peak():
     said = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, check=True)
     cpu, first, second, third = json.loads(said.stdout)
-    assert 0.28 < cpu < 0.45
+    assert 0.28 < cpu < 1  # without the second of sleep
     assert 95 < second - first < 110
     assert third == pytest.approx(second, abs=5)
 

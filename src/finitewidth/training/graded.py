@@ -138,6 +138,7 @@ class _Steps:
             run.stack.parameters, of["base"], of["away"], of["now"], of["last"], strict=True
         )
         single, like = (jumps == 1).all(), of["base"][0]
+        # converted once for all tensors
         ahead, back = (torch.from_numpy(each).to(like) for each in (-(jumps + second), second))
         for weight, base, away, now, last in groups:
             if single:  # the same numbers in a third of the time
