@@ -102,19 +102,42 @@ def apply() -> None:
 
 
 class _Printed(Figure):
-    """A figure that is laid out, and then drawn, once per file.
+    """A figure that is laid out once, before its first file, and then drawn once per file.
 
-    Before it writes a file, matplotlib draws a figure without output, so that the layout engine
-    runs. The layout alone is enough for this.
+    All its files show one layout, whichever of them are written and in which order. Before it
+    writes a file, matplotlib draws a figure without output, so that the layout engine runs; this
+    is left out here.
     """
 
+    laid_out = False
+
+    def savefig(self, *args: Any, **kwargs: Any) -> None:
+        if not self.laid_out and self._lays_out():
+            self._lay_out()
+        super().savefig(*args, **kwargs)
+
     def draw(self, renderer: Any) -> None:
-        engine = self.get_layout_engine()
-        laid_out = self.axes and isinstance(engine, ConstrainedLayoutEngine)
-        if laid_out and self.canvas.is_saving():
-            engine.execute(self)
-        else:
+        if not (self.canvas.is_saving() and self.laid_out and self._lays_out()):
             super().draw(renderer)
+
+    def _lays_out(self) -> bool:
+        return bool(self.axes) and isinstance(self.get_layout_engine(), ConstrainedLayoutEngine)
+
+    def _lay_out(self) -> None:
+        """Let the engine place the axes, with letters as large as in a PNG file.
+
+        Places are rounded. The last bits of what the engine finds depend on addresses in memory,
+        and may move an edge that lies between two pixels.
+        """
+        dpi = self.dpi
+        self.dpi = mpl.rcParams["savefig.dpi"]
+        self.get_layout_engine().execute(self)
+        self.dpi = dpi
+        for axis in self.axes:
+            kept = axis.get_in_layout()  # set_position takes the axes out of the layout
+            axis.set_position(np.round(axis.get_position(original=True).bounds, 9), "original")
+            axis.set_in_layout(kept)
+        self.laid_out = True
 
 
 def subplots(
