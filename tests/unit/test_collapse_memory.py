@@ -1,0 +1,49 @@
+"""The kernels of the heat maps of ``collapse`` fit the memory that each preset gives them.
+
+A job that runs out of it fails after its networks were trained.
+"""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import preset_only
+from finitewidth.experiments.collapse.measuring import GIB
+from finitewidth.kernels.trained import hooked
+from finitewidth.kernels.trained.recording import record
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.specs import Network
+
+ROOT = Path(__file__).parents[2]
+CLASSES, FEW = 10, 6  # what is kept is proportional to the number of images
+SIDES = {"mnist": (1, 28), "fashion": (1, 28), "cifar": (3, 32)}  # of the original datasets
+
+
+def kept_fits(training: dict, maps: dict, data: str) -> None:
+    """Choose how to keep the Jacobian of the features, as the kernel does; refuse if it cannot."""
+    channels, side = SIDES[data]
+    side = training["images"]["size"] or side // training["images"]["pool"]
+    shape = (channels, side, side)
+    module = build(Network.from_mapping(training["network"]), shape, CLASSES).eval()
+    inputs = torch.randn(FEW, *shape, generator=torch.Generator().manual_seed(0))
+    recording = record(module, module.features, inputs, dict(module.named_parameters()))
+    quarter = int(training["kernel_gib"] * GIB) // 4
+    share = 2 * quarter * FEW // (maps["per_class"] * CLASSES)
+    hooked._stores(recording, share, quarter)
+
+
+@pytest.mark.parametrize("preset", ["laptop", "paper"])  # the others are run by the tests
+def test_heat_maps_fit_their_memory(preset):
+    settings = preset_only(preset, ROOT / "config")["collapse"]
+    made = {pair: maps for pair, maps in settings["maps"].items() if maps}
+    assert len(made) == 9
+    for pair, maps in made.items():
+        kept_fits(settings["pairs"][pair], maps, pair.split("_")[1])
+
+
+def test_a_map_that_does_not_fit_is_found():
+    settings = preset_only("laptop", ROOT / "config")["collapse"]
+    with pytest.raises(ConfigError, match="raise budget"):
+        kept_fits(settings["pairs"]["densenet_cifar"], {"per_class": 4}, "cifar")
