@@ -272,8 +272,12 @@ def test_list_and_status_look_where_the_results_are(tree, monkeypatch, capsys):
 def test_the_report_is_that_of_the_folder(tree, monkeypatch, capsys):
     called = []
     monkeypatch.setattr(running, "run_rule", lambda *words: called.append(words) or 0)
-    assert of_images.report(tree, "smoke", 2) == 0
-    assert called == [("report_now", "smoke", "seed=2", f"data={{images: {tree}}}")]
+    assert of_images.report(tree, "smoke", 2, ["npf={kvf: {runs: 3}}"]) == 0
+    ((rule, preset, seed, *settings),) = called
+    assert (rule, preset, seed) == ("report_now", "smoke", "seed=2")
+    assert settings == of_images.settings(tree, "smoke", ["npf={kvf: {runs: 3}}"], [])
+    assert any("runs: 3" in text for text in settings)
+    assert any(f"images: {tree}" in text for text in settings)
     assert capsys.readouterr().out == "results/smoke-shapes-seed2/report/index.html\n"
 
 

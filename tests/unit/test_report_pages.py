@@ -16,6 +16,7 @@ from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 from finitewidth.report import notices
+from finitewidth.report.findings import OTHER_SETTINGS, read_findings
 from finitewidth.report.job import build_report
 
 ROOT = Path(__file__).parents[2]
@@ -205,6 +206,25 @@ def test_the_search_reads_claims_and_errata_each_with_its_address(partial):
 def test_nothing_is_left_beside_the_report(partial):
     assert not list(partial.parent.glob(".finitewidth-*"))
     assert not list(partial.rglob("*.map"))
+
+
+@pytest.mark.parametrize("told", ["preset quick · 2 runs", "preset quick · stand-in", None])
+def test_a_figure_made_with_other_settings_says_so_and_keeps_its_own_line(tmp_path, told):
+    settings = settings_in(tmp_path)
+    line = "preset quick · 2 runs"
+    job = {"log": "", "benchmark": "", "footer": line, "paper": "npf", "inputs": [], "outputs": []}
+    settings["jobs"] = dict.fromkeys(("npf_fig6", "npf_fig7"), job)
+    folder = tmp_path / "provenance/npf"
+    folder.mkdir(parents=True)
+    parameters = {"footer": told} if told else {}
+    (folder / "npf_fig6.json").write_text(json.dumps({"job": "npf_fig6", "parameters": parameters}))
+    (paper,) = (each for each in read_findings(settings, ROOT).papers if each.name == "npf")
+    six, seven = (each for each in paper.artifacts if each.artifact in settings["jobs"])
+    other = told == "preset quick · stand-in"
+    assert six.footer == (told or line)
+    assert (six.scale == OTHER_SETTINGS) is other
+    assert (six.grade == "") is other
+    assert (seven.footer, seven.scale == OTHER_SETTINGS) == (line, False)
 
 
 def test_a_damaged_table_is_named_and_the_old_report_stays(partial, monkeypatch):

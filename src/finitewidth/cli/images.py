@@ -23,11 +23,6 @@ def names(images: Path | None) -> tuple[str, ...]:
     return own_images(registered({"images": str(images)})) if images else ()
 
 
-def setting(images: Path | None) -> list[str]:
-    """Return the override that names the folder, as for Snakemake's ``--config``."""
-    return [f"data={_flow({'images': str(images)})}"] if images else []
-
-
 def settings(
     images: Path | None, preset: str, given: Sequence[str], targets: Sequence[str]
 ) -> list[str]:
@@ -56,6 +51,17 @@ def settings(
     return overrides({**full, "data": data}, CONFIG)
 
 
+def settings_of_run(images: Path | None, preset: str, seed: int, given: Sequence[str]) -> list[str]:
+    """Return the overrides of a run that was made: those of `settings` for the papers it made.
+
+    Raises:
+        ConfigError: as `settings`.
+    """
+    results = Path(results_folder(preset, seed, names(images)))
+    made = [paper for paper in paper_names() if (results / paper).is_dir()]
+    return settings(images, preset, given, made)
+
+
 def _papers(targets: Sequence[str], config: dict) -> list[str]:
     """The papers of the targets; all of them if a target is a file or belongs to no paper."""
     known = [name for name in paper_names() if name in config]
@@ -74,16 +80,20 @@ def _parsed(text: str) -> dict:
         raise ConfigError(f"--config {text}: {reason}; write KEY=VALUE in YAML") from error
 
 
-def _flow(value: dict) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, width=10**6).strip()
+def report(images: Path | None, preset: str, seed: int, given: Sequence[str] = ()) -> int:
+    """Build the report from the results for a folder of images; return the exit status.
 
-
-def report(images: Path | None, preset: str, seed: int) -> int:
-    """Build the report from the results for a folder of images; return the exit status."""
+    Args:
+        images: the folder; None for the datasets of the settings.
+        preset: of sizes.
+        seed: base seed.
+        given: the overrides of the run, ``key=value`` in YAML.
+    """
     if images is None:
-        return running.report(preset, seed)
+        return running.report(preset, seed, *given)
     own = names(images)
-    status = running.run_rule("report_now", preset, f"seed={seed}", *setting(images))
+    chosen = settings_of_run(images, preset, seed, given)
+    status = running.run_rule("report_now", preset, f"seed={seed}", *chosen)
     if status == 0:
         print(f"{results_folder(preset, seed, own)}/report/index.html")
     return status

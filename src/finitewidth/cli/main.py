@@ -81,8 +81,9 @@ def _add_results(commands: argparse._SubParsersAction) -> None:
     verify = commands.add_parser(
         "verify", help="is every result what its job wrote, from today's settings and code?"
     )
-    verify.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE",
-                        help="the settings that the run overrode")  # fmt: skip
+    for command in (report, verify):
+        command.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE",
+                             help="the settings that the run overrode")  # fmt: skip
     errata = commands.add_parser("errata", help="compute the errata of the papers, as Markdown")
     errata.add_argument("--write", type=Path, metavar="FILE", help="write to a file, not to stdout")
     compare = commands.add_parser("compare", help="which verdicts and numbers of two runs differ")
@@ -188,7 +189,7 @@ def _verify(options: argparse.Namespace) -> int:
     own = images.names(options.images)
     return running.verify(
         options.preset, options.seed, results_folder(options.preset, options.seed, own),
-        *images.setting(options.images), *options.config,
+        *images.settings_of_run(options.images, options.preset, options.seed, options.config),
     )  # fmt: skip
 
 
@@ -242,7 +243,9 @@ COMMANDS = {
     "network": network.run,
     "status": _status,
     "plan": lambda options: running.run_rule("plan", options.preset),
-    "report": lambda options: images.report(options.images, options.preset, options.seed),
+    "report": lambda options: images.report(
+        options.images, options.preset, options.seed, options.config
+    ),
     "verify": _verify,
     "errata": _errata,
     "costs": _costs,

@@ -19,6 +19,7 @@ from finitewidth.report.robustness import Robustness, read_robustness
 MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 CONFIRMED = "misprint confirmed"
+OTHER_SETTINGS = "made with other settings"  # than those of the report
 YOURS = "own"  # in the place of a paper: a network of the user
 EARLIER = "npf0"  # an earlier version of npf, with the same title
 
@@ -36,8 +37,9 @@ class ArtifactFindings:
         problems: file -> what is wrong with it, if the artifact is altered.
         caption: reStructuredText; empty if the artifact is planned.
         footer: the line below it.
-        scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``; empty if it
-            is planned.
+        scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
+            ``made with other settings`` if its own line below it is not that of the settings of
+            the report; empty if it is planned.
         grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
         claims, numbers: the claims and the printed numbers that refer to it.
         jobs: the experiments and trainings that it is computed from.
@@ -186,12 +188,14 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     """
     root, jobs = Path(root), sources.read_jobs(settings["jobs"])
     citations = read_citations(root / "CITATION.cff", settings["papers"])
+    records = sources.read_records(settings["results"])
+    artifacts = _as_made(settings["artifacts"], jobs, sources.footers_of(records))
     errata = _optional(Path(settings["errata"]))
     papers = []
     for name in settings["papers"]:
         claims = _claims(name, settings["results"], settings["preset"], errata or ())
         numbers = _numbers(name, settings["results"], root / "config/reported")
-        entries = [entry for entry in settings["artifacts"] if entry["paper"] == name]
+        entries = [entry for entry in artifacts if entry["paper"] == name]
         papers.append(Paper(
             name=name, citation=citations[name],
             artifacts=tuple(_artifact(entry, claims, numbers, jobs, root) for entry in entries),
@@ -199,15 +203,33 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
     stamps = {name: stamp for name, job in jobs.items() if (stamp := sources.read_stamp(job))}
-    records = sources.read_records(settings["results"])
     return Findings(
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
         records=tuple(records), usage=sources.usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
-        errata=tuple(errata or ()), yours=_yours(settings["artifacts"], jobs, root),
+        errata=tuple(errata or ()), yours=_yours(artifacts, jobs, root),
         robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
+
+
+def _as_made(
+    artifacts: Sequence[Mapping[str, Any]], jobs: Mapping[str, sources.Job],
+    footers: Mapping[str, str],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Give each artifact its footer, and say which were made with other settings than these.
+
+    Scale and grade come from the settings of the report. They need not be those of a result that
+    was made before the settings changed.
+    """
+    found = []
+    for entry in artifacts:
+        job = jobs.get(entry["artifact"])
+        now = job.footer if job else ""
+        made = footers.get(entry["artifact"], now)
+        other = {} if made == now else {"scale": OTHER_SETTINGS, "grade": ""}
+        found.append({**entry, "footer": made, **other})
+    return found
 
 
 def _yours(
@@ -290,8 +312,8 @@ def _artifact(
         state=ALTERED if problems else state,
         files={} if problems else files,
         problems=problems,
-        caption="" if problems else captions.read_caption(entry["caption"], job.footer),
-        footer=job.footer,
+        caption="" if problems else captions.read_caption(entry["caption"], entry["footer"]),
+        footer=entry["footer"],
         scale=entry["scale"],
         grade=entry["grade"],
         jobs=tuple(sources.feeding(job, jobs)),

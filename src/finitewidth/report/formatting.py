@@ -11,7 +11,7 @@ TONES = {
     "bad": ("✗", ("contradicted", "contradicted in part", "off", "not confirmed", "fails",
                   "altered")),
     "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
-                      "undecided", "on a stand-in")),
+                      "undecided", "on a stand-in", "made with other settings")),
     "open": ("–", ("not decidable here", "not comparable", "not judged", "not computed",
                    "reduced", "drawing")),
     "none": ("·", ("not run", "planned", "not made yet")),

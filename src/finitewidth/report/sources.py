@@ -91,6 +91,12 @@ def read_records(results: str | Path) -> list[dict[str, Any]]:
     return [record for record in found if "job" in record]
 
 
+def footers_of(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the lines below the tables and figures as their jobs were told to write them."""
+    told = {record["job"]: record.get("parameters") or {} for record in records}
+    return {job: words["footer"] for job, words in told.items() if words.get("footer")}
+
+
 def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
     """Return what the jobs took that left the provenances, the longest wall time first.
 

@@ -9,13 +9,21 @@ from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
 from finitewidth.claims.reported import OFF, OUTCOMES
 from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import IN_PART
-from finitewidth.report.findings import ALTERED, MADE, NOT_MADE, PLANNED, Findings
+from finitewidth.report.findings import (
+    ALTERED,
+    MADE,
+    NOT_MADE,
+    OTHER_SETTINGS,
+    PLANNED,
+    Findings,
+)
 
 SCALE_WORDS = {
     grades.AT_SIZES: "at the paper's sizes",
     grades.SMALLER: "at reduced sizes",
     grades.ON_STAND_IN: "on a stand-in for the paper's data",
     grades.DRAWN: "drawings and tables of equations",
+    OTHER_SETTINGS: "made with other settings than those of this report",
 }
 MEANINGS = {
     grades.EXACT: "Computed without random draws and without a dataset.",
