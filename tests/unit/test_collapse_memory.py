@@ -34,7 +34,7 @@ def kept_fits(training: dict, maps: dict, data: str) -> None:
     hooked._stores(recording, share, quarter)
 
 
-@pytest.mark.parametrize("preset", ["laptop", "paper"])  # the others are run by the tests
+@pytest.mark.parametrize("preset", ["laptop", "paper"])  # smoke and quick are run as a whole
 def test_heat_maps_fit_their_memory(preset):
     settings = preset_only(preset, ROOT / "config")["collapse"]
     made = {pair: maps for pair, maps in settings["maps"].items() if maps}
