@@ -107,7 +107,7 @@ class Reused(nn.Module):
 
 
 class Unreachable(nn.Module):
-    """Parameters that no hook sees: free, used through functions, packed, and reparametrised."""
+    """Parameters outside the calls of modules: free, packed, reparametrised, in functions."""
 
     def __init__(self):
         super().__init__()

@@ -204,7 +204,7 @@ def test_images_of_another_shape_are_refused(wrong):
 @EACH
 @pytest.mark.parametrize("of", ["outputs", "features"])
 def test_the_kernel_of_a_state_is_that_of_the_gradients_of_the_stack(case, of):
-    """Kernels are taken of plain networks in eval mode, by hooks that must see every layer."""
+    """Kernels are taken of plain networks in eval mode, which must have every layer."""
     stack, modules, x = made(case, 2)
     module, x = modules[1].eval(), x[:3]
     features, outputs = stack.forward(x, training=False)

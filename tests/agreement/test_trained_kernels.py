@@ -1,18 +1,20 @@
-"""Kernels of torch modules by hooks against Jacobians of torch.func, and what is refused."""
+"""Kernels of torch modules against Jacobians of torch.func, and what is refused."""
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.peak_memory import PeakMemory
-from tests.trained_networks import NETWORKS, ResNet, Reused, Unreachable, prepared, vgg
+from tests.trained_networks import NETWORKS, ResNet, Reused, prepared, vgg
 from torch import nn
 from torch.nn import functional
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.reference import tangent_kernel_by_jacobian
-from finitewidth.kernels.trained import contractions, hooked
+from finitewidth.kernels.trained import contractions, sweeps
+from finitewidth.kernels.trained.recording import Request, record
+from finitewidth.kernels.trained.units import ProductUnit
 
 pytestmark = [
     pytest.mark.usefixtures("one_thread"),
@@ -63,13 +65,13 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
     monkeypatch.setattr(contractions, "ELEMENT", 1e9 * (-1 if structured else 1))
     monkeypatch.setattr(contractions, "GRAM_ROWS", 3)  # blocks of symmetric products
     monkeypatch.setattr(contractions, "traced_costs", lambda *_: (1.0, 0.0 if structured else 2.0))
-    plans = hooked.full_plans
+    plans = sweeps.full_plans
 
-    def one_order(unit, outputs):
-        direct, other = plans(unit, outputs)
-        return direct, other and (0 if structured else 1e30, other[1])
+    def one_order(unit, samples, outputs):
+        direct, other = plans(unit, samples, outputs)
+        return direct, (0 if structured else 1e30, other[1])
 
-    monkeypatch.setattr(hooked, "full_plans", one_order)
+    monkeypatch.setattr(sweeps, "full_plans", one_order)
     check_all(network, x, wanted)
 
 
@@ -83,7 +85,7 @@ def test_additive_over_layers(case):
     # each part is the kernel of the parameters of one module
     first = next(iter(parts["traced"]))
     alone = trained.traced_kernel(
-        network, x, parameters=lambda name: name.rpartition(".")[0] == first
+        network, x, parameters=lambda name: (name.rpartition(".")[0] or name) == first
     )
     agree(alone, parts["traced"][first])
 
@@ -132,7 +134,8 @@ FUNCTIONS = [trained.traced_kernel, trained.full_kernel, trained.diagonal, train
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("budget", [2**20, 2**29])
-def test_one_sweep_for_each_output_and_not_one_more(function, budget):
+def test_one_sweep_for_each_output_and_not_one_more(function, budget, monkeypatch):
+    monkeypatch.setattr(sweeps, "AT_ONCE", 0)
     network, x = prepared(lambda: ResNet(outputs=7), (3, 7, 6))
     batches = []
 
@@ -142,9 +145,17 @@ def test_one_sweep_for_each_output_and_not_one_more(function, budget):
 
     CountedSweep.sweeps = 0
     found = function(network, x, of=counted, budget=budget)
-    assert CountedSweep.sweeps == 7
-    assert batches == [1, len(x)]  # one input alone, then all
+    assert CountedSweep.sweeps == 7 + 1  # the last one for the check
+    # three inputs alone, all in reverse, all, and two of them
+    assert batches == [1, 1, 1, len(x), len(x), 2]
     agree(found, function(network, x))
+    CountedSweep.sweeps = 0
+    agree(function(network, x, of=counted, budget=budget, check=False), found)
+    assert CountedSweep.sweeps == 7
+    monkeypatch.setattr(sweeps, "AT_ONCE", 2**30)
+    CountedSweep.sweeps = 0
+    agree(function(network, x, of=counted), found)
+    assert CountedSweep.sweeps == 1 + 1
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -155,7 +166,7 @@ def test_stays_within_the_budget(function, make, monkeypatch):
     """The tensors beside the network, its graph and the result need no more than the budget."""
     network, x = prepared(*make, samples=6)
     wanted = function(network, x)
-    peaks, recorded = {}, hooked.record
+    peaks, recorded = {}, sweeps.record
     for budget in (2**k for k in range(12, 28)):
         memory = PeakMemory()
 
@@ -164,7 +175,7 @@ def test_stays_within_the_budget(function, make, monkeypatch):
             memory.reset()
             return found
 
-        monkeypatch.setattr(hooked, "record", record)
+        monkeypatch.setattr(sweeps, "record", record)
         try:
             with memory:
                 found = function(network, x, budget=budget)
@@ -175,7 +186,7 @@ def test_stays_within_the_budget(function, make, monkeypatch):
         agree(found, wanted)
         peaks[budget] = memory.extra - 8 * found.numel()
     assert all(peak <= budget for budget, peak in peaks.items()), peaks
-    assert peaks[min(peaks)] < 0.7 * peaks[max(peaks)], peaks  # a budget makes a difference
+    assert peaks[min(peaks)] < 0.7 * max(peaks.values()), peaks  # a budget makes a difference
 
 
 def test_norms_of_many_outputs_need_less_than_the_full_kernel():
@@ -192,11 +203,12 @@ def test_norms_of_many_outputs_need_less_than_the_full_kernel():
 
 def test_what_the_full_kernel_keeps_is_what_was_planned(case):
     network, x, _ = case
-    request = hooked.Request(network, x, False, "jacobian", 2**29)
-    for unit in hooked.units_of(network, request, dict(network.named_parameters())):
-        for structured, plan in enumerate(contractions.full_plans(unit, 3)):
-            if plan is not None:
-                store = contractions.Store(unit, 3, bool(structured), x)
+    counted = dict(network.named_parameters())
+    request = Request(network, network, x, counted, False, 2**29, True)
+    for unit in record(request).units:
+        if isinstance(unit, ProductUnit):
+            for structured, plan in enumerate(contractions.full_plans(unit, len(x), 3)):
+                store = contractions.ProductStore(unit, 3, bool(structured), x)
                 assert store.array.numel() == plan[1]
 
 
@@ -205,9 +217,9 @@ def test_a_budget_that_is_too_small_says_what_is_needed():
     for function in FUNCTIONS:
         with pytest.raises(ConfigError, match=r"budget: .* MiB"):
             function(network, x, budget=1000)
-    free, x = prepared(Unreachable, (3, 4))
-    with pytest.raises(ConfigError, match="Jacobian of one output by position"):
-        trained.traced_kernel(free, x, budget=500, parameters=lambda name: name == "position")
+    free, x = prepared(lambda: Ruleless(), (4,))
+    with pytest.raises(ConfigError, match=r"Jacobian of one output by inner\.weight"):
+        trained.traced_kernel(free, x, budget=500, parameters=lambda name: name == "inner.weight")
 
 
 def test_unit_permutations_leave_the_kernel_alone():
@@ -275,6 +287,17 @@ def test_the_network_is_left_as_it_was():
     assert not any(module._forward_hooks for module in network.modules())
 
 
+class Ruleless(nn.Module):
+    """A parameter for whose operation there is no rule."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Bilinear(4, 4, 2)
+
+    def forward(self, x):
+        return self.inner(x, torch.sin(x))
+
+
 def in_train_mode(network, kind):
     for module in network.modules():
         module.train(isinstance(module, kind))
@@ -315,14 +338,11 @@ REFUSED = {
         lambda layer, x: functional.dropout(layer(x), 0.5)
     ).eval(),
     "changed in place": lambda: Changed(changed_input).eval(),
-    "runs without gradients": lambda: Changed(without_gradients).eval(),
+    "no gradient arrives": lambda: Changed(without_gradients).eval(),
     "has no shape yet": lambda: nn.Sequential(nn.LazyLinear(2)),
     r"of: the outputs are \(4, 2, 3\)": lambda: nn.Sequential(
         nn.Linear(3, 6), nn.Unflatten(1, (2, 3))
     ),
-    "other modules for one input": lambda: Changed(
-        lambda layer, x: layer(x) if len(x) == 1 else layer(layer(x)) * 0 + layer(x)
-    ).eval(),
     "no parameter is counted": lambda: nn.Sequential(nn.ReLU()),
     "not finite": lambda: Changed(lambda layer, x: layer(x) * torch.inf).eval(),
 }
@@ -337,23 +357,10 @@ def test_refused_with_a_reason(reason):
         trained.traced_kernel(network, x)
 
 
-def test_hooks_that_do_not_reach_a_parameter_can_be_an_error():
-    network, x = prepared(Unreachable, (3, 4))
-    with pytest.raises(ConfigError, match=r"cannot reach the parameters position.*mixer\.weight"):
-        trained.traced_kernel(network, x, unreachable="refuse")
-    reached = trained.traced_kernel(
-        network, x, unreachable="refuse", parameters=lambda name: name.startswith("head")
-    )
-    agree(reached, trained.terms(network, x)["head"])
-
-
 def test_inputs_in_another_order_inside_the_network():
-    """A call that sees the inputs in reverse is not read by hooks."""
+    """A layer that sees the inputs in reverse is left to autograd."""
     network = Changed(lambda layer, x: layer(x.flip(0)).flip(0)).double()
     x = torch.randn(4, 3, dtype=torch.float64)
-    with pytest.raises(ConfigError, match=r"inner\.weight"):
-        trained.traced_kernel(network, x, unreachable="refuse")
-    # alone, the input is the same, so the Jacobian row by row is right
     straight = Changed(lambda layer, x: layer(x)).double()
     straight.load_state_dict(network.state_dict())
     agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(straight, x))
@@ -362,7 +369,6 @@ def test_inputs_in_another_order_inside_the_network():
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"unreachable": "guess"}, "unreachable"),
         ({"budgt": 3}, "budgt"),
         ({"parameters": lambda name: False}, "no parameter"),
     ],

@@ -308,7 +308,7 @@ SEQUENTIALS = {
 
 @pytest.mark.parametrize("name", SEQUENTIALS)
 def test_sequentials(name):
-    """Closed form or hooks: the same kernel."""
+    """Closed form or general form: the same kernel."""
     network, closed = SEQUENTIALS[name]
     network = network.double().eval()
     x = inputs((6,)).view(SAMPLES, 2, 3) if name == "flattened" else inputs((6,))

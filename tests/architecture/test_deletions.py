@@ -20,6 +20,7 @@ OF_PATHS = {"replace", "rename"}  # methods of paths with one argument, which is
 ALLOWED = {
     "cli/running.py: verify": (1, "the log of verify, in the results"),
     "cli/terminal/state.py: write": (1, "run.json, in the logs, by its own temporary file"),
+    "cli/tiles.py: _remove_outdated": (1, "kernel.npy, in a folder that the command has made"),
     "common/disk_cache.py: _keep": (1, "a cache in __pycache__, by its own temporary file"),
     "common/progress.py: logged_to": (1, "a link in place of a log"),
     "common/recorded.py: recorded": (1, "seals of outputs of the job that Snakemake deleted"),
@@ -28,6 +29,7 @@ ALLOWED = {
     "common/result_files.py: _remove_leftovers": (1, "temporary files, named by `atomic`"),
     "common/temporary.py: temporary_folder": (1, "the folder that it has made"),
     "common/temporary.py: remove_left": (1, "folders with our mark; no link is followed"),
+    "common/torchvision_operators.py: repair": (1, "two files of ours in .venv, by name"),
     "data/original.py: _move": (1, "moves a download to a place where nothing is"),
     "pipeline/chain.py: _note": (1, "a note of ours among Snakemake's records"),
     "pipeline/finished_checkpoints.py: clear_finished": (1, "checkpoints, by fingerprint"),

@@ -11,8 +11,8 @@ import torch
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.experiments.collapse.measuring import GIB
-from finitewidth.kernels.trained import hooked
-from finitewidth.kernels.trained.recording import record
+from finitewidth.kernels.trained.recording import Request, record
+from finitewidth.kernels.trained.sweeps import product_stores
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 
@@ -28,10 +28,11 @@ def kept_fits(training: dict, maps: dict, data: str) -> None:
     shape = (channels, side, side)
     module = build(Network.from_mapping(training["network"]), shape, CLASSES).eval()
     inputs = torch.randn(FEW, *shape, generator=torch.Generator().manual_seed(0))
-    recording = record(module, module.features, inputs, dict(module.named_parameters()))
+    counted = dict(module.named_parameters())
+    recording = record(Request(module, module.features, inputs, counted, False, 0, check=False))
     quarter = int(training["kernel_gib"] * GIB) // 4
     share = 2 * quarter * FEW // (maps["per_class"] * CLASSES)
-    hooked._stores(recording, share, quarter)
+    product_stores(recording, share, quarter)
 
 
 @pytest.mark.parametrize("preset", ["laptop", "paper"])  # smoke and quick are run as a whole

@@ -293,7 +293,13 @@ def test_light_modules_import_no_torch():
         "networks.architecture",
     ]
     lines = [f"import finitewidth.{name}" for name in light]
-    program = "\n".join(["import sys", *lines, "print([m for m in sys.modules if 'torch' in m])"])
+    program = "\n".join(
+        [
+            "import sys",
+            *lines,
+            "print([m for m in sys.modules if m.split('.')[0] in ('torch', 'torchvision')])",
+        ]
+    )
     answer = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
+from finitewidth.kernels.trained import Options, full_kernel
 from finitewidth.measures.blocks import alignment
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
-KINDS = {"traced": traced_kernel, "full": full_kernel}
+KINDS = ("traced", "full")
 
 
 def kernel_diagonal(network: nn.Module, x: Tensor, **options: Unpack[Options]) -> Tensor:
@@ -65,8 +65,8 @@ def cross_kernel(
 ) -> Tensor:
     """Compute the tangent kernel between two sets of inputs, such as test and training inputs.
 
-    It is a block of the kernel of both sets together. The rows are computed in groups, and each
-    group has a kernel of ``kernel_bytes`` bytes at most.
+    The rows are computed in groups. For "full", and in the closed form of dense networks, the
+    kernel of a group and of all columns is formed as a whole, of ``kernel_bytes`` bytes at most.
 
     Args:
         network: a torch module in eval mode; see `finitewidth.kernels.trained.traced_kernel`.
@@ -100,9 +100,11 @@ def cross_kernel(
     rows = _rows(len(other), outputs, kernel_bytes)
     parts = []
     for group in x.split(rows):
-        both = KINDS[kind](network, torch.cat([group, other]), **options)
-        count = len(group)
-        parts.append(both[:count, count:] if kind == "traced" else both[:, :count, :, count:])
+        if kind == "traced":
+            parts.append(trained.traced_block(network, group, other, **options))
+        else:
+            both = full_kernel(network, torch.cat([group, other]), **options)
+            parts.append(both[:, : len(group), :, len(group) :])
     return torch.cat(parts, dim=0 if kind == "traced" else 1)
 
 

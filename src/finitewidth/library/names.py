@@ -34,6 +34,7 @@ HOME = {
     "output_norms": "finitewidth.kernels.trained",
     "largest_eigenvalue": "finitewidth.kernels.trained",
     "cross_kernel": "finitewidth.library.modules",
+    "tiled_kernel": "finitewidth.library.tiles",
     "block_means": "finitewidth.measures.blocks",
     "label_alignment": "finitewidth.library.modules",
     "KernelRegression": "finitewidth.library.regression",

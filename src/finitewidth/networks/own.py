@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.own_file import CONTRACT, KEY, OwnFile
@@ -53,6 +54,7 @@ def _executed(file: Path) -> Any:
     sys.modules[name] = module  # dataclasses look their module up
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)
+    torchvision_operators.install()  # the file may import torchvision
     try:
         spec.loader.exec_module(module)
     except Exception as error:

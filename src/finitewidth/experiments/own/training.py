@@ -87,10 +87,11 @@ def _run(
     """Train one network; return ``rows``, ``kernels`` at ``maps``, and ``weights`` by name."""
     rows, kernels, weights, first = [], {}, {}, None
     for step in trained(network, images, settings, run):
+        losses = images.losses(network, settings["loss"])
         kernel = traced_kernel(network, images.kernel)
         first = kernel if first is None else first
-        rows.append({"step": step, **images.losses(network, settings["loss"]),
-                     **_observed(network, kernel.numpy(), first.numpy(), images)})  # fmt: skip
+        observed = _observed(network, kernel.numpy(), first.numpy(), images)
+        rows.append({"step": step, **losses, **observed})
         if step in settings["maps"]:
             kernels[step] = kernel
         for name, array in network.state_dict().items():

@@ -11,9 +11,11 @@ outputs f_1 .. f_K. For a network in eval mode and images (N, ..):
 For a stack of R fully connected networks in tensors, pass `FullyConnected(weights, biases, "tanh")`
 and inputs (S, n0); the result is (R, S, S), and `without_output()` gives the features.
 
-Modules: `fully_connected` and `dense` hold the closed form for dense networks and stacks of them;
-`recording`, `layers`, `contractions` and `hooked` the general one; `refusals` says for which
-networks there is none.
+Modules: `fully_connected` and `dense` hold the closed form for dense networks and stacks of them.
+For any other network `recording` runs it, `graph` and `operations` find the operations on weights
+in the graph that autograd keeps, `units` says which are computed together, `contractions` and
+`sweeps` compute them, and `check` compares them with autograd. `refusals` says for which networks
+there is no kernel.
 
 The functions compute the kernel exactly, up to rounding. They choose for each layer whether to form
 the gradients or only products of activations and of signals, an idea of Novak, Sohl-Dickstein and
@@ -31,6 +33,7 @@ from finitewidth.kernels.trained.interface import (
     largest_eigenvalue,
     output_norms,
     terms,
+    traced_block,
     traced_kernel,
 )
 
@@ -46,5 +49,6 @@ __all__ = [
     "largest_eigenvalue",
     "output_norms",
     "terms",
+    "traced_block",
     "traced_kernel",
 ]

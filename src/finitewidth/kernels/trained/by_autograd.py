@@ -1,36 +1,108 @@
-"""Gradients of parameters that recorded calls do not account for, input by input."""
+"""Gradients of parameters for which there are no rules, input by input."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import warnings
+from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.autograd.graph import GradientEdge
+from torch.func import functional_call, vmap
+
+from finitewidth.kernels.trained.recording import Holder, Request, gradients_on
 
 
-def rows(
-    of: Callable[[Tensor], Tensor], x: Tensor, parameters: Sequence[nn.Parameter], outputs: slice
-) -> list[Tensor]:
-    """Compute the Jacobian of some outputs by some parameters, one backward sweep a row.
+def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -> list[Tensor]:
+    """Compute the Jacobian of some outputs by some parameters.
 
     Args:
-        of: the function x -> (N, K).
-        x: inputs (N, ...).
-        parameters: the parameters.
+        request: the network, the function and its inputs.
+        names: the parameters.
         outputs: the outputs, k of them.
+        at_once: how many inputs `torch.func.vmap` may compute at once, if the network allows it; 0
+            for one input after another without it.
 
     Returns:
         One tensor (N, k, size) for each parameter. It is zero where an output does not depend on
         the parameter.
     """
+    x = request.padded()
+    if at_once:
+        try:
+            return _vectorised(request, x, names, outputs, at_once)
+        except (RuntimeError, NotImplementedError, ValueError):
+            pass  # such as values that steer the forward pass, or operations without a rule
+    return _one_by_one(request, x, names, outputs)
+
+
+def _vectorised(
+    request: Request, x: Tensor, names: Sequence[str], outputs: slice, at_once: int
+) -> list[Tensor]:
+    holder = Holder(request.network, request.outputs)
+    parameters = [request.counted[name].detach() for name in names]
+    found: list[list[Tensor]] = [[] for _ in names]
+
+    def answers(own: tuple[Tensor, ...], sample: Tensor) -> Tensor:
+        named = {f"network.{name}": p for name, p in zip(names, own, strict=True)}
+        return functional_call(holder, named, (sample[None],))[0, outputs]
+
+    for some in x.split(at_once):
+        with gradients_on(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="There is a performance drop")
+            # each input has parameters of its own
+            own = tuple(p.expand(len(some), *p.shape).requires_grad_() for p in parameters)
+            answered = vmap(answers)(own, some)
+            one_each = torch.eye(answered.shape[1], dtype=x.dtype, device=x.device)
+            cotangents = one_each[:, None].expand(-1, len(some), -1).to(answered.dtype)
+            gradients = backward(answered, own, cotangents)
+        for parts, p, gradient in zip(found, parameters, gradients, strict=True):
+            shape = (len(some), len(one_each), p.numel())
+            parts.append(p.new_zeros(shape) if gradient is None
+                         else gradient.transpose(0, 1).reshape(shape))  # fmt: skip
+    return [torch.cat(parts) for parts in found]
+
+
+def _one_by_one(request: Request, x: Tensor, names: Sequence[str], outputs: slice) -> list[Tensor]:
+    parameters = [request.counted[name] for name in names]
     count = outputs.stop - outputs.start
     jacobians = [p.new_zeros(len(x), count, p.numel()) for p in parameters]
     for sample in range(len(x)):
-        with torch.enable_grad():
-            answer = of(x[sample : sample + 1])[0, outputs]
-        for k in range(count):
+        with gradients_on():
+            answers = request.outputs(x[sample : sample + 1])[0, outputs].unbind()
+        for k, answer in enumerate(answers):
             gradients = torch.autograd.grad(
-                answer[k], parameters, retain_graph=k + 1 < count, allow_unused=True
+                answer, parameters, retain_graph=k + 1 < count, allow_unused=True
             )
             for jacobian, gradient in zip(jacobians, gradients, strict=True):
                 if gradient is not None:
-                    jacobian[sample, k] = gradient.flatten()
+                    jacobian[sample, k] = gradient.to_dense().flatten()
     return jacobians
+
+
+def backward(
+    outputs: Tensor, edges: Sequence[GradientEdge | Tensor], cotangents: Tensor
+) -> list[Tensor | None]:
+    """Return the gradients (k, ...) at edges of a graph; None where no gradient arrives.
+
+    Args:
+        outputs: (N, K), the root of the graph.
+        edges: the edges.
+        cotangents: (k, N, K). They are sent back at once, or one after another where an operation
+            does not allow it.
+    """
+    if len(cotangents) > 1:
+        with contextlib.suppress(RuntimeError, NotImplementedError), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="There is a performance drop")
+            return list(
+                torch.autograd.grad(
+                    outputs, edges, cotangents, retain_graph=True, allow_unused=True,
+                    is_grads_batched=True,
+                )
+            )  # fmt: skip
+    singly = [
+        torch.autograd.grad(outputs, edges, one, retain_graph=True, allow_unused=True)
+        for one in cotangents
+    ]
+    if len(singly) == 1:
+        return [None if g is None else g[None] for g in singly[0]]
+    return [None if found[0] is None else torch.stack(found) for found in zip(*singly, strict=True)]

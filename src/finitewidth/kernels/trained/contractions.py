@@ -13,18 +13,18 @@ counted in multiplications. An element of an intermediate array counts as `ELEME
 because it is written and read.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from finitewidth.kernels.trained.budget import fitting, pieces
-from finitewidth.kernels.trained.layers import Unit
+from finitewidth.kernels.trained.units import OfOperation, ProductUnit
 
 ELEMENT = 24  # measured on ResNet20 and VGG11, one core
-HALF = 0.6  # share of the pairs of inputs that are formed, because the kernel is symmetric
+HALF = 0.8  # share of the pairs of inputs that are formed; each costs more than in direct order
 GRAM_BLOCKS = 8  # at most, so that little more than half of a symmetric matrix is formed
+PAIR_BLOCKS = 4  # the same for pairs of positions
+CACHED = 2**20  # numbers of gradients that are made and used while they are in the cache
 GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 
 
@@ -32,10 +32,13 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
     """Add rows rows^T to a matrix, forming little more than the part above the diagonal.
 
     Args:
-        total: (n, n).
+        total: (n, n); or (r, n - r), the block of the first r rows and the other columns.
         rows: (n, m).
     """
     count = len(rows)
+    if total.shape != (count, count):
+        total += rows[: len(total)] @ rows[len(total) :].mT
+        return
     size = max(GRAM_ROWS, -(-count // GRAM_BLOCKS))
     for block in pieces(count, size):
         part = rows[block] @ rows[block.start :].mT
@@ -43,19 +46,19 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
         total[block.stop :, block] += part[:, block.stop - block.start :].mT
 
 
-def traced_costs(unit: Unit, outputs: int) -> tuple[float, float]:
+def traced_costs(unit: ProductUnit, samples: int, outputs: int) -> tuple[float, float]:
     """Return the costs of the direct and of the structured order for the traced kernel."""
-    N, G, c, D, P = unit.shape
+    (G, c, D, P), N = unit.shape, samples
     rows = outputs * N * G * c * D
     pairs = N**2 * P**2 * G
     return rows * (P + N + ELEMENT), pairs * HALF * (D + outputs * c + ELEMENT)
 
 
-def add_traced(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
+def add_traced(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     """Add the sum over outputs of the products of gradients by the weights of a product.
 
     Args:
-        total: (N, N).
+        total: (N, N); or (r, N - r), see `add_gram`.
         unit: the weights.
         g: signals of some outputs, (N, k, C, P).
         work: bytes for temporary arrays.
@@ -63,8 +66,9 @@ def add_traced(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
     Raises:
         ConfigError: the patches or gradients for one output channel do not fit.
     """
-    direct, structured = traced_costs(unit, g.shape[1])
-    N, G, _, D, P = unit.shape
+    N, k = g.shape[:2]
+    direct, structured = traced_costs(unit, N, k)
+    G, _, D, P = unit.shape
     # patches, patches and signals of a group, and the pairs of positions with one input
     fixed = g.element_size() * N * P * (D * (G + 1) + g[0, ..., 0].numel() // G)
     per_input = g.element_size() * 3 * N * P**2
@@ -75,46 +79,56 @@ def add_traced(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
         _add_traced_direct(total, unit, g, work)
 
 
-def _add_traced_structured(total: Tensor, unit: Unit, g: Tensor, size: int) -> None:
-    N, G, c, D, P = unit.shape
-    k = g.shape[1]
+def _add_traced_structured(total: Tensor, unit: ProductUnit, g: Tensor, size: int) -> None:
+    G, c, D, P = unit.shape
+    N, k = g.shape[:2]
     patches = unit.patches()
+    rows = len(total)
+    symmetric = rows == N
     if G == P == 1:
         a, s = patches.view(N, D), g.reshape(N, k * c)
-        total += (a @ a.mT).mul_(s @ s.mT)
+        columns = slice(0 if symmetric else rows, None)
+        total += (a[:rows] @ a[columns].mT).mul_(s[:rows] @ s[columns].mT)
         return
     g = g.view(N, k, G, c, P)
     for group in range(G):
         a = patches[:, group].mT.reshape(N * P, D)
         s = g[:, :, group].permute(0, 3, 1, 2).reshape(N * P, k * c)
-        for block in pieces(N, size):
+        for block in pieces(rows, min(size, -(-rows // PAIR_BLOCKS))):
             here = slice(block.start * P, block.stop * P)
-            rest = slice(block.start * P, None)
+            rest = slice((block.start if symmetric else rows) * P, None)
             pairs = (a[here] @ a[rest].mT).mul_(s[here] @ s[rest].mT)
             part = pairs.view(block.stop - block.start, P, -1, P).sum((1, 3))
-            total[block, block.start :] += part
-            total[block.stop :, block] += part[:, block.stop - block.start :].mT
+            if symmetric:
+                total[block, block.start :] += part
+                total[block.stop :, block] += part[:, block.stop - block.start :].mT
+            else:
+                total[block] += part
 
 
-def _add_traced_direct(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
-    N, G, c, D, P = unit.shape
-    item, k = g.element_size(), g.shape[1]
+def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+    G, c, D, P = unit.shape
+    item, (N, k) = g.element_size(), g.shape[:2]
     signals = g.view(N, k, G, c, P).transpose(1, 2)
     signals = signals.reshape(N, G, k * c, P) if G > 1 else g.view(N, 1, k * c, P)
     # half of the space for patches of some inputs, half for rows of some channels
-    samples = fitting(work // 2, item * G * D * P * 2, N, f"patches of {unit.name!r}")
+    samples = fitting(work // 2, 2 * item * unit.patch_size, N, f"patches of {unit.name!r}")
     per_channel = item * N * G * D
-    size = fitting(work // 2, per_channel, k * c, f"gradients by {unit.name!r}")
-    kept = unit.patches() if samples == N else None
+    size = fitting(work // 2, 2 * per_channel, k * c, f"gradients by {unit.name!r}")
+    if unit.patch_size and samples == N:
+        a = unit.patches().mT
+        size = min(size, max(1, CACHED // (N * G * D)))
     for block in pieces(k * c, size):
-        rows = g.new_empty(N, G, block.stop - block.start, D)
-        for some in pieces(N, samples):
-            a = unit.patches(some) if kept is None else kept[some]
-            torch.matmul(signals[some, :, block], a.mT, out=rows[some])
+        if unit.patch_size and samples == N:
+            rows = signals[:, :, block] @ a
+        else:
+            rows = g.new_empty(N, G, block.stop - block.start, D)
+            for some in pieces(N, samples):
+                rows[some] = unit.gradients_of(some, signals[some, :, block])
         add_gram(total, rows.flatten(1))
 
 
-def add_diagonal(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
+def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     """Add the squared gradients by the weights of a product.
 
     Args:
@@ -126,26 +140,24 @@ def add_diagonal(total: Tensor, unit: Unit, g: Tensor, work: int) -> None:
     Raises:
         ConfigError: the arrays for one input do not fit.
     """
-    N, G, c, D, P = unit.shape
-    item, k = g.element_size(), g.shape[1]
+    G, c, D, P = unit.shape
+    item, (N, k) = g.element_size(), g.shape[:2]
     direct = k * c * D * (P + ELEMENT)
     structured = P**2 * (D + k * c + ELEMENT) + k * c * P * ELEMENT
     structured_wins = structured < direct
     array = P**2 + 2 * k * c * P if structured_wins else k * c * (D + P)
     one = item * G * (2 * D * P + array)
     for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
-        a = unit.patches(some)
-        s = g[some].view(-1, k, G, c, P).transpose(1, 2).reshape(len(a), G, k * c, P)
+        s = g[some].view(-1, k, G, c, P).transpose(1, 2).reshape(-1, G, k * c, P)
         if structured_wins:
+            a = unit.patches(some)
             products = (s @ (a.mT @ a)).mul_(s).sum((1, 3))
         else:
-            products = (s @ a.mT).square_().sum((1, 3))
-        if G > 1:
-            products = products.view(len(a), k, c)
-        total[some] += products.reshape(len(a), k, -1).sum(-1)
+            products = unit.gradients_of(some, s).square_().sum((1, 3))
+        total[some] += products.reshape(len(s), k, -1).sum(-1)
 
 
-class Store:
+class ProductStore:
     """What is kept of one unit until the signals of all outputs are known, for the full kernel.
 
     Attributes:
@@ -155,42 +167,35 @@ class Store:
         array: signals (G, N, P, c, K) or rows (N, K, ...).
     """
 
-    def __init__(self, unit: Unit, outputs: int, structured: bool, like: Tensor) -> None:
-        N, G, c, D, P = unit.shape
+    def __init__(self, unit: ProductUnit, outputs: int, structured: bool, like: Tensor) -> None:
+        (G, c, D, P), N = unit.shape, len(like)
         self.unit, self.name, self.structured = unit, unit.name, structured
-        if structured:
-            self.array = like.new_empty(G, N, P, c, outputs)
-        elif unit.kind == "product":
-            self.array = like.new_empty(N, outputs, G, c, D)
-        else:
-            self.array = like.new_empty(N, outputs, c)
+        shape = (G, N, P, c, outputs) if structured else (N, outputs, G, c, D)
+        self.array = like.new_empty(shape)
 
-    def put(self, part: slice, of_call: Callable, work: int) -> None:
+    def put(self, part: slice, of_operation: OfOperation, work: int) -> None:
         """Keep the signals of some outputs, or the rows made of them.
 
         Args:
             part: the outputs.
-            of_call: the function that returns the signals (N, k, C, P) of a call.
+            of_operation: the function that returns the signals (N, k, C, P) of an operation.
             work: bytes for temporary arrays.
 
         Raises:
             ConfigError: the arrays for one input do not fit.
         """
         unit = self.unit
-        if unit.kind != "product":
-            self.array[:, part] = unit.rows(of_call)
-            return
-        N, G, c, D, P = unit.shape
-        g = unit.signals(of_call)
+        G, c, D, P = unit.shape
+        g = unit.signals(of_operation)
+        N = len(g)
         g = g.view(N, -1, G, c, P)
         if self.structured:
             self.array[..., part] = g.permute(2, 0, 4, 3, 1)
             return
         one = g.element_size() * G * (2 * D * P + g.shape[1] * c * (D + P))
         for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
-            a = unit.patches(some)  # (n, G, D, P)
-            s = g[some].transpose(1, 2).reshape(len(a), G, -1, P)
-            rows = (s @ a.mT).view(len(a), G, -1, c, D)
+            s = g[some].transpose(1, 2).reshape(some.stop - some.start, G, -1, P)
+            rows = unit.gradients_of(some, s).unflatten(2, (-1, c))
             self.array[some, part] = rows.transpose(1, 2)
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
@@ -204,12 +209,12 @@ class Store:
         Raises:
             ConfigError: the arrays for one input do not fit.
         """
-        N, G, c, D, P = self.unit.shape
+        G, _, _, P = self.unit.shape
         rest = slice(block.start, None)
         if not self.structured:
             add_rows(total, self.array.flatten(2), block)
         elif G == P == 1:
-            a, s = self.unit.patches().view(N, D), self.array.view(N, c, -1).mT
+            a, s = self.unit.patches().flatten(1), self.array[0, :, 0].mT
             products = s[block].flatten(0, 1) @ s[rest].flatten(0, 1).mT
             A = a[block] @ a[rest].mT
             total += products.view(total.shape).mul_(A[:, None, :, None])
@@ -217,9 +222,9 @@ class Store:
             self._add_pairs(total, block, work)
 
     def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
-        N, G, c, _, P = self.unit.shape
-        K, item = self.array.shape[-1], self.array.element_size()
-        fixed, per_input = _pair_bytes(self.unit, K, item)
+        G, c, _, P = self.unit.shape
+        N, K, item = self.array.shape[1], self.array.shape[-1], self.array.element_size()
+        fixed, per_input = _pair_bytes(self.unit, N, K, item)
         size = fitting(work - fixed, per_input, N, f"pairs of positions at {self.unit.name!r}")
         patches = self.unit.patches()
         for group in range(G):
@@ -234,11 +239,11 @@ class Store:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Gradients of one parameter that hooks do not reach, for the full kernel.
+class RowStore:
+    """Gradients of one parameter, for the full kernel.
 
     Attributes:
-        name: the parameter.
+        name: the module that it belongs to.
         array: (N, K, size).
     """
 
@@ -246,7 +251,7 @@ class Rows:
     array: Tensor
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
-        """Add the part of this parameter, see `Store.add_to`."""
+        """Add the part of this parameter, see `ProductStore.add_to`."""
         add_rows(total, self.array, block)
 
 
@@ -262,26 +267,22 @@ def add_rows(total: Tensor, rows: Tensor, block: slice) -> None:
     total += products.view(total.shape)
 
 
-def pairs_fit(unit: Unit, outputs: int, item: int, work: int) -> bool:
+def pairs_fit(unit: ProductUnit, samples: int, outputs: int, item: int, work: int) -> bool:
     """Tell whether the structured order of the full kernel has enough space for one input."""
-    return sum(_pair_bytes(unit, outputs, item)) <= work
+    return sum(_pair_bytes(unit, samples, outputs, item)) <= work
 
 
-def _pair_bytes(unit: Unit, outputs: int, item: int) -> tuple[int, int]:
+def _pair_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> tuple[int, int]:
     """Return the bytes of the patches, and of one input beside all positions of another."""
-    N, G, c, D, P = unit.shape
-    return item * 2 * N * G * D * P, item * P * (P + 2 * c * outputs)
+    G, c, D, P = unit.shape
+    return item * 2 * samples * G * D * P, item * P * (P + 2 * c * outputs)
 
 
-def full_plans(unit: Unit, outputs: int) -> tuple[tuple[float, int], tuple[float, int] | None]:
-    """Return cost and number of kept elements of the direct and of the structured order.
-
-    The second is None for scales and shifts.
-    """
-    N, G, c, D, P = unit.shape
-    K = outputs
-    if unit.kind != "product":
-        return ((K * N) ** 2 * c, N * K * c), None
+def full_plans(
+    unit: ProductUnit, samples: int, outputs: int
+) -> tuple[tuple[float, int], tuple[float, int]]:
+    """Return cost and number of kept elements of the direct and of the structured order."""
+    (G, c, D, P), N, K = unit.shape, samples, outputs
     direct = K * N * G * c * D * (P + K * N / 2 + ELEMENT), N * K * G * c * D
     if G == P == 1:
         return direct, ((K * N) ** 2 * (c + ELEMENT), N * K * c)

@@ -16,6 +16,11 @@ from finitewidth.kernels.ntk_init.activations import (
     activation_of,
 )
 
+GLOBAL_HOOKS = (
+    torch.nn.modules.module._global_forward_hooks,
+    torch.nn.modules.module._global_forward_pre_hooks,
+    torch.nn.modules.module._global_backward_hooks,
+)
 IDENTITY = Activation("identity", lambda h: h, torch.ones_like)
 ELEMENTWISE = (
     nn.CELU, nn.ELU, nn.GELU, nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.LeakyReLU,
@@ -96,9 +101,10 @@ def as_fully_connected(network: nn.Module) -> FullyConnected | None:
 
     It must be an `nn.Sequential` of `nn.Linear` layers with the same elementwise activation after
     each, or with none. It may start with `nn.Flatten` and end with the activation. All parameters
-    must be trainable, all layers different, and no module may have hooks.
+    must be real and trainable, all layers different, and no module may have hooks or a forward of
+    its own.
     """
-    if type(network) is not nn.Sequential or any(map(_has_hooks, network.modules())):
+    if type(network) is not nn.Sequential or any(map(_is_changed, network.modules())):
         return None
     modules = list(_leaves(network))
     if modules and type(modules[0][1]) is nn.Flatten and modules[0][1].start_dim == 1:
@@ -136,11 +142,18 @@ def _plain(named: tuple[str, nn.Module]) -> bool:
     """Tell whether a linear layer has its own parameters, all trainable."""
     module = named[1]
     names = set(module._parameters) == {"weight", "bias"}
-    return names and all(p is None or p.requires_grad for p in module._parameters.values())
+    return names and all(
+        p is None or (p.requires_grad and not p.is_complex()) for p in module._parameters.values()
+    )
 
 
-def _has_hooks(module: nn.Module) -> bool:
-    return bool(module._forward_hooks or module._forward_pre_hooks)
+def _is_changed(module: nn.Module) -> bool:
+    """Tell whether a module computes something else than its class says."""
+    hooks = (
+        module._forward_hooks, module._forward_pre_hooks, module._backward_hooks,
+        module._backward_pre_hooks, *GLOBAL_HOOKS,
+    )  # fmt: skip
+    return any(hooks) or "forward" in vars(module)
 
 
 def _common_activation(modules: Sequence[nn.Module]) -> Activation | None:

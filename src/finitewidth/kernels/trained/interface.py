@@ -1,6 +1,7 @@
 """The tangent kernel of a given network: one interface for stacks and for torch modules."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, TypedDict, Unpack, get_args
 
 import torch
@@ -9,14 +10,15 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
+from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
-from finitewidth.kernels.trained.hooked import Request, module_terms
 from finitewidth.kernels.trained.products import module_times
+from finitewidth.kernels.trained.recording import Request
+from finitewidth.kernels.trained.sweeps import module_terms
 
 Network = FullyConnected | nn.Module
 Kernel = Literal["traced", "full", "diagonal"]
-Unreachable = Literal["jacobian", "refuse"]
 
 
 class Options(TypedDict, total=False):
@@ -27,8 +29,8 @@ class Options(TypedDict, total=False):
             the network; the network itself by default.
         parameters: for modules: tells by its name whether a trainable parameter is counted; all by
             default. Frozen parameters (``requires_grad=False``) are never counted.
-        unreachable: for modules: what to do with parameters that hooks cannot reach. "jacobian"
-            (default) computes their gradients input by input and output by output; "refuse" raises.
+        check: for modules: whether gradients are compared with those of autograd, True by default.
+            False saves a sweep, and a kernel can then be wrong without a word.
         budget: bytes for temporary arrays, `DEFAULT_BUDGET` by default. The network, the graph of
             its forward pass, and the result are not counted.
         dtype: for stacks: type of the computation and of the result of `traced_kernel`, `terms`,
@@ -38,7 +40,7 @@ class Options(TypedDict, total=False):
 
     of: Callable[[Tensor], Tensor] | None
     parameters: Callable[[str], bool] | None
-    unreachable: Unreachable
+    check: bool
     budget: int
     dtype: torch.dtype
 
@@ -56,8 +58,8 @@ def terms(
         **options: see `Options`.
 
     Returns:
-        A float64 tensor for each layer by its name: the parameters of one module, or one parameter
-        that hooks cannot reach.
+        A float64 tensor for each layer by its name: the parameters of one module. A parameter of
+        the network itself has its own.
 
     Raises:
         ConfigError: see `traced_kernel`.
@@ -72,7 +74,7 @@ def traced_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Te
 
     Stacks, and `nn.Sequential` of `nn.Linear` with one elementwise activation, are computed in
     closed form in float64 (`dense`). Other modules need one forward pass and one backward sweep for
-    each output, in the type of the network; products are added up in float64 (`hooked`). In
+    each output, in the type of the network; products are added up in float64 (`sweeps`). In
     float32 the error is about 1e-7 to 1e-5 of the norm of the kernel, and grows with the depth.
 
     Args:
@@ -97,6 +99,28 @@ def traced_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Te
                 [1., 2.]], dtype=torch.float64)
     """
     return _total(network, x, "traced", options)
+
+
+def traced_block(network: Network, x: Tensor, other: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Compute the traced kernel between two sets of inputs.
+
+    Arguments and errors are those of `traced_kernel`.
+
+    Args:
+        network: networks or a module.
+        x: inputs of the rows, (N, ...).
+        other: inputs of the columns, (N', ...).
+        **options: see `Options`.
+
+    Returns:
+        Float64, (N, N').
+    """
+    both, rows = torch.cat([x, other]), len(x)
+    stack, flat = _closed_form(network, both, options)
+    if stack is not None:
+        return _closed_terms(stack, flat, "traced", False, options)[""][..., :rows, rows:]
+    request = replace(_request(network, both, False, options), rows=rows)
+    return module_terms(request, "traced")[""]
 
 
 def full_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
@@ -188,7 +212,8 @@ def largest_eigenvalue(
             at most the residual if another eigenvalue is not larger still, and about its square
             divided by the relative distance of the next eigenvalue.
         per_input: True to divide by the number of inputs S.
-        **options: see `Options`; ``unreachable`` and ``budget`` are not needed.
+        **options: see `Options`; ``budget`` is needed where an operation cannot be differentiated
+            twice.
 
     Returns:
         The estimates, float64 for a stack; in the type of the network for a module.
@@ -211,8 +236,7 @@ def largest_eigenvalue(
         shape, times = (len(x), x.shape[1], stack.outputs), lambda v: dense.times(run, v)
         like = run.inputs[0]
     else:
-        times, like = module_times(network, options.get("of") or network, x,
-                                   _counted(network, options.get("parameters")))  # fmt: skip
+        times, like = module_times(_request(network, x, False, options))
         shape, leading = (1, *like.shape), ()
     if start is None:
         stream = torch.Generator().manual_seed(0)
@@ -240,16 +264,32 @@ def _total(network: Network, x: Tensor, kernel: Kernel, options: Options) -> Ten
 def _terms(
     network: Network, x: Tensor, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
-    budget = options.get("budget", DEFAULT_BUDGET)
     stack, x = _closed_form(network, x, options)
     if stack is not None:
-        if kernel == "norms":
-            return {"": dense.dense_norms(stack, x, budget)}
-        dtype = options.get("dtype", torch.float64)
-        return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
-    unreachable = options.get("unreachable", "jacobian")
-    request = Request(options.get("of") or network, x, by_layer, unreachable, budget)
-    return module_terms(network, request, _counted(network, options.get("parameters")), kernel)
+        return _closed_terms(stack, x, kernel, by_layer, options)
+    return module_terms(_request(network, x, by_layer, options), kernel)
+
+
+def _closed_terms(
+    stack: FullyConnected, x: Tensor, kernel: str, by_layer: bool, options: Options
+) -> dict[str, Tensor]:
+    budget = options.get("budget", DEFAULT_BUDGET)
+    if kernel == "norms":
+        return {"": dense.dense_norms(stack, x, budget)}
+    dtype = options.get("dtype", torch.float64)
+    return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
+
+
+def _request(network: nn.Module, x: Tensor, by_layer: bool, options: Options) -> Request:
+    return Request(
+        network=network,
+        of=options.get("of") or network,
+        x=x.detach(),
+        counted=_counted(network, options.get("parameters")),
+        by_layer=by_layer,
+        budget=options.get("budget", DEFAULT_BUDGET),
+        check=options.get("check", True),
+    )
 
 
 def _closed_form(
@@ -264,11 +304,6 @@ def _closed_form(
     if unknown:
         raise ConfigError(
             f"{min(unknown)}: unknown option; allowed are {', '.join(Options.__annotations__)}"
-        )
-    if options.get("unreachable", "jacobian") not in get_args(Unreachable):
-        raise ConfigError(
-            f"unreachable: {options['unreachable']!r} must be one of "
-            f"{', '.join(get_args(Unreachable))}"
         )
     special = options.get("of") or options.get("parameters")
     if "dtype" in options and not isinstance(network, FullyConnected):
@@ -287,11 +322,32 @@ def _closed_form(
         raise ConfigError(
             f"network: {type(network).__name__} must be FullyConnected or a torch module"
         )
-    stack = None if special else as_fully_connected(network)
+    _check_inputs(x)
+    stack = None if special or _in_autocast(x) else as_fully_connected(network)
     if stack is None:
         return None, x
     flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
-    return (stack, flat) if flat.dim() == 2 else (None, x)
+    if flat.dim() != 2 or flat.dtype != stack.weights[0].dtype:
+        return None, x
+    if options.get("check", True) and not closed_form_agrees(stack, network, x, flat):
+        return None, x
+    return stack, flat
+
+
+def _check_inputs(x: Tensor) -> None:
+    """Check that inputs are a tensor that holds some.
+
+    Raises:
+        ConfigError: they are not.
+    """
+    if not isinstance(x, Tensor):
+        raise ConfigError(f"x: {type(x).__name__} must be a tensor; use torch.as_tensor(x)")
+    if not x.dim() or not len(x):
+        raise ConfigError(f"x: shape {tuple(x.shape)} holds no inputs; it must be (N, ...), N > 0")
+
+
+def _in_autocast(x: Tensor) -> bool:
+    return torch.is_autocast_enabled(x.device.type)
 
 
 def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[str, nn.Parameter]:
@@ -305,6 +361,12 @@ def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[s
         for name, parameter in network.named_parameters()
         if parameter.requires_grad and (chosen is None or chosen(name))
     }
+    strange = [name for name, parameter in counted.items() if parameter.is_complex()]
+    if strange:
+        raise ConfigError(
+            f"network: parameter {strange[0]!r} is complex; kernels are those of real parameters. "
+            "Hold real and imaginary parts, or leave it out with parameters="
+        )
     if not counted:
         raise ConfigError(
             "network: no parameter is counted; they need requires_grad=True, and parameters= must "

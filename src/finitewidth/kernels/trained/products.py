@@ -3,48 +3,73 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from finitewidth.kernels.trained import refusals
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained.budget import megabytes
+from finitewidth.kernels.trained.operations import real
+from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.sweeps import module_terms
 
 
-def module_times(
-    network: nn.Module, of: Callable[[Tensor], Tensor], x: Tensor, counted: dict[str, nn.Parameter]
-) -> tuple[Callable[[Tensor], Tensor], Tensor]:
+def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     """Return the function v -> J J^T v, and the outputs (N, K).
 
     J^T v is a backward sweep. It is linear in v, so its derivative by v in the direction of the
-    parameters J^T v is J J^T v: a second backward sweep through the first.
+    parameters J^T v is J J^T v: a second backward sweep through the first. Where an operation
+    cannot be differentiated twice, the kernel is formed.
 
     Args:
-        network: the network.
-        of: the function x -> (N, K).
-        x: inputs (N, ...).
-        counted: the parameters of the kernel by name.
+        request: what is wanted of a network.
 
     Raises:
-        ConfigError: the kernel would be wrong. The message says why.
+        ConfigError: the kernel would be wrong, or has to be formed and is larger than the budget.
     """
-    refusals.check_modules(network)
-    with torch.no_grad():
-        alone = of(x[:1])
     # only the plain form of attention can be differentiated twice
-    with torch.enable_grad(), sdpa_kernel(SDPBackend.MATH):
-        outputs = of(x)
-        refusals.check_outputs(outputs, len(x))
-        refusals.check_single_input(alone, outputs)
-        parameters = list(counted.values())
-        vector = torch.zeros_like(outputs, requires_grad=True)
-        backward = torch.autograd.grad(
-            outputs, parameters, vector, create_graph=True, allow_unused=True
-        )
-        used = [gradient for gradient in backward if gradient is not None]
+    with sdpa_kernel(SDPBackend.MATH):
+        run = checked_pass(request)
+    outputs, parameters = run.outputs, list(run.counted.values())
+    N, K = len(request.x), outputs.shape[1]
+    like = real(outputs.detach()[:N])
+    try:
+        with torch.enable_grad():
+            vector = torch.zeros_like(outputs, requires_grad=True)
+            backward = torch.autograd.grad(outputs, parameters, vector, create_graph=True)
+            used = [gradient for gradient in backward if gradient.grad_fn is not None]
 
-    def times(v: Tensor) -> Tensor:
-        kept = [p for p, gradient in zip(parameters, backward, strict=True) if gradient is not None]
-        tangent = torch.autograd.grad(outputs, kept, v[0], retain_graph=True)
-        (product,) = torch.autograd.grad(used, vector, tangent, retain_graph=True)
-        return product[None]
+        def times(v: Tensor) -> Tensor:
+            given = torch.zeros_like(outputs)
+            given[:N] = v[0]
+            tangent = torch.autograd.grad(outputs, parameters, given, retain_graph=True)
+            kept = [t for t, g in zip(tangent, backward, strict=True) if g.grad_fn is not None]
+            (product,) = torch.autograd.grad(used, vector, kept, retain_graph=True)
+            return product[None, :N].to(like)
 
-    return times, outputs.detach()
+        differentiable = _is_product(times, outputs, parameters, like)
+    except (RuntimeError, NotImplementedError):
+        differentiable = False
+    if not differentiable:
+        if request.budget < 8 * (N * K) ** 2:
+            raise ConfigError(
+                "budget: the network cannot be differentiated twice, so that its kernel of "
+                f"{megabytes(8 * (N * K) ** 2)} has to be formed; raise budget, or use fewer inputs"
+            )
+        theta = module_terms(request, "full")[""].permute(1, 0, 3, 2).reshape(N * K, N * K)
+        like = like.double()
+        return lambda v: (theta @ v.reshape(-1)).view_as(v), like
+    return times, like
+
+
+def _is_product(
+    times: Callable[[Tensor], Tensor], outputs: Tensor, parameters: list[Tensor], like: Tensor
+) -> bool:
+    """Tell whether <v, J J^T v> = |J^T v|^2 for a random v; some operations stop gradients."""
+    stream = torch.Generator().manual_seed(1)
+    v = torch.randn(like.shape, generator=stream).to(like)
+    given = torch.zeros_like(outputs)
+    given[: len(v)] = v
+    tangent = torch.autograd.grad(outputs, parameters, given, retain_graph=True)
+    wanted = sum(t.to_dense().double().square().sum() for t in tangent)
+    found = (given[: len(v)].double() * times(v[None])[0]).sum()
+    return bool((found - wanted).abs() <= torch.finfo(outputs.dtype).eps ** 0.5 * wanted)

@@ -1,199 +1,273 @@
-"""Record the calls of modules in a forward pass, and find the parameters that they account for.
+"""A forward pass, the units of weights found in its graph, and the parameters left to autograd."""
 
-Forward hooks keep the input and the output of each call. Each hook passes a copy of the output on,
-because an activation in place behind the module would otherwise move the recorded output behind the
-activation. One pass with a single input shows which calls keep the inputs apart on their first
-axis. The graph of the pass shows which parameters are also used elsewhere than in recorded calls,
-such as weights that are shared through `torch.nn.functional`.
-"""
-
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
+from torch.overrides import TorchFunctionMode
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import refusals
-from finitewidth.kernels.trained.layers import PRODUCTS, Call, Unit, patch_shape, supported
+from finitewidth.kernels.trained.graph import (
+    FEWEST,
+    children_first,
+    coarsest,
+    is_leaf,
+    paired,
+    rows_of,
+)
+from finitewidth.kernels.trained.units import Unit, units_of
 
 Function = Callable[[Tensor], Tensor]
 
 
+class PlainRecurrence(TorchFunctionMode):
+    """Has recurrent layers computed by single operations, for which there are rules."""
+
+    NAMES = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") not in self.NAMES:
+            return func(*args, **(kwargs or {}))
+        backends = torch.backends.mkldnn, torch.backends.cudnn
+        before = [backend.set_flags(False)[0] for backend in backends]
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            for backend, enabled in zip(backends, before, strict=True):
+                backend.set_flags(enabled)
+
+
 @dataclass(frozen=True)
-class Recording:
-    """A forward pass and the parameters whose gradients can be read off it.
+class Request:
+    """What is wanted of a network.
 
     Attributes:
-        outputs: (N, K), the root of the graph.
-        units: the parameters that recorded calls account for.
+        network: the network.
+        of: the function x -> (N, K) whose kernel is wanted.
+        x: inputs, (N, ...).
+        counted: the parameters of the kernel by name.
+        by_layer: False to add all layers up, under the name "".
+        budget: bytes for temporary arrays.
+        check: whether gradients are compared with those of autograd.
+        rows: the number of inputs that belong to the rows of a block of the kernel; the others
+            belong to its columns. None for the whole kernel.
+    """
+
+    network: nn.Module
+    of: Function
+    x: Tensor
+    counted: dict[str, nn.Parameter]
+    by_layer: bool
+    budget: int
+    check: bool
+    rows: int | None = None
+
+    def outputs(self, x: Tensor) -> Tensor:
+        """Return the outputs for inputs, of which the network gets a copy."""
+        recurrent = any(isinstance(module, nn.RNNBase) for module in self.network.modules())
+        with PlainRecurrence() if recurrent else nullcontext():
+            return self.of(x.clone())
+
+    def padded(self) -> Tensor:
+        """Return a copy of the inputs, and of the last one again where there are very few."""
+        missing = max(FEWEST - len(self.x), 0)
+        return torch.cat([self.x, self.x[-1:].expand(missing, *self.x.shape[1:])])
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Gradients by autograd of the sum of c_ik f_k(x_i), to compare ours with.
+
+    Attributes:
+        cotangent: c, random, (N, K).
+        gradients: the gradients by the names of the parameters.
+    """
+
+    cotangent: Tensor
+    gradients: dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A forward pass and the weights in its graph.
+
+    Attributes:
+        outputs: (N, K), the root of the graph, for the padded inputs.
+        units: weights with rules for their gradients.
         others: the remaining parameters by name.
+        reference: what gradients are compared with; None if they are not.
+        dtype: the type of the lowest precision in the graph.
     """
 
     outputs: Tensor
     units: tuple[Unit, ...]
     others: dict[str, nn.Parameter]
+    reference: Reference | None
+    dtype: torch.dtype
 
 
-def record(
-    network: nn.Module, of: Function, x: Tensor, counted: dict[str, nn.Parameter]
-) -> Recording:
-    """Run a network once with all inputs and once with the first one.
+@dataclass(frozen=True)
+class Pass:
+    """A forward pass of all inputs, and one of two of them.
 
-    Args:
-        network: the network.
-        of: the function x -> (N, K) whose kernel is wanted.
-        x: inputs, (N, ...).
-        counted: the parameters of the kernel by name.
+    Attributes:
+        outputs: (N, K) for the padded inputs.
+        two: (2, K), the outputs for two of them.
+        chosen: the positions of these two.
+        counted: the parameters of the kernel that the outputs depend on.
+        reference: what gradients are compared with; None if they are not.
+        dtype: the type of the lowest precision in the graph.
+    """
+
+    outputs: Tensor
+    two: Tensor
+    chosen: tuple[int, int]
+    counted: dict[str, nn.Parameter]
+    reference: Reference | None
+    dtype: torch.dtype
+
+
+def checked_pass(request: Request) -> Pass:
+    """Run a network with all inputs, with some of them alone, and with all in reverse.
 
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
     """
-    refusals.check_modules(network)
-    wanted = {id(parameter) for parameter in counted.values()}
-    with torch.no_grad(), _recorded(network, wanted) as calls_alone:
-        alone = of(x[:1])
-    with torch.enable_grad(), _recorded(network, wanted) as calls:
-        outputs = of(x)
-    refusals.check_outputs(outputs, len(x))
-    refusals.check_single_input(alone, outputs)
-    _check_unchanged(network, calls)
-    apart = _inputs_apart(calls_alone, calls, len(x))
-    nodes, uses = _graph(outputs)
-    live = [call for call in calls if call.output.grad_fn in nodes]
-    _check_gradients(network, calls)
-    users: dict[int, list[Call]] = {key: [] for key in wanted}
-    for call in live:
-        for parameter in call.module._parameters.values():
-            if id(parameter) in wanted:
-                users[id(parameter)].append(call)
-    reached = {
-        key
-        for key in wanted
-        if len(users[key]) == uses[key] and all(apart[id(call)] for call in users[key])
-    }
-    reached = {key for key in reached if len({_role(key, call) for call in users[key]}) < 2}
-    units = tuple(_units(counted, users, reached))
-    others = {name: p for name, p in counted.items() if id(p) not in reached}
-    return Recording(outputs, units, others)
+    x, of = request.padded(), request.outputs
+    chosen = (len(x) - 1, len(x) // 2)
+    refusals.check_modules(request.network)
+    with gradients_on(), refusals.unchanged_buffers(request.network):
+        with torch.no_grad():
+            alone = {at: of(x[at : at + 1]) for at in (0, len(x) // 2, len(x) - 1)}
+        reference, turned = _reference(request, x) if request.check else (None, None)
+        outputs, two = of(x), of(rows_of(x, chosen))
+        refusals.check_outputs(outputs, len(x))
+        refusals.check_gradient(outputs)
+        nodes = children_first(outputs.grad_fn)
+        dtype = coarsest(nodes)
+        pairs = [(output, outputs[at : at + 1]) for at, output in alone.items()]
+        pairs.append((two, rows_of(outputs, chosen)))
+        if turned is not None:
+            pairs.append((turned, outputs))
+        refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
+        reached = {id(node.variable) for node in nodes if is_leaf(node)}
+        missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
+        _check_missing(request, missing, rows_of(x, chosen), two)
+    counted = {name: p for name, p in request.counted.items() if name not in missing}
+    return Pass(outputs, two, chosen, counted, reference, dtype)
+
+
+def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
+    """Run a network with all inputs, and find the weights in the graph.
+
+    Args:
+        request: what is wanted.
+        apart: parameters that are left to autograd although there are rules for them.
+
+    Raises:
+        ConfigError: the kernel would be wrong. The message says why.
+    """
+    run = checked_pass(request)
+    graph = paired(run.outputs, run.two, run.chosen)
+    try:
+        units, others = units_of(graph, run.counted) if graph else ([], list(run.counted))
+    except RuntimeError as error:
+        raise refusals.without_gradient(error) from None
+    left = {name for unit in units if apart & {*unit.parameters} for name in unit.parameters}
+    units = [unit for unit in units if not left & {*unit.parameters}]
+    others = {name: p for name, p in run.counted.items() if name in left or name in others}
+    return Recording(run.outputs, tuple(units), others, run.reference, run.dtype)
 
 
 @contextmanager
-def _recorded(network: nn.Module, wanted: set[int]) -> Iterator[list[Call]]:
-    """Record the calls of supported modules with wanted parameters."""
-    calls: list[Call] = []
+def gradients_on() -> Iterator[None]:
+    """Keep gradients, whatever the caller has switched off."""
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
 
-    def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        seen = inputs[0].detach()
-        calls.append(Call(module, seen, seen._version, output))
-        return output.clone()
 
-    modules = [
-        module
-        for module in network.modules()
-        if supported(module) and wanted & {id(p) for p in module.parameters(recurse=False)}
-    ]
-    handles = [module.register_forward_hook(hook, prepend=True) for module in modules]
+def _reference(request: Request, x: Tensor) -> tuple[Reference, Tensor]:
+    """Return gradients of autograd, and outputs (N, K), both from the inputs in reverse."""
+    outputs = request.outputs(x.flip(0))
+    refusals.check_outputs(outputs, len(x))
+    refusals.check_gradient(outputs)
+    stream = torch.Generator().manual_seed(0)
+    cotangent = torch.randn(outputs.shape, generator=stream)
+    cotangent[len(request.x) :] = 0
+    cotangent = cotangent.to(outputs.device, outputs.dtype)
+    names = list(request.counted)
+    parameters = list(request.counted.values())
     try:
-        yield calls
-    finally:
-        for handle in handles:
-            handle.remove()
+        found = torch.autograd.grad(outputs, parameters, cotangent.flip(0), allow_unused=True)
+    except RuntimeError as error:
+        raise refusals.without_gradient(error) from None
+    dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)
+    gradients = {name: part for name, part in zip(names, dense, strict=True) if part is not None}
+    return Reference(cotangent, gradients), outputs.detach().flip(0)
 
 
-def _inputs_apart(alone: Sequence[Call], together: Sequence[Call], samples: int) -> dict[int, bool]:
-    """Tell for each call whether the first axis of its input and output is that of the inputs.
+def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return the largest change of outputs if all parameters change by a rounding unit.
 
-    The shapes must say so, and the first input must come first.
+    Zero for a network that is random, which changes as much by itself.
+    """
+    stream = torch.Generator().manual_seed(0)
+    moved = {}
+    for name, parameter in request.network.named_parameters():
+        noise = torch.randn(parameter.shape, generator=stream).to(parameter.device, parameter.dtype)
+        moved[f"network.{name}"] = parameter.detach() * (1 + torch.finfo(dtype).eps * noise)
+    with torch.no_grad():
+        again = (request.outputs(x) - outputs).abs().amax()
+        changed = functional_call(Holder(request.network, request.outputs), moved, x)
+        rounding = (changed - outputs).abs().amax()
+    return rounding if rounding > 4 * again else torch.zeros_like(rounding)
+
+
+def _check_missing(
+    request: Request, missing: Mapping[str, nn.Parameter], x: Tensor, outputs: Tensor
+) -> None:
+    """Check that outputs do not depend on parameters from which no gradient arrives.
 
     Raises:
-        ConfigError: the calls depend on the number of inputs.
+        ConfigError: they do.
     """
-    if [call.module for call in alone] != [call.module for call in together]:
-        raise ConfigError(
-            "network: it calls other modules for one input than for all; the kernel needs the same "
-            "calls for every input"
-        )
-    return {
-        id(many): all(
-            one.shape == (1, *all_.shape[1:]) and len(all_) == samples
-            for one, all_ in ((single.input, many.input), (single.output, many.output))
-        )
-        and refusals.alike(single.input, many.input[:1])
-        for single, many in zip(alone, together, strict=True)
-    }
+    stream = torch.Generator().manual_seed(0)
+    moved = {}
+    for name, parameter in missing.items():
+        noise = torch.randn(parameter.shape, generator=stream).to(parameter.device, parameter.dtype)
+        moved[f"network.{name}"] = parameter.detach() * (1 + noise / 4) + noise / 4
+    holder = Holder(request.network, request.outputs)
+
+    def depends(parameters: Mapping[str, Tensor]) -> bool:
+        with torch.no_grad():
+            return not refusals.alike(functional_call(holder, parameters, x), outputs)
+
+    if not moved or not depends(moved):
+        return
+    names = [name.removeprefix("network.") for name in moved if depends({name: moved[name]})]
+    raise ConfigError(
+        f"network: the outputs depend on {', '.join(names[:3] or missing)}, but no gradient "
+        "arrives there (no_grad, inference_mode, detach, or a reentrant checkpoint); remove that, "
+        "or leave these parameters out with parameters="
+    )
 
 
-def _graph(outputs: Tensor) -> tuple[set[object], Counter[int]]:
-    """Return the nodes of a graph, and how often it uses each parameter, by id."""
-    if outputs.grad_fn is None:
-        return set(), Counter()
-    nodes, uses, waiting = {outputs.grad_fn}, Counter(), [outputs.grad_fn]
-    while waiting:
-        for node, _ in waiting.pop().next_functions:
-            if node is None:
-                continue
-            if hasattr(node, "variable"):  # a leaf
-                uses[id(node.variable)] += 1
-            if node not in nodes:
-                nodes.add(node)
-                waiting.append(node)
-    return nodes, uses
+class Holder(nn.Module):
+    """A function of inputs, as a module that has the parameters of its network.
 
+    Args:
+        network: the network.
+        of: the function.
+    """
 
-def _check_unchanged(network: nn.Module, calls: Sequence[Call]) -> None:
-    for call in calls:
-        if call.input._version != call.version:
-            raise ConfigError(
-                f"network: the input of module {_name(network, call.module)!r} is changed in place "
-                "after the call, so its gradient is lost; change a copy instead"
-            )
+    def __init__(self, network: nn.Module, of: Function) -> None:
+        super().__init__()
+        self.network, self.of = network, (of,)  # a module in a tuple is not registered twice
 
-
-def _check_gradients(network: nn.Module, calls: Sequence[Call]) -> None:
-    for call in calls:
-        if call.output.grad_fn is None:
-            raise ConfigError(
-                f"network: module {_name(network, call.module)!r} runs without gradients (no_grad "
-                "or a reentrant checkpoint); remove it, or leave the module out with parameters="
-            )
-
-
-def _role(key: int, call: Call) -> tuple[str, tuple[int, int] | None]:
-    """Return as what a call uses a parameter: its name there, groups and fan-in of a product."""
-    name = next(name for name, p in call.module._parameters.items() if id(p) == key)
-    product = name == "weight" and isinstance(call.module, PRODUCTS)
-    return name, patch_shape(call.module) if product else None
-
-
-def _units(
-    counted: dict[str, nn.Parameter], users: dict[int, list[Call]], reached: set[int]
-) -> Iterator[Unit]:
-    """Yield units for all reached parameters that are used."""
-    done: set[int] = set()
-    for name, parameter in counted.items():
-        key = id(parameter)
-        if key not in reached or key in done or not users[key]:
-            continue
-        module = name.rpartition(".")[0] or name
-        calls = tuple(users[key])
-        role, product = _role(key, calls[0])
-        done.add(key)
-        if not product:
-            yield Unit(module, "scale" if role == "weight" else "shift", calls)
-            continue
-        unit = Unit(module, "product", calls)
-        biases = {id(call.module._parameters.get("bias")) for call in calls}
-        _, G, _, _, P = unit.shape
-        bias = next(iter(biases))
-        merged = len(biases) == 1 and bias in reached and bias not in done and G == P == 1
-        if merged and users[bias] == users[key]:
-            done.add(bias)
-            unit = Unit(module, "product", calls, bias=True)
-        yield unit
-
-
-def _name(network: nn.Module, wanted: nn.Module) -> str:
-    return next(name for name, module in network.named_modules() if module is wanted)
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the outputs of the function."""
+        return self.of[0](x)

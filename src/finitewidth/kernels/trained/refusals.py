@@ -1,5 +1,8 @@
 """Networks for which the kernel of single inputs is not defined or would come out wrong."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -7,6 +10,11 @@ from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parameter import UninitializedTensorMixin
 
 from finitewidth.common.errors import ConfigError
+
+# Outputs of one input alone and in a batch differ by less than this share of the largest output.
+# In networks that are in use, rounding is a tenth of it or less.
+SAME = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 6e-2}
+ROUNDINGS = 8  # a network may differ by so many times what rounding its parameters moves it by
 
 
 def check_modules(network: nn.Module) -> None:
@@ -70,30 +78,92 @@ def check_outputs(outputs: Tensor, samples: int) -> None:
         raise ConfigError(f"of: the outputs are {outputs.dtype}; they must be real numbers")
 
 
-def check_single_input(alone: Tensor, together: Tensor) -> None:
-    """Check that a network computes for one input alone what it computes for it in a batch.
+def check_gradient(outputs: Tensor) -> None:
+    """Check that outputs depend on some parameter.
+
+    Raises:
+        ConfigError: no gradient arrives at any.
+    """
+    if outputs.grad_fn is None:
+        raise ConfigError(
+            "network: its outputs have no gradient, so the kernel would be zero; remove no_grad, "
+            "inference_mode and detach from the network, or from of="
+        )
+
+
+def without_gradient(error: RuntimeError) -> ConfigError:
+    """Return the message for a network that autograd cannot differentiate."""
+    return ConfigError(
+        "network: autograd cannot compute its gradients; where a tensor is changed in place after "
+        f"it was used, change a copy instead ({error})"
+    )
+
+
+@contextmanager
+def unchanged_buffers(network: nn.Module) -> Iterator[None]:
+    """Check that a network leaves its buffers as they are.
+
+    Raises:
+        ConfigError: it changes one. The buffer gets its value back.
+    """
+    before = {name: buffer.clone() for name, buffer in network.named_buffers()}
+    try:
+        yield
+    finally:
+        changed = [
+            name
+            for name, buffer in network.named_buffers()
+            if name in before and not torch.equal(before[name], buffer)
+        ]
+        for name in changed:
+            network.get_buffer(name).copy_(before[name])
+        if changed:
+            raise ConfigError(
+                f"network: it changes its buffer {changed[0]!r} as it computes outputs, as "
+                "spectral norms do in train mode; call network.eval()"
+            )
+
+
+def check_apart(
+    pairs: Sequence[tuple[Tensor, Tensor]], dtype: torch.dtype, rounding: Callable[[], Tensor]
+) -> None:
+    """Check that a network computes for some inputs what it computes for them in a batch.
 
     Args:
-        alone: outputs (1, K) for the first input alone.
-        together: outputs (N, K) for all inputs.
+        pairs: outputs (n, K) for some inputs alone, or for all in another order, each with the
+            outputs (n, K) for these inputs among all.
+        dtype: the type of the lowest precision in the network.
+        rounding: returns how far outputs move if all parameters are rounded. It is called only
+            where outputs differ, such as those of a deep chaotic network, or of a network less its
+            initial value.
 
     Raises:
         ConfigError: they differ by more than rounding.
     """
-    if alike(alone, together.detach()[:1]):
+    if any(alone.shape != together.shape for alone, together in pairs):
+        error = torch.inf
+    else:
+        apart = [(alone - together).detach().abs().amax() for alone, together in pairs]
+        error = torch.stack(apart).amax()  # nan where outputs are not finite
+    tolerance = SAME[dtype] * torch.stack([t.detach().abs().amax() for _, t in pairs]).amax()
+    if error <= tolerance or error <= ROUNDINGS * rounding():
         return
     raise ConfigError(
-        "network: its output for the first input alone differs from its output for the same input "
-        "in the batch; it mixes inputs, is random, or is not finite. The kernel needs a network "
-        "that computes each output from one input; call network.eval(), and remove random functions"
+        "network: its output for some inputs alone, or in another order, differs from its output "
+        "for the same inputs in the batch; it mixes inputs, is random, or is not finite. The "
+        "kernel needs a network that computes each output from one input; call network.eval(), and "
+        "remove random functions. If it is rounding, convert network and inputs to float64"
     )
 
 
 def alike(first: Tensor, second: Tensor) -> bool:
-    """Tell whether two tensors have the same shape and differ by no more than rounding."""
-    if first.shape != second.shape:
-        return False
-    tolerance = torch.finfo(second.dtype).eps ** 0.5 * second.abs().amax() if len(second) else 0
+    """Tell whether two tensors have the same shape and are the same to half of their digits."""
+    first, second = first.detach(), second.detach()
+    if first.shape != second.shape or not first.numel():
+        return first.shape == second.shape
+    if not first.is_floating_point():
+        return bool(torch.equal(first, second))
+    tolerance = torch.finfo(second.dtype).eps ** 0.5 * second.abs().amax()
     return bool(((first - second).abs() <= tolerance).all())
 
 

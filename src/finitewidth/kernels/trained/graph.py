@@ -1,0 +1,209 @@
+"""The graph that autograd keeps of a forward pass, and where the inputs lie in its tensors.
+
+A graph of N inputs and one of two of them have the same nodes; an axis that differs in length holds
+the inputs. What has the same shape in both, and follows from parameters alone, is a weight.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import GradientEdge, Node
+
+FEWEST = 3  # inputs of a graph, so that it differs from a graph of two
+
+
+@dataclass(frozen=True)
+class InputAxis:
+    """The axis of a tensor that holds the inputs.
+
+    Attributes:
+        samples: N, the number of inputs.
+        axis: the axis, of length N T.
+        inner: T, the positions of one input on the same axis.
+        inputs_first: whether the axis is (N, T), and not (T, N).
+    """
+
+    samples: int
+    axis: int
+    inner: int
+    inputs_first: bool = True
+
+    def split(self, tensor: Tensor, axis: int | None = None, *, before: int = 0) -> Tensor:
+        """Return a tensor as (..., N, T, ...), with its further axes in their order.
+
+        Args:
+            tensor: a tensor with the inputs on an axis of length N T.
+            axis: this axis, if it is not that of the output.
+            before: number of axes in front of those that are counted, such as that of the outputs.
+        """
+        moved = tensor.movedim((self.axis if axis is None else axis) + before, before)
+        if self.inputs_first:
+            return moved.unflatten(before, (self.samples, self.inner))
+        return moved.unflatten(before, (self.inner, self.samples)).transpose(before, before + 1)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph of N inputs beside a graph of two of them.
+
+    Attributes:
+        samples: N.
+        chosen: the positions of the two inputs among the N.
+        partners: the nodes of the first graph, each with its node in the second.
+        weights: the nodes of the first graph that follow from parameters alone.
+    """
+
+    samples: int
+    chosen: tuple[int, int]
+    partners: dict[Node, Node]
+    weights: set[Node]
+
+    def input_axis(self, node: Node, output: int = 0) -> InputAxis | None:
+        """Return where the inputs lie in an output of a node; None if it does not tell."""
+        many, two = shape_of(node, output), shape_of(self.partners[node], output)
+        if len(many) != len(two):
+            return None
+        apart = [
+            axis for axis, sizes in enumerate(zip(many, two, strict=True)) if len({*sizes}) > 1
+        ]
+        if len(apart) != 1:
+            return None
+        axis, inner = apart[0], many[apart[0]] // self.samples
+        same = many[axis] == inner * self.samples and two[axis] == inner * 2
+        return InputAxis(self.samples, axis, inner) if same else None
+
+
+def rows_of(tensor: Tensor, chosen: tuple[int, int]) -> Tensor:
+    """Return the rows of two inputs."""
+    return torch.stack([tensor[at] for at in chosen])
+
+
+def shape_of(node: Node, output: int = 0) -> tuple[int, ...]:
+    """Return the shape of an output of a node."""
+    return tuple(node._input_metadata[output].shape)
+
+
+def edge_shape(edge: GradientEdge) -> tuple[int, ...]:
+    """Return the shape of a tensor in a graph."""
+    return shape_of(edge.node, edge.output_nr)
+
+
+def is_leaf(node: Node) -> bool:
+    """Tell whether a node stands for a leaf, such as a parameter."""
+    return hasattr(node, "variable")
+
+
+def children(node: Node) -> Iterator[Node]:
+    """Yield the nodes that an operation takes its arguments from, as far as they have gradients."""
+    return (child for child, _ in node.next_functions if child is not None)
+
+
+def children_first(root: Node) -> list[Node]:
+    """Return the nodes below a node, and it itself, each after all that it takes arguments from."""
+    order, seen, waiting = [], {root}, [(root, children(root))]
+    while waiting:
+        node, rest = waiting[-1]
+        child = next((child for child in rest if child not in seen), None)
+        if child is None:
+            order.append(node)
+            waiting.pop()
+        else:
+            seen.add(child)
+            waiting.append((child, children(child)))
+    return order
+
+
+def graph_size(outputs: Tensor) -> int:
+    """Return the number of elements of all tensors in a graph."""
+    nodes = children_first(outputs.grad_fn)
+    return sum(prod(output.shape) for node in nodes for output in node._input_metadata)
+
+
+def coarsest(nodes: Iterable[Node]) -> torch.dtype:
+    """Return the type of the lowest precision among the outputs of nodes."""
+    dtypes = {output.dtype for node in nodes for output in node._input_metadata}
+    real = [dtype for dtype in dtypes if dtype.is_floating_point]
+    return max(real, key=lambda dtype: torch.finfo(dtype).eps)
+
+
+def paired(outputs: Tensor, two: Tensor, chosen: tuple[int, int]) -> Graph | None:
+    """Compare the graphs of N outputs and of two of them.
+
+    Args:
+        outputs: (N, K), with N at least `FEWEST`.
+        two: (2, K), the outputs for the inputs ``chosen``.
+        chosen: their positions.
+
+    Returns:
+        The graphs side by side; None if they have other nodes.
+    """
+    partners = _partners(outputs.grad_fn, two.grad_fn)
+    if partners is None:
+        return None
+    weights: set[Node] = set()
+    for node in children_first(outputs.grad_fn):
+        below = list(children(node))
+        made_of_weights = below and weights.issuperset(below) and _alike(node, partners[node])
+        if made_of_weights or _is_weight(node, partners[node]):
+            weights.add(node)
+    return Graph(len(outputs), chosen, partners, weights)
+
+
+def _partners(root: Node, other: Node) -> dict[Node, Node] | None:
+    """Return for each node below the first root its node below the second, if they correspond."""
+    partners, waiting = {root: other}, [root]
+    while waiting:
+        one = waiting.pop()
+        two = partners[one]
+        if one.name() != two.name() or len(one.next_functions) != len(two.next_functions):
+            return None
+        if is_leaf(one) and not _is_weight(one, two) and _alike(one, two):
+            return None  # another parameter
+        for (child, at), (twin, there) in zip(one.next_functions, two.next_functions, strict=True):
+            if (child is None) != (twin is None) or at != there:
+                return None
+            if child is not None and child not in partners:
+                partners[child] = twin
+                waiting.append(child)
+            elif child is not None and partners[child] is not twin:
+                return None
+    return partners
+
+
+def _is_weight(node: Node, other: Node) -> bool:
+    """Tell whether two nodes stand for one parameter; inputs can be leaves, too."""
+    return is_leaf(node) and is_leaf(other) and node.variable is other.variable
+
+
+def _alike(node: Node, other: Node) -> bool:
+    """Tell whether the outputs of two nodes have the same shapes."""
+    return [m.shape for m in node._input_metadata] == [m.shape for m in other._input_metadata]
+
+
+def saved(node: Node, name: str) -> Any:
+    """Return what a node keeps for the backward pass.
+
+    Raises:
+        RuntimeError: it was changed in place, or the graph was freed.
+    """
+    value = getattr(node, f"_saved_{name}")
+    return value.detach() if isinstance(value, Tensor) else value
+
+
+def settings_of(node: Node) -> tuple[tuple[str, Any], ...]:
+    """Return what a node keeps beside tensors, such as the axes of a transposition."""
+    names = [name for name in dir(node) if name.startswith("_saved_")]
+    kept = [(name, getattr(node, name)) for name in names]
+    return tuple(
+        (name, tuple(value) if isinstance(value, Sequence) else value)
+        for name, value in kept
+        if not isinstance(value, Tensor) and not _holds_tensors(value)
+    )
+
+
+def _holds_tensors(value: Any) -> bool:
+    return isinstance(value, Sequence) and any(isinstance(part, Tensor) for part in value)

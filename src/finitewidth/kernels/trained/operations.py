@@ -1,0 +1,486 @@
+"""Operations on weights, from which the gradients of each input follow.
+
+An operation gives a tensor that holds the inputs. With the signal g, the derivative of an output of
+the network by this tensor, the gradient of input i by the weight is
+
+    products       sum_p g_ip a_ip^T: linear layers, convolutions, embeddings. The patch a_ip is
+                   what the weight sees at position p
+    elementwise    the sum of g o factor over the positions: biases, scales and shifts of norms,
+                   tokens, positions. The factor is 1, or what the weight is multiplied by
+
+The operations are nodes of autograd's graph, whoever called them.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import GradientEdge, Node
+from torch.nn import functional
+
+from finitewidth.kernels.trained.graph import Graph, InputAxis, edge_shape, rows_of, saved, shape_of
+from finitewidth.kernels.trained.refusals import alike
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A product of a weight with patches.
+
+    Attributes:
+        edge: the result, in the graph.
+        weight: the weight, in the graph.
+        shape: groups G, channels per group c, fan-in D, positions P.
+        patches: returns the patches of some inputs, (n, G, D, P).
+        signals: arranges the signals of k outputs as (k, N, G c, P).
+        as_weight: arranges gradients (..., G, c, D) as the weight.
+        layout: equal for products whose gradients (G, c, D) are arranged alike.
+        convolved: returns the gradients (r, D) of one input from signals (r, P), without patches;
+            None where there is no faster way than patches.
+    """
+
+    edge: GradientEdge
+    weight: GradientEdge
+    shape: tuple[int, int, int, int]
+    patches: Callable[[slice], Tensor]
+    signals: Callable[[Tensor], Tensor]
+    as_weight: Callable[[Tensor], Tensor]
+    layout: Hashable
+    convolved: Callable[[int, Tensor], Tensor] | None = None
+
+    @property
+    def kept(self) -> tuple[int, int]:
+        """Return the shape of what is kept of the signal of one input."""
+        G, c, _, P = self.shape
+        return G * c, P
+
+    def gradients(self, samples: slice, signals: Tensor) -> Tensor:
+        """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
+        if self.convolved is None:
+            return signals @ self.patches(samples).mT
+        first = samples.start or 0
+        rows = [self.convolved(first + at, one[0]) for at, one in enumerate(signals)]
+        return torch.stack(rows)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Elementwise:
+    """An operation in which a weight acts on each element.
+
+    Attributes:
+        edge: the result, in the graph.
+        weight: the weight, in the graph.
+        size: number of elements of the weight.
+        signals: turns the signals of k outputs into the gradients of all inputs, (k, N, size), and
+            their terms, whose sums over positions they are.
+    """
+
+    edge: GradientEdge
+    weight: GradientEdge
+    size: int
+    signals: Callable[[Tensor], tuple[Tensor, Tensor]]
+
+    @property
+    def kept(self) -> tuple[int]:
+        """Return the shape of what is kept of the signal of one input."""
+        return (self.size,)
+
+    def as_weight(self, rows: Tensor) -> Tensor:
+        """Arrange gradients (..., size) as the weight."""
+        return rows.reshape((*rows.shape[:-1], *edge_shape(self.weight)))
+
+
+Operation = Product | Elementwise
+CONVOLVED = 10**7  # multiplications for one input and output, from which on patches are not made
+
+
+@dataclass(frozen=True)
+class Use:
+    """A node that uses a weight, in both graphs.
+
+    Attributes:
+        node: the node.
+        twin: its node in the graph of two inputs.
+        chosen: the positions of these two.
+        axis: where the inputs lie in its output.
+        at: which argument the weight is.
+    """
+
+    node: Node
+    twin: Node
+    chosen: tuple[int, int]
+    axis: InputAxis
+    at: int
+
+    @property
+    def edge(self) -> GradientEdge:
+        """Return the output in the graph."""
+        return GradientEdge(self.node, 0)
+
+    @property
+    def weight(self) -> GradientEdge:
+        """Return the weight in the graph."""
+        return GradientEdge(*self.node.next_functions[self.at])
+
+    def argument(self, name: str, axis: int) -> tuple[Tensor, InputAxis] | None:
+        """Return what the node keeps of an argument, and where it holds the inputs.
+
+        Args:
+            name: the argument, as autograd calls it.
+            axis: its axis of inputs.
+
+        Returns:
+            None if the inputs do not lie there.
+        """
+        many, two = saved(self.node, name), saved(self.twin, name)
+        if many is None or two is None or many.is_complex():
+            return None
+        inner = two.shape[axis] // 2
+        if many.shape[axis] != inner * self.axis.samples or two.shape[axis] != inner * 2:
+            return None
+        for inputs_first in (True, False) if inner > 1 else (True,):
+            many_axis = replace(self.axis, axis=axis, inner=inner, inputs_first=inputs_first)
+            rows = rows_of(many_axis.split(many), self.chosen)
+            if alike(rows, replace(many_axis, samples=2).split(two)):
+                return many, many_axis
+        return None
+
+
+def operation(graph: Graph, node: Node, at: int) -> Operation | None:
+    """Return the operation of a node on a weight.
+
+    Args:
+        graph: the graph of the forward pass.
+        node: a node that holds the inputs.
+        at: which of its arguments the weight is.
+
+    Returns:
+        None if there is no rule for it.
+
+    Raises:
+        RuntimeError: an argument was changed in place after the operation.
+    """
+    axis = graph.input_axis(node)
+    rule = RULES.get(node.name())
+    if rule is None or axis is None or node._input_metadata[0].dtype.is_complex:
+        return None
+    return rule(Use(node, graph.partners[node], graph.chosen, axis, at))
+
+
+def real(tensor: Tensor) -> Tensor:
+    """Return a tensor of half precision in float32, in which sums keep their digits."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def _matrix_product(use: Use, left: str, right: str) -> Product | None:
+    """The rule of ``left @ right``, of matrices or of stacks of matrices.
+
+    One is the weight. The rows of the other hold the inputs, or its columns if it is the right one.
+    """
+    first = use.at == (0 if left == "self" else 1)  # the weight is the left one
+    stacked = len(shape_of(use.node)) - 2  # 1 for a stack of matrices, 0 for one
+    argument = use.argument(right if first else left, stacked + first)
+    if argument is None or use.axis.axis != stacked + first:
+        return None
+    a, axis = argument
+    output = replace(axis, axis=use.axis.axis)
+    G, D = (a.shape[0] if stacked else 1), a.shape[stacked + (not first)]
+    shape = shape_of(use.node)
+    c = shape[stacked + (not first)]
+
+    def grouped(tensor: Tensor, axis: InputAxis, before: int) -> Tensor:
+        split = real(axis.split(tensor, before=before))  # (.., N, T, n) or (.., N, T, G, n)
+        return split.movedim(before + 1, -1) if stacked else split.mT.unsqueeze(before + 1)
+
+    def as_weight(gradients: Tensor) -> Tensor:
+        weight = gradients if first else gradients.mT
+        return weight if stacked else weight[..., 0, :, :]
+
+    patches = grouped(a, axis, 0)
+    return Product(
+        use.edge, use.weight, (G, c, D, axis.inner), lambda samples: patches[samples],
+        lambda g: grouped(g, output, 1).flatten(2, 3), as_weight, ("matrix", first),
+    )  # fmt: skip
+
+
+def _mm(use: Use) -> Product | None:
+    return _matrix_product(use, "self", "mat2")
+
+
+def _addmm(use: Use) -> Operation | None:
+    if saved(use.node, "alpha") != 1 or saved(use.node, "beta") != 1:
+        return None
+    if use.at > 0:
+        return _matrix_product(use, "mat1", "mat2")
+    return _shift_of_product(use, "mat1", None)
+
+
+def _shift_of_product(use: Use, name: str, align: int | None) -> Elementwise | None:
+    """The rule of a bias that is added to a product with the argument ``name``."""
+    if saved(use.node, name) is None:  # the weight is frozen
+        return _elementwise(use, None, align=align)
+    argument = use.argument(name, 0)
+    if argument is None or argument[1].inner != use.axis.inner:
+        return None
+    return _elementwise(replace(use, axis=argument[1]), None, align=align)
+
+
+def _convolution(use: Use) -> Operation | None:
+    node = use.node
+    if use.axis.axis != 0:
+        return None
+    if use.at == 2:
+        return _shift_of_product(use, "input", 1)
+    argument = use.argument("input", 0)
+    if argument is None or use.at != 1:
+        return None
+    x, axis = argument
+    sizes = edge_shape(use.weight)
+    steps = [saved(node, name) for name in ("stride", "padding", "dilation")]
+    taps = tuple(zip(sizes[2:], *steps, strict=True))
+    G, T = saved(node, "groups"), axis.inner
+    if saved(node, "transposed"):
+        return _transposed_convolution(use, x, axis, taps, G)
+    D = prod(sizes[1:])
+    C, *space = shape_of(node)[1:]
+
+    def patches(samples: slice) -> Tensor:
+        some = real(axis.split(x)[samples])
+        a = unfolded(some.flatten(0, 1), taps, G)
+        return a if T == 1 else a.unflatten(0, (-1, T)).permute(0, 2, 3, 1, 4).flatten(3)
+
+    def signals(g: Tensor) -> Tensor:
+        g = real(axis.split(g, before=1)).flatten(4)  # (k, N, T, C, P)
+        return g[:, :, 0] if T == 1 else g.transpose(2, 3).flatten(3)
+
+    shape = (G, C // G, D, T * prod(space))
+    return Product(
+        use.edge, use.weight, shape, patches, signals,
+        lambda rows: rows.reshape(*rows.shape[:-3], *sizes), "convolution",
+        _convolved(node, x, shape, space),
+    )  # fmt: skip
+
+
+def _convolved(
+    node: Node, x: Tensor, shape: tuple[int, int, int, int], space: Sequence[int]
+) -> Callable[[int, Tensor], Tensor] | None:
+    """Gradients of one input by a convolution whose output channels are those of all outputs.
+
+    oneDNN computes large ones twice as fast as a product with patches, for float32 on a CPU.
+    """
+    G, c, D, P = shape
+    fast = x.device.type == "cpu" and x.dtype == torch.float32 and torch.backends.mkldnn.enabled
+    if not fast or len(space) < 2 or G > 1 or prod(space) < P or c * D * P < CONVOLVED:
+        return None
+    stride, padding, dilation = (saved(node, name) for name in ("stride", "padding", "dilation"))
+    size = edge_shape(GradientEdge(*node.next_functions[1]))[1:]
+
+    def gradients(sample: int, signals: Tensor) -> Tensor:
+        weight = x.new_empty(1).expand(len(signals), *size)  # only its shape is used
+        _, gradient, _ = torch.ops.aten.convolution_backward(
+            signals.reshape(1, -1, *space), x[sample : sample + 1], weight, None, stride, padding,
+            dilation, False, [0] * len(space), 1, [False, True, False],
+        )  # fmt: skip
+        return gradient.flatten(1)
+
+    return gradients
+
+
+def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int) -> Tensor:
+    """Return what the weights of a convolution see at each position, (N, G, D, P).
+
+    Args:
+        x: its input, (N, channels, ...).
+        taps: size, stride, padding and dilation along each axis of space.
+        groups: G.
+    """
+    sides = [side for _, _, padding, _ in reversed(taps) for side in (padding, padding)]
+    x = functional.pad(x, sides) if any(sides) else x
+    axes = len(taps)
+    for axis, (size, stride, _, dilation) in enumerate(taps, start=2):
+        x = x.unfold(axis, dilation * (size - 1) + 1, stride)[..., ::dilation]
+    # (N, channels, positions..., taps...) -> (N, channels, taps..., positions...)
+    x = x.permute(0, 1, *range(2 + axes, 2 + 2 * axes), *range(2, 2 + axes))
+    return x.reshape(len(x), groups, -1, prod(x.shape[2 + axes :]))
+
+
+def _transposed_convolution(
+    use: Use, x: Tensor, axis: InputAxis, taps: tuple[tuple[int, int, int, int], ...], G: int
+) -> Elementwise | None:
+    """The gradient sum_p x_p b_p^T, where the patch b_p is what the input sees of the signal."""
+    steps = zip(saved(use.node, "output_padding"), taps, strict=True)
+    if axis.inner > 1 or any(padding >= stride for padding, (_, stride, _, _) in steps):
+        return None
+    x = real(axis.split(x))[:, 0].flatten(2).unflatten(1, (G, -1))  # (N, G, c, P)
+
+    def signals(g: Tensor) -> tuple[Tensor, Tensor]:
+        b = unfolded(real(g).flatten(0, 1), taps, G).unflatten(0, (-1, axis.samples))
+        return (x @ b.mT).flatten(2), g
+
+    return Elementwise(use.edge, use.weight, prod(edge_shape(use.weight)), signals)
+
+
+def _embedding(use: Use) -> Product | None:
+    node = use.node
+    indices, axis = saved(node, "indices"), use.axis
+    if saved(node, "scale_grad_by_freq") or indices.shape[axis.axis] != axis.samples * axis.inner:
+        return None
+    words, size = edge_shape(use.weight)
+    used, rank = indices.unique(return_inverse=True)
+    rank = axis.split(rank).flatten(1)  # (N, P)
+    counted = (used != saved(node, "padding_idx")).to(torch.get_default_dtype())
+
+    def patches(samples: slice) -> Tensor:
+        some = rank[samples]
+        chosen_words = counted.new_zeros(*some.shape, len(used))
+        chosen_words.scatter_(2, some[..., None], counted[some][..., None])
+        return chosen_words.mT[:, None].to(real_dtype(node))
+
+    def as_weight(rows: Tensor) -> Tensor:
+        weight = rows.new_zeros(*rows.shape[:-3], words, size)
+        weight[..., used, :] = rows[..., 0, :, :].mT
+        return weight
+
+    def signals(g: Tensor) -> Tensor:
+        return real(axis.split(g, before=1)).reshape(len(g), axis.samples, -1, size).mT
+
+    shape = (1, size, len(used), rank.shape[1])
+    layout = ("embedding", tuple(used.tolist()))
+    return Product(use.edge, use.weight, shape, patches, signals, as_weight, layout)
+
+
+def real_dtype(node: Node) -> torch.dtype:
+    """Return the type in which signals at the output of a node are kept."""
+    dtype = node._input_metadata[0].dtype
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def _elementwise(
+    use: Use, factor: Callable[[], Tensor] | None, *, align: int | None = None
+) -> Elementwise | None:
+    """The rule of an operation that adds a weight, or multiplies by it, with broadcasting.
+
+    Args:
+        use: the node.
+        factor: returns what the signal is multiplied by, with the axes of the output; None for 1.
+        align: the axis of the output on which a weight of one axis acts; the last by default.
+    """
+    output, sizes = shape_of(use.node), edge_shape(use.weight)
+    if align is not None:
+        sizes = (*sizes, *[1] * (len(output) - align - 1))
+    sizes = [1] * (len(output) - len(sizes)) + list(sizes)
+    axis = use.axis
+    if sizes.pop(axis.axis) != 1:
+        return None
+
+    def signals(g: Tensor) -> tuple[Tensor, Tensor]:
+        g = real(g)
+        terms = g if factor is None else g * factor()
+        rows = axis.split(terms, before=1)  # (k, N, T, ...)
+        summed = [2] if axis.inner > 1 else []
+        summed += [at for at, size in enumerate(sizes, start=3) if size == 1 < rows.shape[at]]
+        return (rows.sum(summed) if summed else rows).reshape(len(g), axis.samples, -1), terms
+
+    return Elementwise(use.edge, use.weight, prod(sizes), signals)
+
+
+def _sum(use: Use) -> Elementwise | None:
+    alpha = saved(use.node, "alpha") if use.at else 1
+    return _elementwise(use, None if alpha == 1 else lambda: alpha)
+
+
+def _difference(use: Use) -> Elementwise | None:
+    alpha = -saved(use.node, "alpha")
+    return _elementwise(use, (lambda: alpha) if use.at else None)
+
+
+def _multiplied(use: Use) -> Elementwise | None:
+    other = saved(use.node, "self" if use.at else "other")
+    return None if other.is_complex() else _elementwise(use, lambda: real(other))
+
+
+def _divided(use: Use) -> Elementwise | None:
+    numerator, divisor = saved(use.node, "self"), saved(use.node, "other")
+    if use.at == 0:
+        return _elementwise(use, lambda: 1 / real(divisor))
+    return _elementwise(use, lambda: -real(numerator) / real(divisor).square())
+
+
+def _expanded(use: Use) -> Elementwise | None:
+    return _elementwise(use, None)
+
+
+def _repeated(use: Use) -> Elementwise | None:
+    """A vector that is repeated for each input, as by functional.instance_norm."""
+    if len(shape_of(use.node)) != 1:
+        return None
+    (size,) = edge_shape(use.weight)
+
+    def signals(g: Tensor) -> tuple[Tensor, Tensor]:
+        g = real(g)
+        return g.view(len(g), use.axis.samples, -1, size).sum(2), g
+
+    return Elementwise(use.edge, use.weight, size, signals)
+
+
+def _prelu(use: Use) -> Elementwise | None:
+    x = saved(use.node, "self")
+    return _elementwise(use, lambda: real(x).clamp(max=0)) if use.at == 1 else None
+
+
+def _where(use: Use) -> Elementwise | None:
+    condition = saved(use.node, "condition")
+    return _elementwise(use, lambda: ~condition if use.at else condition)
+
+
+def _layer_norm(use: Use) -> Elementwise | None:
+    if use.at == 2:
+        return _elementwise(use, None)
+    x, mean, scale = (saved(use.node, name) for name in ("input", "result1", "result2"))
+    return _elementwise(use, lambda: (real(x) - mean) * scale)
+
+
+def _batch_norm(use: Use) -> Elementwise | None:
+    node = use.node
+    if use.at == 2:
+        return _elementwise(use, None, align=1)
+    if saved(node, "training"):
+        return None
+    x, mean, variance = (saved(node, name) for name in ("input", "running_mean", "running_var"))
+    eps = saved(node, "eps")
+    return _elementwise(
+        use, lambda: functional.batch_norm(real(x), mean, variance, eps=eps), align=1
+    )
+
+
+def _group_norm(use: Use) -> Elementwise | None:
+    if use.at == 2:
+        return _elementwise(use, None, align=1)
+    x, mean, scale = (saved(use.node, name) for name in ("input", "result1", "result2"))
+
+    def factor() -> Tensor:
+        groups = real(x).reshape(*mean.shape, -1)
+        return ((groups - mean[..., None]) * scale[..., None]).view(x.shape)
+
+    return _elementwise(use, factor, align=1) if use.axis.axis == 0 else None
+
+
+RULES: dict[str, Callable[[Use], Operation | None]] = {
+    "AddBackward0": _sum,
+    "AddmmBackward0": _addmm,
+    "BmmBackward0": _mm,
+    "ConvolutionBackward0": _convolution,
+    "DivBackward0": _divided,
+    "EmbeddingBackward0": _embedding,
+    "ExpandBackward0": _expanded,
+    "MmBackward0": _mm,
+    "MulBackward0": _multiplied,
+    "NativeBatchNormBackward0": _batch_norm,
+    "NativeGroupNormBackward0": _group_norm,
+    "NativeLayerNormBackward0": _layer_norm,
+    "PreluKernelBackward0": _prelu,
+    "RepeatBackward0": _repeated,
+    "SubBackward0": _difference,
+    "WhereBackward0": _where,
+}

@@ -1,0 +1,380 @@
+"""Kernels of torch modules from one forward pass and one backward sweep for each output."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import GradientEdge
+from torch.nn import functional
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import by_autograd
+from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
+from finitewidth.kernels.trained.check import Check
+from finitewidth.kernels.trained.contractions import (
+    GRAM_BLOCKS,
+    GRAM_ROWS,
+    ProductStore,
+    RowStore,
+    add_diagonal,
+    add_gram,
+    add_traced,
+    full_plans,
+    pairs_fit,
+)
+from finitewidth.kernels.trained.graph import edge_shape, graph_size
+from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
+from finitewidth.kernels.trained.recording import Recording, Request, record
+from finitewidth.kernels.trained.units import (
+    OfOperation,
+    ProductUnit,
+    RowUnit,
+    Unit,
+    module_of,
+)
+
+Store = ProductStore | RowStore
+AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
+
+
+class GradientError(Exception):
+    """Some gradients are not those of autograd; the argument is the names of the parameters."""
+
+
+def module_terms(request: Request, what: str) -> dict[str, Tensor]:
+    """Compute the parts of a kernel that belong to the modules of a network.
+
+    Gradients that do not agree with those of autograd are computed again by autograd, with a
+    warning.
+
+    Args:
+        request: what is wanted.
+        what: "traced", "full", "diagonal" or "norms".
+
+    Returns:
+        For each module a float64 tensor: traced (N, N), or the block (r, N - r) of the first r rows
+        and the other columns, full (K, N, K, N), diagonal (K, N), norms of all pairs of outputs
+        (K, K).
+
+    Raises:
+        ConfigError: the kernel would be wrong, or the budget is too small.
+    """
+    apart: frozenset[str] = frozenset()
+    for vectorise in (True, True, False):
+        recording = record(request, apart)
+        try:
+            with torch.no_grad(), torch.autocast(request.x.device.type, enabled=False):
+                return _terms(recording, request, what, vectorise)
+        except GradientError as error:
+            names = error.args[0]
+            apart |= frozenset(names)
+            warnings.warn(
+                f"network: gradients by {', '.join(names)} do not agree with those of autograd; "
+                "autograd computes them input by input instead",
+                stacklevel=5,
+            )
+    raise ConfigError(
+        f"network: gradients of single inputs by {', '.join(sorted(apart))} do not add up to that "
+        "of all inputs; the network is random, or mixes inputs"
+    )
+
+
+def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -> dict[str, Tensor]:
+    N, K = recording.outputs.shape
+    r = request.rows
+    traced = (N, N) if r is None else (r, N - r)
+    shape = {"traced": traced, "full": (K, N, K, N), "diagonal": (N, K), "norms": (K, K)}[what]
+    names = [
+        *(module_of(name) for unit in recording.units for name in unit.parameters),
+        *map(module_of, recording.others),
+    ]
+    totals = {
+        name if request.by_layer else "": recording.outputs.new_zeros(shape, dtype=torch.float64)
+        for name in (names or [""])
+    }
+    check = Check(recording)
+    FORMS[what](Sweeps(recording, request, check, vectorise), totals)
+    wrong = check.disagreements(request.budget // 2)
+    if wrong:
+        raise GradientError(wrong)
+    cut = slice(len(request.x))
+    if what == "diagonal":
+        return {name: total[cut].mT for name, total in totals.items()}
+    if len(request.x) < N and what != "norms":
+        at = (cut, cut) if what == "traced" else (slice(None), cut, slice(None), cut)
+        at = at if r is None else (slice(None), slice(len(request.x) - r))
+        return {name: total[at].clone() for name, total in totals.items()}
+    return totals
+
+
+class Sweeps:
+    """The backward sweeps of a forward pass, one for each output.
+
+    Args:
+        recording: the forward pass.
+        request: what is wanted.
+        check: takes what is compared with autograd.
+        vectorise: whether `torch.func.vmap` may compute parameters without rules.
+    """
+
+    def __init__(
+        self, recording: Recording, request: Request, check: Check, vectorise: bool
+    ) -> None:
+        self.recording, self.request = recording, request
+        self.check, self.vectorise = check, vectorise
+
+    def steps(self, share: int) -> Iterator[tuple[slice, OfOperation]]:
+        """Yield some outputs after another, with the function that returns signals.
+
+        The signals of an operation are (N, k, G c, P) for products and (N, k, size) else, for the k
+        outputs of a step; they are overwritten in the next.
+
+        Args:
+            share: bytes for signals.
+
+        Raises:
+            ConfigError: the signals of one output do not fit.
+        """
+        operations = [op for unit in self.recording.units for op in _operations(unit)]
+        if not operations:
+            return
+        outputs = self.recording.outputs
+        (N, K), item = outputs.shape, max(outputs.element_size(), 4)
+        edges = list(dict.fromkeys(op.edge for op in operations))
+        # a sweep makes signals at all edges, and about as many numbers on its way
+        made = 2 * item * N * sum(prod(edge_shape(edge)) // N for edge in edges)
+        kept = item * N * sum(prod(op.kept) for op in operations)
+        # signals of several operations on a weight are joined
+        joined = (
+            item
+            * N
+            * max(
+                sum(prod(op.kept) for op in unit.operations) if len(unit.operations) > 1 else 0
+                for unit in self.recording.units
+            )
+        )
+        made += self.check.kept_bytes(operations)
+        fitting(share, made + kept + joined, K, "a backward sweep for one output")
+        count = fitting(share - made, kept + joined, K, "one output")
+        signals = {op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
+                   for op in operations}  # fmt: skip
+        at_once = count == K and K * (made + kept) <= AT_ONCE
+        for part in pieces(K, count):
+            for some in (
+                [part] if at_once else (slice(k, k + 1) for k in range(part.start, part.stop))
+            ):
+                here = slice(some.start - part.start, some.stop - part.start)
+                self._sweep(some, edges, {op: kept[:, here] for op, kept in signals.items()})
+            width = part.stop - part.start
+            for op, kept in signals.items():
+                self.check.add_signals(op, part, kept[:, :width])
+            yield part, lambda op, width=width: signals[op][:, :width]
+
+    def _sweep(
+        self, part: slice, edges: Sequence[GradientEdge], signals: dict[Operation, Tensor]
+    ) -> None:
+        """Write the signals of some outputs."""
+        outputs, given = self.recording.outputs, len(self.request.x)
+        (N, K), k = outputs.shape, part.stop - part.start
+        cotangents = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]
+        # inputs that fill up have no signal
+        cotangents = functional.pad(cotangents[:, None].expand(k, given, K), (0, 0, 0, N - given))
+        found = by_autograd.backward(outputs, edges, cotangents)
+        by_edge = dict(zip(edges, found, strict=True))
+        for op, kept in signals.items():
+            g = by_edge[op.edge]
+            if g is None:
+                kept.zero_()
+            elif isinstance(op, Product):
+                kept.copy_(op.signals(g).transpose(0, 1))
+            else:
+                rows, terms = op.signals(g)
+                kept.copy_(rows.transpose(0, 1))
+                self.check.add_terms(op, terms)
+
+    def other_rows(
+        self, share: int, outputs: slice | None = None
+    ) -> Iterator[tuple[str, slice, Tensor]]:
+        """Yield modules, outputs and Jacobians (N, k, size) of parameters without rules.
+
+        All ``outputs`` at once if they are given, else as many as fit into the share of the budget.
+        """
+        others = self.recording.others
+        if not others:
+            return
+        (N, K), given = self.recording.outputs.shape, len(self.request.x)
+        size = sum(p.numel() * p.element_size() for p in others.values())
+        what = f"the Jacobian of one output by {', '.join(others)}"
+        steps = [outputs] if outputs else pieces(K, fitting(share, N * size, K, what))
+        # vmap makes all that the graph holds, for each input and output
+        graph = self.recording.outputs.element_size() * graph_size(self.recording.outputs) // N
+        for part in steps:
+            at_once = min(share // (graph * (part.stop - part.start)), N) if self.vectorise else 0
+            jacobians = by_autograd.rows(self.request, list(others), part, at_once)
+            for name, rows in zip(others, jacobians, strict=True):
+                rows = real(rows)
+                if given < N:  # inputs that fill up have no gradient
+                    rows = torch.cat([rows[:given], torch.zeros_like(rows[given:])])
+                self.check.add_rows(name, part, rows)
+                yield module_of(name), part, rows
+
+
+def _operations(unit: Unit) -> list[Operation]:
+    bias = unit.bias if isinstance(unit, ProductUnit) else None
+    return [*unit.operations, bias] if bias else list(unit.operations)
+
+
+def _traced(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+    half = sweeps.request.budget // 2
+    for _, of_operation in sweeps.steps(half):
+        for unit in sweeps.recording.units:
+            if isinstance(unit, ProductUnit):
+                total = _total(totals, unit.name)
+                add_traced(total, unit, unit.signals(of_operation), half)
+            else:
+                for name, rows in unit.rows(of_operation).items():
+                    add_gram(_total(totals, module_of(name)), rows.flatten(1))
+    for name, _, rows in sweeps.other_rows(half):
+        add_gram(_total(totals, name), rows.flatten(1))
+
+
+def _diagonal(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+    half = sweeps.request.budget // 2
+    for part, of_operation in sweeps.steps(half):
+        for unit in sweeps.recording.units:
+            if isinstance(unit, ProductUnit):
+                total = _total(totals, unit.name)[:, part]
+                add_diagonal(total, unit, unit.signals(of_operation), half)
+            else:
+                for name, rows in unit.rows(of_operation).items():
+                    _total(totals, module_of(name))[:, part] += rows.square().sum(-1)
+    for name, part, rows in sweeps.other_rows(half):
+        _total(totals, name)[:, part] += rows.square().sum(-1)
+
+
+def _full(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+    stores = _filled(sweeps)
+    for name, total in totals.items():
+        for block, part in _blocks(stores.pop(name, []), sweeps):
+            total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
+            later = part[:, :, len(part) :]
+            total[:, block.stop :, :, block] = later.permute(3, 2, 1, 0)
+
+
+def _norms(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+    stores = _filled(sweeps)
+    for name, total in totals.items():
+        for _, part in _blocks(stores.pop(name, []), sweeps):
+            squares = part.square_().sum(0)  # (K, n, K)
+            total += squares.sum(1)
+            total += squares[:, len(part) :].sum(1).mT
+        total.sqrt_()
+
+
+def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
+    """Yield some inputs after another, with their part of the full kernel.
+
+    The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
+    left out follows from symmetry.
+
+    Args:
+        stores: what is kept of the parameters.
+        sweeps: the forward pass.
+
+    Raises:
+        ConfigError: the part of one input does not fit.
+    """
+    N, K = sweeps.recording.outputs.shape
+    share = sweeps.request.budget // 2
+    wanted = max(-(-N // GRAM_BLOCKS), -(-GRAM_ROWS // K))
+    one = N * K**2 * 16  # the part, and products or squares
+    size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
+    for block in pieces(N, size):
+        shape = (block.stop - block.start, K, N - block.start, K)
+        part = sweeps.recording.outputs.new_zeros(shape, dtype=torch.float64)
+        for store in stores:
+            store.add_to(part, block, share // 2)
+        yield block, part
+
+
+def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
+    """Run all sweeps, and return by name what is kept of the parameters."""
+    quarter = sweeps.request.budget // 4
+    outputs = real(sweeps.recording.outputs.detach())
+    N, K = outputs.shape
+    products = product_stores(sweeps.recording, 2 * quarter, quarter)
+    row_units = [unit for unit in sweeps.recording.units if isinstance(unit, RowUnit)]
+    rows = {
+        name: RowStore(module_of(name), outputs.new_empty(N, K, size))
+        for unit in row_units
+        for name, size in unit.sizes.items()
+    }
+    for part, of_operation in sweeps.steps(quarter):
+        for store in products:
+            store.put(part, of_operation, quarter)
+        for unit in row_units:
+            for name, some in unit.rows(of_operation).items():
+                rows[name].array[:, part] = some
+    others = [RowStore(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
+    grouped: dict[str, list[Store]] = {}
+    for store in (*products, *rows.values(), *others):
+        grouped.setdefault(store.name if sweeps.request.by_layer else "", []).append(store)
+    return grouped
+
+
+def product_stores(recording: Recording, share: int, work: int) -> list[ProductStore]:
+    """Choose an order for each product: the cheapest ones that fit into the share of the budget.
+
+    Args:
+        recording: the forward pass.
+        share: bytes for everything that is kept.
+        work: bytes for what is made on the way.
+
+    Raises:
+        ConfigError: even the smallest ones do not fit.
+    """
+    outputs = recording.outputs
+    (N, K), item = outputs.shape, max(outputs.element_size(), 4)
+    products = [unit for unit in recording.units if isinstance(unit, ProductUnit)]
+    plans = [full_plans(unit, N, K) for unit in products]
+    fits = [pairs_fit(unit, N, K, item, work) for unit in products]
+    chosen = [
+        fit and structured[0] < direct[0]
+        for fit, (direct, structured) in zip(fits, plans, strict=True)
+    ]
+
+    def kept(at: int, structured: bool) -> int:
+        return item * plans[at][structured][1]
+
+    needed = sum(kept(at, structured) for at, structured in enumerate(chosen))
+    rows = sum(p.numel() for p in recording.others.values())
+    rows += sum(sum(unit.sizes.values()) for unit in recording.units if isinstance(unit, RowUnit))
+    needed += item * outputs.numel() * rows
+    swaps = [
+        (kept(at, structured) - kept(at, not structured), at)
+        for at, structured in enumerate(chosen)
+        if fits[at]
+    ]
+    for saved, at in sorted(swaps, reverse=True):
+        if needed > share and saved > 0:
+            chosen[at] = not chosen[at]
+            needed -= saved
+    if needed > share:
+        raise ConfigError(
+            f"budget: the full kernel keeps {megabytes(needed)}, half of the budget is "
+            f"{megabytes(share)}; raise budget to {megabytes(2 * needed)}, or use the traced kernel"
+        )
+    like = real(outputs.detach())
+    return [
+        ProductStore(unit, K, structured, like)
+        for unit, structured in zip(products, chosen, strict=True)
+    ]
+
+
+def _total(totals: dict[str, Tensor], name: str) -> Tensor:
+    return totals[name] if name in totals else totals[""]
+
+
+FORMS = {"traced": _traced, "full": _full, "diagonal": _diagonal, "norms": _norms}

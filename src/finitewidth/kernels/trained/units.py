@@ -1,0 +1,290 @@
+"""Weights whose part of the kernel is computed together."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import GradientEdge, Node
+
+from finitewidth.kernels.trained.graph import Graph, children, is_leaf, saved, settings_of, shape_of
+from finitewidth.kernels.trained.operations import Elementwise, Operation, Product, operation
+
+OfOperation = Callable[[Operation], Tensor]
+# nodes that only arrange a weight anew, or change its precision or sign
+ARRANGING = {
+    "AliasBackward0", "CloneBackward0", "NegBackward0", "PermuteBackward0", "ReshapeAliasBackward0",
+    "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "SqueezeBackward3", "TBackward0",
+    "ToCopyBackward0", "TransposeBackward0", "TransposeBackward1", "UnsafeViewBackward0",
+    "UnsqueezeBackward0", "UnsqueezeBackward1", "ViewBackward0", "ViewBackward1",
+}  # fmt: skip
+SCALING = {"MulBackward0", "DivBackward0"}  # by a number
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Parameters, and the operations on what is derived from them.
+
+    Attributes:
+        parameters: the parameters by name.
+        operations: all operations on them.
+    """
+
+    parameters: dict[str, nn.Parameter]
+    operations: tuple[Operation, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the module of the first parameter."""
+        return module_of(next(iter(self.parameters)))
+
+    def gradients(self, operation: Operation, rows: Tensor) -> list[Tensor | None]:
+        """Carry gradients by the weight of an operation on to the parameters.
+
+        Args:
+            operation: the operation.
+            rows: gradients (n, ...) as the weight.
+
+        Returns:
+            (n, ...) for each parameter; None where the weight does not depend on it.
+        """
+        if is_leaf(operation.weight.node):
+            leaf = operation.weight.node.variable
+            return [rows if leaf is p else None for p in self.parameters.values()]
+        dtype = operation.weight.node._input_metadata[operation.weight.output_nr].dtype
+        parameters = list(self.parameters.values())
+        if len(rows) == 1:
+            found = torch.autograd.grad(
+                [operation.weight], parameters, [rows[0].to(dtype)],
+                retain_graph=True, allow_unused=True,
+            )  # fmt: skip
+            return [None if part is None else part[None] for part in found]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="There is a performance drop")
+            found = torch.autograd.grad(
+                [operation.weight], parameters, [rows.to(dtype)],
+                is_grads_batched=True, retain_graph=True, allow_unused=True,
+            )  # fmt: skip
+        return list(found)
+
+
+@dataclass(frozen=True, eq=False)
+class ProductUnit(Weights):
+    """A weight of products, whose gradients need not be formed.
+
+    Attributes:
+        factor: what the parameter is multiplied by.
+        bias: the bias of the same products, as a weight of a further input that is 1.
+    """
+
+    factor: float = 1.0
+    bias: Elementwise | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Return groups G, channels per group c, fan-in D, and positions P of all products."""
+        G, c, D, _ = self.operations[0].shape
+        return G, c, D + (self.bias is not None), sum(op.shape[3] for op in self.operations)
+
+    def patches(self, samples: slice = slice(None)) -> Tensor:
+        """Return the patches of all products for some inputs, (n, G, D, P)."""
+        a = _joined(op.patches(samples) for op in self.operations)
+        return torch.cat([a, torch.ones_like(a[:, :, :1])], dim=2) if self.bias else a
+
+    def gradients_of(self, samples: slice, signals: Tensor) -> Tensor:
+        """Return the gradients of some inputs, (n, G, r, D), from signals (n, G, r, P)."""
+        if len(self.operations) == 1 and not self.bias:
+            return self.operations[0].gradients(samples, signals)
+        return signals @ self.patches(samples).mT
+
+    @property
+    def patch_size(self) -> int:
+        """Return the number of elements of the patches of one input that gradients need."""
+        G, _, D, P = self.shape
+        return 0 if self.operations[0].convolved and len(self.operations) == 1 else G * D * P
+
+    def signals(self, of_operation: OfOperation) -> Tensor:
+        """Return the signals of all products, (N, k, G c, P), from those of single ones."""
+        signals = _joined(of_operation(op) for op in self.operations)
+        return signals if self.factor == 1 else signals * self.factor
+
+
+@dataclass(frozen=True, eq=False)
+class RowUnit(Weights):
+    """Parameters whose gradients are formed.
+
+    Attributes:
+        arranged: whether the gradients by the weights are those by the one parameter, up to their
+            order and ``factor``.
+        factor: what the parameter is multiplied by.
+    """
+
+    arranged: bool = False
+    factor: float = 1.0
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Return the number of elements of each parameter."""
+        return {name: p.numel() for name, p in self.parameters.items()}
+
+    def rows(self, of_operation: OfOperation) -> dict[str, Tensor]:
+        """Return the gradients by each parameter, (N, k, size)."""
+        if self.arranged:
+            total = sum(of_operation(op) for op in self.operations)
+            return {next(iter(self.parameters)): total * self.factor}
+        totals: list[Tensor | int] = [0] * len(self.parameters)
+        for op in self.operations:
+            signals = of_operation(op)
+            N, k = signals.shape[:2]
+            found = self.gradients(op, op.as_weight(formed(op, signals)).flatten(0, 1))
+            for at, part in enumerate(found):
+                if part is not None:
+                    totals[at] = totals[at] + part.reshape(N, k, -1)
+        return dict(zip(self.parameters, totals, strict=True))
+
+
+Unit = ProductUnit | RowUnit
+
+
+def formed(op: Operation, signals: Tensor) -> Tensor:
+    """Return gradients from signals (N, k, ...): (N, k, G, c, D) of products, (N, k, size) else."""
+    if isinstance(op, Elementwise):
+        return signals
+    G, c, _, P = op.shape
+    N, k = signals.shape[:2]
+    grouped = signals.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
+    rows = op.gradients(slice(0, N), grouped)
+    return rows.unflatten(2, (k, c)).transpose(1, 2)
+
+
+def module_of(name: str) -> str:
+    """Return the module of a parameter; a parameter of the network itself keeps its name."""
+    return name.rpartition(".")[0] or name
+
+
+def units_of(graph: Graph, counted: dict[str, nn.Parameter]) -> tuple[list[Unit], list[str]]:
+    """Find the operations on parameters, and group what is computed together.
+
+    Args:
+        graph: the graph of the forward pass.
+        counted: the parameters of the kernel by name.
+
+    Returns:
+        The units, and the names of parameters in the graph that have none.
+
+    Raises:
+        RuntimeError: an argument of an operation was changed in place after it.
+    """
+    names = {id(p): name for name, p in counted.items()}
+    leaves: dict[Node, frozenset[str]] = {}
+    uses: list[tuple[frozenset[str], Operation | None]] = []
+    for node in graph.partners:
+        if node in graph.weights:
+            continue
+        for at, (child, _) in enumerate(node.next_functions):
+            if child in graph.weights:
+                used = _leaves(child, names, leaves)
+                if used:
+                    uses.append((used, operation(graph, node, at)))
+    units, others = [], []
+    for group in _groups(used for used, _ in uses):
+        operations = [op for used, op in uses if used <= group]
+        if None in operations:
+            others += [name for name in counted if name in group]
+        else:
+            parameters = {name: p for name, p in counted.items() if name in group}
+            units.append(_unit(parameters, tuple(operations)))
+    order = {name: at for at, name in enumerate(counted)}
+    units.sort(key=lambda unit: order[next(iter(unit.parameters))])
+    return _with_biases(units), others
+
+
+def _leaves(node: Node, names: dict[int, str], known: dict[Node, frozenset[str]]) -> frozenset[str]:
+    """Return the names of the counted parameters that a weight follows from."""
+    if node not in known:
+        seen, waiting, found = {node}, [node], set()
+        while waiting:
+            below = waiting.pop()
+            if is_leaf(below):
+                found.add(names.get(id(below.variable), ""))
+            new = [child for child in children(below) if child not in seen]
+            seen.update(new)
+            waiting += new
+        known[node] = frozenset(found - {""})
+    return known[node]
+
+
+def _groups(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """Unite sets that have elements in common."""
+    groups: list[frozenset[str]] = []
+    for one in sets:
+        apart = [group for group in groups if not group & one]
+        groups = [*apart, one.union(*(group for group in groups if group & one))]
+    return groups
+
+
+def _unit(parameters: dict[str, nn.Parameter], operations: tuple[Operation, ...]) -> Unit:
+    ways = {_way(op.weight) for op in operations}
+    if len(parameters) == 1 and len(ways) == 1 and None not in ways:
+        ((_, factor),) = ways
+        if all(isinstance(op, Elementwise) for op in operations):
+            return RowUnit(parameters, operations, True, factor)
+        layouts = {isinstance(op, Product) and (op.layout, op.shape[:3]) for op in operations}
+        if len(layouts) == 1 and False not in layouts:
+            return ProductUnit(parameters, operations, factor)
+    return RowUnit(parameters, operations)
+
+
+def _way(weight: GradientEdge) -> tuple[tuple, float] | None:
+    """Return how a weight is arranged from one parameter, and by which number it is multiplied.
+
+    None if it is made in another way.
+    """
+    steps, factor, node = [], 1.0, weight.node
+    while not is_leaf(node):
+        below = list(children(node))
+        if len(below) != 1 or prod(shape_of(below[0])) != prod(shape_of(node)):
+            return None
+        if node.name() in SCALING:
+            first = node.next_functions[0][0] is not None  # the weight is the first argument
+            number, divided = saved(node, "other" if first else "self"), "Div" in node.name()
+            if number is None or number.numel() != 1 or (divided and not first):
+                return None
+            factor *= 1 / float(number) if divided else float(number)
+        elif node.name() not in ARRANGING:
+            return None
+        elif not node.name().startswith(("Alias", "Clone", "ToCopy")):
+            steps.append((node.name(), shape_of(node), settings_of(node)))
+        node = below[0]
+    return tuple(steps), factor
+
+
+def _with_biases(units: Sequence[Unit]) -> list[Unit]:
+    """Join biases of dense layers with the weights of the same products."""
+    biases = {
+        unit.operations[0].edge.node: unit
+        for unit in units
+        if isinstance(unit, RowUnit) and unit.arranged and unit.factor == 1
+        and len(unit.operations) == 1
+    }  # fmt: skip
+    joined: list[Unit] = []
+    taken: set[int] = set()
+    for unit in units:
+        if isinstance(unit, ProductUnit) and unit.factor == 1 and len(unit.operations) == 1:
+            G, c, _, P = unit.shape
+            bias = biases.get(unit.operations[0].edge.node)
+            same = bias and bias.name == unit.name and bias.operations[0].size == c
+            if same and G == P == 1:
+                taken.add(id(bias))
+                unit = ProductUnit(
+                    unit.parameters | bias.parameters, unit.operations, 1.0, bias.operations[0]
+                )
+        joined.append(unit)
+    return [unit for unit in joined if id(unit) not in taken]
+
+
+def _joined(parts: Iterable[Tensor]) -> Tensor:
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)

@@ -1,0 +1,263 @@
+"""Kernels of random small modules against Jacobians in float64.
+
+Modules are drawn from linear, convolutional, normalising, attending, recurrent and functional
+pieces, and from pieces with derived weights. `make test` draws the same 500 each time, the long
+version 3,000 new ones.
+"""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.agreement.test_unusual_modules import jacobian_kernel
+from torch import nn
+from torch.func import functional_call
+from torch.nn import functional
+from torch.nn.utils import parametrizations
+
+from finitewidth.kernels import trained
+
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
+    pytest.mark.filterwarnings("error:.*do not agree:UserWarning"),
+]
+WIDTH = 4  # features of each of T positions; all pieces map (N, T, 4) to (N, T, 4)
+ACTIVATIONS = (torch.tanh, functional.silu, functional.softplus, torch.sin, torch.sigmoid)
+
+
+class Piece(nn.Module):
+    """A piece with a skip connection and an activation.
+
+    Args:
+        inner: (N, T, 4) -> (N, T, 4).
+        activation: elementwise.
+        in_place: whether the result is added in place.
+    """
+
+    def __init__(self, inner, activation, in_place):
+        super().__init__()
+        self.inner, self.activation, self.in_place = inner, activation, in_place
+
+    def forward(self, x):
+        y = self.activation(self.inner(x))
+        return (2 * y).add_(x) if self.in_place else y + x
+
+
+class Function(nn.Module):
+    """A function with parameters of its own.
+
+    Args:
+        function: maps the module and its input to the output.
+        shapes: of the parameters ``p0``, ``p1``, ..
+    """
+
+    def __init__(self, function, *shapes):
+        super().__init__()
+        self.function = function
+        for at, shape in enumerate(shapes):
+            self.register_parameter(f"p{at}", nn.Parameter(torch.randn(shape) / 2))
+
+    def forward(self, x):
+        return self.function(self, x)
+
+
+class Around(nn.Module):
+    """A module with something before and after it."""
+
+    def __init__(self, inner, before, after):
+        super().__init__()
+        self.inner, self.before, self.after = inner, before, after
+
+    def forward(self, x):
+        y = self.inner(self.before(x))
+        return self.after(y[0] if isinstance(y, tuple) else y)
+
+
+class Attention(nn.Module):
+    def __init__(self, batch_first):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(WIDTH, 2, batch_first=batch_first)
+        self.batch_first = batch_first
+
+    def forward(self, x):
+        x = x if self.batch_first else x.transpose(0, 1)
+        y = self.attention(x, x, x, need_weights=False)[0]
+        return y if self.batch_first else y.transpose(0, 1)
+
+
+class Derived(nn.Module):
+    """Weights that follow from parameters: scaled, or of a hypernetwork."""
+
+    def __init__(self, scaled):
+        super().__init__()
+        self.inner, self.scaled = nn.Linear(WIDTH, WIDTH), scaled
+        self.code = nn.Parameter(torch.randn(3))
+        self.maker = nn.Linear(3, WIDTH * WIDTH)
+
+    def forward(self, x):
+        weight = self.inner.weight * 0.7
+        if not self.scaled:
+            weight = weight + torch.tanh(self.maker(self.code)).view(WIDTH, WIDTH)
+        weights = {"weight": weight, "bias": self.inner.bias / 3}
+        return functional_call(self.inner, weights, (x,))
+
+
+class Gradient(nn.Module):
+    """The gradient of an energy of each input, as in force fields."""
+
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Sequential(nn.Linear(WIDTH, 5), nn.Tanh(), nn.Linear(5, 1))
+
+    def forward(self, x):
+        with torch.enable_grad():
+            y = x if x.requires_grad else x.requires_grad_()
+            return torch.autograd.grad(self.energy(y).sum(), y, create_graph=True)[0]
+
+
+def turned(x):
+    return x.mT
+
+
+def unflattened(x):
+    return x.view(-1, 3, WIDTH)
+
+
+def swapped(x):
+    return x.transpose(0, 1)
+
+
+def same(x):
+    return x
+
+
+def experts(self, x):
+    return torch.einsum("ntd,hdc->nthc", x, self.p0).tanh().mean(2) * self.p1
+
+
+def masked(self, x):
+    return torch.where(x > 0, self.p0, x * self.p1)
+
+
+def tokens(self, x):
+    return torch.cat([self.p0.expand(len(x), 1, WIDTH), x], dim=1)[:, :-1] + self.p1
+
+
+PIECES = {
+    "linear": lambda: nn.Linear(WIDTH, WIDTH),
+    "without bias": lambda: nn.Linear(WIDTH, WIDTH, bias=False),
+    "two layers": lambda: nn.Sequential(nn.Linear(WIDTH, 6), nn.GELU(), nn.Linear(6, WIDTH)),
+    "convolution": lambda: Around(nn.Conv1d(WIDTH, WIDTH, 3, padding=1), turned, turned),
+    "groups": lambda: Around(
+        nn.Conv1d(WIDTH, WIDTH, 3, padding=2, dilation=2, groups=2), turned, turned
+    ),
+    "circular": lambda: Around(
+        nn.Conv1d(WIDTH, WIDTH, 3, padding=1, padding_mode="circular"), turned, turned
+    ),
+    "image": lambda: Around(
+        nn.Conv2d(1, 2, (3, 1), padding=(1, 0)), lambda x: x[:, None], lambda y: y.sum(1)
+    ),
+    "transposed": lambda: Around(nn.ConvTranspose1d(WIDTH, WIDTH, 3, padding=1), turned, turned),
+    "layer norm": lambda: nn.LayerNorm(WIDTH),
+    "norm of two axes": lambda: Around(nn.LayerNorm((WIDTH, 3)), turned, turned),
+    "rms norm": lambda: nn.RMSNorm(WIDTH),
+    "batch norm": lambda: Around(nn.BatchNorm1d(WIDTH), turned, turned),
+    "group norm": lambda: Around(nn.GroupNorm(2, WIDTH), turned, turned),
+    "instance norm": lambda: Around(nn.InstanceNorm1d(WIDTH, affine=True), turned, turned),
+    "prelu": lambda: Around(nn.PReLU(WIDTH, init=0.3), turned, turned),
+    "attention": lambda: Attention(True),
+    "attention, time first": lambda: Attention(False),
+    "transformer": lambda: nn.TransformerEncoderLayer(WIDTH, 2, 6, dropout=0.0, batch_first=True),
+    "lstm": lambda: Around(nn.LSTM(WIDTH, WIDTH, batch_first=True), same, same),
+    "gru, time first": lambda: Around(nn.GRU(WIDTH, WIDTH), swapped, swapped),
+    "rnn of two layers": lambda: Around(nn.RNN(WIDTH, WIDTH, 2, batch_first=True), same, same),
+    "scale": lambda: Function(lambda self, x: x * self.p0 + self.p1, (WIDTH,), (3, 1)),
+    "quotient": lambda: Function(lambda self, x: (x - self.p0) / (2 + self.p0**2), (1, WIDTH)),
+    "matrix": lambda: Function(lambda self, x: x @ self.p0 + x @ self.p0.mT, (WIDTH, WIDTH)),
+    "mixer": lambda: Function(lambda self, x: self.p0 @ x, (3, 3)),
+    "experts": lambda: Function(experts, (2, WIDTH, WIDTH), (3, WIDTH)),
+    "tokens": lambda: Function(tokens, (1, 1, WIDTH), (1, 3, WIDTH)),
+    "where": lambda: Function(masked, (WIDTH,), ()),
+    "flat": lambda: Around(nn.Linear(3 * WIDTH, 3 * WIDTH), lambda x: x.flatten(1), unflattened),
+    "rows": lambda: Around(nn.Linear(WIDTH, WIDTH), lambda x: x.reshape(-1, WIDTH), unflattened),
+    "scaled weights": lambda: Derived(True),
+    "hypernetwork": lambda: Derived(False),
+    "weight norm": lambda: parametrizations.weight_norm(nn.Linear(WIDTH, WIDTH)),
+    "orthogonal": lambda: parametrizations.orthogonal(nn.Linear(WIDTH, WIDTH)),
+    "gradient": Gradient,
+    "bilinear": lambda: Function(lambda self, x: functional.bilinear(x, x, self.p0), (WIDTH,) * 3),
+}  # fmt: skip
+
+
+class Network(nn.Module):
+    """Pieces one after another, some of them twice, and an output.
+
+    Args:
+        pieces: the pieces.
+        outputs: number of outputs.
+    """
+
+    def __init__(self, pieces, outputs):
+        super().__init__()
+        self.pieces = nn.ModuleList(pieces)
+        self.head = nn.Linear(WIDTH, outputs)
+
+    def forward(self, x):
+        for piece in self.pieces:
+            x = piece(x)
+        return self.head(x.mean(1))
+
+
+@st.composite
+def networks(draw):
+    """A random network in float64, and inputs for it."""
+    names = draw(st.lists(st.sampled_from(sorted(PIECES)), min_size=1, max_size=3))
+    torch.manual_seed(draw(st.integers(0, 999)))
+    pieces = []
+    for name in names:
+        activation = draw(st.sampled_from(ACTIVATIONS))
+        pieces.append(Piece(PIECES[name](), activation, draw(st.booleans())))
+    if draw(st.booleans()):
+        pieces.append(draw(st.sampled_from(pieces)))
+    network = Network(pieces, draw(st.integers(1, 3))).double().eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    x = torch.randn(draw(st.integers(1, 5)), 3, WIDTH, dtype=torch.float64)
+    return network, x, names
+
+
+KINDS = {
+    "full": (trained.full_kernel, lambda full: full),
+    "traced": (trained.traced_kernel, lambda full: torch.einsum("kikj->ij", full)),
+    "diagonal": (trained.diagonal, lambda full: torch.einsum("kiki->ki", full)),
+    "norms": (trained.output_norms, lambda full: full.square().sum((1, 3)).sqrt()),
+}
+
+
+@given(drawn=networks(), kind=st.sampled_from(sorted(KINDS)))
+def property_of_all(drawn, kind):
+    network, x, _ = drawn
+    function, of_full = KINDS[kind]
+    wanted = of_full(jacobian_kernel(network, x))
+    found = function(network, x)
+    assert (found - wanted).abs().max() <= 1e-10 * wanted.abs().max()
+
+
+def test_random_modules(request):
+    full = request.config.getoption("--full")
+    settings(
+        max_examples=3000 if full else 500, derandomize=not full, deadline=None, database=None,
+        suppress_health_check=list(HealthCheck),
+    )(property_of_all)()  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(PIECES))
+def test_each_piece(name):
+    torch.manual_seed(0)
+    network = Network([Piece(PIECES[name](), torch.tanh, False)], 2).double().eval()
+    x = torch.randn(4, 3, WIDTH, dtype=torch.float64)
+    wanted = jacobian_kernel(network, x)
+    found = trained.full_kernel(network, x)
+    assert (found - wanted).abs().max() <= 1e-11 * wanted.abs().max()

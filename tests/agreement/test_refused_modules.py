@@ -1,0 +1,157 @@
+"""Torch modules whose kernel would be wrong are refused with a reason."""
+
+import copy
+
+import pytest
+import torch
+from tests.agreement.test_unusual_modules import Checkpointed, jacobian_kernel, made
+from torch import nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.kernels import trained
+
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad:UserWarning"),
+]
+
+
+class Mixing(nn.Module):
+    """A linear layer of something that mixes inputs."""
+
+    def __init__(self, mix):
+        super().__init__()
+        self.inner, self.head, self.mix = nn.Linear(4, 4), nn.Linear(4, 2), mix
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.mix(self.inner(x))))
+
+
+class Causal(nn.Module):
+    """Attention over the axis of inputs, in which each input sees those before it."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention, self.head = nn.MultiheadAttention(4, 2), nn.Linear(4, 2)
+
+    def forward(self, x):
+        hidden = torch.ones(len(x), len(x), dtype=torch.bool).triu(1)
+        seen = self.attention(x[:, None], x[:, None], x[:, None], attn_mask=hidden)[0]
+        return self.head(seen[:, 0])
+
+
+class OverInputs(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.inner, self.head = kind(4, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.inner(x)[0])
+
+
+def triangular(h):
+    return torch.ones(len(h), len(h), dtype=h.dtype).tril() @ h / len(h)
+
+
+MIXING = {
+    "mean": lambda: Mixing(lambda h: h - h.mean(0)),
+    "first input": lambda: Mixing(lambda h: h - h[:1] / 2),
+    "last input": lambda: Mixing(lambda h: h - h[-1:] / 2),
+    "cumulative sum": lambda: Mixing(lambda h: h.cumsum(0)),
+    "graph": lambda: Mixing(triangular),
+    "neighbour": lambda: Mixing(lambda h: h + h.roll(1, 0)),
+    "a little": lambda: Mixing(lambda h: h + 1e-3 * h.flip(0)),
+    "causal attention over inputs": Causal,
+    "LSTM, 2-d inputs": lambda: OverInputs(nn.LSTM),
+    "GRU, 2-d inputs": lambda: OverInputs(nn.GRU),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", MIXING)
+def test_mixed_inputs_are_refused(name, dtype):
+    """(F4) whichever input is first, and with little mixing."""
+    network = made(MIXING[name], dtype)
+    x = torch.randn(5, 4, dtype=dtype)
+    for function in (trained.traced_kernel, trained.diagonal, trained.largest_eigenvalue):
+        with pytest.raises(ConfigError, match="mixes inputs"):
+            function(network, x)
+
+
+def without(context):
+    class Without(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.inner = nn.Embedding(9, 4), nn.GRU(4, 4, batch_first=True)
+            self.free = nn.Parameter(torch.randn(4))
+            self.head = nn.Linear(4, 2)
+
+        def forward(self, x):
+            with context():
+                h = self.inner(self.table(x))[0][:, -1] * self.free
+            return self.head(h.clone())
+
+    return Without
+
+
+@pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode])
+def test_gradients_that_do_not_arrive_are_refused(context):
+    """(F5) a part of the network without gradients, or all of it."""
+    network, x = made(without(context)), torch.randint(9, (5, 3))
+    for function in (trained.traced_kernel, trained.largest_eigenvalue):
+        with pytest.raises(ConfigError, match="no gradient arrives"):
+            function(network, x)
+    head = trained.full_kernel(network, x, parameters=lambda name: name.startswith("head"))
+    wanted = jacobian_kernel(network, x, parameters=lambda name: name.startswith("head"))
+    assert (head - wanted).abs().max() < 1e-12 * wanted.abs().max()
+
+    def all_of_it(x):
+        with context():
+            return network(x)
+
+    with pytest.raises(ConfigError, match="no gradient"):
+        trained.traced_kernel(network, x, of=all_of_it)
+    with pytest.raises(ConfigError, match="no gradient"):
+        trained.traced_kernel(network, x, of=lambda x: network(x).detach())
+    plain = made(lambda: nn.Sequential(nn.Linear(4, 2)))
+    with pytest.raises(ConfigError, match="no gradient"):
+        trained.traced_kernel(
+            plain, torch.randn(5, 4, dtype=torch.float64), of=lambda x: plain(x).detach()
+        )
+
+
+def test_reentrant_checkpoints_are_refused():
+    network, x = made(lambda: Checkpointed(True)), torch.randn(5, 4, dtype=torch.float64)
+    with pytest.raises(ConfigError, match="no gradient arrives"):
+        trained.traced_kernel(network, x)
+
+
+def test_complex_numbers_are_refused():
+    """(F7) complex parameters, with complex outputs and with real ones."""
+    network = nn.Sequential(nn.Linear(4, 2, dtype=torch.complex128))
+    x = torch.randn(5, 4, dtype=torch.complex128)
+    with pytest.raises(ConfigError, match="complex"):
+        trained.traced_kernel(network, x)
+    with pytest.raises(ConfigError, match="complex"):
+        trained.traced_kernel(network, x, of=lambda x: network(x).abs())
+
+
+@pytest.mark.parametrize("make", [nn.utils.spectral_norm, nn.utils.parametrizations.spectral_norm])
+def test_networks_that_change_their_buffers_are_refused(make):
+    network = nn.Sequential(make(nn.Linear(4, 5)), nn.Tanh(), nn.Linear(5, 2)).double().train()
+    before = copy.deepcopy(network.state_dict())
+    with pytest.raises(ConfigError, match="buffer"):
+        trained.traced_kernel(network, torch.randn(5, 4, dtype=torch.float64))
+    after = network.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_inputs_that_are_none():
+    network = nn.Sequential(nn.Linear(4, 2))
+    for function in (trained.traced_kernel, trained.largest_eigenvalue):
+        with pytest.raises(ConfigError, match="holds no inputs"):
+            function(network, torch.zeros(0, 4))
+        with pytest.raises(ConfigError, match="must be a tensor"):
+            function(network, [[1.0, 2.0, 3.0, 4.0]])
+        with pytest.raises(ConfigError, match="not finite"):
+            function(network, torch.full((3, 4), torch.inf))
