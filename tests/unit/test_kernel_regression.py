@@ -1,0 +1,312 @@
+"""Kernel regression: shapes, start values, columns, precomputed kernels, scikit-learn's rules."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn.exceptions
+import torch
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from torch import nn
+
+import finitewidth as fw
+from finitewidth.kernels.trained import Options
+from finitewidth.library.regression import OPTIONS
+
+INPUTS = 12
+
+
+class WithFeatures(nn.Module):
+    """A network whose method ``features`` can be given as ``of``."""
+
+    def __init__(self, outputs=3, size=4):
+        super().__init__()
+        torch.manual_seed(0)
+        self.flatten = nn.Flatten()
+        self.first, self.last = nn.Linear(size, 30), nn.Linear(30, outputs)
+
+    def features(self, x):
+        return torch.tanh(self.first(self.flatten(x)))
+
+    def forward(self, x):
+        return self.last(self.features(x))
+
+
+class Padded(nn.Module):
+    """A network for any number of features up to 32, as the checks of scikit-learn need it."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layers = nn.Sequential(nn.Linear(32, 64), nn.Tanh(), nn.Linear(64, 1)).double()
+
+    def forward(self, x):
+        return self.layers(nn.functional.pad(x, (0, 32 - x.shape[1])))
+
+
+@pytest.fixture
+def network():
+    return WithFeatures().double()
+
+
+@pytest.fixture
+def data():
+    """Training inputs, targets of three columns, and test inputs."""
+    stream = torch.Generator().manual_seed(1)
+    shapes = ((INPUTS, 4), (INPUTS, 3), (5, 4))
+    return [torch.randn(shape, generator=stream, dtype=torch.float64) for shape in shapes]
+
+
+def expected_failures(model):
+    if model.kind == "precomputed":
+        return {
+            "check_positive_only_tag_during_fit": "subtracts a number from a kernel, which then is "
+            "not positive definite"
+        }
+    return {
+        "check_estimators_overwrite_params": "compares networks by joblib.hash, which differs "
+        "between a tensor and its copy; test_fit_leaves_the_network_as_it_is compares them"
+    }
+
+
+@parametrize_with_checks(
+    [fw.KernelRegression(Padded(), ridge=1e-3), fw.KernelRegression(kind="precomputed", ridge=10)],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.usefixtures("one_thread")
+def test_it_is_a_regressor_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_fit_leaves_the_network_as_it_is(network, data):
+    x, y, _ = data
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    fw.KernelRegression(network, kind="full", from_network=True).fit(x, y)
+    for name, value in network.state_dict().items():
+        assert torch.equal(value, before[name])
+    for module in network.modules():
+        assert not module._forward_hooks
+        assert not module._backward_hooks
+    assert all(p.grad is None and p.requires_grad for p in network.parameters())
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+def test_the_start_is_what_is_selected(network, data, kind):
+    """With a large ridge the prediction stays at its start."""
+    x, _, test = data
+    model = fw.KernelRegression(
+        network, kind=kind, ridge=1e12, from_network=True, of=network.features
+    ).fit(x, torch.zeros(INPUTS, 30))
+    torch.testing.assert_close(model.predict(test), network.features(test).detach())
+    assert model.n_outputs_ == 30
+
+
+@pytest.mark.parametrize("columns", [(), (1,), (2,), (4,)])
+@pytest.mark.parametrize("options", [{"kind": "full"}, {"from_network": True}])
+def test_targets_need_a_column_for_each_output(network, data, columns, options):
+    x = data[0]
+    with pytest.raises(fw.ConfigError, match=r"columns must be 3 with (kind='full'|from_network)"):
+        fw.KernelRegression(network, **options).fit(x, torch.zeros(INPUTS, *columns))
+
+
+@pytest.mark.parametrize(("ridge", "columns"), [(0.0, 3), (0.1, 3), (0.1, 2), (0.1, 5)])
+def test_a_column_does_not_depend_on_the_others(network, data, ridge, columns):
+    x, y, test = data
+    y = torch.cat([y, y**2], dim=1)[:, :columns]
+    model = fw.KernelRegression(network, ridge=ridge)
+    together = model.fit(x, y).predict(test)
+    assert together.shape == (5, columns)
+    for k in range(columns):
+        alone = model.fit(x, y[:, k]).predict(test)
+        assert alone.shape == (5,)
+        torch.testing.assert_close(alone, together[:, k])
+        torch.testing.assert_close(model.fit(x, y[:, k : k + 1]).predict(test)[:, 0], alone)
+
+
+def test_the_kernel_is_the_mean_over_outputs(network, data):
+    x, y, test = data
+    theta = fw.traced_kernel(network, torch.cat([x, test])) / 3
+    regular = theta[:INPUTS, :INPUTS] + 0.1 * torch.eye(INPUTS)
+    wanted = theta[INPUTS:, :INPUTS] @ torch.linalg.solve(regular, y[:, 0])
+    found = fw.KernelRegression(network, ridge=0.1).fit(x, y[:, 0]).predict(test)
+    torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+def test_one_output_takes_targets_of_one_axis(data, kind):
+    x, y, test = data
+    network = WithFeatures(outputs=1).double()
+    model = fw.KernelRegression(network, kind=kind, from_network=True)
+    column = model.fit(x, y[:, :1]).predict(test)
+    flat = model.fit(x, y[:, 0])
+    assert flat.coefficients_.shape == (INPUTS,)
+    torch.testing.assert_close(flat.predict(test), column[:, 0])
+
+
+@pytest.mark.parametrize(
+    "shape", [(INPUTS - 1, 3), (INPUTS + 1,), (INPUTS, 3, 1), (1, INPUTS), (), (0, 3)]
+)
+@pytest.mark.parametrize("kind", [torch.zeros, np.zeros])
+def test_targets_of_other_shapes_are_refused(network, data, shape, kind):
+    with pytest.raises(fw.ConfigError, match=r"(?i)y\b"):
+        fw.KernelRegression(network).fit(data[0], kind(shape))
+
+
+@pytest.mark.parametrize("kind", ["traced", "full"])
+def test_arrays_give_arrays_and_tensors_give_tensors(data, kind):
+    x, y, test = data
+    network = WithFeatures()  # float32, as torch makes it
+    model = fw.KernelRegression(network, kind=kind, ridge=0.1)
+    wanted = model.fit(x.float(), y).predict(test.float())
+    assert wanted.dtype == torch.float64
+    fits = (x.numpy(), y.numpy()), (x.float(), y.numpy()), (x.numpy(), y), (x.tolist(), y.tolist())
+    for inputs, targets in fits:
+        found = model.fit(inputs, targets).predict(test.numpy())
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_array_equal(found, wanted.numpy())
+        assert torch.equal(model.predict(test.float()), wanted)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+@pytest.mark.parametrize("where", ["X", "y", "test"])
+@pytest.mark.parametrize("as_array", [False, True])
+def test_numbers_that_are_not_finite_are_refused(network, data, number, where, as_array):
+    damaged = dict(zip(("X", "y", "test"), (part.clone() for part in data), strict=True))
+    damaged[where][0, 0] = number
+    x, y, test = (part.numpy() if as_array else part for part in damaged.values())
+    name = "y" if where == "y" else "X"
+    with pytest.raises(fw.ConfigError, match=rf"\b{name}\b"):
+        fw.KernelRegression(network, ridge=1.0).fit(x, y).predict(test)
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_test_inputs_of_another_size_are_refused(network, data, as_array):
+    x, y, test = (part.numpy() if as_array else part for part in data)
+    model = fw.KernelRegression(network, ridge=0.1).fit(x, y)
+    with pytest.raises(fw.ConfigError, match="X has 3 features, but"):
+        model.predict(test[:, :3])
+
+
+def test_a_prediction_needs_a_fit(network, data):
+    with pytest.raises(fw.ConfigError, match="call fit first"):
+        fw.KernelRegression(network).predict(data[0])
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        fw.KernelRegression(network).predict(data[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "diagonal"}, "kind: 'diagonal' must be one of traced, full, precomputed"),
+        ({"ridge": -1.0}, "ridge = -1.0"),
+        ({"ridge": float("nan")}, "ridge = nan"),
+        ({"ridge": "0"}, "ridge = '0'"),
+        ({"network": None}, "network: NoneType must be a torch module"),
+        ({"parameters": lambda name: False}, "no parameter is counted"),
+        ({"kind": "precomputed"}, "network: not used with kind='precomputed'"),
+        ({"network": None, "kind": "precomputed", "from_network": True}, "from_network: not used"),
+        ({"network": None, "kind": "precomputed", "budget": 5}, "budget: not used"),
+    ],
+)
+def test_arguments_are_checked_by_fit(network, data, arguments, message):
+    model = fw.KernelRegression(**{"network": network} | arguments)
+    with pytest.raises(fw.ConfigError, match=message):
+        model.fit(*data[:2])
+
+
+def test_it_takes_every_option_of_the_kernels_of_modules(network, data):
+    x, y, test = data
+    assert set(OPTIONS) == set(Options.__annotations__) - {"dtype"}  # dtype is for stacks
+
+    def counted(name):
+        return name.startswith("first")
+
+    options = {"parameters": counted, "budget": 10**6, "check": False}
+    model = fw.KernelRegression(network, ridge=0.1, **options)
+    theta = fw.traced_kernel(network, torch.cat([x, test]), parameters=counted) / 3
+    regular = theta[:INPUTS, :INPUTS] + 0.1 * torch.eye(INPUTS)
+    wanted = theta[INPUTS:, :INPUTS] @ torch.linalg.solve(regular, y)
+    torch.testing.assert_close(model.fit(x, y).predict(test), wanted)
+
+
+def test_a_clone_and_a_pickle_compute_with_their_network(network, data):
+    x, y, test = data
+    model = fw.KernelRegression(network, ridge=0.1, of=network.features)
+    wanted = model.fit(x, y).predict(test)
+    copy = clone(model)
+    assert copy.network is network
+    assert not hasattr(copy, "coefficients_")
+    torch.testing.assert_close(copy.fit(x, y).predict(test), wanted)
+    stored = pickle.loads(pickle.dumps(model))
+    torch.testing.assert_close(stored.predict(test), wanted)
+    torch.testing.assert_close(stored.fit(x, y).predict(test), wanted)
+
+
+def test_the_ridge_of_images_is_chosen_by_cross_validation():
+    stream = np.random.default_rng(0)
+    images = stream.standard_normal((20, 1, 2, 2))
+    model = fw.KernelRegression(WithFeatures(size=4), ridge=1.0)
+    search = GridSearchCV(model, {"ridge": [1e-3, 1e3]}, cv=2).fit(images, images.sum((1, 2, 3)))
+    assert search.best_params_ == {"ridge": 1e-3}
+    assert search.predict(images).shape == (20,)
+
+
+def test_the_score_is_r2(network, data):
+    x, y, test = data
+    model = fw.KernelRegression(network, ridge=0.1).fit(x, y)
+    targets, weights = y[:5], np.arange(5.0)
+    prediction = model.predict(test).numpy()
+    assert model.score(test, targets) == pytest.approx(r2_score(targets.numpy(), prediction))
+    wanted = r2_score(targets.numpy(), prediction, sample_weight=weights)
+    assert model.score(test.numpy(), targets.numpy(), weights) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("form", ["tensor", "array", "file"])
+def test_a_precomputed_kernel_gives_the_same(network, data, form, tmp_path):
+    x, y, test = data
+    wanted = fw.KernelRegression(network, ridge=0.1).fit(x, y).predict(test)
+    theta = fw.traced_kernel(network, torch.cat([x, test])) / 3
+    if form != "tensor":
+        theta = theta.numpy()
+    if form == "file":
+        np.save(tmp_path / "kernel.npy", theta)
+        theta = np.load(tmp_path / "kernel.npy", mmap_mode="r")
+    before = theta.tolist()
+    model = fw.KernelRegression(kind="precomputed", ridge=0.1).fit(theta[:INPUTS, :INPUTS], y)
+    found = model.predict(theta[INPUTS:, :INPUTS])
+    assert isinstance(found, torch.Tensor if form == "tensor" else np.ndarray)
+    np.testing.assert_allclose(np.asarray(found), wanted.numpy(), rtol=1e-10)
+    assert theta.tolist() == before
+
+
+def test_cross_validation_splits_both_axes_of_a_precomputed_kernel(network, data):
+    x, y = data[0].numpy(), data[1].numpy()
+    theta = fw.traced_kernel(network, data[0]).numpy() / 3
+    folds = KFold(3)
+    wanted = cross_val_predict(fw.KernelRegression(network, ridge=0.1), x, y, cv=folds)
+    model = fw.KernelRegression(kind="precomputed", ridge=0.1)
+    np.testing.assert_allclose(cross_val_predict(model, theta, y, cv=folds), wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(INPUTS, INPUTS - 1), (INPUTS, INPUTS, 1), (INPUTS,)])
+def test_a_precomputed_kernel_is_square(shape):
+    with pytest.raises(fw.ConfigError, match=r"must be \(N, N\)"):
+        fw.KernelRegression(kind="precomputed").fit(torch.ones(shape), torch.zeros(INPUTS))
+
+
+def test_a_precomputed_kernel_that_is_singular_names_the_remedy():
+    with pytest.raises(fw.ConfigError, match="larger ridge"):
+        fw.KernelRegression(kind="precomputed").fit(np.ones((4, 4)), np.zeros(4))
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one(network, data):
+    x, y, test = data
+    model = fw.KernelRegression(network).fit(x, y)
+    wanted = model.predict(test)
+    with pytest.raises(fw.ConfigError, match="larger ridge"):
+        model.fit(x[:1].expand(3, 4), y[:3])
+    torch.testing.assert_close(model.predict(test), wanted)
