@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from finitewidth.cli import images, kernel, network, running
+from finitewidth.cli import images, kernel, network, running, tiles
 from finitewidth.cli.project import checked_targets, find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
@@ -13,7 +13,7 @@ from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, resu
 WITHOUT_PROJECT = ("ntk", "completion")
 SHELLS = ("bash", "zsh", "tcsh")
 # options that are paths, relative to the user's folder
-FILES = ("file", "to", "write", "images", "network")
+FILES = ("file", "to", "write", "images", "network", "output")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -118,6 +118,11 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
         epilog="What follows -- is passed on to Snakemake.",
     )  # fmt: skip
     network.add_options(own)
+    tiled = commands.add_parser(
+        "kernel", help="the tangent kernel of a network of your own, in tiles, as a file",
+        epilog="What follows -- is passed on to Snakemake.",
+    )  # fmt: skip
+    tiles.add_options(tiled)
     status = commands.add_parser("status", help="how far the last run is: done, running, failed")
     plan = commands.add_parser("plan", help="forecast the cost of every artifact")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
@@ -241,6 +246,7 @@ COMMANDS = {
     "list": _list,
     "run": _run,
     "network": network.run,
+    "kernel": tiles.run,
     "status": _status,
     "plan": lambda options: running.run_rule("plan", options.preset),
     "report": lambda options: images.report(

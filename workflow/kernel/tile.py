@@ -1,0 +1,26 @@
+"""Rule -> one tile: make the network, give it the stored weights, and compute its kernel."""
+
+import numpy as np
+import torch
+
+from finitewidth.common.progress import LOG, logged_to
+from finitewidth.common.result_files import atomic
+from finitewidth.common.torch_setup import prepare_torch
+from finitewidth.common.usage import cpu_seconds, peak_memory
+from finitewidth.library.tiles import kernel_tile
+from finitewidth.networks.own import draw, factory_of
+from finitewidth.networks.own_file import own_file
+
+# ruff: noqa: F821 - Snakemake defines snakemake
+with logged_to(snakemake.log[0]):
+    prepare_torch(snakemake.threads)
+    config, own = snakemake.config, own_file(snakemake.config["network"])
+    images = np.load(snakemake.input.images, mmap_mode="r")
+    blocks = dict.fromkeys((snakemake.wildcards.rows, snakemake.wildcards.columns))  # one or two
+    x = [torch.from_numpy(images[slice(*map(int, block.split("-")))].copy()) for block in blocks]
+    network = draw(own, factory_of(own), images.shape[1:], config["classes"], config["seed"])
+    network.to(x[0].dtype).load_state_dict(torch.load(snakemake.input.weights, weights_only=True))
+    tile = kernel_tile(network, *x, budget=snakemake.params.budget)
+    with atomic(snakemake.output[0]) as temporary:
+        np.save(temporary, tile.numpy())
+    LOG.info("%.0f s of CPU time, at most %.0f MB of memory", cpu_seconds(), peak_memory())
