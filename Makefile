@@ -31,7 +31,7 @@ all: setup
 	@$(MAKE) --silent setup
 	@$(BIN)/finitewidth run $@ --cores $(CORES) --preset $(PRESET)
 
-setup: .venv/installed
+setup: .venv/torchvision
 
 # The lock files say what is installed (docs/supply_chain.md). Every file is compared with its
 # digest. Nothing is built in an environment of its own, for which pip would fetch build tools that
@@ -40,9 +40,10 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 LOCKED := install --require-hashes --no-deps --no-compile --no-build-isolation \
   --only-binary :all: --no-binary connection-pool
 LOCKS := requirements-build.lock requirements-cpu.lock requirements.lock requirements-cuda.lock
+REPAIR := src/finitewidth/common/torchvision_operators.py
 
 # never made by .DEFAULT, which would call make for each of them again, without end
-Makefile pyproject.toml $(LOCKS) requirements-audit.lock: ;
+Makefile pyproject.toml $(LOCKS) requirements-audit.lock $(REPAIR): ;
 
 # A change of a lock, or of the metadata, installs anew. The build of torch for CPUs is taken where
 # pip is told of a place that has it. The usual one on Linux needs more packages, which `pip check`
@@ -58,6 +59,11 @@ Makefile pyproject.toml $(LOCKS) requirements-audit.lock: ;
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(PIP) check >/dev/null || \
 	  { $(PIP) $(LOCKED) --requirement requirements-cuda.lock && $(PIP) check; }
+	@touch $@
+
+# The usual torchvision cannot be imported beside the build of torch for CPUs (docs/environments.md)
+.venv/torchvision: .venv/installed $(REPAIR)
+	@$(BIN)/python -m finitewidth.common.torchvision_operators
 	@touch $@
 
 PYTEST := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -76,7 +82,7 @@ robustness: setup
 	@$(BIN)/python -m finitewidth robustness --preset $(PRESET) --seeds $(SEEDS)
 	@$(BIN)/python -m finitewidth report --preset $(PRESET)
 
-# some minutes on an idle machine; options: .venv/bin/python benchmarks/page.py --help
+# half an hour on an idle machine; options: .venv/bin/python benchmarks/page.py --help
 benchmarks: setup
 	$(BIN)/python benchmarks/page.py
 

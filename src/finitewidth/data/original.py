@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import ConfigError, DataError
 from finitewidth.common.temporary import remove_left, temporary_folder
 from finitewidth.data.catalogue import SOURCES, unknown
 from finitewidth.data.places import VARIABLE
 from finitewidth.data.store import Dataset
-from finitewidth.data.torchvision_import import import_torchvision
 
 CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
 COUNTS = {"train": 60_000, "t10k": 10_000}
@@ -48,7 +48,10 @@ def load_original(name: str, root: str | Path, download: bool) -> Dataset:
     if name not in CLASSES:
         raise ConfigError(unknown("original dataset", name, list(CLASSES)))
     root = Path(root)
-    kind = getattr(import_torchvision(), CLASSES[name])
+    torchvision_operators.install()
+    from torchvision import datasets  # takes seconds
+
+    kind = getattr(datasets, CLASSES[name])
     checksums = _checksums(name, kind)
     missing = [file for file in checksums if not (root / file).is_file()]
     if missing and not download:
@@ -182,12 +185,13 @@ def _altered_text(path: Path, how: str) -> str:
 
 def _read_idx(name: str, kind: Any, root: Path) -> Dataset:
     # kind(root) is not used: it would prefer an unverified processed/*.pt file to the raw files
-    idx = import_torchvision("torchvision.datasets.mnist")
+    from torchvision.datasets import mnist
+
     raw = root / CLASSES[name] / "raw"
     arrays = {}
     for split, prefix in (("train", "train"), ("test", "t10k")):
-        images = idx.read_image_file(str(raw / f"{prefix}-images-idx3-ubyte")).numpy()
-        labels = idx.read_label_file(str(raw / f"{prefix}-labels-idx1-ubyte")).numpy()
+        images = mnist.read_image_file(str(raw / f"{prefix}-images-idx3-ubyte")).numpy()
+        labels = mnist.read_label_file(str(raw / f"{prefix}-labels-idx1-ubyte")).numpy()
         arrays |= {f"{split}_images": images[..., None], f"{split}_labels": labels.astype(np.int64)}
     classes = [str(digit) for digit in range(10)] if name == "mnist" else kind.classes
     return _dataset(name, classes, arrays)

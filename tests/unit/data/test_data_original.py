@@ -12,9 +12,15 @@ from finitewidth.data import original
 from finitewidth.data.original import load_original
 from finitewidth.data.places import data_root
 from finitewidth.data.store import problem_of
-from finitewidth.data.torchvision_import import import_torchvision
 
 COUNTS = {"train": 40, "t10k": 20}
+
+
+def peer(name):
+    """A class of torchvision, whose import takes seconds."""
+    from torchvision import datasets
+
+    return getattr(datasets, name)
 
 
 def md5(content):
@@ -52,7 +58,7 @@ def small(monkeypatch):
     monkeypatch.setattr(original, "COUNTS", COUNTS)
     monkeypatch.setattr(original, "MNIST_MD5", {file: md5(files[file]) for file in files})
     packed = [(f"{file}.gz", md5(gzip.compress(files[file], mtime=0))) for file in files]
-    monkeypatch.setattr(import_torchvision().FashionMNIST, "resources", packed)
+    monkeypatch.setattr(peer("FashionMNIST"), "resources", packed)
 
 
 @pytest.fixture
@@ -60,7 +66,7 @@ def cifar(monkeypatch, tmp_path):
     """A CIFAR-10 of 12 images in torchvision's layout; gives its folder."""
     folder = tmp_path / "cifar-10-batches-py"
     folder.mkdir()
-    kind = import_torchvision().CIFAR10
+    kind = peer("CIFAR10")
 
     def put(file, value):
         (folder / file).write_bytes(pickle.dumps(value))
@@ -207,7 +213,7 @@ def fetching(monkeypatch, kind, action):
 
 @pytest.mark.usefixtures("small")
 def test_fetched_files_are_moved_into_place(tmp_path, monkeypatch):
-    kind = import_torchvision().FashionMNIST
+    kind = peer("FashionMNIST")
     fetching(monkeypatch, kind, lambda folder: write_idx(folder, "FashionMNIST", packed=True))
     dataset = load_original("fashion_mnist", tmp_path / "new", download=True)
     assert len(dataset.test_labels) == 20
@@ -222,7 +228,7 @@ def test_only_what_is_missing_is_moved(tmp_path, monkeypatch):
     raw = write_idx(tmp_path, "MNIST")
     spoil(raw / "train-images-idx3-ubyte", "flipped")
     (raw / "t10k-labels-idx1-ubyte").unlink()
-    fetching(monkeypatch, import_torchvision().MNIST, lambda folder: write_idx(folder, "MNIST"))
+    fetching(monkeypatch, peer("MNIST"), lambda folder: write_idx(folder, "MNIST"))
     with pytest.raises(DataError, match="train-images-idx3-ubyte is truncated or altered"):
         load_original("mnist", tmp_path, download=True)
     assert (raw / "t10k-labels-idx1-ubyte").is_file()
@@ -253,7 +259,7 @@ def wrong_content(folder):
 )
 @pytest.mark.usefixtures("small")
 def test_failed_fetch_leaves_nothing_and_says_why(tmp_path, monkeypatch, action):
-    fetching(monkeypatch, import_torchvision().MNIST, action)
+    fetching(monkeypatch, peer("MNIST"), action)
     with pytest.raises(DataError) as caught:
         load_original("mnist", tmp_path, download=True)
     for part in (
