@@ -1,9 +1,11 @@
 """The page of the documentation about the benchmarks, written from tables of results alone."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-from benchmarks import draws, figures, stacked, trained
+from benchmarks import draws, figures, networks, side_by_side, stacked, trained, usage
+from benchmarks.networks import JACOBIAN, NEURAL_TANGENTS, NNGEOMETRY, OURS
 from benchmarks.rows import COLUMNS, file_name
 
 TOP = """# Benchmarks
@@ -55,24 +57,18 @@ inputs are as wide as the hidden layers. The samplers draw from the exact law wi
   holds the matrices of a network takes longer.""",
     ),
     trained.NAME: (
-        "Kernels of given networks",
-        f"""Kernels of networks with ten outputs, as they are needed of trained ones; the images
-of VGG, ResNet and DenseNet have {trained.SIDE}×{trained.SIDE} pixels. "Traced" is the sum over
-outputs, "full" the kernel of all pairs of outputs. All ways agree to rounding, which is checked
-before they are timed. `finitewidth.kernels.trained` needs one backward sweep of all inputs for each
-output and multiplies in the cheaper order. It is compared with
+        "Kernels and the number of inputs",
+        f"""Traced kernels of networks with ten outputs; the images of VGG and ResNet have
+{trained.SIDE}×{trained.SIDE} pixels. All ways agree to rounding, which is checked before they are
+timed. Ours is compared with
 
-- *{trained.JACOBIAN}*: the explicit Jacobian, `vmap` of `jacrev`, and its Gram matrix;
-- *{trained.BY_INPUT}*: one backward pass for each output and input, and the same Gram matrix;
+- *{trained.BY_INPUT}*: one backward pass for each output and input, and the Gram matrix;
 - *{trained.BY_PAIR}*: two backward passes for each output and pair of inputs, which stores no
   Jacobian. This is the scheme of the authors of `collapse` without what their compiler shares. One
-  pair is timed, and its time multiplied by the number of pairs;
-- *{trained.NNGEOMETRY}*: its `GramMatrix`, the full kernel, if the package can be imported.
+  pair is timed, and its time multiplied by the number of pairs.
 
-Both ours and *{trained.JACOBIAN}* need a backward sweep for each output. Convolutions of few
-channels run far below the rate of large products, so these sweeps take most of the time in the
-networks with convolutions, whatever the order of the products. A Jacobian also has to be stored,
-which large networks do not allow.""",
+Convolutions of few channels run far below the rate of large products, so that the backward sweeps
+of all inputs take most of the time in the networks with convolutions.""",
     ),
     stacked.NAME: (
         "Stacked training",
@@ -90,18 +86,50 @@ pixels and 3 colours.""",
 }
 
 
-def write(tables: list[pd.DataFrame], folder: Path) -> Path:
+# docs/howto/kernel.md includes what is between the two lines
+START, END = "<!-- kernels of networks -->", "<!-- end of kernels of networks -->"
+NETWORKS = f"""## Kernels of users' networks
+
+Kernels of torch modules with ten outputs, in float32: "traced" is the sum over outputs, "full" the
+kernel of all pairs of outputs. Each is computed in a process of its own, all in one run. Times
+are seconds that pass, and CPU seconds of all threads, in the fastest of {usage.ROUNDS} calls after
+a first one; a call of more than {usage.LONG:.0f} s is the only one. The memory is the largest
+resident memory, less what was resident before, with the network loaded. All ways agree to
+{side_by_side.TOLERANCE:g} of the largest entry, which is checked. Ours are `traced_kernel` and
+`full_kernel`; the others are
+
+- *{JACOBIAN}*: the Jacobian of all outputs by `torch.func`, in chunks of the number of inputs
+  that was the fastest, and the Gram matrix for each parameter. A Jacobian of more than
+  {networks.STORED / 1e9:.0f} GB is computed for some parameters after another;
+- *{NNGEOMETRY}*: its `GramMatrix`, the full kernel, if it has all layers of the network;
+- *{NEURAL_TANGENTS}*: `empirical_ntk_fn` of the same network in jax, the faster of two
+  implementations, without the time for compiling. A network has to be written in jax for it, so
+  only those without batch norms and attention are compared.
+"""
+SYSTEM = """The operating system takes a part of the CPU time, mostly to provide memory (*of it
+system*). Where it is large, the ratio depends on the machine and its settings as much as on the
+computation. *Share* is the time of our operations in products at the rate of a product of large
+square matrices, over our time. The products of multilayer perceptrons are float64.
+"""
+
+
+def write(
+    tables: Sequence[pd.DataFrame], folder: Path, side_by_sides: Sequence[pd.DataFrame] = ()
+) -> Path:
     """Draw the figures of all tables and write the page.
 
     Args:
         tables: rows of `benchmarks.rows`, one table for each machine.
         folder: where the page and the figures are written.
+        side_by_sides: rows of `benchmarks.side_by_side`, one table for each machine.
 
     Returns:
         The page.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    parts = []
+    parts = [NETWORKS] if side_by_sides else []
+    for rows in side_by_sides:
+        parts += of_networks(rows)
     for rows in tables:
         machine = file_name(rows).removesuffix(".csv")
         parts += section(rows, figures.draw(rows, folder, machine))
@@ -127,9 +155,75 @@ def section(rows: pd.DataFrame, pictures: dict[str, Path]) -> list[str]:
                       markdown(cells(own[own["threads"] == threads]))]  # fmt: skip
     parts += [
         f"All numbers are in `benchmarks/results/{file_name(rows)}`. Its columns:\n",
-        markdown(pd.DataFrame({"column": COLUMNS.keys(), "meaning": COLUMNS.values()})),
+        meanings(COLUMNS),
     ]
     return parts
+
+
+def of_networks(rows: pd.DataFrame) -> list[str]:
+    """Return what one machine has measured of `benchmarks.networks`."""
+    first, rates = rows.iloc[0], rows["matmul_flops"].dropna() / 1e9
+    load = span(rows["load"], "{:.1f}".format)
+    versions = ", ".join(dict.fromkeys(", ".join(rows["versions"]).split(", ")))
+    return [
+        f"### Networks on {first['processor']}, {first['cores']} cores\n",
+        f"Measured with {figures.said(first['threads'])} and\n{versions},\non {first['date']}, at "
+        f"commit {first['commit']}. The load was {load}, and large\nproducts ran at "
+        f"{span(rates, number)} GFLOP/s.\n",
+        START, "", markdown(in_short(rows)), END, "", SYSTEM, markdown(in_full(rows)),
+        unreached(rows),
+        f"All numbers are in `benchmarks/results/networks/{file_name(rows)}`. Its columns:\n",
+        meanings(side_by_side.COLUMNS),
+    ]  # fmt: skip
+
+
+def in_short(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each network and kernel, with time and memory of all ways."""
+    found = []
+    for (network, inputs, kernel), own in rows.groupby(["network", "inputs", "kernel"], sort=False):
+        line = {"network": network, "parameters": prefixed(own["parameters"].iloc[0]),
+                "inputs": inputs, "kernel": kernel}  # fmt: skip
+        for _, row in own[own["state"] != side_by_side.ABSENT].iterrows():
+            told = f"{duration(row['seconds'])}, {prefixed(row['memory'])}B"
+            line[row["way"]] = told if row["state"] == side_by_side.MEASURED else row["state"]
+        found.append(line)
+    return pd.DataFrame(found).fillna("–").replace(side_by_side.FAILED, "–")
+
+
+def in_full(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each network, kernel and way that was measured."""
+    found = []
+    for _, row in rows[rows["state"] == side_by_side.MEASURED].iterrows():
+        how = f" ({row['how']})" if isinstance(row["how"], str) else ""
+        ours = row["way"] == OURS
+        found.append({
+            "network": row["network"], "inputs": row["inputs"], "kernel": row["kernel"],
+            "way": row["way"] + how, "time": duration(row["seconds"]),
+            "CPU time": duration(row["cpu_seconds"]),
+            "of it system": per_cent(row["system_seconds"] / row["cpu_seconds"]),
+            "memory": f"{prefixed(row['memory'])}B",
+            "time over ours": "1" if ours else number(row["ratio"]),
+            "asked": wanted(row["asked"]),
+            "our memory over its": "1" if ours else part(row["memory_ratio"]),
+            "asked of memory": wanted(row["asked_memory"]),
+            "FLOP": prefixed(row["flops"]) if ours else "",
+            "share": per_cent(row["share"]) if ours else "",
+        })  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def unreached(rows: pd.DataFrame) -> str:
+    """Say which ratios that are asked for the run has not reached."""
+    lines = []
+    for _, row in rows.iterrows():
+        name = f"- {row['network']}, {row['inputs']} inputs, {row['kernel']}, {row['way']}"
+        if row["ratio"] < row["asked"]:
+            lines.append(f"{name}: {number(row['ratio'])} times our time")
+        if row["memory_ratio"] > row["asked_memory"]:
+            lines.append(f"{name}: ours takes {part(row['memory_ratio'])} of its memory")
+    if not lines:
+        return "All ratios that are asked for were reached.\n"
+    return "\n".join(["Asked for and not reached:\n", *lines, ""])
 
 
 def run_facts(rows: pd.DataFrame) -> str:
@@ -223,8 +317,23 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
     return table[order].fillna("–")
 
 
+def meanings(columns: dict[str, str]) -> str:
+    return markdown(pd.DataFrame({"column": columns.keys(), "meaning": columns.values()}))
+
+
 def markdown(table: pd.DataFrame) -> str:
     return table.to_markdown(index=False, disable_numparse=True) + "\n"
+
+
+def wanted(ratio: float) -> str:
+    if pd.isna(ratio):
+        return ""
+    return f"≥ {number(ratio)}" if ratio >= 1 else f"≤ {part(ratio)}"
+
+
+def part(ratio: float) -> str:
+    """Return a ratio below one as a fraction."""
+    return number(ratio) if ratio >= 1 else f"1/{number(1 / max(ratio, 1e-9))}"
 
 
 def span(values: pd.Series, said: object) -> str:

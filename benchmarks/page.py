@@ -1,13 +1,15 @@
 """Measure the benchmarks, and write their table, figures and page of the documentation.
 
-    python benchmarks/page.py                 some minutes; make benchmarks does the same
+    python benchmarks/page.py                 most of an hour; make benchmarks does the same
     python benchmarks/page.py --device cuda   the same cases on a GPU
     python benchmarks/page.py --quick --into build/benchmarks   tiny sizes, to try it out
     python benchmarks/page.py --written       the page and the figures, from tables that exist
 
 The table of this machine is written to benchmarks/results, and docs/benchmarks.md shows all tables
 there. With --only or --threads, the other rows of the table stay as they were. Each number of
-threads is measured in a process of its own.
+threads is measured in a process of its own. The kernels of users' networks (networks) have a table
+of their own, in benchmarks/results/networks. Neural-tangents is among them if --neural-tangents
+names the Python of an environment that has it; benchmarks/neural_tangents.txt says how to make one.
 """
 
 import argparse
@@ -23,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 IDLE = 1.5  # load average
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import document, rows  # noqa: E402
+from benchmarks import document, rows, side_by_side  # noqa: E402
 from benchmarks.timing import Timer  # noqa: E402
 
 from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
@@ -35,14 +37,23 @@ def main(arguments: list[str] | None = None) -> None:
         return measure_here(options)
     results = options.into / "benchmarks/results"
     if not options.written:
-        found = measure_all(options)
-        results.mkdir(parents=True, exist_ok=True)
-        file = results / rows.file_name(found)
-        found = rows.merged(rows.read(file), found) if file.exists() else found
-        found.to_csv(file, index=False, float_format="%.6g")
-    tables = [rows.read(file) for file in sorted(results.glob("*.csv"))]
-    print(document.write(tables, options.into / "docs"))
+        if not (options.busy or options.quick) and (reason := busy()):
+            print(f"one thread only, and no networks: {reason}; --busy measures all the same")
+            options.threads = [threads for threads in options.threads if threads == 1]
+            options.only = [name for name in options.only if name != side_by_side.NAME]
+        measured = [measure_all(options, results), measure_networks(options, results / "networks")]
+        if not any(measured):
+            raise SystemExit("nothing was measured")
+    print(write(results, options.into / "docs"))
     return None
+
+
+def write(results: Path, folder: Path) -> Path:
+    """Write the page and its figures from the tables in a folder."""
+    tables = [rows.read(file) for file in sorted(results.glob("*.csv"))]
+    networks = sorted(results.glob("networks/*.csv"))
+    networks = [rows.read(file, side_by_side.COLUMNS) for file in networks]
+    return document.write(tables, folder, networks)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -53,7 +64,9 @@ def parser() -> argparse.ArgumentParser:
     wanted.add_argument(
         "--busy", action="store_true", help="several threads even on a busy machine"
     )
-    wanted.add_argument("--only", choices=rows.PARTS, nargs="+", default=list(rows.PARTS))
+    parts = [*rows.PARTS, side_by_side.NAME]
+    wanted.add_argument("--only", choices=parts, nargs="+", default=parts)
+    wanted.add_argument("--neural-tangents", metavar="PYTHON", help="of its environment")
     wanted.add_argument("--rounds", type=int, default=7)
     wanted.add_argument("--seconds", type=float, default=0.02, help="of a way in each round")
     wanted.add_argument("--into", type=Path, default=ROOT, help="folder that is written to")
@@ -62,18 +75,15 @@ def parser() -> argparse.ArgumentParser:
     return wanted
 
 
-def measure_all(options: argparse.Namespace) -> pd.DataFrame:
-    """Measure each number of threads in a new process and return all rows."""
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        for threads in options.threads:
-            if threads > 1 and (reason := busy()) and not (options.busy or options.quick):
-                print(f"{threads} threads: left out, {reason}; --busy measures them all the same")
-                continue
-            file = Path(folder) / f"{threads}.csv"
+def measure_all(options: argparse.Namespace, folder: Path) -> bool:
+    """Measure each number of threads in a new process, and write the table, if there are rows."""
+    found, parts = [], [name for name in options.only if name in rows.PARTS]
+    with tempfile.TemporaryDirectory() as temporary:
+        for threads in options.threads if parts else ():
+            file = Path(temporary) / f"{threads}.csv"
             command = [sys.executable, __file__, "--child", str(file), "--threads", str(threads),
                        "--device", options.device, "--rounds", str(options.rounds),
-                       "--seconds", str(options.seconds), "--only", *options.only]  # fmt: skip
+                       "--seconds", str(options.seconds), "--only", *parts]  # fmt: skip
             command += ["--quick"] if options.quick else []
             names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
             env = os.environ | dict.fromkeys(names, str(threads))
@@ -82,8 +92,26 @@ def measure_all(options: argparse.Namespace) -> pd.DataFrame:
             subprocess.run(command, check=True, env=env)
             found.append(pd.read_csv(file))
     if not found:
-        raise SystemExit("nothing was measured")
-    return pd.concat(found, ignore_index=True)
+        return False
+    table = pd.concat(found, ignore_index=True)
+    file = folder / rows.file_name(table)
+    store(rows.merged(rows.read(file), table) if file.exists() else table, file)
+    return True
+
+
+def measure_networks(options: argparse.Namespace, folder: Path) -> bool:
+    """Measure the kernels of users' networks on the CPU, and write their table."""
+    if side_by_side.NAME not in options.only or options.device != "cpu":
+        return False
+    threads = max(options.threads)
+    table = side_by_side.measure(options.quick, threads, options.neural_tangents)
+    store(table, folder / rows.file_name(table))
+    return True
+
+
+def store(table: pd.DataFrame, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(file, index=False, float_format="%.6g")
 
 
 def busy() -> str:

@@ -2,7 +2,7 @@
 
 import os
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +16,7 @@ from benchmarks.work import Machine, bound_of, measured
 from finitewidth.common.provenance import environment
 
 PARTS = {part.NAME: part for part in (draws, trained, stacked)}
-PACKAGES = ("torch", "numpy", "nngeometry")  # the last one need not be installed
+PACKAGES = ("torch", "torchvision", "numpy", "nngeometry")  # the last one need not be installed
 # columns and what they say; the page and the tests follow this list
 COLUMNS = {
     "benchmark": "draws, trained or stacked",
@@ -145,13 +145,13 @@ def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(keys, key=order, kind="stable", ignore_index=True)
 
 
-def read(file: Path) -> pd.DataFrame:
+def read(file: Path, columns: Iterable[str] = COLUMNS) -> pd.DataFrame:
     """Read a table of results.
 
     Raises:
         SystemExit: it has other columns, or no rows.
     """
     rows = pd.read_csv(file)
-    if list(rows) != list(COLUMNS) or rows.empty:
-        raise SystemExit(f"{file}: its columns are not those of benchmarks/rows.py; measure again")
+    if list(rows) != list(columns) or rows.empty:
+        raise SystemExit(f"{file}: its columns are not those of today's code; measure again")
     return rows

@@ -1,34 +1,30 @@
-"""Kernels of given networks: ours, the explicit Jacobian, and backward passes by input or pair.
+"""Kernels against the number of inputs: ours, and backward passes by input or pair.
 
 The networks have ten outputs. Dense networks are float64, because their closed form is; networks
 with convolutions and batch norms are float32.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from math import nan
+from collections.abc import Iterator, Sequence
 
 import torch
 from benchmarks.timing import Comparison, Way
 from benchmarks.work import Work, counted_flops
 from torch import Tensor, nn
-from torch.func import functional_call, jacrev, vmap
 
-from finitewidth.kernels.trained import full_kernel, traced_kernel
+from finitewidth.kernels.trained import traced_kernel
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 
 NAME, UNIT, OUTPUTS = "trained", "kernel", 10
-JACOBIAN, BY_INPUT, BY_PAIR = "torch.func", "pass by input", "pass by pair"
-NNGEOMETRY = "nngeometry"
+BY_INPUT, BY_PAIR = "pass by input", "pass by pair"
 TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-4}  # of the largest entry
 NORMALISED = {
     "VGG": Network(kind="vgg", convolutions=(8, "M", 16, "M", 32, "M"), dense=(64, 32)),
     "ResNet": Network(kind="resnet", channels=(8, 16, 32), blocks=(1, 1, 1)),
     "DenseNet": Network(kind="densenet", growth=8, blocks=(2, 2), stem=16, pooled_stem=True),
 }
-SIZES = {"dense": (5, 10, 20, 40), "ResNet": (5, 10, 20, 40), "VGG": (40,), "DenseNet": (40,)}
+SIZES = {"dense": (5, 10, 20, 40), "ResNet": (5, 10, 20, 40), "VGG": (40,)}
 QUICK = {"dense": (2, 3), "ResNet": (2,)}
-FULL = "ResNet"  # the full kernel is timed for this network, too
 SIDE = 8  # of an image
 
 
@@ -41,15 +37,10 @@ def comparisons(device: str, quick: bool) -> Iterator[Comparison]:
             x = torch.randn(count, *shape).to(device, next(network.parameters()).dtype)
             dtype = str(x.dtype).removeprefix("torch.")
             parameters = {"inputs": count, "outputs": OUTPUTS}
-            references = (jacobian(network, x), by_input(network, x), by_pair(network, x))
+            references = (by_input(network, x), by_pair(network, x))
             ours = (traced(name, network, x),)
             check(ours[0], references, x.dtype)
             yield Comparison(NAME, "inputs", parameters, UNIT, dtype, ours, references)
-        if name == FULL:
-            references = (full_jacobian(network, x), *nngeometry(network, x))
-            ways = (full(name, network, x),), references
-            check(*ways[0], ways[1], x.dtype)
-            yield Comparison(NAME, "inputs", parameters, UNIT, dtype, *ways)
 
 
 def network_of(name: str, quick: bool = False) -> tuple[nn.Module, tuple[int, ...]]:
@@ -77,50 +68,6 @@ def traced(name: str, network: nn.Module, x: Tensor) -> Way:
         bytes=size_of(network, x) + 8 * len(x) ** 2,
     )
     return Way(f"traced, {title(name, network)}", lambda: traced_kernel(network, x), 1, work)
-
-
-def full(name: str, network: nn.Module, x: Tensor) -> Way:
-    work = Work(
-        flops=counted_flops(lambda: full_kernel(network, x)),
-        bytes=size_of(network, x) + 8 * (OUTPUTS * len(x)) ** 2,
-    )
-    return Way(f"full, {title(name, network)}", lambda: full_kernel(network, x), 1, work)
-
-
-def jacobian(network: nn.Module, x: Tensor) -> Way:
-    """The Gram matrix of the Jacobian of all outputs, which is stored."""
-
-    def kernel() -> Tensor:
-        flat = rows(network, x).flatten(1)
-        return flat @ flat.mT
-
-    return Way(JACOBIAN, kernel, 1, jacobian_work(network, x, kernel))
-
-
-def full_jacobian(network: nn.Module, x: Tensor) -> Way:
-    def kernel() -> Tensor:
-        flat = rows(network, x).transpose(0, 1).flatten(0, 1)
-        return (flat @ flat.mT).view(OUTPUTS, len(x), OUTPUTS, len(x))
-
-    return Way(JACOBIAN, kernel, 1, jacobian_work(network, x, kernel))
-
-
-def nngeometry(network: nn.Module, x: Tensor) -> Iterator[Way]:
-    """Yield the Gram matrix of nngeometry, if it can be imported; it is no dependency."""
-    try:
-        from nngeometry import GramMatrix
-    except ImportError:
-        return
-    from torch.utils.data import DataLoader, TensorDataset
-
-    data = TensorDataset(x, torch.zeros(len(x), dtype=torch.long))
-    loader = DataLoader(data, batch_size=len(x))
-
-    def kernel() -> Tensor:
-        return GramMatrix(model=network, loader=loader).to_torch().detach()
-
-    # its hooks and the count of FLOP exclude each other
-    yield Way(NNGEOMETRY, kernel, 1, Work(flops=nan, bytes=nan))
 
 
 def by_input(network: nn.Module, x: Tensor) -> Way:
@@ -151,17 +98,6 @@ def by_pair(network: nn.Module, x: Tensor) -> Way:
     return Way(BY_PAIR, pair, share, work)
 
 
-def rows(network: nn.Module, x: Tensor) -> Tensor:
-    """Jacobians (N, K, parameters), by `torch.func`."""
-    parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
-
-    def outputs(theta: dict[str, Tensor], sample: Tensor) -> Tensor:
-        return functional_call(network, theta, (sample[None],))[0]
-
-    jacobians = vmap(jacrev(outputs), in_dims=(None, 0))(parameters, x)
-    return torch.cat([jacobian.flatten(2) for jacobian in jacobians.values()], dim=2)
-
-
 def gradients(network: nn.Module, sample: Tensor) -> Tensor:
     """Gradients of all outputs for one input (K, parameters), one backward pass after another."""
     parameters = list(network.parameters())
@@ -174,10 +110,6 @@ def size_of(network: nn.Module, x: Tensor) -> int:
     """Bytes of the parameters and of the inputs."""
     numbers = sum(parameter.numel() for parameter in network.parameters()) + x.numel()
     return numbers * x.element_size()
-
-
-def jacobian_work(network: nn.Module, x: Tensor, kernel: Callable[[], Tensor]) -> Work:
-    return Work(flops=counted_flops(kernel), bytes=jacobian_bytes(network, x))
 
 
 def jacobian_bytes(network: nn.Module, x: Tensor) -> int:

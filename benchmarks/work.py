@@ -7,6 +7,7 @@ generator. They are measured in the same run as the benchmarks.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -118,18 +119,7 @@ def measured(timer: "Timer", size: int = 1024, megabytes: int = 256) -> Machine:
         size: rows of the square matrices.
         megabytes: size of the array that is copied; it must not fit into the caches.
     """
-
-    def best(run: Callable[[], object]) -> float:
-        run()
-        return min(timer.once(run) for _ in range(timer.rounds))
-
-    rates = {}
-    for dtype in (torch.float32, torch.float64):
-        a = torch.ones(size, size, dtype=dtype, device=timer.device)
-        out = torch.empty_like(a)
-        rates[str(dtype).removeprefix("torch.")] = (
-            2 * size**3 / best(lambda a=a, out=out: torch.mm(a, a, out=out))
-        )
+    best = partial(_best, timer)
     source = torch.ones(megabytes * 2**17, dtype=torch.float64, device=timer.device)
     target = torch.empty_like(source)
     bandwidth = 2 * source.numel() * 8 / best(lambda: target.copy_(source))
@@ -141,9 +131,24 @@ def measured(timer: "Timer", size: int = 1024, megabytes: int = 256) -> Machine:
         draw = lambda: stream.standard_normal(out=view)  # noqa: E731
     halves = np.full(count, 50.0)
     return Machine(
-        flops=rates,
+        flops={
+            str(dtype).removeprefix("torch."): matmul_flops(timer, dtype, size)
+            for dtype in (torch.float32, torch.float64)
+        },
         bandwidth=bandwidth,
         normal=best(draw) / count,
         gamma=best(lambda: stream.standard_gamma(halves)) / count,
         uniform=best(lambda: stream.random(count)) / count,
     )
+
+
+def matmul_flops(timer: "Timer", dtype: torch.dtype, size: int = 1024) -> float:
+    """Measure the operations per second of a product of square matrices."""
+    a = torch.ones(size, size, dtype=dtype, device=timer.device)
+    out = torch.empty_like(a)
+    return 2 * size**3 / _best(timer, lambda: torch.mm(a, a, out=out))
+
+
+def _best(timer: "Timer", run: Callable[[], object]) -> float:
+    run()
+    return min(timer.once(run) for _ in range(timer.rounds))

@@ -3,13 +3,15 @@
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from benchmarks import document, draws, rows, stacked, trained
+from benchmarks import document, draws, networks, page, rows, side_by_side, stacked, trained
+from benchmarks.networks import FULL, JACOBIAN, NNGEOMETRY, OURS, TRACED
 from benchmarks.timing import Comparison, Timer, Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of, counted_flops
 from torch import nn
@@ -225,10 +227,8 @@ def test_ways_to_the_kernel_of_a_network_agree_and_a_wrong_one_is_refused(name):
     network, shape = trained.network_of(name, quick=True)
     x = torch.randn(3, *shape).to(next(network.parameters()).dtype)
     ours = trained.traced(name, network, x)
-    ways = [make(network, x) for make in (trained.jacobian, trained.by_input, trained.by_pair)]
+    ways = [make(network, x) for make in (trained.by_input, trained.by_pair)]
     trained.check(ours, ways, x.dtype)
-    full = trained.full(name, network, x)
-    trained.check(full, [trained.full_jacobian(network, x)], x.dtype)
     wrong = Way("wrong", lambda: 1.01 * ways[0].run(), 1, Work())
     with pytest.raises(SystemExit, match="wrong"):
         trained.check(ours, [wrong], x.dtype)
@@ -244,6 +244,144 @@ def test_flop_of_backward_passes_by_input_and_by_pair():
     pairs = trained.by_pair(network, x)
     assert pairs.units == 2 / N**2
     assert pairs.work.flops == pytest.approx(N**2 / 2 * 2 * (forward + backward))
+
+
+@pytest.mark.parametrize("kernel", [TRACED, FULL])
+@pytest.mark.parametrize("name", ["transformer", "resnet_small", "cnn", "mlp"])
+def test_the_jacobian_gives_the_kernels_of_users_networks(monkeypatch, name, kernel):
+    small = replace(networks.CASES["cnn"], make=lambda: networks.cnn(8, 3), shape=(3, 8, 8))
+    monkeypatch.setitem(networks.CASES, "cnn", small)
+    case = replace(networks.CASES[name], inputs=3)
+    network, x = networks.drawn(case)
+    ours = networks.way_of(OURS, case, network, x, kernel)()
+    whole = networks.by_jacobian(network, x, kernel == FULL, chunk=2)
+    assert whole.shape == ours.shape
+    side_by_side.apart(name, {"values": ours.numpy()}, {"values": whole.numpy()})
+
+
+def test_a_large_jacobian_is_computed_for_some_parameters_after_another(monkeypatch):
+    network, x = networks.small("ResNet").eval(), torch.randn(3, 1, networks.SIDE, networks.SIDE)
+    whole = networks.by_jacobian(network, x, full=True, chunk=2)
+    monkeypatch.setattr(networks, "STORED", 4 * 3 * networks.OUTPUTS * 1000)  # 1000 parameters
+    parts = networks.groups(network, 3)
+    assert len(parts) > 1
+    assert [*itertools.chain(*parts)] == [name for name, _ in network.named_parameters()]
+    assert torch.allclose(networks.by_jacobian(network, x, full=True, chunk=3), whole, rtol=1e-4)
+
+
+USAGE = """
+import sys
+sys.path.insert(0, ".")
+from benchmarks import usage
+
+kept = []
+clocks = iter([(0, 0, 0), (9, 1, 1), (10, 20, 30), (13, 21, 30), (20, 30, 40), (21, 36, 42),
+               (30, 40, 50), (32, 41, 50)])
+usage._clocks = lambda: next(clocks)
+
+def run():
+    kept.append(bytearray(50_000_000))
+    return len(kept)
+
+result, found = usage.usage_of(run)
+assert (result, found.rounds) == (4, 3)
+assert (found.seconds, found.cpu_seconds, found.system_seconds) == (1, 6, 2), found
+assert 200e6 <= found.memory < 210e6 < found.peak < 300e6, found
+try:
+    bytearray(2 * usage.LIMIT)
+except MemoryError:
+    sys.exit(7)
+"""
+
+
+def test_usage_is_the_fastest_call_and_the_largest_memory():
+    large = bytearray(400_000_000)  # of this process, which must not count
+    assert subprocess.run([sys.executable, "-c", USAGE], cwd=ROOT, check=False).returncode == 7
+    del large
+
+
+def test_the_outcome_of_a_process(tmp_path, monkeypatch):
+    task = {"result": str(tmp_path / "result.npz"), "threads": 1}
+
+    def state(code):
+        (tmp_path / "script.py").write_text(code, encoding="utf-8")
+        found = side_by_side.outcome(task, script=str(tmp_path / "script.py"))
+        return found["state"], found["how"]
+
+    assert state("raise MemoryError") == (side_by_side.NO_SPACE, "")
+    assert state("import os; os.kill(os.getpid(), 9)") == (side_by_side.NO_SPACE, "")
+    assert state("1 / 0") == (side_by_side.FAILED, "ZeroDivisionError: division by zero")
+    monkeypatch.setattr(side_by_side, "LONGEST", 0.5)
+    assert state("import time; time.sleep(9)") == (side_by_side.SLOW, "")
+
+
+def outcomes(**changed):
+    """What processes find: ours in 2 s and 1 GB, the Jacobian in 5 s and 4 GB."""
+    kernel = np.arange(9.0).reshape(3, 3)
+
+    def outcome(task, *_):
+        ours = task["way"] == OURS
+        found = {"state": side_by_side.MEASURED, "how": "", "values": kernel, "seconds": 2.0}
+        found |= {"cpu_seconds": 3.0, "system_seconds": 1.0, "memory": 1e9, "peak": 2e9}
+        found |= {"rounds": 3, "parameters": 7}
+        if ours:
+            return found | {"flops": 1e9, "matmul_flops": 5e9}
+        return found | {"seconds": 5.0, "memory": 4e9, "values": kernel + 1e-4} | changed
+
+    return outcome
+
+
+def side_by_side_table(monkeypatch, **changed):
+    monkeypatch.setattr(side_by_side, "outcome", outcomes(**changed))
+    found = side_by_side.measure(True, 1, None)
+    return found.assign(processor="Fast(R) CPU 9", cores=4, load=0.5, versions="torch 2")
+
+
+def test_ways_side_by_side(monkeypatch):
+    table = side_by_side_table(monkeypatch)
+    assert list(table) == list(side_by_side.COLUMNS)
+    ours, jacobian = table[table["kernel"] == TRACED].to_dict("records")[:2]
+    assert (ours["way"], ours["share"], ours["parameters"]) == (OURS, 0.1, 7)
+    assert (jacobian["way"], jacobian["ratio"], jacobian["memory_ratio"]) == (JACOBIAN, 2.5, 0.25)
+    assert jacobian["apart"] == pytest.approx(1e-4 / 8)
+    assert (jacobian["asked"], jacobian["asked_memory"]) == (2, 1 / 3)
+    assert NNGEOMETRY in set(table.loc[table["kernel"] == FULL, "way"])
+    assert NNGEOMETRY not in set(table.loc[table["kernel"] == TRACED, "way"])
+    with pytest.raises(SystemExit, match="apart from ours"):
+        side_by_side_table(monkeypatch, values=np.ones((3, 3)))
+    with pytest.raises(SystemExit, match="wrong"):
+        side_by_side_table(monkeypatch, state=side_by_side.FAILED, how="wrong")
+    large = side_by_side_table(monkeypatch, state=side_by_side.NO_SPACE)
+    assert large.loc[large["way"] == JACOBIAN, "ratio"].isna().all()
+
+
+def test_the_fastest_implementation_that_runs_counts(monkeypatch):
+    found = {"STRUCTURED_DERIVATIVES": {"state": side_by_side.FAILED, "how": "no rule"},
+             "NTK_VECTOR_PRODUCTS": {"state": side_by_side.MEASURED, "seconds": 2.0},
+             "JACOBIAN_CONTRACTION": {"state": side_by_side.MEASURED, "seconds": 1.0}}  # fmt: skip
+    monkeypatch.setattr(side_by_side, "outcome", lambda task, *_: found[task["how"]])
+    task = {"way": networks.NEURAL_TANGENTS}
+    case = networks.CASES["mlp"]
+    assert side_by_side.fastest(case, task, "python") == found["JACOBIAN_CONTRACTION"]
+    assert side_by_side.fastest(case, task, None)["state"] == side_by_side.ABSENT
+
+
+def test_the_page_shows_networks_and_what_was_not_reached(monkeypatch, tmp_path):
+    table = side_by_side_table(monkeypatch)
+    text = document.write([], tmp_path, [table]).read_text(encoding="utf-8")
+    short = text[text.index(document.START) : text.index(document.END)]
+    assert "2 s, 1 GB" in short
+    assert "5 s, 4 GB" in short
+    assert "| ≥ 2 " in text
+    assert "| ≤ 1/3 " in text
+    assert "All ratios that are asked for were reached" in text
+    slow = side_by_side_table(monkeypatch, seconds=3.0, memory=2e9)
+    text = document.write([], tmp_path, [slow]).read_text(encoding="utf-8")
+    assert f"- 12-8-10, 3 inputs, traced, {JACOBIAN}: 1.5 times our time" in text
+    assert f"- 12-8-10, 3 inputs, full, {JACOBIAN}: ours takes 1/2 of its memory" in text
+    large = side_by_side_table(monkeypatch, state=side_by_side.NO_SPACE)
+    text = document.write([], tmp_path, [large]).read_text(encoding="utf-8")
+    assert side_by_side.NO_SPACE in text[text.index(document.START) : text.index(document.END)]
 
 
 def test_a_stack_and_the_loop_train_the_same_networks_and_plain_torch_such_ones(monkeypatch):
@@ -385,20 +523,25 @@ def test_a_table_with_other_columns_is_refused(table, tmp_path):
 
 
 def test_the_page_of_the_documentation_is_that_of_the_stored_tables(tmp_path):
-    tables = [rows.read(file) for file in sorted((ROOT / "benchmarks/results").glob("*.csv"))]
-    page = document.write(tables, tmp_path)
+    written = page.write(ROOT / "benchmarks/results", tmp_path)
     stored = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == stored
+    assert written.read_text(encoding="utf-8") == stored
     assert all((ROOT / "docs" / picture.name).is_file() for picture in tmp_path.glob("*.png"))
 
 
 def test_the_script_measures_and_writes_all_of_it(tmp_path):
     command = [sys.executable, "benchmarks/page.py", "--quick", "--threads", "1", "--only", "draws",
-               "--into", str(tmp_path)]  # fmt: skip
+               "networks", "--into", str(tmp_path)]  # fmt: skip
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (file,) = (tmp_path / "benchmarks/results").glob("*.csv")
     found = rows.read(file)
     assert set(found["case"]) == {draws.CHAIN, draws.VECTORS, draws.MATRICES}
     assert (found[["ours_seconds", "reference_seconds", "ratio"]] > 0).all(axis=None)
     assert ((found["low"] <= found["ratio"]) & (found["ratio"] <= found["high"])).all()
+    (file,) = (tmp_path / "benchmarks/results/networks").glob("*.csv")
+    found = rows.read(file, side_by_side.COLUMNS).set_index(["kernel", "way"])
+    measured = found[found["state"] == side_by_side.MEASURED]
+    ways = itertools.product((TRACED, FULL), (OURS, JACOBIAN))
+    assert (measured.loc[list(ways), ["seconds", "cpu_seconds"]] > 0).all(axis=None)
+    assert (measured["apart"].dropna() < side_by_side.TOLERANCE).all()
     assert (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8").startswith("# Benchmarks")

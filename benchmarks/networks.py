@@ -1,0 +1,237 @@
+"""Kernels of torch modules as users have them, each in a process of its own.
+
+benchmarks/side_by_side.py writes a task, starts this file with it, and reads the result.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from benchmarks.timing import Timer  # noqa: E402
+from benchmarks.trained import NORMALISED  # noqa: E402
+from benchmarks.usage import usage_of  # noqa: E402
+from benchmarks.work import counted_flops, matmul_flops  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
+from torch.func import functional_call, jacrev, vmap  # noqa: E402
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
+
+from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
+from finitewidth.kernels.trained import full_kernel, traced_kernel  # noqa: E402
+from finitewidth.networks.normalised.plain import build  # noqa: E402
+
+OUTPUTS, SIDE = 10, 8  # SIDE: of the images of the small networks
+STORED = 16e9  # bytes of a Jacobian; a larger one is computed for some parameters after another
+OURS, JACOBIAN, NNGEOMETRY = "finitewidth", "vmap(jacrev)", "nngeometry"
+NEURAL_TANGENTS = "neural-tangents"
+TRACED, FULL = "traced", "full"
+KERNELS = {TRACED: traced_kernel, FULL: full_kernel}
+Asked = dict[tuple[str, str], float]  # kernel, way -> least ratio
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network and the inputs of its kernel.
+
+    Attributes:
+        title: of the network, in tables.
+        make: returns the network.
+        shape: of an input.
+        inputs: number of inputs.
+        chunk: inputs at a time of `vmap(jacrev)`; the fastest of some that were tried.
+        products: type in which our products are computed.
+        asked: how many times as long as ours another way is to take at least.
+        asked_memory: which part of its memory ours is to need at most.
+        jax: name of the same network in neural_tangents_times.py.
+    """
+
+    title: str
+    make: Callable[[], nn.Module]
+    shape: tuple[int, ...]
+    inputs: int
+    chunk: int
+    products: torch.dtype = torch.float32
+    asked: Asked = field(default_factory=dict)
+    asked_memory: Asked = field(default_factory=dict)
+    jax: str = ""
+
+
+def resnet18() -> nn.Module:
+    from torchvision import models
+
+    return models.resnet18(num_classes=OUTPUTS)
+
+
+def transformer() -> nn.Module:
+    from torchvision import models
+
+    network = models.VisionTransformer(
+        image_size=32, patch_size=8, num_layers=4, num_heads=4, hidden_dim=64, mlp_dim=128,
+        num_classes=OUTPUTS,
+    )  # fmt: skip
+    nn.init.normal_(network.heads.head.weight, std=0.1)  # zero by default, and most of the kernel
+    return network
+
+
+def cnn(channels: int, convolutions: int) -> nn.Module:
+    layers: list[nn.Module] = []
+    for n, m in pairwise([3, *[channels] * convolutions]):
+        layers += [nn.Conv2d(n, m, 3, padding=1), nn.ReLU()]
+    return nn.Sequential(
+        *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, OUTPUTS)
+    )
+
+
+def mlp(*widths: int) -> nn.Module:
+    layers = [part for n, m in pairwise(widths) for part in (nn.Linear(n, m), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(widths[-1], OUTPUTS))
+
+
+def small(name: str) -> nn.Module:
+    return build(NORMALISED[name], (1, SIDE, SIDE), OUTPUTS)
+
+
+def both(way: str, ratio: float) -> Asked:
+    return {(TRACED, way): ratio, (FULL, way): ratio}
+
+
+# the closed form of multilayer perceptrons computes in float64
+CASES = {
+    "resnet18": Case(
+        "ResNet18 of torchvision, 32×32", resnet18, (3, 32, 32), 20, 1,
+        asked=both(JACOBIAN, 40), asked_memory=both(JACOBIAN, 1 / 20),
+    ),
+    "resnet18_100": Case("ResNet18 of torchvision, 32×32", resnet18, (3, 32, 32), 100, 1),
+    "transformer": Case(
+        "VisionTransformer of torchvision, 4 layers, 32×32", transformer, (3, 32, 32), 20, 5,
+        asked={(TRACED, JACOBIAN): 3, (FULL, JACOBIAN): 2},
+    ),
+    "cnn": Case(
+        "5 convolutions of 64 channels, 32×32", lambda: cnn(64, 5), (3, 32, 32), 20, 4,
+        asked=both(JACOBIAN, 2), jax="cnn",
+    ),
+    "mlp": Case(
+        "784-512×3-10", lambda: mlp(784, 512, 512, 512), (784,), 100, 20, torch.float64,
+        asked=both(JACOBIAN, 60) | both(NEURAL_TANGENTS, 20), jax="mlp",
+    ),
+    "resnet_small": Case(
+        "small ResNet, 8×8", lambda: small("ResNet"), (1, SIDE, SIDE), 40, 40,
+        asked=both(JACOBIAN, 1.5),
+    ),
+    "densenet_small": Case(
+        "small DenseNet, 8×8", lambda: small("DenseNet"), (1, SIDE, SIDE), 40, 40,
+        asked=both(JACOBIAN, 1.5),
+    ),
+}  # fmt: skip
+QUICK = {
+    "mlp": Case("12-8-10", lambda: mlp(12, 8), (12,), 3, 2, torch.float64, both(JACOBIAN, 2),
+                both(JACOBIAN, 1 / 3), "mlp")
+}  # fmt: skip
+
+
+def drawn(case: Case) -> tuple[nn.Module, Tensor]:
+    """Return a network in evaluation mode and its inputs, the same ones each time."""
+    torch.manual_seed(0)
+    return case.make().eval(), torch.randn(case.inputs, *case.shape)
+
+
+def by_jacobian(network: nn.Module, x: Tensor, full: bool, chunk: int) -> Tensor:
+    """Return the kernel from the Jacobian of all outputs, in chunks of inputs.
+
+    Products are float32 for each parameter, and are added up in float64.
+    """
+    gram = sum(gram_of(network, x, names, full, chunk) for names in groups(network, len(x)))
+    return gram.view(len(x), OUTPUTS, len(x), OUTPUTS).permute(1, 0, 3, 2) if full else gram
+
+
+def gram_of(network: nn.Module, x: Tensor, names: list[str], full: bool, chunk: int) -> Tensor:
+    """Return the part of the kernel, (N K, N K) or (N, N), that belongs to some parameters."""
+    flat = (each.flatten(0, 1) if full else each.flatten(1)
+            for each in jacobians(network, x, names, chunk))  # fmt: skip
+    return sum((each @ each.mT).double() for each in flat)
+
+
+def groups(network: nn.Module, inputs: int) -> list[list[str]]:
+    """Return names of parameters whose Jacobians together take at most `STORED` bytes."""
+    found: list[list[str]] = []
+    free = 0.0
+    for name, parameter in network.named_parameters():
+        size = inputs * OUTPUTS * parameter.numel() * parameter.element_size()
+        if size > free:
+            found.append([])
+            free = STORED
+        found[-1].append(name)
+        free -= size
+    return found
+
+
+def jacobians(network: nn.Module, x: Tensor, names: list[str], chunk: int) -> list[Tensor]:
+    """Return the Jacobians (N, K, size) by some parameters, by `torch.func`."""
+    parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
+    chosen = {name: parameters[name] for name in names}
+    rest = parameters | dict(network.named_buffers())
+
+    def outputs(theta: dict[str, Tensor], sample: Tensor) -> Tensor:
+        return functional_call(network, rest | theta, (sample[None],))[0]
+
+    derivative = vmap(jacrev(outputs), in_dims=(None, 0))
+    found = [x.new_empty(len(x), OUTPUTS, each.numel()) for each in chosen.values()]
+    with sdpa_kernel(SDPBackend.MATH):  # torch.func has no rule for the default attention
+        for start in range(0, len(x), chunk):
+            parts = derivative(chosen, x[start : start + chunk])
+            for whole, part in zip(found, parts.values(), strict=True):
+                whole[start : start + chunk] = part.flatten(2)
+    return found
+
+
+def by_nngeometry(network: nn.Module, x: Tensor) -> Tensor:
+    from nngeometry import GramMatrix
+    from torch.utils.data import DataLoader, TensorDataset
+
+    data = TensorDataset(x, torch.zeros(len(x), dtype=torch.long))
+    loader = DataLoader(data, batch_size=len(x))
+    return GramMatrix(model=network, loader=loader).to_torch().detach()
+
+
+def way_of(name: str, case: Case, network: nn.Module, x: Tensor, kernel: str) -> Callable:
+    """Return the function without arguments that computes a kernel in one of the ways."""
+    ways = {
+        OURS: lambda: KERNELS[kernel](network, x),
+        JACOBIAN: lambda: by_jacobian(network, x, kernel == FULL, case.chunk),
+        NNGEOMETRY: lambda: by_nngeometry(network, x),
+    }
+    return ways[name]
+
+
+def main(file: str) -> None:
+    """Do one task: write a kernel, what it takes, and for ours also the inputs and parameters."""
+    task = json.loads(Path(file).read_text(encoding="utf-8"))
+    prepare_torch(task["threads"])
+    case, way = (QUICK if task["quick"] else CASES)[task["case"]], task["way"]
+    network, x = drawn(case)
+    run = way_of(way, case, network, x, task["kernel"])
+    # a tiny network first: some modules are imported at the first call
+    way_of(way, case, cnn(1, 1).eval(), torch.ones(1, 3, 2, 2), task["kernel"])()
+    found, usage = usage_of(run)
+    facts = asdict(usage) | {"values": found.numpy()}
+    if way == JACOBIAN:
+        parts = len(groups(network, len(x)))
+        facts["how"] = f"{case.chunk} inputs" + f", {parts} parts of the parameters" * (parts > 1)
+    if way == OURS:
+        timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)
+        facts |= {"flops": counted_flops(run), "matmul_flops": matmul_flops(timer, case.products)}
+        parameters = [parameter.detach() for parameter in network.parameters()]
+        facts["parameters"] = sum(parameter.numel() for parameter in parameters)
+        np.savez(task["arrays"], x, *parameters)
+    np.savez(task["result"], **facts)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
