@@ -72,6 +72,8 @@ def _entry(path: str, is_class: bool = False) -> list[str]:
         return [f".. autofunction:: {path}"]
     if not is_class and issubclass(thing, Exception):
         return [f".. autoexception:: {path}"]
-    # the fields of a named tuple would be described twice
-    members = [] if path.endswith("NuValue") else ["   :members:"]
+    # scikit-learn adds a method; the fields of a named tuple would be described twice
+    members = ["   :members:", "   :exclude-members: set_score_request"]
+    if path.endswith("NuValue"):
+        members = []
     return [f".. autoclass:: {path}", *members]

@@ -1,4 +1,4 @@
-"""Docstrings as reStructuredText: the bars of |x| are no substitutions."""
+"""Docstrings as reStructuredText: bars of |x| are no substitutions, attributes_ no references."""
 
 import re
 from typing import Any
@@ -6,13 +6,14 @@ from typing import Any
 from sphinx.application import Sphinx
 
 LITERAL = re.compile(r"(``.*?``)")
+FITTED = re.compile(r"(:ivar \w+)_:")  # an attribute of an estimator
 
 
 def escaped(line: str) -> str:
-    """Escape bars outside literals; lines of examples stay as they are."""
+    """Escape bars outside literals, and the last letter of ``x_``; examples stay as they are."""
     if line.lstrip().startswith((">>>", "...")):
         return line
-    parts = LITERAL.split(line)
+    parts = LITERAL.split(FITTED.sub(r"\1\_:", line))
     return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
 
 

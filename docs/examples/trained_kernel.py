@@ -7,8 +7,8 @@ import argparse
 
 import torch
 from torch import Tensor
+from torchvision.models import resnet18
 
-from finitewidth.data.torchvision_import import import_torchvision
 from finitewidth.kernels.trained import largest_eigenvalue, terms, traced_kernel
 
 
@@ -25,8 +25,7 @@ def kernels(inputs: int, size: int, outputs: int = 10) -> tuple[Tensor, dict[str
         of all outputs, (N K, N K).
     """
     torch.manual_seed(0)
-    models = import_torchvision("torchvision.models")
-    network = models.resnet18(num_classes=outputs).eval()  # batch norms use running statistics
+    network = resnet18(num_classes=outputs).eval()  # batch norms use running statistics
     images = torch.randn(inputs, 3, size, size)
     theta = traced_kernel(network, images)
     by_layer = terms(network, images)  # {"conv1": (N, N), "bn1": (N, N), ..}; their sum is theta
