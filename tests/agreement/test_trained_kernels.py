@@ -145,7 +145,7 @@ def test_one_sweep_for_each_output_and_not_one_more(function, budget, monkeypatc
 
     CountedSweep.sweeps = 0
     found = function(network, x, of=counted, budget=budget)
-    assert CountedSweep.sweeps == 7 + 1  # the last one for the check
+    assert CountedSweep.sweeps == 7 + 2  # the others for the check: all inputs, and two of them
     # three inputs alone, all in reverse, all, and two of them
     assert batches == [1, 1, 1, len(x), len(x), 2]
     agree(found, function(network, x))

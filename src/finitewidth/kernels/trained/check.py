@@ -1,8 +1,10 @@
 """A comparison of gradients with those of autograd, while a kernel is computed.
 
-For random numbers c_ik, autograd gives the gradient of sum_ik c_ik f_k(x_i) in one sweep. The same
-sum of our gradients must agree. Every input and output has a number of its own, so that a gradient
-that belongs to another input is seen, too.
+For random numbers c_ik, one more backward sweep gives the signals of sum_ik c_ik f_k(x_i) at every
+operation. The same sum of the signals of single outputs must agree, input by input: every input
+and output has a number of its own, so that a signal that belongs to another input is seen, too.
+For two of the inputs, autograd also goes on to the parameters, and its gradients must agree with
+those that follow from the signals by our rules.
 """
 
 from math import prod
@@ -11,15 +13,15 @@ import torch
 from torch import Tensor, nn
 
 from finitewidth.kernels.trained import dense
-from finitewidth.kernels.trained.budget import fitting, pieces
 from finitewidth.kernels.trained.fully_connected import FullyConnected
+from finitewidth.kernels.trained.graph import is_leaf, rows_of
 from finitewidth.kernels.trained.operations import Elementwise, Operation, real_dtype
 from finitewidth.kernels.trained.recording import Recording
 from finitewidth.kernels.trained.units import ProductUnit, Unit
 
 
 class Check:
-    """Sums of c_ik times the gradients that a kernel is made of.
+    """Sums of c_ik times the signals that a kernel is made of.
 
     Args:
         recording: the forward pass, and what autograd gives.
@@ -28,7 +30,8 @@ class Check:
     def __init__(self, recording: Recording) -> None:
         self.recording, self.reference = recording, recording.reference
         self.sums: dict[Operation, Tensor] = {}  # of signals
-        self.squares: dict[Operation, Tensor] = {}  # of the terms of elementwise operations
+        self.sizes: dict[Operation, Tensor] = {}  # of the terms of elementwise operations
+        self.differing: set[Operation] = set()  # whose signals are not those of autograd
         self.rows: dict[str, Tensor] = {}  # of parameters without rules
 
     def kept_bytes(self, operations: list[Operation]) -> int:
@@ -38,57 +41,85 @@ class Check:
         N = len(self.recording.outputs)
         return sum(real_dtype(op.edge.node).itemsize * N * prod(op.kept) for op in operations)
 
+    def cotangents(self) -> Tensor:
+        """Return c as (1, N, K), or (0, N, K) if nothing is compared."""
+        outputs = self.recording.outputs
+        if self.reference is None:
+            return outputs.new_empty(0, *outputs.shape)
+        return self.reference.cotangent[None]
+
     def add_signals(self, op: Operation, part: slice, signals: Tensor) -> None:
         """Add the signals (N, k, ...) of some outputs."""
         if self.reference is None:
             return
         c = self.reference.cotangent[:, None, part].to(signals.dtype)
-        found = (c @ signals.flatten(2)).view(len(c), *op.kept)
-        self.sums[op] = self.sums[op] + found if op in self.sums else found
+        total = (c @ signals.flatten(2)).view(len(c), *op.kept)
+        self.sums[op] = self.sums[op] + total if op in self.sums else total
 
-    def add_terms(self, op: Operation, terms: Tensor) -> None:
-        """Add the size of the terms of an elementwise operation, for one output."""
-        if self.reference is not None:
-            square = _norm(terms).square()
-            self.squares[op] = self.squares[op] + square if op in self.squares else square
+    def compare_signals(self, op: Operation, g: Tensor | None) -> None:
+        """Compare the sum of signals with that of autograd.
+
+        Only the part that belongs to the two inputs is kept.
+
+        Args:
+            op: the operation.
+            g: what the sweep gives at it, (1, ...); None for zero.
+        """
+        total = self.sums[op]
+        if g is None:
+            wanted = terms = torch.zeros_like(total)
+        elif isinstance(op, Elementwise):
+            rows, terms = op.signals(g)
+            wanted = rows[0]
+        else:
+            wanted = terms = op.signals(g)[0]
+        self.sizes[op] = _norm(terms)
+        if not _agree(total, wanted, self.sizes[op], self._eps):
+            self.differing.add(op)
+        self.sums[op] = rows_of(total, self.reference.chosen)
 
     def add_rows(self, name: str, part: slice, rows: Tensor) -> None:
         """Add gradients (N, k, size) by one parameter."""
-        if self.reference is not None:
-            found = torch.einsum(
-                "nk,nks->s", self.reference.cotangent[:, part].to(rows.dtype), rows
-            )
-            self.rows[name] = self.rows[name] + found if name in self.rows else found
+        if self.reference is None:
+            return
+        chosen = self.reference.chosen
+        c = rows_of(self.reference.cotangent[:, part], chosen).to(rows.dtype)
+        total = torch.einsum("nk,nks->s", c, rows_of(rows, chosen))
+        self.rows[name] = self.rows[name] + total if name in self.rows else total
 
-    def disagreements(self, work: int) -> list[str]:
-        """Return the names of parameters whose gradients are not those of autograd.
-
-        Args:
-            work: bytes for temporary arrays.
-        """
+    def disagreements(self) -> list[str]:
+        """Return the names of parameters whose gradients are not those of autograd."""
         if self.reference is None:
             return []
         wanted, wrong = self.reference.gradients, []
-        eps = torch.finfo(self.recording.dtype).eps
         for unit in self.recording.units:
-            totals, size = self._totals(unit, work)
+            operations = {*unit.operations, *([unit.bias] if _has_bias(unit) else [])}
+            if operations & self.differing:
+                wrong += unit.parameters
+                continue
+            totals, size = self._totals(unit)
             wrong += [
                 name
                 for name, total in totals.items()
-                if not _agree(total, wanted.get(name), size * abs(unit.factor), eps)
+                if not _agree(total, wanted.get(name), size * abs(unit.factor), self._eps)
             ]
         for name, total in self.rows.items():
-            if not _agree(total.view_as(self.recording.others[name]), wanted.get(name), 0.0, eps):
+            like = self.recording.others[name]
+            if not _agree(total.view_as(like), wanted.get(name), 0.0, self._eps):
                 wrong.append(name)
         return wrong
 
-    def _totals(self, unit: Unit, work: int) -> tuple[dict[str, Tensor | float], Tensor]:
+    @property
+    def _eps(self) -> float:
+        return torch.finfo(self.recording.dtype).eps
+
+    def _totals(self, unit: Unit) -> tuple[dict[str, Tensor | float], Tensor]:
         """Return sums of gradients by the parameters, and the root of the squares of their terms.
 
         Gradients are added before they are arranged as the weight where the unit does so, too.
         """
         totals: dict[str, Tensor | float] = dict.fromkeys(unit.parameters, 0.0)
-        parts = [(op, *self._gradient(op, work)) for op in unit.operations]
+        parts = [(op, *self._gradient(op)) for op in unit.operations]
         size = sum(square for _, _, square in parts) ** 0.5
         arranged = isinstance(unit, ProductUnit) or unit.arranged
         if arranged:
@@ -97,36 +128,34 @@ class Check:
             by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
             for name, part in zip(totals, by_parameter, strict=True):
                 if part is not None:
-                    totals[name] = totals[name] + part[0]
-            if arranged:  # a kernel has this length, whatever autograd multiplies by
+                    totals[name] = totals[name] + part[0] if len(parts) > 1 else part[0]
+            if arranged and not is_leaf(op.weight.node):
+                # a kernel has this length, whatever autograd multiplies by
                 name = next(iter(totals))
                 length, wanted = _norm(totals[name]), _norm(gradient) * abs(unit.factor)
                 totals[name] = totals[name] * (wanted / length if length else 1.0)
-        if isinstance(unit, ProductUnit) and unit.bias:
-            totals[list(totals)[-1]] = unit.bias.as_weight(self._gradient(unit.bias, work)[0])
+        if _has_bias(unit):
+            totals[list(totals)[-1]] = unit.bias.as_weight(self._gradient(unit.bias)[0])
         return totals, size
 
-    def _gradient(self, op: Operation, work: int) -> tuple[Tensor, Tensor]:
-        """Return the sum of gradients, and the sum of the squares of their terms."""
+    def _gradient(self, op: Operation) -> tuple[Tensor, Tensor]:
+        """Return the sum of gradients of two inputs, and the sum of the squares of their terms."""
         signals = self.sums.pop(op)
         if isinstance(op, Elementwise):
-            return signals.sum(0), self.squares[op]
-        G, c, D, P = op.shape
-        N, item = len(signals), signals.element_size()
-        signals = signals.view(N, G, c, P)
-        total = signals.new_zeros(G, c, D)
-        apart = op.convolved is not None or c * D <= P * (c + D)  # the gradients of single inputs
-        per_input = 2 * item * G * (D * c if apart else 0) + 3 * item * G * D * P
-        for some in pieces(N, fitting(work, per_input, N, "patches of one input")):
-            if apart:
-                total += op.gradients(some, signals[some]).sum(0)
-            else:
-                a, g = op.patches(some).permute(1, 0, 3, 2), signals[some].permute(1, 2, 0, 3)
-                total += g.flatten(2) @ a.flatten(1, 2)
-        # the size of a sum of N P terms that have nothing to do with each other
-        patch = op.patches(slice(0, 1))
-        size = _norm(signals) * _norm(patch) / P**0.5
-        return total, size.square()
+            return signals.sum(0), self.sizes[op].square()
+        G, c, _, P = op.shape
+        inputs = [slice(at, at + 1) for at in self.reference.chosen]
+        a = torch.cat([op.patches(input_) for input_ in inputs])  # (2, G, D, P)
+        g = signals.view(2, G, c, P)
+        square = (a.square().sum(2) * g.square().sum(2)).sum()
+        if op.convolved:
+            pairs = zip(inputs, g.unsqueeze(1), strict=True)
+            return sum(op.gradients(input_, one)[0] for input_, one in pairs), square
+        return g.permute(1, 2, 0, 3).flatten(2) @ a.permute(1, 0, 3, 2).flatten(1, 2), square
+
+
+def _has_bias(unit: Unit) -> bool:
+    return isinstance(unit, ProductUnit) and unit.bias is not None
 
 
 CLOSED_FORM_INPUTS = 8  # all inputs take the same steps in a closed form
@@ -182,6 +211,7 @@ def _agree(ours: Tensor | float, wanted: Tensor | None, size: float | Tensor, ep
     """
     if not isinstance(ours, Tensor):
         return wanted is None or not bool(wanted.any())
-    wanted = torch.zeros_like(ours) if wanted is None else wanted.to(ours.dtype).view_as(ours)
-    error = _norm(ours - wanted)
-    return bool(error <= eps**0.5 * (_norm(wanted) + size))
+    if wanted is None:
+        return bool(_norm(ours) <= eps**0.5 * size)
+    error, tolerance = torch.dist(ours, wanted.to(ours.dtype).view_as(ours)), eps**0.5
+    return bool(error <= tolerance * size) or bool(error <= tolerance * (_norm(wanted) + size))

@@ -80,14 +80,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Reference:
-    """Gradients by autograd of the sum of c_ik f_k(x_i), to compare ours with.
+    """Gradients by autograd of the sum of c_ik f_k(x_i) over two inputs, to compare ours with.
 
     Attributes:
         cotangent: c, random, (N, K).
+        chosen: the positions of the two inputs.
         gradients: the gradients by the names of the parameters.
     """
 
     cotangent: Tensor
+    chosen: tuple[int, int]
     gradients: dict[str, Tensor]
 
 
@@ -119,7 +121,6 @@ class Pass:
         two: (2, K), the outputs for two of them.
         chosen: the positions of these two.
         counted: the parameters of the kernel that the outputs depend on.
-        reference: what gradients are compared with; None if they are not.
         dtype: the type of the lowest precision in the graph.
     """
 
@@ -127,7 +128,6 @@ class Pass:
     two: Tensor
     chosen: tuple[int, int]
     counted: dict[str, nn.Parameter]
-    reference: Reference | None
     dtype: torch.dtype
 
 
@@ -138,27 +138,26 @@ def checked_pass(request: Request) -> Pass:
         ConfigError: the kernel would be wrong. The message says why.
     """
     x, of = request.padded(), request.outputs
-    chosen = (len(x) - 1, len(x) // 2)
+    last = len(request.x) - 1
+    chosen = (last, last // 2)
     refusals.check_modules(request.network)
     with gradients_on(), refusals.unchanged_buffers(request.network):
         with torch.no_grad():
             alone = {at: of(x[at : at + 1]) for at in (0, len(x) // 2, len(x) - 1)}
-        reference, turned = _reference(request, x) if request.check else (None, None)
+            turned = of(x.flip(0))
         outputs, two = of(x), of(rows_of(x, chosen))
         refusals.check_outputs(outputs, len(x))
         refusals.check_gradient(outputs)
         nodes = children_first(outputs.grad_fn)
         dtype = coarsest(nodes)
         pairs = [(output, outputs[at : at + 1]) for at, output in alone.items()]
-        pairs.append((two, rows_of(outputs, chosen)))
-        if turned is not None:
-            pairs.append((turned, outputs))
+        pairs += [(two, rows_of(outputs, chosen)), (turned, outputs.flip(0))]
         refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
         reached = {id(node.variable) for node in nodes if is_leaf(node)}
         missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
         _check_missing(request, missing, rows_of(x, chosen), two)
     counted = {name: p for name, p in request.counted.items() if name not in missing}
-    return Pass(outputs, two, chosen, counted, reference, dtype)
+    return Pass(outputs, two, chosen, counted, dtype)
 
 
 def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
@@ -180,7 +179,8 @@ def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
     left = {name for unit in units if apart & {*unit.parameters} for name in unit.parameters}
     units = [unit for unit in units if not left & {*unit.parameters}]
     others = {name: p for name, p in run.counted.items() if name in left or name in others}
-    return Recording(run.outputs, tuple(units), others, run.reference, run.dtype)
+    reference = _reference(request, run) if request.check else None
+    return Recording(run.outputs, tuple(units), others, reference, run.dtype)
 
 
 @contextmanager
@@ -190,24 +190,23 @@ def gradients_on() -> Iterator[None]:
         yield
 
 
-def _reference(request: Request, x: Tensor) -> tuple[Reference, Tensor]:
-    """Return gradients of autograd, and outputs (N, K), both from the inputs in reverse."""
-    outputs = request.outputs(x.flip(0))
-    refusals.check_outputs(outputs, len(x))
-    refusals.check_gradient(outputs)
+def _reference(request: Request, run: Pass) -> Reference:
+    """Return gradients of autograd by the counted parameters, for the two inputs of a pass."""
     stream = torch.Generator().manual_seed(0)
-    cotangent = torch.randn(outputs.shape, generator=stream)
+    cotangent = torch.randn(run.outputs.shape, generator=stream)
     cotangent[len(request.x) :] = 0
-    cotangent = cotangent.to(outputs.device, outputs.dtype)
-    names = list(request.counted)
-    parameters = list(request.counted.values())
+    cotangent = cotangent.to(run.outputs)
     try:
-        found = torch.autograd.grad(outputs, parameters, cotangent.flip(0), allow_unused=True)
+        found = torch.autograd.grad(
+            run.two, list(run.counted.values()), rows_of(cotangent, run.chosen), allow_unused=True
+        )
     except RuntimeError as error:
         raise refusals.without_gradient(error) from None
     dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)
-    gradients = {name: part for name, part in zip(names, dense, strict=True) if part is not None}
-    return Reference(cotangent, gradients), outputs.detach().flip(0)
+    by_name = zip(run.counted, dense, strict=True)
+    return Reference(
+        cotangent, run.chosen, {name: part for name, part in by_name if part is not None}
+    )
 
 
 def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) -> Tensor:

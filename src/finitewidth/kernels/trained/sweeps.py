@@ -96,7 +96,7 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
     }
     check = Check(recording)
     FORMS[what](Sweeps(recording, request, check, vectorise), totals)
-    wrong = check.disagreements(request.budget // 2)
+    wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
     cut = slice(len(request.x))
@@ -155,44 +155,45 @@ class Sweeps:
                 for unit in self.recording.units
             )
         )
+        at_once = K * (made + kept) <= AT_ONCE
         made += self.check.kept_bytes(operations)
         fitting(share, made + kept + joined, K, "a backward sweep for one output")
         count = fitting(share - made, kept + joined, K, "one output")
         signals = {op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
                    for op in operations}  # fmt: skip
-        at_once = count == K and K * (made + kept) <= AT_ONCE
+        at_once = at_once and count == K
+        checked = self.check.cotangents()
         for part in pieces(K, count):
-            for some in (
-                [part] if at_once else (slice(k, k + 1) for k in range(part.start, part.stop))
-            ):
-                here = slice(some.start - part.start, some.stop - part.start)
-                self._sweep(some, edges, {op: kept[:, here] for op, kept in signals.items()})
             width = part.stop - part.start
+            for some in pieces(width, width if at_once else 1):
+                outputs_here = slice(part.start + some.start, part.start + some.stop)
+                cotangents = [self._one_each(outputs_here), *([checked] if at_once else [])]
+                found = self._sweep(edges, torch.cat(cotangents))
+                for op, kept in signals.items():
+                    _write(kept[:, some], op, found[op.edge])
             for op, kept in signals.items():
                 self.check.add_signals(op, part, kept[:, :width])
+                if at_once and len(checked):
+                    self.check.compare_signals(op, _last(found[op.edge]))
             yield part, lambda op, width=width: signals[op][:, :width]
+        if not at_once and len(checked):
+            found = self._sweep(edges, checked)
+            for op in operations:
+                self.check.compare_signals(op, found[op.edge])
 
-    def _sweep(
-        self, part: slice, edges: Sequence[GradientEdge], signals: dict[Operation, Tensor]
-    ) -> None:
-        """Write the signals of some outputs."""
+    def _one_each(self, part: slice) -> Tensor:
+        """Return the cotangents (k, N, K) of some outputs; inputs that fill up have none."""
         outputs, given = self.recording.outputs, len(self.request.x)
         (N, K), k = outputs.shape, part.stop - part.start
-        cotangents = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]
-        # inputs that fill up have no signal
-        cotangents = functional.pad(cotangents[:, None].expand(k, given, K), (0, 0, 0, N - given))
-        found = by_autograd.backward(outputs, edges, cotangents)
-        by_edge = dict(zip(edges, found, strict=True))
-        for op, kept in signals.items():
-            g = by_edge[op.edge]
-            if g is None:
-                kept.zero_()
-            elif isinstance(op, Product):
-                kept.copy_(op.signals(g).transpose(0, 1))
-            else:
-                rows, terms = op.signals(g)
-                kept.copy_(rows.transpose(0, 1))
-                self.check.add_terms(op, terms)
+        one_each = torch.eye(K, dtype=outputs.dtype, device=outputs.device)[part]
+        return functional.pad(one_each[:, None].expand(k, given, K), (0, 0, 0, N - given))
+
+    def _sweep(
+        self, edges: Sequence[GradientEdge], cotangents: Tensor
+    ) -> dict[GradientEdge, Tensor | None]:
+        """Return what cotangents (k, N, K) give at edges of the graph."""
+        found = by_autograd.backward(self.recording.outputs, edges, cotangents)
+        return dict(zip(edges, found, strict=True))
 
     def other_rows(
         self, share: int, outputs: slice | None = None
@@ -219,6 +220,20 @@ class Sweeps:
                     rows = torch.cat([rows[:given], torch.zeros_like(rows[given:])])
                 self.check.add_rows(name, part, rows)
                 yield module_of(name), part, rows
+
+
+def _write(kept: Tensor, op: Operation, g: Tensor | None) -> None:
+    """Write signals (N, k, ...) from what a sweep gives for k outputs, or more."""
+    if g is None:
+        kept.zero_()
+    elif isinstance(op, Product):
+        kept.copy_(op.signals(g[: kept.shape[1]]).transpose(0, 1))
+    else:
+        kept.copy_(op.signals(g[: kept.shape[1]])[0].transpose(0, 1))
+
+
+def _last(g: Tensor | None) -> Tensor | None:
+    return None if g is None else g[-1:]
 
 
 def _operations(unit: Unit) -> list[Operation]:
