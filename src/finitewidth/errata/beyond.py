@@ -1,6 +1,7 @@
 """Errata of ``beyond`` in off-diagonal elements, estimators and the appendix.
 
-Those in moments are in `finitewidth.errata.beyond_moments`.
+Those in moments are in `finitewidth.errata.beyond_moments`, those in lazy training and in
+parametrisations in `finitewidth.errata.beyond_lazy`.
 """
 
 import itertools
@@ -10,7 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from finitewidth.common.texts import quoted
-from finitewidth.errata import beyond_moments
+from finitewidth.errata import beyond_lazy, beyond_moments
 from finitewidth.errata.erratum import Erratum, Evidence, exactly
 from finitewidth.kernels.ntk_init.estimators import leave_one_out, printed_leave_one_out
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
@@ -276,4 +277,5 @@ ERRATA = (
         claims=("B16",),
         numbers=("beyond_text/relative_ntk_change/ordered",),
     ),
+    *beyond_lazy.ERRATA,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.integrate import dblquad
+from scipy.integrate import dblquad, quad
 
 from finitewidth.common.texts import quoted
 from finitewidth.errata.erratum import (
@@ -143,6 +143,34 @@ def square_of_a_sum() -> Evidence:
     truth = np.exp(log_theta_moment(SMALL, 2))
     quantity = "E[Θ²], widths 5-4-8-6-5, σ_w² = 2.1, |x| = 1"
     return exactly(quantity, truth, w2 + b2 + wb, w2 + b2 + 2 * wb)
+
+
+def fourth_power() -> Evidence:
+    """E[V⁴ | w_i, w_j] by quadrature over the rest of V = Σ_k b_k w_k, which is Gaussian."""
+    bi, bj, wi, wj = 0.5, 0.4, 0.8, -0.3
+    known, rest = bi * wi + bj * wj, 1 - bi**2 - bj**2
+
+    def density(z: float) -> float:
+        return (known + rest**0.5 * z) ** 4 * np.exp(-z * z / 2) / (2 * np.pi) ** 0.5
+
+    truth = quad(density, -14, 14, epsabs=1e-13)[0]
+    printed = 1 - bi**2 * (1 - wi**2) - bj**2 * (1 - wj**2) + 2 * bi * bj * wi * wj
+    corrected = known**4 + 6 * known**2 * rest + 3 * rest**2
+    quantity = "E[V⁴ | w_i, w_j] at b = (0.5, 0.4), w = (0.8, −0.3), |b| = 1 in all"
+    return exactly(quantity, truth, printed, corrected)
+
+
+def crossed_product(networks: int) -> Evidence:
+    """Mean of |δ^{l₁}|² |δ^{l₂}|² |x^{l₂−1}|² for l₁ = 2, l₂ = 3, drawn."""
+    n, depth, a = 8, 4, 1.5
+    rng = generator("beyond-24")
+    signals, errors, _ = relu_pass(rng, (n,) * depth, networks, 2 * a)
+    # E[N_δ N_x] of layer 2 and E[N_δ²] of layer 3; both are exact for a single layer
+    above = a**2 * (1 + 1 / n) * a**2 * (1 + 5 / n)
+    # E[N_x] of the layers from 1 to l₂ - 1 and to l₁ - 1
+    forms = (above * a**layers for layers in (2, 1))
+    quantity = "E|δ²|²|δ³|²|x²|², L = 4, n = 8, σ_w² = 3, |x| = 1"
+    return on_average(quantity, errors[1] * errors[2] * signals[2], *forms)
 
 
 ERRATA = (
@@ -313,6 +341,43 @@ ERRATA = (
             (
                 2118,
                 r"+ \frac{\mathbb{E}[\Theta_W(x, x)\Theta_b(x, x)]}{\mathbb{E}^2[\Theta_W(x, x)]}",
+            ),
+        ),
+    ),
+    Erratum(
+        id="beyond-23",
+        paper="beyond",
+        place="Lemma A.4, proof, part 3, i = j",
+        printed="given w_i and w_j: E[V⁴] = 1 − b_i² (1 − w_i²) − b_j² (1 − w_j²) + 2 b_i b_j w_i w_j",
+        corrected="m⁴ + 6 m² v + 3 v² with m = b_i w_i + b_j w_j and v = 1 − b_i² − b_j²; "
+        "m² + v, which is printed, is E[V²]",
+        kind="misprint",
+        evidence="Quadrature. The means 3/2 and 3/4 + … that follow are right.",
+        check=fourth_power,
+        quotes=quoted(
+            "thesis",
+            (1870, r"\mathbb{E}[(\mathcal{V}_{i_{p-1}}^{\ell+p})^4 | w_{i_p i_{p-1}}, w_{j_p"),
+        ),
+    ),
+    Erratum(
+        id="beyond-24",
+        paper="beyond",
+        place="Lemma A.7, proof, second sum",
+        printed="Π_{p=l₁}^{l₂−1} E[N_δ N_x] E[Π_{j=l₂}^{L−1} N_δ²] Π_{k=1}^{l₂−1} E[N_x]",
+        corrected="the last product ends at l₁ − 1: the layers from l₁ to l₂ − 1 are in the first",
+        kind="misprint",
+        evidence="Networks drawn in full, l₂ = l₁ + 1. The next line has the power of a that "
+        "belongs to l₁ − 1.",
+        check=crossed_product,
+        drawn=True,
+        quotes=quoted(
+            "thesis",
+            (
+                2046,
+                r"\sum_{1 \leq \ell_1 < \ell_2 \leq L} \prod_{p=\ell_1}^{\ell_2-1} "
+                r"\mathbb{E}[\mathcal{N}_\delta^p \mathcal{N}_x^p] \mathbb{E} \left["
+                r"\prod_{j=\ell_2}^{L-1} (\mathcal{N}_\delta^j)^2 \right] "
+                r"\prod_{k=1}^{\ell_2-1} \mathbb{E}[\mathcal{N}_x^k]",
             ),
         ),
     ),

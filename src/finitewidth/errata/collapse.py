@@ -1,9 +1,11 @@
 """Errata of ``collapse`` in the dynamics under a block kernel."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 
 from finitewidth.common.texts import Quote
-from finitewidth.errata import collapse_limits
+from finitewidth.errata import collapse_limits, collapse_theorem
 from finitewidth.errata.block_kernel import (
     ALPHA,
     CLASSES,
@@ -145,7 +147,18 @@ def general_invariant() -> Evidence:
     return exactly(quantity, truth[0, 1], *forms)
 
 
+def number_of_kernels() -> Evidence:
+    """Kernels of pairs of outputs and of pairs of features, listed."""
+    outputs, features = 10, 64
+    pairs = [list(combinations_with_replacement(range(n), 2)) for n in (outputs, features)]
+    printed = outputs * (outputs + 1) + features * (features + 1)
+    quantity = "kernels Θ_ks and Θʰ_ks with k ≤ s, C = 10, n = 64"
+    return exactly(quantity, sum(map(len, pairs)), printed, printed / 2)
+
+
 ERRATA = (
+    *collapse_limits.ERRATA,
+    *collapse_theorem.ERRATA,
     Erratum(
         id="collapse-1",
         paper="collapse",
@@ -253,7 +266,6 @@ ERRATA = (
             ),
         ),
     ),
-    *collapse_limits.ERRATA,
     Erratum(
         id="collapse-14",
         paper="collapse",
@@ -325,5 +337,72 @@ ERRATA = (
         evidence="The list of kernel figures runs from Figure 13 to 19 before it, "
         "and Figure 20 shows the kernels of this network.",
         quotes=(Quote(text="thesis", line=3086, words="Figure 11: DenseNet40 trained on CIFAR10"),),
+    ),
+    Erratum(
+        id="collapse-21",
+        paper="collapse",
+        place="section 2.1, matrix M",
+        printed="M = [⟨h̄⟩₁/|⟨h̄⟩₁|, …, ⟨h̄⟩_C/|⟨h̄⟩_C|]ᵀ ∈ ℝ^{n×C}",
+        corrected="without the transpose: the class means are the columns",
+        kind="misprint",
+        evidence="A vector of features has n entries, and (NC2), (NC3) need n × C.",
+        quotes=(
+            Quote(
+                text="thesis",
+                line=2502,
+                words=r"\langle \bar{h} \rangle_C / \|\langle \bar{h} \rangle_C\|_2]^\top \in "
+                r"\mathbb{R}^{n \times C}",
+            ),
+        ),
+    ),
+    Erratum(
+        id="collapse-22",
+        paper="collapse",
+        place="appendix C, compute",
+        printed="one needs to compute C(C + 1) + n(n + 1) kernels",
+        corrected="C(C + 1)/2 + n(n + 1)/2: Θ_sk is the transpose of Θ_ks",
+        kind="misprint",
+        evidence="All pairs are listed.",
+        check=number_of_kernels,
+        quotes=(
+            Quote(
+                text="thesis", line=3057, words="one needs to compute $C(C + 1) + n(n + 1)$ kernels"
+            ),
+        ),
+    ),
+    Erratum(
+        id="collapse-23",
+        paper="collapse",
+        place="appendix C, compute",
+        printed="panes f-h: approximately 1350 computational hours",
+        corrected="1,695: for three initialisations 70 × 1.5 of ResNet20, 60 × 3 of DenseNet40 and "
+        "70 × 4 of VGG are 315 + 540 + 840",
+        kind="misprint",
+        evidence="The hours and the numbers of rates that the appendix gives. The 312 hours of "
+        "panes a-e are right for three initialisations, too.",
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3059,
+                words="which adds up to approximately 1350 computational hours",
+            ),
+        ),
+    ),
+    Erratum(
+        id="collapse-24",
+        paper="collapse",
+        place="Figure 15, caption",
+        printed="VGG11 trained on CIFAR10",
+        corrected="VGG16 trained on CIFAR10",
+        kind="misprint",
+        evidence="The list of figures in C.1 has VGG16, as the caption of Figure 5, the same "
+        "network.",
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3231,
+                words="Figure 15: NTK block structure of VGG11 trained on CIFAR10",
+            ),
+        ),
     ),
 )

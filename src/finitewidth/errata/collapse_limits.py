@@ -3,7 +3,7 @@
 import numpy as np
 
 from finitewidth.common.texts import Quote
-from finitewidth.errata.erratum import Erratum, Evidence, exactly
+from finitewidth.errata.erratum import Erratum, Evidence, exactly, extrapolated
 from finitewidth.errata.networks import generator
 
 CLASSES, ALPHA, BETA = 4, 0.15, 0.1
@@ -81,6 +81,19 @@ def distance_of_means() -> Evidence:
     truth = float(((means[:, 0] - means[:, 1]) ** 2).sum())
     quantity = "|⟨h⟩₁ − ⟨h⟩₂|² where (58) holds, C = 4, λ̃_c/m = 1.7"
     return exactly(quantity, truth, 0.0, 2 * ratio**0.5)
+
+
+def many_classes() -> Evidence:
+    """αC from 1 − αC, an eigenvalue of (𝕀 + κ_n m/μ_class 11ᵀ)⁻¹, for ever more classes."""
+    m, kappa_d, kappa_c, kappa_n = 12, 5.0, 3.0, 1.0
+    mu_class = kappa_d - kappa_c + m * (kappa_c - kappa_n)
+    values = []
+    for classes in (64, 128, 256, 512, 1024):
+        ones = np.ones((classes, classes))
+        values.append(np.linalg.solve(np.eye(classes) + kappa_n * m / mu_class * ones, ones[0])[0])
+    limit, error = extrapolated(values)
+    quantity = "lim αC as C → ∞, κ_c/κ_n = 3, κ_d/κ_n = 5, m = 12"
+    return Evidence(quantity, 1 - limit, error, 0.0, 1.0)
 
 
 ERRATA = (
@@ -195,6 +208,39 @@ ERRATA = (
                 text="thesis",
                 line=3049,
                 words=r"\mathbf{M}^\top \mathbf{M} \rightarrow \frac{\mu_{\text{class}}}{m}",
+            ),
+        ),
+    ),
+    Erratum(
+        id="collapse-13",
+        paper="collapse",
+        place="B.4, remark on α → 0",
+        printed="γ and θ are equal at 1 − αC = 1; one can see that α → 0 if C → ∞",
+        corrected="αC → 0 is needed. If C → ∞ at given κ, αC → 1: by (68), θ corrected, Cγ → 1 and "
+        "Cθ → −∞ at a given βC other than 1; γ − θ vanishes only because both tend to 0",
+        kind="imprecise remark",
+        evidence="The inverse in B.2 that defines α, solved numerically and extrapolated. "
+        "The printed value is what 1 − αC = 1 needs.",
+        check=many_classes,
+        quotes=(
+            Quote(
+                text="thesis", line=3045, words=r"$\alpha \rightarrow 0$ if $C \rightarrow \infty$"
+            ),
+        ),
+    ),
+    Erratum(
+        id="collapse-20",
+        paper="collapse",
+        place="B.4, after (68)",
+        printed="γ and θ are equal only if α = 0",
+        corrected="only if α = 0 or β = 1/C, where both are 1/C",
+        kind="imprecise remark",
+        evidence="The factor |1 − βC| in both.",
+        quotes=(
+            Quote(
+                text="thesis",
+                line=3041,
+                words=r"they are equal only if $1 - \alpha C = 1$, i.e. $\alpha = 0$",
             ),
         ),
     ),

@@ -41,7 +41,9 @@ TRANSCRIBED = (
 )
 
 
-def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int) -> str:
+def markdown(
+    errata: Sequence[Erratum], titles: Mapping[str, str], networks: int, unused: Mapping[str, str]
+) -> str:
     """The whole document.
 
     Numbers have four digits and errors two, so that all machines write the same text.
@@ -50,12 +52,14 @@ def markdown(errata: Sequence[Erratum], titles: Mapping[str, str], networks: int
         errata: in the order in which they are shown within a paper.
         titles: key of a paper -> its title.
         networks: number of small networks that a check draws.
+        unused: id that is not given to an erratum -> what it was.
     """
     found = {erratum.id: erratum.computed(networks) for erratum in errata}
     parts = [PREFACE, counts(errata, found, networks), _texts()]
     for paper in dict.fromkeys(erratum.paper for erratum in errata):
         parts.append(f"## `{paper}`: {titles[paper]}\n")
         parts += [entry(e, found[e.id]) for e in errata if e.paper == paper]
+    parts += [f"The number {name} is not used: it was {what}.\n" for name, what in unused.items()]
     return "\n".join(parts)
 
 

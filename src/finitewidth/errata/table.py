@@ -10,6 +10,11 @@ import pandas as pd
 from finitewidth.common.texts import Quote
 from finitewidth.errata.erratum import Erratum, outcome
 
+UNUSED: Mapping[str, str] = {
+    "thesis-5": "a missing power, |w*| = r² for |w*|² = r², which the transcription may have lost",
+}
+"""Ids that are not given to another erratum, and what they were."""
+
 
 def modules_of(papers: Iterable[str]) -> list[str]:
     """The modules with the errata of some papers, those left out that have none."""
@@ -18,8 +23,14 @@ def modules_of(papers: Iterable[str]) -> list[str]:
 
 
 def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
-    """All errata of some papers, paper by paper (``ERRATA`` of their modules)."""
-    return tuple(e for name in modules_of(papers) for e in import_module(name).ERRATA)
+    """All errata of some papers (``ERRATA`` of their modules), paper by paper and by number."""
+    modules = (import_module(name) for name in modules_of(papers))
+    return tuple(e for module in modules for e in sorted(module.ERRATA, key=number_of))
+
+
+def number_of(erratum: Erratum) -> int:
+    """The number in the id of an erratum."""
+    return int(erratum.id.rsplit("-", 1)[1])
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

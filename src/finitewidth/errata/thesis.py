@@ -1,7 +1,4 @@
-"""Errata of ``thesis``, chapter 2.
-
-The number 5 is not used any more: it was a missing power that the transcription may have lost.
-"""
+"""Errata of ``thesis``, chapter 2."""
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -114,6 +111,34 @@ def risk_beyond_the_peak() -> Evidence:
     return exactly(quantity, float(np.sign(mean_risk(10) - mean_risk(2))), -1, 1)
 
 
+def two_sided_deviation() -> Evidence:
+    """How often (2.36) holds for one function and one sample, whose label is a fair coin.
+
+    Both labels are listed. Hoeffding's inequality for both signs allows exceptions of probability
+    2δ to the printed bound.
+    """
+    delta = 0.9
+    bound = np.sqrt(np.log(1 / delta) / 2)
+    losses = np.array([0.0, 1.0])  # of the two labels, each with probability 1/2
+    truth = np.mean(abs(losses.mean() - losses) <= bound)
+    quantity = (
+        "probability that (2.36) holds, |F| = 1, N = 1, labels of a fair coin, δ = 0.9; printed, "
+        "corrected: not below"
+    )
+    return exactly(quantity, truth, 1 - delta, max(0.0, 1 - 2 * delta))
+
+
+def chaotic_correlations() -> Evidence:
+    """Change of a correlation over ten layers of an infinitely wide ReLU network."""
+    sigma_w2, cosine = 4.0, 0.1
+    covariance = np.array([[1.0, cosine], [cosine, 1.0]])
+    for _ in range(10):
+        covariance = sigma_w2 * mean_products(activation_of("relu"), covariance)[0]
+    change = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]) - cosine
+    quantity = "sign of c¹¹ − c¹, ReLU, σ_w² = 4 (χ = 2), σ_b = 0, c¹ = 0.1"
+    return exactly(quantity, float(np.sign(change)), -1, 1)
+
+
 ERRATA = (
     Erratum(
         id="thesis-1",
@@ -222,5 +247,44 @@ ERRATA = (
         check=risk_beyond_the_peak,
         quotes=quoted("thesis", (651, "decreases in the overparametrized case")),
         claims=("H01",),
+    ),
+    Erratum(
+        id="thesis-9",
+        paper="thesis",
+        place="Theorem 2.2, (2.36)",
+        printed="sup |L_μ(f) − L̂_S(f)| ≤ √((log |F| + log(1/δ)) / (2N)) with probability ≥ 1 − δ",
+        corrected="√((log |F| + log(2/δ)) / (2N)); as printed it holds with probability ≥ 1 − 2δ, "
+        "or without the absolute value",
+        kind="wrong result",
+        evidence="All cases of one function and one sample: its loss is 0 or 1, its mean 1/2. "
+        "Hoeffding's inequality for |·| has the factor 2.",
+        check=two_sided_deviation,
+        quotes=quoted(
+            "thesis",
+            (569, r"\leq \sqrt{\frac{\log |\mathcal{F}| + \log(1/\delta)}{2N}}. \quad (2.36)"),
+        ),
+    ),
+    Erratum(
+        id="thesis-10",
+        paper="thesis",
+        place="section 2.2.4, chaotic phase",
+        printed="if χ > 1, the correlations c^l(a, b) decrease with depth",
+        corrected="not for ReLU at σ_b = 0, where they tend to 1 in every phase: c^l does not "
+        "depend on σ_w²",
+        kind="imprecise remark",
+        evidence="Covariances (2.30) of infinitely wide networks. It is true of activations such "
+        "as tanh, for which the covariances stay bounded.",
+        check=chaotic_correlations,
+        quotes=quoted("thesis", (544, r"while the correlations $c^\ell(a, b)$ decrease")),
+    ),
+    Erratum(
+        id="thesis-11",
+        paper="thesis",
+        place="Definition 2.2, (2.2)",
+        printed="f_θ(x⁰) ∈ ℝ^L",
+        corrected="f_θ(x⁰) ∈ ℝ^{n_L}",
+        kind="misprint",
+        evidence="The definition has the output dimension n_L.",
+        quotes=quoted("thesis", (250, r"(\mathbf{x}^0) \in \mathbb{R}^L, \quad \mathbf{x}^0")),
     ),
 )

@@ -328,8 +328,9 @@ ERRATA = (
         place="E.1, initial condition",
         printed="q⁰ = 1 in q^l = (σ_w²/2) q^{l−1} + σ_b²",
         corrected="q¹ = σ_w² |x|²/M₀ + σ_b²: the input passes no activation",
-        kind="wrong result",
-        evidence="First pre-activations drawn.",
+        kind="misprint",
+        evidence="First pre-activations drawn. The forward pass before (5) has no activation "
+        "before the first layer.",
         check=first_layer,
         drawn=True,
         quotes=(
@@ -394,5 +395,36 @@ ERRATA = (
             ),
         ),
         numbers=("trust_text/edge_of_chaos/relu",),
+    ),
+    Erratum(
+        id="trust-13",
+        paper="trust",
+        place="section 5, before Lemma 2",
+        printed="Θ⁰(x_s, x_r) = ∇f⁰(x_s)ᵀ ∇f⁰(x_s)",
+        corrected="Θ⁰(x_s, x_r) = ∇f⁰(x_s)ᵀ ∇f⁰(x_r), as in appendix A",
+        kind="misprint",
+        evidence="The printed form does not depend on x_r. The reprint in the thesis is right.",
+        quotes=quoted(
+            "trust",
+            (
+                181,
+                r"\Theta^{0}(x_{s},x_{r})=\nabla_{w}f^{0}(x_{s})^{T}\nabla_{w}f^{0}(x_{s})",
+            ),
+        ),
+    ),
+    Erratum(
+        id="trust-14",
+        paper="trust",
+        place="section 3, last paragraph",
+        printed="In Appendix D, we provide figures showing the NTK variance with different σ_b²",
+        corrected="Appendix C, with Figure 7",
+        kind="misprint",
+        evidence="Appendix D is about the change of the kernel during training.",
+        quotes=(
+            *quoted("trust", (127, "In Appendix D, we provide figures showing the NTK variance")),
+            *quoted(
+                "thesis", (946, "In [Appendix D](#), we provide figures showing the NTK variance")
+            ),
+        ),
     ),
 )
