@@ -70,7 +70,8 @@ class Folder:
         ]  # fmt: skip
         settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
                     "papers": list(paper_names(ROOT / "workflow/papers")),
-                    "artifacts": entries, "errata": self.results / "errata.csv"}  # fmt: skip
+                    "artifacts": entries, "datasets": [],
+                    "errata": self.results / "errata.csv"}  # fmt: skip
         return next(
             paper for paper in read_findings(settings, ROOT).papers if paper.name == self.paper
         )

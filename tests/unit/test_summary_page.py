@@ -55,17 +55,19 @@ def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path):
     assert {name for name in usage if " " not in name} | {"train npf/nu"} <= set(JOBS)
 
 
-def test_a_machine_is_told_once_for_each_commit():
+def test_a_machine_is_told_once_for_each_commit_with_the_jobs_of_the_rarer_ones():
     machine = {"processor": "CPU", "cores": 2}
     versions = {"torch": "2", "numpy": "1"}
     states = [{"commit": "0123456789"}, {"commit": "0123456789"},
               {"commit": "0123456789", "dirty": True}, {"commit": None}]  # fmt: skip
-    stamps = [{"machine": machine, "python": "3", "versions": versions, "git": git}
-              for git in states]  # fmt: skip
+    stamps = [{"job": f"job{n}", "machine": machine, "python": "3", "versions": versions,
+               "git": git} for n, git in enumerate(states)]  # fmt: skip
     same = "CPU, 2 cores; Python 3, torch 2, numpy 1"
     assert summary_page.machines(stamps) == [
-        f"{same}; commit 0123456", f"{same}; commit 0123456, changed", same
-    ]  # fmt: skip
+        f"{same}; commit 0123456; 2 jobs",
+        f"{same}; commit 0123456, changed; 1 job: job2",
+        f"{same}; 1 job: job3",
+    ]
 
 
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30))

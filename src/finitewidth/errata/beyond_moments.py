@@ -348,7 +348,8 @@ ERRATA = (
         id="beyond-23",
         paper="beyond",
         place="Lemma A.4, proof, part 3, i = j",
-        printed="given w_i and w_j: E[V⁴] = 1 − b_i² (1 − w_i²) − b_j² (1 − w_j²) + 2 b_i b_j w_i w_j",
+        printed="given w_i and w_j: E[V⁴] = 1 − b_i² (1 − w_i²) − b_j² (1 − w_j²) "
+        "+ 2 b_i b_j w_i w_j",
         corrected="m⁴ + 6 m² v + 3 v² with m = b_i w_i + b_j w_j and v = 1 − b_i² − b_j²; "
         "m² + v, which is printed, is E[V²]",
         kind="misprint",

@@ -26,7 +26,7 @@ from finitewidth.common.declarations import (
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
 from finitewidth.common.references import table_file
-from finitewidth.data.catalogue import ROLES, source_for
+from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import content_of
 from finitewidth.data.places import folder_of, registered
 from finitewidth.experiments.planned import PlannedTraining
@@ -426,7 +426,10 @@ class Plan:
         ]  # fmt: skip
         common = {"preset": self.config["preset"], "results": self.results}
         papers = list(paper_names(self.root / "workflow/papers"))
-        return {**common, "papers": papers, "errata": self.errata(), "artifacts": artifacts}
+        data = self.config["data"]
+        datasets = [describe(data[role], role, data["imagefolder"]) for role in ROLES]
+        return {**common, "papers": papers, "errata": self.errata(), "artifacts": artifacts,
+                "datasets": datasets}  # fmt: skip
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
         """Scale and grade of an artifact; a user's network is compared with no paper."""

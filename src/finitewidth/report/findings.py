@@ -131,6 +131,7 @@ class Findings:
         stamps: experiment or training -> its provenance.
         records: the provenance of all jobs but the report.
         usage: job -> its time and memory, the longest wall time first.
+        datasets: what the run takes for each dataset of the papers, stand-ins named as such.
     """
 
     preset: str
@@ -144,6 +145,7 @@ class Findings:
     errata_file: str
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
+    datasets: tuple[str, ...] = ()
     yours: Paper | None = None  # the figures of a network of the user, if there is one
     robustness: Robustness | None = None
 
@@ -180,6 +182,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
             line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
             artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file;
+            ``datasets``, what is taken for each dataset of the papers, in words;
             ``robustness``, paper -> identity of its verdicts under other base seeds (optional).
         root: folder of the project, with the printed numbers and the citations.
 
@@ -208,7 +211,8 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
         records=tuple(records), usage=sources.usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
-        errata=tuple(errata or ()), yours=_yours(artifacts, jobs, root),
+        errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
+        yours=_yours(artifacts, jobs, root),
         robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
 

@@ -74,8 +74,12 @@ def compared(paper: Paper) -> list[Mapping[str, str]]:
 
 
 def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Processor, cores, versions and commit of the jobs, each combination once."""
-    found = {}
+    """Processor, cores, versions and commit of the jobs, each combination once.
+
+    The number of its jobs stands with each, and the names of the jobs with all but the one that
+    has most.
+    """
+    found: dict[str, list[str]] = {}
     for stamp in stamps:
         machine, versions = stamp.get("machine") or {}, stamp.get("versions") or {}
         words = (
@@ -85,8 +89,13 @@ def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
         git = stamp.get("git") or {}
         if git.get("commit"):
             words += f"; commit {git['commit'][:7]}" + ", changed" * bool(git.get("dirty"))
-        found[words] = None
-    return list(found)
+        found.setdefault(words, []).append(stamp["job"])
+    most = max(found.values(), key=len, default=[])
+    return [
+        f"{words}; {len(jobs)} job{'s' * (len(jobs) > 1)}"
+        + ("" if jobs is most else f": {', '.join(sorted(jobs))}")
+        for words, jobs in found.items()
+    ]
 
 
 def escaped(text: Any) -> str:
