@@ -115,6 +115,26 @@ def test_exact_ratio_and_its_limits(row):
     assert_printed(row["printed limit"], dispersion_limit(lam, phase, form="printed"))
 
 
+@pytest.mark.parametrize("alpha_0", [0.1, 1.0, 2.0])
+def test_the_printed_limit_at_the_edge_falls_below_the_order_that_hanin_and_nica_prove(alpha_0):
+    """E[Theta^2]/E[Theta]^2 over exp(5 sum 1/n) has bounds above 0 (arXiv 1909.05989)."""
+    lambdas, share = (5.0, 20.0, 80.0), (1 + alpha_0) ** 2
+
+    def over_order(form):
+        limits = [dispersion_limit(x, "critical", alpha_0=alpha_0, form=form) for x in lambdas]
+        return np.array(limits) * np.exp(-5 * np.array(lambdas))
+
+    printed, corrected = over_order("printed"), over_order("corrected")
+    assert printed[-1] * 2 * lambdas[-1] * share == pytest.approx(1, rel=0.02)
+    assert corrected[-1] * 3 * share == pytest.approx(1, rel=0.02)
+    # exact moments at a finite width are on the side of the theorem
+    width = 200
+    init = constant_width(20 * width, width, sigma_w2=2.0, input_width=round(alpha_0 * width))
+    exact = log_theta_moment(init, 2) - 2 * log_theta_moment(init, 1)
+    order = 5 * (init.depth - 1) / width
+    assert np.exp(exact - order) > 2 * printed[1]
+
+
 @pytest.mark.parametrize("row", table("theorem32"), ids=first_cells)
 def test_relative_errors_of_the_printed_finite_moments(row):
     sigma_w2, width = float(row["sigma_w2"]), int(row["M"])

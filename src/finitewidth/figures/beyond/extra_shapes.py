@@ -17,8 +17,9 @@ from finitewidth.figures.style import COLOURS, subplots, title_panels
 
 HEIGHT = 5.6  # inches
 STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
-ROWS = {"own": r"own $n_0$ (Figure 6)", "common": r"same $n_0$ for all"}
-SHORT = {"own": r"own $n_0$", "common": r"same $n_0$"}
+# the common input dimension first: there only the order of the widths differs
+ROWS = {"common": r"same $n_0$ for all", "own": r"own $n_0$ (Figure 6)"}
+SHORT = {"common": r"same $n_0$", "own": r"own $n_0$"}
 LINES = {"own": "-", "common": "--"}
 # lines that coincide stay visible, because later ones are thinner
 LOOKS = {"growing": (COLOURS[0], 2.0), "constant": ("black", 1.3), "shrinking": (COLOURS[3], 0.8)}
