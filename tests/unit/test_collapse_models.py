@@ -310,5 +310,21 @@ def test_decay_collects_the_ends_of_all_trainings():
     assert ranks.loc[("cifar", "lecun, torch"), "rank_correlation"] == pytest.approx(1)
     assert ranks.loc[("mnist", "lecun, torch"), "runs"] == 5
     assert np.isnan(ranks.loc[("mnist", "he"), "rank_correlation"])
+    # NC3 = tau on the last
+    assert ranks.loc[("cifar", "lecun, torch"), "power"] == pytest.approx(1)
+    assert ranks.loc[("cifar", "lecun, torch"), "power_misfit"] == pytest.approx(0, abs=1e-12)
+    assert np.isnan(ranks.loc[("mnist", "he"), "power"])
     strict = decay.ranks(table, [["lecun"]], 0.95)
     assert set(strict["runs"]) <= {0}
+
+
+def test_a_power_and_an_exponential_are_told_apart():
+    tau = pd.Series([0.6, 1.8, 3.0, 6.0, 15.0])
+    power, exponential = decay.fits(tau, 0.5 * tau**-0.6), decay.fits(tau, 0.5 * np.exp(-0.3 * tau))
+    assert power["power"] == pytest.approx(-0.6)
+    assert power["power_misfit"] == pytest.approx(0, abs=1e-12)
+    assert power["exponential_misfit"] > 0.1
+    assert exponential["exponential_misfit"] == pytest.approx(0, abs=1e-12)
+    assert exponential["power_misfit"] > 0.1
+    for bad in (tau[:2], tau.where(tau < 10, 0.0)):
+        assert np.isnan(decay.fits(bad, bad)["power"])

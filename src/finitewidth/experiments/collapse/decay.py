@@ -17,7 +17,8 @@ KEPT = (
     "pair", "network", "data", "loss", "init", "decay", "rate", "tau", "nc3", "nc2",
     "invariant_alignment", "train_accuracy", "test_accuracy", "dead",
 )  # fmt: skip
-FEWEST = 3  # runs of a rank correlation
+FEWEST = 3  # runs of a rank correlation or a fit
+FITS = ("power", "power_misfit", "exponential_misfit")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -35,8 +36,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
         ``ranks``, networks trained with squared loss and decay to at least the training accuracy
         ``trained``, with finite measures: data, inits
-        (joined by commas), runs (their number), rank_correlation (Spearman's, of NC3 and tau; nan
-        for fewer than `FEWEST` runs).
+        (joined by commas), runs (their number), rank_correlation (Spearman's, of NC3 and tau), and
+        `FITS`, see `fits`; nan for fewer than `FEWEST` runs.
     """
     runs = runs_of(inputs["history"], inputs["measures"], settings["pairs"])
     return {"runs": runs, "ranks": ranks(runs, settings["ranked"], settings["trained"])}
@@ -66,5 +67,27 @@ def ranks(runs: pd.DataFrame, ranked: list[list[str]], trained: float) -> pd.Dat
             enough = len(part) >= FEWEST
             value = part["nc3"].corr(part["tau"], method="spearman") if enough else np.nan
             rows.append({"data": data, "inits": ", ".join(inits), "runs": len(part),
-                         "rank_correlation": value})  # fmt: skip
-    return pd.DataFrame(rows, columns=["data", "inits", "runs", "rank_correlation"])
+                         "rank_correlation": value, **fits(part["tau"], part["nc3"])})  # fmt: skip
+    return pd.DataFrame(rows, columns=["data", "inits", "runs", "rank_correlation", *FITS])
+
+
+def fits(tau: pd.Series, nc3: pd.Series) -> dict[str, float]:
+    """Fit the logarithms of NC3 by least squares: with a power of tau, and with an exponential.
+
+    Args:
+        tau: of each network.
+        nc3: of each network.
+
+    Returns:
+        ``power``, the exponent p of NC3 = c tau^p; ``power_misfit`` and ``exponential_misfit``, the
+        root mean squares of what is left of log NC3 by c tau^p and by c exp(-d tau). All are nan
+        for fewer than `FEWEST` values of tau, and if a value is not above 0.
+    """
+    if tau.nunique() < FEWEST or min(tau.min(), nc3.min()) <= 0:
+        return dict.fromkeys(FITS, np.nan)
+    logs, found = np.log(nc3.to_numpy(dtype=float)), []
+    for across in (np.log(tau.to_numpy(dtype=float)), tau.to_numpy(dtype=float)):
+        slope, start = np.polyfit(across, logs, 1)
+        found.append((slope, float(np.sqrt(np.mean((logs - start - slope * across) ** 2)))))
+    (power, misfit), (_, other) = found
+    return dict(zip(FITS, (float(power), misfit, other), strict=True))
