@@ -614,6 +614,31 @@ def test_a_wrong_factor_is_seen(monkeypatch):
     assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
 
 
+class Swapped(nn.Module):
+    """A network that computes two inputs in each other's place."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        order = [1, 0, *range(2, len(x))] if len(x) > 2 else list(range(len(x)))
+        return self.head(torch.tanh(self.inner(x[order]))[order])
+
+
+@pytest.mark.parametrize("function", [trained.full_kernel, trained.traced_kernel])
+def test_two_inputs_in_each_others_place_are_seen(function):
+    network, x = made(Swapped), torch.randn(7, 4, dtype=torch.float64)
+    wanted = jacobian_kernel(network, x)
+    if function is trained.traced_kernel:
+        wanted = torch.einsum("kikj->ij", wanted)
+    with pytest.warns(UserWarning, match="inner.weight.* do not agree with those of autograd"):
+        found = function(network, x)
+    assert (found - wanted).abs().max() < 1e-11 * wanted.abs().max()
+    found = function(network, x, check=False)
+    assert (found - wanted).abs().max() > 1e-3 * wanted.abs().max()
+
+
 class Centred(nn.Module):
     """A network less its initial value, whose outputs are rounding errors."""
 
