@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from finitewidth.claims import grades, reported, verdicts
-from finitewidth.common import result_files
+from finitewidth.common import number_words, result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import overrides, preset_only
@@ -80,7 +80,7 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
      ("-inf", "−∞"), (77.0123, "77.01"), (3e-7, "3·10⁻⁷"), (6.02e23, "6.02·10²³")],
 )  # fmt: skip
 def test_numbers_as_the_pages_write_them(value, text):
-    assert formatting.number(value) == text
+    assert number_words.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_what_a_column_is_sorted_by(value, text):
 def test_large_numbers_and_thresholds_as_the_pages_write_them():
     assert formatting.thousands(12345.4) == "12\u202f345"
     assert formatting.thousands(math.nan) == "–"
-    assert formatting.threshold("1 to 1") == "1"
-    assert formatting.threshold("0.99 to 1.01") == "0.99 to 1.01"
-    assert formatting.threshold("at most 2") == "at most 2"
+    assert number_words.threshold("1 to 1") == "1"
+    assert number_words.threshold("0.99 to 1.01") == "0.99 to 1.01"
+    assert number_words.threshold("at most 2") == "at most 2"
 
 
 def test_text_for_the_search_is_cut_at_articles_and_keeps_formulas_as_text():

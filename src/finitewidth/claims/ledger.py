@@ -6,7 +6,7 @@ imports pandas or scipy at its top.
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ NOT_JUDGED = "not judged"
 # columns on the comparison that decided a verdict
 DECISIVE = (
     "statistic", "value", "low", "high", "threshold", "threshold_of", "threshold_reason",
+    "outcome",
 )  # fmt: skip
 
 Tables = Mapping[str, "pd.DataFrame"]
@@ -155,7 +156,10 @@ def _not_judged(
         except (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError):
             return Verdict(verdict=NOT_DECIDABLE, reason=reason)
     parts = tuple({**row, "outcome": NOT_JUDGED} for row in found.parts)
-    return Verdict(verdict=NOT_DECIDABLE, reason=reason, decisive=found.decisive, parts=parts)
+    return replace(
+        found, verdict=NOT_DECIDABLE, reason=reason, outcome=NOT_JUDGED, parts=parts, caveat="",
+        false_alarm=0.0,
+    )  # fmt: skip
 
 
 def verdict_row(
@@ -187,6 +191,7 @@ def verdict_row(
         threshold_text(part),
         origin(part),
         part.ours or part.tolerance,
+        verdict.outcome,
     )
     return {**row, **dict(zip(DECISIVE, told, strict=True))}
 

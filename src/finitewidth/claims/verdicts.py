@@ -200,6 +200,7 @@ class Verdict:
         verdict: one of `VERDICTS`.
         reason: why, in words, with the number of failing comparisons.
         decisive: the comparison that decided it; None if there is none.
+        outcome: of that comparison.
         parts: a row per comparison.
         caveat: what limits the verdict; empty if nothing does.
         false_alarm: bound on the probability that the claim is called contradicted although it
@@ -209,6 +210,7 @@ class Verdict:
     verdict: str
     reason: str
     decisive: Part | None = None
+    outcome: str = ""
     parts: tuple[dict[str, Any], ...] = ()
     caveat: str = ""
     false_alarm: float = 0.0
@@ -244,7 +246,8 @@ def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
     return Verdict(
         verdict=_on_stand_in(word, outcomes) if terms.stand_in and not terms.general else word,
         reason=reason,
-        decisive=decisive,
+        decisive=parts[decisive],
+        outcome=outcomes[decisive],
         parts=tuple(rows),
         caveat=_caveat(parts, outcomes, terms),
         false_alarm=LEVEL if alarming and sampled else 0.0,
@@ -280,7 +283,7 @@ def _outcome(part: Part, p_holm: float) -> str:
 def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> tuple[str, str]:
     """The verdict without regard to stand-ins, and the reason."""
     binding = [o for part, o in zip(parts, outcomes, strict=True) if part.binding]
-    told = _told(outcomes)
+    told = counted_outcomes(outcomes)
     if FAILS in binding:
         if not (terms.general or terms.sizes):
             return NOT_DECIDABLE, f"{told}, but not at the paper's own sizes"
@@ -298,8 +301,8 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
     return (SUPPORTED if whole else CAVEAT), told
 
 
-def _told(outcomes: Sequence[str]) -> str:
-    """``all 12 comparisons hold``, or how many fail and are undecided."""
+def counted_outcomes(outcomes: Sequence[str]) -> str:
+    """``all 12 comparisons hold``, or how many of them fail and are undecided."""
     total = len(outcomes)
     if total == 1:
         return {HOLDS: "the comparison holds", FAILS: "the comparison fails",
@@ -316,16 +319,15 @@ def _told(outcomes: Sequence[str]) -> str:
     return " and ".join(words)
 
 
-def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> Part:
-    """The comparison with the worst outcome; a binding one, if one does not hold."""
+def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
+    """Place of the comparison with the worst outcome; a binding one, if one does not hold."""
     order = (FAILS, UNDECIDED, HOLDS)
     indices = [i for i, row in enumerate(rows) if parts[i].binding and row["outcome"] != HOLDS]
-    worst = min(
+    return min(
         indices or range(len(rows)),
         key=lambda i: (order.index(rows[i]["outcome"]), rows[i]["p_inside_holm"],
                        -rows[i]["p_outside"]),
     )  # fmt: skip
-    return parts[worst]
 
 
 def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str:

@@ -16,7 +16,6 @@ TONES = {
                    "reduced", "drawing")),
     "none": ("·", ("not run", "planned", "not made yet")),
 }  # fmt: skip
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
 
 
@@ -39,23 +38,6 @@ def short(word: str) -> str:
     return word.removeprefix("misprint ")
 
 
-def number(value: Any, digits: int = 4) -> str:
-    """Format a number with ``digits`` significant digits; a missing number is a dash."""
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        return "–"
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}g}"
-    if "e" in text:
-        mantissa, _, exponent = text.partition("e")
-        text = f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
-    return text.replace("-", "−")
-
-
 def order(value: Any) -> str:
     """Return what a column is sorted by: the number at full length, empty if there is none."""
     try:
@@ -68,12 +50,6 @@ def order(value: Any) -> str:
 def thousands(value: float) -> str:
     """Format a large number: ``640`` or ``12\u202f345``; nan is a dash."""
     return "–" if math.isnan(value) else f"{value:,.0f}".replace(",", "\u202f")
-
-
-def threshold(words: str) -> str:
-    """Return the range of a threshold; one number if both ends read the same."""
-    low, _, high = words.partition(" to ")
-    return low if low == high else words
 
 
 def duration(seconds: float) -> str:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from finitewidth.claims import verdicts
+from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
 from finitewidth.report import captions, formatting, sources, summary
@@ -336,10 +337,10 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
-        "number": formatting.number, "duration": formatting.duration, "size": formatting.size,
+        "number": number_words.number, "duration": formatting.duration, "size": formatting.size,
         "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
         "name_of": formatting.name_of, "order": formatting.order,
-        "thousands": formatting.thousands, "threshold": formatting.threshold,
+        "thousands": formatting.thousands, "threshold": number_words.threshold,
         "formulas": with_formulas,
     }  # fmt: skip
     environment.globals |= {

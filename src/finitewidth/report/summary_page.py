@@ -15,6 +15,7 @@ from finitewidth.claims.reported import NOT_RUN
 from finitewidth.claims.reported import OUTCOMES as NUMBER_OUTCOMES
 from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import VERDICTS
+from finitewidth.common import number_words
 from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting
 from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
@@ -36,8 +37,8 @@ def markdown(findings: Findings) -> str:
         trim_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "duration": formatting.duration, "number": formatting.number, "md": escaped,
-        "name_of": formatting.name_of, "threshold": formatting.threshold,
+        "duration": formatting.duration, "number": number_words.number, "md": escaped,
+        "name_of": formatting.name_of, "threshold": number_words.threshold,
     }  # fmt: skip
     words = ["snakemake", "--cores", "all", "--config", f"preset={findings.preset}"]
     return environment.get_template("summary.md").render(

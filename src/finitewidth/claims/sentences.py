@@ -1,0 +1,77 @@
+"""What a run found about a claim, in one sentence: how many comparisons hold, and the decisive one.
+
+It is made from a row of ``<paper>_verdicts.csv``. Formulas stay as the judges write them, such as
+``sigma_w^2``.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from finitewidth.claims.verdicts import (
+    FAILS,
+    HOLDS,
+    OURS,
+    PAPER,
+    PAPER_WITH_TOLERANCE,
+    UNDECIDED,
+    counted_outcomes,
+)
+from finitewidth.common.number_words import number, threshold
+
+WHOSE = {
+    PAPER: "the paper says that it is",
+    PAPER_WITH_TOLERANCE: "the paper says, with a tolerance of ours, that it is",
+    OURS: "our threshold is",
+}
+
+
+def decisive_sentence(row: Mapping[str, Any]) -> str:
+    """What decided the verdict of a claim, with its value, its 95 % interval and its threshold.
+
+    Args:
+        row: of the table of verdicts (`finitewidth.claims.ledger.verdict_row`); its values may be
+            numbers or, as read from the file, text.
+
+    Returns:
+        ``All 15 comparisons hold; the decisive one is “M = 100: rise of r”, which is 1.2 (95 %
+        interval 1.1 to 1.3); the paper says that it is at least 1.`` A value that is computed
+        exactly has no interval. Without a comparison, why there is none.
+    """
+    if not row["statistic"]:
+        return f"This run does not decide the claim: {row['reason']}."
+    return (
+        f"{_counts(row)} “{row['statistic']}”, which {_value(row)}; "
+        f"{WHOSE[row['threshold_of']]} {_in_words(row['threshold'])}."
+    )
+
+
+def _counts(row: Mapping[str, Any]) -> str:
+    total, failing, undecided = (int(row[key]) for key in ("comparisons", "failing", "undecided"))
+    if row["outcome"] not in (HOLDS, FAILS, UNDECIDED):
+        which = "its only comparison" if total == 1 else f"the first to look at of {total}"
+        return f"This run does not decide the claim ({row['reason']}); {which} is"
+    outcomes = [FAILS] * failing + [UNDECIDED] * undecided
+    told = counted_outcomes(outcomes + [HOLDS] * (total - len(outcomes)))
+    return f"{told[0].upper()}{told[1:]}" + (":" if total == 1 else "; the decisive one is")
+
+
+def _value(row: Mapping[str, Any]) -> str:
+    value, low, high = (_float(row[key]) for key in ("value", "low", "high"))
+    if math.isnan(value):
+        return "has no value here"
+    if math.isnan(low):
+        return f"is {number(value)}, with an unknown error"
+    if low == high:
+        return f"is {number(value)}"
+    return f"is {number(value)} (95 % interval {number(low, 3)} to {number(high, 3)})"
+
+
+def _float(value: Any) -> float:
+    return math.nan if value in (None, "") else float(value)
+
+
+def _in_words(limits: str) -> str:
+    """Write a threshold such as ``-1e-06 to 1e-06`` with the numbers of a sentence."""
+    return threshold(re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", lambda found: number(found[0], 6), limits))

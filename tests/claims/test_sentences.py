@@ -1,0 +1,76 @@
+"""The sentence that tells what decided a verdict."""
+
+import importlib
+import math
+
+import pytest
+
+from finitewidth.claims import ledger
+from finitewidth.claims.sentences import decisive_sentence
+from finitewidth.claims.verdicts import Part, decide
+from finitewidth.common.declarations import paper_names
+
+OURS = {"ours": "a reason"}
+CLAIMS = [
+    claim
+    for paper in paper_names("workflow/papers")
+    for claim in ledger.claims_of(paper)
+    if claim.judge
+]
+
+
+def told(*parts):
+    """The sentence on a claim with these comparisons, its row as the file has it."""
+    return decisive_sentence(as_read(CLAIMS[0], decide(parts)))
+
+
+def as_read(claim, verdict, situation=None):
+    row = ledger.verdict_row(claim, verdict, "quick", situation or ledger.Situation())
+    return {key: "" if value is None else str(value) for key, value in row.items()}
+
+
+def test_an_estimate_has_its_interval_and_its_threshold():
+    part = Part(name="M = 100: rise of r", value=1.2, low=1, standard_error=0.05, paper=True)
+    assert told(part, Part(name="other", value=9, low=0, **OURS)) == (
+        "All 2 comparisons hold; the decisive one is “M = 100: rise of r”, which is 1.2 (95 % "
+        "interval 1.1 to 1.3); the paper says that it is at least 1."
+    )
+
+
+def test_an_exact_value_has_no_interval_and_one_end_of_equal_thresholds_suffices():
+    part = Part(name="number of paths", value=24, low=24, high=24, paper=True)
+    assert told(part) == (
+        "The comparison holds: “number of paths”, which is 24; the paper says that it is 24."
+    )
+
+
+def test_failing_and_undecided_comparisons_are_counted():
+    parts = [
+        Part(name="slope", value=-2e-5, low=-1e-6, high=1e-6, **OURS),
+        Part(name="a", value=1, low=1, standard_error=1, **OURS),
+        Part(name="b", value=math.nan, low=1, **OURS),
+    ]
+    assert told(*parts) == (
+        "1 of 3 comparisons fails and 2 are undecided; the decisive one is “slope”, which is "
+        "−2·10⁻⁵; our threshold is −1·10⁻⁶ to 1·10⁻⁶."
+    )
+    assert "“b”, which has no value here; our" in told(parts[2])
+    unknown = Part(name="c", value=1, low=0, standard_error=math.nan, paper=True)
+    assert "which is 1, with an unknown error; the paper says that it is at least 0" in told(
+        unknown
+    )
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("unmet", [(), ("needs more runs",)], ids=["judged", "not judged"])
+@pytest.mark.parametrize("which", [0, 1], ids=["supporting", "contradicting"])
+def test_every_claim_gets_one_sentence(claim, unmet, which):
+    tables = importlib.import_module(f"tests.claims.synthetic.{claim.paper}").ROWS[claim.id]
+    situation = ledger.Situation(unmet=unmet)
+    verdict = ledger.judge(claim, tables[which](), situation)
+    row = as_read(claim, verdict, situation)
+    sentence = decisive_sentence(row)
+    assert sentence.count("which is") + sentence.count("which has no value") == 1
+    assert row["statistic"] in sentence
+    assert ("does not decide the claim (needs more runs)" in sentence) == bool(unmet)
+    assert "nan" not in sentence.replace(row["statistic"], "")
