@@ -8,10 +8,12 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from finitewidth.captions.written import read_caption
+from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common.declarations import Artifact, Paper, read_papers
 from finitewidth.report import captions
 from finitewidth.report.citations import read_citations
-from finitewidth.report.formatting import number, sign, tone
+from finitewidth.report.formatting import sign, tone
 
 PICTURES = "pictures"  # in the folder of generated pages; kept from build to build
 WIDTH, SMALL = 1300, 480  # pixels of the pictures on the pages and of the thumbnails
@@ -29,7 +31,7 @@ class Shown:
         artifact: its declaration.
         picture: PNG file of a figure; None for a table.
         table: Markdown file of a table; None for a figure.
-        caption: its caption as reStructuredText; empty if there is none.
+        caption: what is drawn, and the footer, as reStructuredText; empty if there is none.
         claims: the rows of the verdicts that refer to it.
     """
 
@@ -55,11 +57,11 @@ def shown(paper: Paper, results: Path) -> list[Shown]:
         table = folder / "tables" / f"{name}.md"
         if not (picture.is_file() or table.is_file()):
             continue
-        caption = folder / "captions" / f"{name}.rst"
+        caption = read_caption(folder / "captions" / f"{name}.rst")
         found.append(Shown(
             artifact=artifact, picture=picture if picture.is_file() else None,
             table=table if table.is_file() else None,
-            caption=caption.read_text(encoding="utf-8").strip() if caption.is_file() else "",
+            caption=f"{caption.text}\n\n{caption.footer}".strip(),
             claims=tuple(row for row in claims if name in row["artifacts"].split()),
         ))  # fmt: skip
     return found
@@ -193,20 +195,10 @@ def _verdicts(claims: tuple[dict[str, str], ...]) -> str:
     items = "".join(
         f"<li>{_badge(row['verdict'])} <strong>{row['claim']}</strong> "
         f'{html.escape(row["statement"])} <span class="fw-muted">'
-        f"{html.escape(row['place'])}. {html.escape(_measured(row))}</span></li>"
+        f"{html.escape(row['place'])}. {html.escape(decisive_sentence(row))}</span></li>"
         for row in claims
     )
     return f'<ul class="fw-verdicts">{items}</ul>'
-
-
-def _measured(row: dict[str, str]) -> str:
-    """The comparison that decided, in words; the reason where nothing was measured."""
-    if not row["statistic"]:
-        return f"{row['reason']}."
-    return (
-        f"{row['statistic']}: {number(row['value'])}, threshold {row['threshold']} "
-        f"({row['threshold_of']}). {row['reason']}."
-    )
 
 
 def _raw(text: str) -> list[str]:

@@ -176,18 +176,17 @@ class Results:
                 yield job.name, kind, file
 
     def captioned(self, plan: Plan, names: Iterable[str]) -> None:
-        """Write the captions of artifacts that cite no verdict of another paper."""
+        """Write the captions of artifacts, without verdicts."""
         for paper in plan.captioned:
             jobs: Mapping[str, Any] = plan.caption_jobs(paper)
             chosen = {
                 name: {
                     **jobs[name],
                     "template": str(ROOT / jobs[name]["template"]),
-                    "inputs": self.inputs(plan, plan.jobs[name]),
                     "output": str(self.folder / jobs[name]["output"]),
                 }
                 for name in names
-                if name in jobs and not plan._cited([str(ROOT / jobs[name]["template"])])
+                if name in jobs
             }
             write_captions(chosen, [])
 

@@ -8,13 +8,10 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from tests import collapsed_networks as made_up
 from tests.artwork import faults
-from tests.captions import synthetic_collapse as made_up
 
-from finitewidth.captions.facts import collapse_networks
-from finitewidth.captions.facts.collapse import collapse_fig3
 from finitewidth.common import fields
-from finitewidth.experiments.collapse import heat_maps
 from finitewidth.figures import style
 from finitewidth.figures.collapse import blocks, decay, invariant, looks
 
@@ -234,8 +231,6 @@ def test_networks_with_a_far_lower_accuracy_are_marked_at_the_edge():
     places = [(rate, line.get_markerfacecolor()) for line in marked for rate in line.get_xdata()]
     assert places == [(tables["rates"].loc[0, "rate"], "white")]
     assert faults(figure) == []
-    assert collapse_fig3(tables)["cut"]
-    assert not collapse_fig3(models())["cut"]
 
 
 def test_values_at_the_end_are_drawn_for_each_network():
@@ -247,7 +242,7 @@ def test_values_at_the_end_are_drawn_for_each_network():
         assert len(points) == 5 * len(invariant.PANES[letter].quantities)
 
 
-def test_nothing_picked_is_a_figure_and_a_caption_all_the_same():
+def test_nothing_picked_is_a_figure_all_the_same():
     tables = models()
     tables["picks"]["found"] = 0
     tables["picks"][["test_accuracy", "alignment_theta_h", "rate"]] = np.nan
@@ -258,8 +253,6 @@ def test_nothing_picked_is_a_figure_and_a_caption_all_the_same():
     figure.draw_without_rendering()
     texts = [text.get_text() for text in shown_texts(figure)]
     assert sum(text.endswith(": none") for text in texts) == 6
-    facts = collapse_fig3(tables)
-    assert not any(facts[name] for name in ("alone", "both", "nc3_apart", "small", "smoothed"))
 
 
 def test_diverged_networks_leave_gaps():
@@ -269,7 +262,6 @@ def test_diverged_networks_leave_gaps():
     figure.draw_without_rendering()
     line = next(line for line in pane(figure, "f").get_lines() if len(line.get_xdata()) == 6)
     assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False, False, False]
-    assert collapse_fig3(tables)["falls"]
 
 
 def shown_map(axis):
@@ -331,13 +323,3 @@ def test_without_a_control_or_with_few_data_there_are_fewer_panes():
     figure, _ = render(decay, tables, {})
     assert len(figure.axes) == 2
     assert figure.axes[0].get_title(loc="left").endswith("  MNIST")
-
-
-def test_captions_and_figures_use_the_same_bounds_and_names():
-    assert 100 * collapse_networks.BAND == invariant.BAND
-    assert 100 * collapse_networks.FITTED == looks.FITTED
-    assert collapse_networks.INITS == looks.NAMES
-    titles = {model: look.title for model, look in looks.MODELS.items()}
-    assert titles == collapse_networks.MODELS
-    choices = {heat_maps.PRINTED, heat_maps.COLLAPSED, heat_maps.BEST}
-    assert set(collapse_networks.CHOICES) == choices

@@ -38,8 +38,9 @@ def made_up_run(folder):
     (folder / "trust/captions/trust_fig1.rst").write_text(caption.replace("|x|", r"\|x\|"))
     claim = {"claim": "T02", "artifacts": "trust_fig1", "verdict": "contradicted in part",
              "statement": "r <= 1 & more", "place": "Section 3", "statistic": "slope",
-             "value": 0.5, "threshold": "above 1", "threshold_of": "the paper",
-             "reason": "1 of 2 comparisons fails"}  # fmt: skip
+             "value": 0.5, "low": 0.4, "high": 0.6, "threshold": "above 1",
+             "threshold_of": "the paper", "outcome": "fails", "comparisons": 2, "failing": 1,
+             "undecided": 0, "reason": "1 of 2 comparisons fails"}  # fmt: skip
     pd.DataFrame([claim]).to_csv(folder / "claims/trust_verdicts.csv", index=False)
 
 
@@ -131,7 +132,7 @@ def test_the_gallery_shows_a_figure_and_its_verdict(pages):
     assert picture
     verdict = page.select_one(".fw-verdicts li").get_text()
     assert "r <= 1 & more" in verdict
-    assert "slope: 0.5, threshold above 1 (the paper)" in verdict
+    assert "“slope”, which is 0.5 (95 % interval 0.4 to 0.6)" in verdict
 
 
 def test_an_example_is_shown_with_what_it_prints(pages):

@@ -1,7 +1,6 @@
-"""Experiments on a network of the user: closed forms, training, gates, captions and figures."""
+"""Experiments on a network of the user: closed forms, training, gates, and figures."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,17 +9,13 @@ from tests import artwork, redrawn
 from torch.func import functional_call, jacrev
 
 import finitewidth as fw
-from finitewidth.captions.facts import facts_of
-from finitewidth.captions.render import Context, render
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.own import dispersion, gates, training
 from finitewidth.experiments.own.drawn import Networks, few
 from finitewidth.figures import style
 from finitewidth.figures.own import extra_dispersion, extra_gates, extra_training
-from finitewidth.pipeline.own import template_of
 
-ROOT = Path(__file__).parents[2]
 MLP = "kind: fully_connected\nwidths: [12, 10]\ninit: {sigma_w2: 2.0}\n"
 CONV = "kind: convolutional\nchannels: [3]\ndense: [6]\nactivation: gelu\n"
 TRAINING = {
@@ -208,7 +203,7 @@ def test_gates_are_counted_as_by_hand(data, tmp_path):
 
 
 @pytest.mark.parametrize("text", [MLP, CONV], ids=["paths", "overlap"])
-def test_figures_and_captions(text, data, tmp_path):
+def test_figures(text, data, tmp_path):
     style.apply()
     tables = observed(data, tmp_path, text)
     renderers = {"own_extra_dispersion": extra_dispersion, "own_extra_training": extra_training,
@@ -218,9 +213,3 @@ def test_figures_and_captions(text, data, tmp_path):
         _, figure = redrawn.redrawn(renderer, frames, {}, tmp_path)
         style.add_mark(figure, "your network: net.yaml · digits 8×8")
         assert not artwork.faults(figure), name
-        template = (ROOT / template_of(name, "own")).read_text(encoding="utf-8")
-        caption = render(template, name, Context(facts_of(name, frames), footer="your network"))
-        caption = " ".join(caption.split())
-        assert caption.startswith("This figure shows your network, not one of a paper")
-        assert ("neural path kernel (paths" in caption) == (text == MLP and "gates" in name)
-        assert ("is not trained" in caption) == ("training" in name)

@@ -56,7 +56,7 @@ def partial(tmp_path_factory):
     judged = verdicts.decide([part], verdicts.Terms(kind=verdicts.THEOREM))
     situation = ledger.Situation(context="10 draws", grade=grades.PAPER)
     row = ledger.verdict_row(claim, judged, "quick", situation)
-    row |= {"artifacts": "beyond_fig1", "tables": "beyond/experiments/x.csv"}
+    row |= {"artifacts": "beyond_fig1 thesis_fig2_5", "tables": "beyond/experiments/x.csv"}
     parts = [{"claim": claim.id, **each} for each in judged.parts]
     (results / "claims").mkdir()
     (results / "beyond/experiments").mkdir(parents=True)
@@ -112,6 +112,19 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
     assert report_crawler.soup(partial / "errata.html").find(id="beyond-1")
 
 
+@pytest.mark.parametrize(
+    ("page", "anchor"), [("beyond", "beyond-fig1"), ("thesis", "thesis-fig2-5")]
+)
+def test_a_claim_stands_below_every_artifact_that_carries_it(partial, page, anchor):
+    section = report_crawler.soup(partial / f"{page}.html").find(id=anchor)
+    assert section.select_one(".fw-news a")["href"] == (
+        f"claims.html#{ledger.claims_of('beyond')[0].id}"
+    )
+    words = " ".join(section.select_one(".fw-news").get_text().split())
+    assert "1 of 1 fails" in words
+    assert "“slope”, which is 0.5 (95 % interval 0.402 to 0.598)" in words
+
+
 def test_all_claims_are_there_though_only_one_was_judged(partial):
     assert len(report_crawler.soup(partial / "claims.html").select("article.fw-claim")) == 90
 
@@ -120,7 +133,8 @@ def test_the_first_page_tells_what_was_found_in_sentences_and_names_papers_by_ti
     page = report_crawler.soup(partial / "index.html")
     sentence = page.select_one(".fw-sentences li")
     words = " ".join(sentence.get_text().split())
-    for said in ("& c.", "slope : 0.5", "the paper says at least 1", "Theorem 3.1"):
+    for said in ("& c.", "“slope”, which is 0.5", "the paper says that it is at least 1",
+                 "Theorem 3.1"):  # fmt: skip
         assert said.replace(" ", "") in words.replace(" ", "")
     assert sentence.find("a")["href"] == f"claims.html#{ledger.claims_of('beyond')[0].id}"
     menu = {link.get_text().strip() for link in page.select("header a")}

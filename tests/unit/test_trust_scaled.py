@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 import torch
 from tests.artwork import faults
-from tests.captions.synthetic_training import control
 from tests.redrawn import redrawn, titles, words
+from tests.trust_cases import control
 from tests.unit.test_trust_descent import CELL, PRINTED, RELU
 
-from finitewidth.captions.facts.scaled import control as facts
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.trust import descent
@@ -123,16 +122,3 @@ def test_a_range_that_leaves_the_axis_is_marked_where_its_mean_does_not():
     assert {name: where.tolist() for name, where in found.items()} == {
         "steep": [True, False], "diverged": [False, False], "above": [True, False],
     }  # fmt: skip
-
-
-def test_facts_say_what_turns_only_if_it_does():
-    found = facts(control(True))
-    assert found["turned"] == ["tanh", "ReLU"]
-    assert (found["lost"], found["trained"], found["mostly"]) == (8, 8, True)
-    assert found["lines"].startswith("tanh, L = 15: 2.00 and 1.40 (common), 0.67 and 1.40 (scaled)")
-    tables = control(True)
-    one = tables["relu_scaled_networks"]
-    worse = (one["seed"] == 0) & (one["sigma_w2"] == 1)
-    one.loc[worse, "lowest_loss"] *= 9
-    assert facts(tables)["turned"] == ["tanh"]
-    assert facts(control(False))["turned"] == []

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from tests import artwork
 
+from finitewidth.captions.written import read_caption
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.figures import job
@@ -91,6 +92,16 @@ def test_every_artifact_is_a_resource_of_its_paper_s_package(packages):
         assert re.fullmatch(r"[-a-z0-9._/]+", package["name"])
         for resource in package["resources"]:
             assert re.fullmatch(r"[-a-z0-9._/]+", resource["name"])
+
+
+def test_the_claims_of_an_artifact_stand_in_its_package_as_below_its_caption(smoke, packages):
+    for paper, package in packages.items():
+        folder = smoke.path / f"results/smoke/{paper}/captions"
+        for resource in package["resources"]:
+            caption = read_caption(folder / f"{resource['name']}.rst")
+            assert resource["claims"] == list(caption.claims)
+    (found,) = (r for r in packages["thesis"]["resources"] if r["name"] == "thesis_fig2_5")
+    assert [claim[:9] for claim in found["claims"]] == ["Claim B20"]
 
 
 @pytest.mark.parametrize("entry", DONE, ids=lambda entry: entry.artifact)

@@ -1,4 +1,4 @@
-# Captions with the numbers and verdicts of this run, one job for each paper.
+# Captions with settings of this run, and below them the verdicts on claims; one job for each paper.
 for paper in plan.captioned:
 
     rule:

@@ -1,4 +1,4 @@
-"""Rule -> captions: write the captions of a paper with the numbers and verdicts of this run."""
+"""Rule -> captions: write the captions of a paper, with settings and verdicts of this run."""
 
 from finitewidth.captions.job import write_captions
 from finitewidth.common.recorded import recorded

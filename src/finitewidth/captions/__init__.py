@@ -1,1 +1,1 @@
-"""Captions: templates filled with facts that are computed from the tables of a run."""
+"""Captions: what an artifact shows, the verdicts on the claims it carries, and its footer."""

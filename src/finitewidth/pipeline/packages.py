@@ -36,14 +36,16 @@ class Packages:
         return {
             "artifact": name, "title": f"{entry.label}: {entry.title}",
             "footer": plan.footer(name), "module": entry.module,
-            "file": plan.jobs.outputs(name)["csv"],
+            "file": plan.jobs.outputs(name)["csv"], "caption": plan.caption(name),
             "inputs": {read.reference: list(read.files) for read in plan.jobs[name].reads},
             "drawn": {"settings": plan.params(name), "mark": plan.mark(name)},
         }  # fmt: skip
 
     def files(self) -> list[str]:
-        """The data files of all finished artifacts."""
-        return [self._plan.jobs.outputs(entry.artifact)["csv"] for entry in self._entries]
+        """The data files and the captions of all finished artifacts."""
+        names = [entry.artifact for entry in self._entries]
+        data = [self._plan.jobs.outputs(name)["csv"] for name in names]
+        return data + [self._plan.caption(name) for name in names]
 
     def code(self) -> str:
         """Digest of the code that describes the columns of all data files."""

@@ -3,7 +3,6 @@
 Imports no torch: Snakemake reads this at every start.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -11,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions import facts
+from finitewidth.captions.template import settings_of
 from finitewidth.claims import ledger, needs, reported
 from finitewidth.common import settings
 from finitewidth.common.declarations import (
@@ -35,13 +34,12 @@ from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
 from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
 from finitewidth.pipeline.footers import Footers
-from finitewidth.pipeline.jobs import Job, Read
+from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.sources import read_sources
 from finitewidth.pipeline.steps import order_of
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
-VERDICT = re.compile(r"""(?:verdict|judged)\(["'](\w+)["']\)""")  # in the template of a caption
 
 
 def checked(
@@ -363,11 +361,10 @@ class Plan:
     def caption_code(self, paper: str) -> str:
         """Digest of the code and of the templates that the captions of a paper are written from."""
         texts = self.caption_inputs(paper)["templates"]
-        modules = filter(None, (facts.module_of(paper), "finitewidth.captions.job"))
-        return self.code_of(*modules, script="captions", texts=texts)
+        return self.code_of("finitewidth.captions.job", script="captions", texts=texts)
 
     def caption(self, artifact: str) -> str:
-        """The caption of an artifact, with the numbers of this run."""
+        """The caption of an artifact, with settings and verdicts of this run."""
         return f"{self.results}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def captions(self, paper: str | None = None) -> list[str]:
@@ -375,19 +372,32 @@ class Plan:
         return [self.caption(entry.artifact) for entry in done(self.artifacts, paper)]
 
     def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
-        """Artifact -> what its caption is written from."""
-        return {
-            entry.artifact: {
-                "template": own.template_of(entry.artifact, paper),
-                "inputs": self.jobs[entry.artifact].inputs,
+        """Artifact -> what its caption is written from.
+
+        Raises:
+            ConfigError: a template names a setting that there is not.
+        """
+        found = {}
+        for entry in done(self.artifacts, paper):
+            template = own.template_of(entry.artifact, paper)
+            found[entry.artifact] = {
+                "template": template,
+                "settings": self._settings_in(template),
                 "footer": self.footer(entry.artifact),
                 "output": self.caption(entry.artifact),
             }
-            for entry in done(self.artifacts, paper)
-        }
+        return found
+
+    def _settings_in(self, template: str) -> dict[str, Any]:
+        """Name -> value of the settings that a template of a caption shows."""
+        text = (self.root / template).read_text(encoding="utf-8")
+        try:
+            return {name: chosen(self.config, name) for name in settings_of(text)}
+        except ConfigError as error:
+            raise ConfigError(f"{template}: {error}") from None
 
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
-        """The templates, tables and verdicts that the captions of a paper are written from.
+        """The templates that the captions of a paper are written from, and the verdicts they tell.
 
         Raises:
             ConfigError: a finished artifact has no caption.
@@ -397,20 +407,14 @@ class Plan:
         for template in templates:
             if not (self.root / template).is_file():
                 raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
-        tables = (f for e in entries for f in self.jobs[e.artifact].inputs.values())
-        return {
-            "templates": templates,
-            "tables": list(dict.fromkeys(tables)),
-            "verdicts": [self.verdict_tables(each)["verdicts"] for each in self._cited(templates)],
-        }
-
-    def _cited(self, templates: Iterable[str]) -> list[str]:
-        """The papers on whose claims some templates of captions tell verdicts."""
-        texts = ((self.root / file).read_text(encoding="utf-8") for file in templates)
-        found = {claim for text in texts for claim in VERDICT.findall(text)}
-        if not found:
-            return []
-        return [p.name for p in self.papers if found & {c.id for c in ledger.claims_of(p.name)}]
+        names = {entry.artifact for entry in entries}
+        carrying = [
+            p.name
+            for p in self.papers
+            if any(names.intersection(claim.artifacts) for claim in ledger.claims_of(p.name))
+        ]
+        verdicts = [self.verdict_tables(each)["verdicts"] for each in carrying]
+        return {"templates": templates, "verdicts": verdicts}
 
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""

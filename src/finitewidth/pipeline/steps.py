@@ -54,8 +54,8 @@ def _reads(plan: "Plan") -> dict[str, list[str]]:
         found[f"claims {paper.name}"] = list(_files(told.values()))
     for paper in plan.captioned:
         found[f"captions_{paper}"] = list(_files(plan.caption_inputs(paper).values()))
-    found["datapackages"] = plan.targets()
     verdicts, captions = plan.verdicts(), plan.captions()
+    found["datapackages"] = [*plan.targets(), *captions]
     found["report"] = [*plan.targets(), *verdicts, *captions, plan.errata(), "datapackages"]
     return found
 

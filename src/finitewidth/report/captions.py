@@ -1,18 +1,8 @@
 """Captions, which are reStructuredText, as HTML and as plain text."""
 
 import re
-from pathlib import Path
 
 SENTENCE = re.compile(r"((?:[^\n]|\n(?!\n)){30,}?[.:])\s+(?=[A-Z(]|[a-z]['′]?\))")
-
-
-def read_caption(file: str | Path, footer: str) -> str:
-    """Return the caption that the run wrote, without its footer; empty if there is no such file."""
-    if not Path(file).is_file():
-        return ""
-    # the file breaks long lines
-    ending = re.compile(r"\s+".join(map(re.escape, f"{footer}.".split())) + r"\s*\Z")
-    return ending.sub("", Path(file).read_text(encoding="utf-8")).strip()
 
 
 def first_sentence(caption: str) -> tuple[str, str]:

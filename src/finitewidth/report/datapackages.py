@@ -1,8 +1,8 @@
 """Frictionless data packages: what every column of every data file of a paper means.
 
 A package follows the Data Package and Table Schema specifications, version 1
-(https://specs.frictionlessdata.io). Three properties are our own: a
-column's ``unit`` and ``source``, and ``drawn`` of a resource.
+(https://specs.frictionlessdata.io). Four properties are our own: a column's ``unit`` and
+``source``, and ``claims`` and ``drawn`` of a resource.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from finitewidth.captions.written import read_caption
 from finitewidth.common import result_files
 from finitewidth.common.fields import MISSING, Field
 from finitewidth.common.seals import digest_of
+from finitewidth.report.captions import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
@@ -40,8 +42,9 @@ def package(
         title: title of the paper.
         preset: of the run.
         resources: of each artifact ``artifact``, ``title``, ``footer``, ``file`` (the data file),
-            ``module`` (the renderer), ``inputs`` (the reference of a table -> its files) and
-            ``drawn`` (the renderer's settings and the mark of a figure).
+            ``caption`` (the file with its caption), ``module`` (the renderer), ``inputs`` (the
+            reference of a table -> its files) and ``drawn`` (the renderer's settings and the mark
+            of a figure).
     """
     return {
         "profile": "tabular-data-package",
@@ -54,10 +57,10 @@ def package(
 
 
 def _resource(
-    folder: Path, artifact: str, title: str, footer: str, file: str, module: str,
+    folder: Path, artifact: str, title: str, footer: str, file: str, caption: str, module: str,
     inputs: Mapping[str, Sequence[str]], drawn: Mapping[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    path = Path(file)
+    path, told = Path(file), read_caption(caption)
     fields = import_module(module).FIELDS
     sources = {reference: _columns(files) for reference, files in inputs.items()}
     return {
@@ -65,7 +68,8 @@ def _resource(
         "name": artifact,
         "path": path.relative_to(folder).as_posix(),
         "title": title,
-        "description": f"{footer}.",
+        "description": f"{as_text(told.text)} {footer}.",
+        "claims": list(told.claims),
         "format": "csv",
         "mediatype": "text/csv",
         "encoding": "utf-8",

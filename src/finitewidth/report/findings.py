@@ -7,12 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from finitewidth.captions.written import read_caption
 from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.seals import problem_of
 from finitewidth.common.usage import Usage
-from finitewidth.report import captions, sources
+from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
 from finitewidth.report.robustness import Robustness, read_robustness
 
@@ -41,7 +42,7 @@ class ArtifactFindings:
             ``made with other settings`` if its own line below it is not that of the settings of
             the report; empty if it is planned.
         grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
-        claims, numbers: the claims and the printed numbers that refer to it.
+        claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
         jobs: the experiments and trainings that it is computed from.
         log, benchmark: of the job that draws or typesets it.
     """
@@ -194,14 +195,18 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     records = sources.read_records(settings["results"])
     artifacts = _as_made(settings["artifacts"], jobs, sources.footers_of(records))
     errata = _optional(Path(settings["errata"]))
+    judged = {
+        name: _claims(name, settings["results"], settings["preset"], errata or ())
+        for name in settings["papers"]
+    }
+    every = [claim for claims in judged.values() for claim in claims]
     papers = []
-    for name in settings["papers"]:
-        claims = _claims(name, settings["results"], settings["preset"], errata or ())
+    for name, claims in judged.items():
         numbers = _numbers(name, settings["results"], root / "config/reported")
         entries = [entry for entry in artifacts if entry["paper"] == name]
         papers.append(Paper(
             name=name, citation=citations[name],
-            artifacts=tuple(_artifact(entry, claims, numbers, jobs, root) for entry in entries),
+            artifacts=tuple(_artifact(entry, every, numbers, jobs, root) for entry in entries),
             claims=tuple(claims), numbers=tuple(numbers),
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
@@ -316,7 +321,7 @@ def _artifact(
         state=ALTERED if problems else state,
         files={} if problems else files,
         problems=problems,
-        caption="" if problems else captions.read_caption(entry["caption"], entry["footer"]),
+        caption="" if problems else read_caption(entry["caption"]).text,
         footer=entry["footer"],
         scale=entry["scale"],
         grade=entry["grade"],

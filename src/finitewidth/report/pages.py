@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from finitewidth.claims import verdicts
+from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
@@ -341,7 +342,7 @@ def _environment() -> Environment:
         "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
         "name_of": formatting.name_of, "order": formatting.order,
         "thousands": formatting.thousands, "threshold": number_words.threshold,
-        "formulas": with_formulas,
+        "formulas": with_formulas, "decisive": decisive_sentence,
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,

@@ -186,34 +186,3 @@ def decay(effect, count=4):
               "rank_correlation": (-0.97 if effect else 0.05) + 0.01 * place}
              for place, data in enumerate(("mnist", "fashion", "cifar"))]  # fmt: skip
     return {"runs": pd.DataFrame(rows), "ranks": pd.DataFrame(ranks)}
-
-
-def _only(tables, *names):
-    return {name: tables[name] for name in names}
-
-
-TABLES = {
-    "collapse_fig2": lambda effect: _only(models(effect), "rates", "picks", "curves", "lines"),
-    **{f"collapse_fig{number}": models for number in range(3, 12)},
-    "collapse_fig12": lambda effect: models(effect, "resnet_mnist_ce"),
-    **{f"collapse_fig{number}": blocks for number in (1, *range(13, 21))},
-    "collapse_extra_decay": decay,
-}
-_PICKED = [
-    "No network was found for: far from collapse (He)", "times ‖W^T W‖ in all networks shown",
-    "the invariant is better aligned close to collapse, with", "Their NC3 is",
-    "is also better aligned close to collapse", "NC3 is smaller at the largest rate",
-    "The test accuracy is",
-]  # fmt: skip
-# what a caption says with the effect, and does not say without it
-SEEN = {"collapse_fig2": _PICKED}
-SEEN |= {f"collapse_fig{number}": [*_PICKED, "Close to collapse the norm of H_2 H_2^T is"]
-         for number in range(3, 13)}  # fmt: skip
-SEEN |= {f"collapse_fig{number}": [
-    "is 12.0 times that over pairs of different classes for Theta", "The median norm off the",
-    "Features contribute unequally", "The alignment rises from",
-] for number in (1, *range(13, 21))}  # fmt: skip
-SEEN["collapse_extra_decay"] = [
-    "NC3 falls with tau on all data, with a rank correlation of -0.97 to -0.95",
-    "Without weight decay NC3 is at least 0.90", "leave the common curve",
-]  # fmt: skip

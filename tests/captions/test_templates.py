@@ -1,0 +1,86 @@
+"""Templates of captions: they name settings that there are, and nothing else is filled in."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from docutils.core import publish_doctree
+
+from finitewidth.captions.template import filled
+from finitewidth.claims import ledger
+from finitewidth.common.declarations import paper_names
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.plan import Plan
+
+ROOT = Path(__file__).parents[2]
+OWN = ROOT / "workflow/own"
+PRESETS = ("smoke", "quick", "laptop", "paper")
+PLANS = {preset: Plan(preset_only(preset, ROOT / "config"), ROOT) for preset in PRESETS}
+TEMPLATES = {
+    file.stem: file.read_text(encoding="utf-8")
+    for folder in (ROOT / "workflow/report", OWN)
+    for file in sorted(folder.glob("*.rst"))
+    if file.stem != "workflow"
+}
+SETTING = re.compile(r"\{\{ [\w.]+ \}\}")
+
+
+@pytest.mark.parametrize("artifact", TEMPLATES)
+def test_a_template_is_text_and_settings(artifact):
+    assert not set("{}") & set(SETTING.sub("", TEMPLATES[artifact]))
+
+
+@pytest.mark.parametrize("artifact", TEMPLATES)
+def test_a_template_names_no_claim(artifact):
+    ids = [claim.id for paper in paper_names() for claim in ledger.claims_of(paper)]
+    assert not re.search(rf"\b({'|'.join(ids)})\b|[Vv]erdict of", TEMPLATES[artifact])
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("paper", PLANS["quick"].captioned)
+def test_all_captions_can_be_written_at_every_preset(paper, preset):
+    for artifact, caption in PLANS[preset].caption_jobs(paper).items():
+        text = filled(TEMPLATES[artifact], caption["settings"])
+        assert not re.search(r"\b(nan|inf|None|True|False)\b", text), artifact
+        flat = " ".join(text.split())
+        assert not re.search(r" [.,;:)]|\( |\.\.|,,", flat), artifact
+        heard = io.StringIO()
+        publish_doctree(text, settings_overrides={"warning_stream": heard, "report_level": 1})
+        assert not heard.getvalue(), artifact
+
+
+@pytest.mark.parametrize("name", ["own_extra_dispersion", "own_extra_training", "own_extra_gates"])
+def test_captions_of_a_network_of_the_user_name_settings(name):
+    text = filled(TEMPLATES[name], PLANS["quick"]._settings_in(f"workflow/own/{name}.rst"))
+    assert text.startswith("This figure shows your network, not one of a paper")
+
+
+def test_an_unknown_setting_is_refused_with_its_template(tmp_path):
+    plan = Plan(preset_only("smoke", ROOT / "config"), ROOT)
+    (tmp_path / "npf_fig9.rst").write_text("{{ npf.nothing }}")
+    plan.root = tmp_path
+    with pytest.raises(ConfigError, match=r"npf_fig9\.rst: there is no setting 'npf.nothing'"):
+        plan._settings_in("npf_fig9.rst")
+
+
+@pytest.mark.parametrize("paper", PLANS["quick"].captioned)
+def test_captions_wait_for_the_verdicts_they_show_and_for_no_other(paper):
+    plan = PLANS["quick"]
+    own = set(plan.caption_jobs(paper))
+    carrying = {
+        name for name in paper_names() for claim in ledger.claims_of(name)
+        if own & set(claim.artifacts)
+    }  # fmt: skip
+    found = plan.caption_inputs(paper)
+    assert set(found["verdicts"]) == {plan.verdict_tables(name)["verdicts"] for name in carrying}
+    assert set(found) == {"templates", "verdicts"}
+
+
+def test_a_caption_depends_on_the_settings_that_it_names():
+    config = preset_only("smoke", ROOT / "config")
+    config["trust"]["depth"]["draws"] += 1
+    before, after = (p.caption_jobs("trust") for p in (PLANS["smoke"], Plan(config, ROOT)))
+    changed = {name for name in before if before[name]["settings"] != after[name]["settings"]}
+    assert changed == {"trust_fig2"}
