@@ -116,7 +116,7 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
     ("page", "anchor"), [("beyond", "beyond-fig1"), ("thesis", "thesis-fig2-5")]
 )
 def test_a_claim_stands_below_every_artifact_that_carries_it(partial, page, anchor):
-    section = report_crawler.soup(partial / f"{page}.html").find(id=anchor)
+    section = report_crawler.soup(partial / f"{page}.html").find(id=anchor).parent
     assert section.select_one(".fw-news a")["href"] == (
         f"claims.html#{ledger.claims_of('beyond')[0].id}"
     )
