@@ -30,7 +30,7 @@ CLOSING = {closing: opening for opening, closing in OPENING.items()}
 STRONG_SIGNS = {*LETTERS, *ATOMS, *BIG, "√", "⟨"} - {"…", ".."}
 NAMES = {command[1:]: sign for sign, command in LETTERS.items()}
 LABEL = re.compile(r"(?:^|[\s(,>])([a-n])′?'?\)")  # of a panel: (a) or a)
-CLINGING = {",", ".", ";", ":", ")"}
+CLINGING = {",", ".", ";", ":", ")", "”"}
 RELATIONS = {"=", "<", ">", "≤", "≥", ">=", "<=", "→", "∝", "∈", "≳", "≈", "≠"}
 
 
