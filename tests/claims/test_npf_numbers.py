@@ -41,13 +41,15 @@ def test_gains_and_train_accuracy():
 def test_one_gain_over_the_cntk_stands_beside_both_ends_of_the_printed_range():
     kernels = [{"kind": "kernel", "train": size, "accuracy": accuracy, "standard_error": 3.0}
                for size, accuracy in ((400, 40.0), (200, 30.0))]  # fmt: skip
-    relu = {"kind": "network", "regime": "relu", "accuracy": 45.5, "standard_error": 4.0, "runs": 3}
+    relu = {"kind": "network", "regime": "relu", "accuracy": 45.5, "standard_error": 4.0, "runs": 3,
+            "trained": 0, "train_accuracy_lowest": 40.0}  # fmt: skip
     tables = {**table2_runs(), "cntk": pd.DataFrame([*kernels, relu])}
     found = by_place(npf_numbers.cntk_gain_numbers(tables))
     assert len(found) == 3
     for end in ("finite_cnn_low", "finite_cnn_high"):
         gain = found[end, "over_cntk"]
         assert (gain.value, gain.standard_error, gain.runs) == (5.5, 5.0, 3)
+        assert gain.untrained == "ReLU is not trained: 40.0 % in a run"
     tables["cntk"] = tables["cntk"][tables["cntk"]["kind"] == "kernel"]
     assert len(npf_numbers.cntk_gain_numbers(tables)) == 1
 

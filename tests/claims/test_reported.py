@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.claims.synthetic import npf
 from tests.claims.synthetic.trust import trained
 
 from finitewidth.claims import grades, reported
-from finitewidth.claims.judges import dgn_training, trust_numbers
+from finitewidth.claims.judges import dgn_training, npf_accuracy, npf_numbers, trust_numbers
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.reported_numbers import Reported, read_reported
@@ -88,7 +89,7 @@ def test_another_dataset_is_not_comparable_however_close():
 
 def test_a_single_run_has_no_error_and_no_interval():
     row = outcome(printed(), 80.32, runs=1)
-    assert row["outcome"] == "not comparable"
+    assert (row["outcome"], row["why"]) == ("not comparable", "a single run has no standard error")
     assert row["difference_low"] is row["difference_se"] is row["allowed"] is None
     row = outcome(printed(tolerance=1.7), 80.4, error=float("nan"), runs=1)
     assert (row["outcome"], row["difference_low"]) == ("reproduced", None)
@@ -137,6 +138,80 @@ def test_an_upper_bound_is_met_from_below_only():
     assert outcome(bound, 0.4, error=0.05, runs=3)["outcome"] == "off"
     stand_in = outcome(bound, 0.4, error=0.05, runs=3, bounded=True, stand_in=True)
     assert stand_in["outcome"] == "not comparable"
+
+
+def test_an_error_above_a_tenth_of_the_number_leaves_it_open():
+    theirs = printed(value="0.99", spread="", unit="fraction", runs=None)
+    row = outcome(theirs, 0.371, error=0.27, runs=3, papers=False)
+    assert (row["outcome"], row["why"]) == (
+        "not comparable", "our standard error is 27 % of the larger of both numbers"
+    )  # fmt: skip
+    assert outcome(theirs, 0.95, error=0.029, runs=3, papers=False)["outcome"].startswith("close")
+    # a number that is too far off in spite of its error differs
+    assert outcome(theirs, 0.371, error=0.12, runs=3)["outcome"] == "off"
+    assert outcome(theirs, 0.01, error=0.005, runs=3)["outcome"] == "off"
+    # nor is a tolerance, or an upper bound, a matter of our error
+    assert outcome(printed(tolerance=9), 80, error=9, runs=3)["outcome"] == "reproduced"
+
+
+def test_losses_are_compared_by_their_logarithms():
+    loss = printed(value="1e-2", spread="", unit="loss", runs=None,
+                   read_method="read_off_figure", reading_error=0.0025)  # fmt: skip
+    far = outcome(loss, 1.05e-5, error=1e-7, runs=3)
+    assert far["outcome"] == "off"
+    assert far["difference"] == pytest.approx(np.log(1.05e-3))
+    # 2 √(.25² + 2·.05²) = .52
+    assert outcome(loss, 1.6e-2, error=0.8e-3, runs=3)["outcome"] == "reproduced"
+    assert outcome(loss, 1.8e-2, error=0.8e-3, runs=3)["outcome"] == "off"
+    wild = outcome(loss, 6e-3, error=4.5e-3, runs=3)
+    assert (wild["outcome"], wild["why"]) == (
+        "not comparable", "our standard error is 75 % of our value"
+    )  # fmt: skip
+    assert outcome(loss, 1.05e-5, error=1.1e-5, runs=3)["outcome"] == "off"
+    assert outcome(loss, 0.0, runs=3)["why"] == "a loss that is not above 0"
+
+
+def test_the_error_of_reading_a_figure_takes_the_place_of_the_rounding():
+    read = printed(value="0.97", spread="", unit="ratio", runs=None,
+                   read_method="read_off_figure", reading_error=0.03)  # fmt: skip
+    assert outcome(read, 0.92)["allowed"] == pytest.approx(0.06)
+    bare = printed(value="1e-2", spread="", unit="ratio", runs=None)
+    assert outcome(bare, 0.011)["outcome"] == "off"
+
+
+def test_networks_that_are_not_trained_are_counted_apart():
+    number = Ours(row="r", column="c", value=80.3, runs=3, standard_error=0.1, untrained="36 %")
+    for basis, expected in (
+        (Basis(papers=True), ("not trained", "36 %")),
+        (Basis(), ("not trained", "36 %")),
+        (Basis(stand_in=True), ("not comparable", "another dataset")),
+    ):
+        (row,) = compare([printed()], {("npf_table2", "q"): [number]},
+                         {("npf_table2", "q"): {"": basis}})  # fmt: skip
+        assert (row["outcome"], row["why"]) == expected
+
+
+def test_every_number_of_a_network_that_is_not_trained_says_so():
+    runs = npf.table2_runs()["runs"]
+    cell = (runs["row"] == "gconv_adam") & (runs["regime"] == "relu")
+    runs.loc[cell, ["trained", "best_train"]] = [0, 0.4]
+    stages = npf.stage_runs()["stages"]
+    stages.loc[stages["stage"] == 2, ["trained", "best_train"]] = [0, 0.37]
+    tables = {"runs": runs, "stages": stages}
+    said = {(n.row, n.column) for n in npf_numbers.fig3_numbers(tables) if n.untrained}
+    assert said == {("stage2", "flnpf"), ("reference", "relu")}
+    said = {(n.row, n.column) for n in npf_numbers.text_numbers(tables) if n.untrained}
+    assert said == {("gconv", "relu"), ("fully_trained", "relu")}
+    said = {(n.row, n.column) for n in npf_accuracy.table2_numbers(tables) if n.untrained}
+    assert said == {("gconv_adam", "relu")}
+    assert [bool(n.untrained) for n in npf_numbers.gain_numbers(tables)] == [True]
+    assert [bool(n.untrained) for n in npf_numbers.train_numbers(tables)] == [True]
+    networks = pd.DataFrame(
+        [{"network": name, "best_train": 0.5, "best_test": 0.4, "trained": 0, "diverged": 0}
+         for name in ("dln", "relu") for _ in range(3)]
+    )  # fmt: skip
+    said = {n.row: n.untrained for n in dgn_training.table4_numbers({"runs": networks})}
+    assert said == {"dln": "", "relu": "train accuracy of 50.0 % in a run"}
 
 
 def test_the_change_of_the_kernel_next_to_the_border_is_held_against_its_bound():
@@ -197,7 +272,8 @@ def test_a_number_nobody_computed_is_not_run():
 
 
 @pytest.mark.parametrize(
-    ("text", "half"), [("80.32", 0.005), ("72", 0.0), ("2e-4", 0.5e-4), ("1.5e2", 5), ("1/4", 0)]
+    ("text", "half"),
+    [("80.32", 0.005), ("72", 0.0), ("2e-4", 0), ("1.5e2", 5), ("1.5e-2", 5e-4), ("1/4", 0)],
 )
 def test_rounding(text, half):
     assert half_unit(text) == pytest.approx(half)
@@ -226,7 +302,8 @@ def test_parts_are_rows_of_trainings():
 def test_numbers_in_the_text_of_dgn_rest_on_their_own_trainings():
     keys = [("cifar10", "gates_only"), ("cifar10", "soft_relu"), ("mnist", "galu")]
     runs = pd.DataFrame(
-        [{"row": row, "column": column, "quantity": "test_accuracy", "value": value, "diverged": 0}
+        [{"row": row, "column": column, "quantity": "test_accuracy", "value": value, "diverged": 0,
+          "trained": 1}
          for row, column in keys for value in (55.0, 56.0)]
     )  # fmt: skip
     found = dgn_training.text_numbers({"runs": runs}, "test_accuracy")

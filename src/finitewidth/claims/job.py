@@ -24,8 +24,8 @@ PART_COLUMNS = (
 NUMBER_COLUMNS = (
     "artifact", "quantity", "row", "column", "unit", "place", "read_method", "printed",
     "printed_spread", "note", "kind", "ours", "standard_error", "runs", "difference",
-    "difference_low", "difference_high", "difference_se", "allowed", "outcome", "differs", "grade",
-    "context",
+    "difference_low", "difference_high", "difference_se", "allowed", "outcome", "why", "differs",
+    "grade", "context",
 )  # fmt: skip
 
 

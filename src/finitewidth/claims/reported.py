@@ -8,13 +8,23 @@ The words:
     Fewer runs or draws than the paper's do not count as a size.
 ``close at reduced scale`` or ``differs at reduced scale``
     Sizes differ, or the paper's images were re-encoded. The row says what differs.
+``not trained``
+    The number belongs to a network of ours that is not trained: its train accuracy stays below 95 %
+    in some run (settings ``trained``; the threshold is ours), or a run diverged. The papers train
+    these networks close to 100 %. How far its accuracy is from theirs says nothing.
 ``not comparable``
     Another dataset stands in for the paper's, however close the number is. Or there is a single
-    run, whose error nobody knows, and no tolerance.
+    run, whose error nobody knows, and no tolerance. Or ours is near enough only because its own
+    standard error is above a tenth of the larger of both numbers (`IMPRECISE`, ours). A number that
+    is too far off in spite of such an error differs.
 
 The rule is the same for both pairs of words: ours lies within the tolerance (``config/reported``)
 or, without one, within twice the combined uncertainty, which is made of the standard errors of both
-and of half a unit of the last digit printed. If the paper prints a measured mean without any
+and of half a unit of the last digit printed. A power of ten without decimals, such as 1e-2, has no
+last digit that says how exact it is, and nothing is added for it. For a number that was read off a
+figure the reading error takes the place of the half unit. Losses are compared by their natural
+logarithms, since they span powers of ten: every entry of the difference is then one of logarithms.
+ If the paper prints a measured mean without any
 spread, its standard error is not zero but unknown. It is then taken to vary from run to run as much
 as ours does, over as many runs as it names, or over as many as ours has. Constants have no such
 error.
@@ -25,7 +35,7 @@ runs it reaches 4.3 standard errors to each side, not 2. A claim that numbers ar
 an interval inside a margin.
 
 A number that the paper prints as an upper bound agrees with any of ours that is not above it, up to
-the same uncertainty.
+the same uncertainty, however precise ours is.
 """
 
 import math
@@ -39,10 +49,13 @@ from finitewidth.common.reported_numbers import Reported
 
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
 CLOSE, DIFFERS = "close at reduced scale", "differs at reduced scale"
-OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, NOT_COMPARABLE, NOT_RUN)
+UNTRAINED = "not trained"
+OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, UNTRAINED, NOT_COMPARABLE, NOT_RUN)
 CONSTANT, MEASURED = "constant", "measured"
 KINDS = (CONSTANT, MEASURED)
 LEVEL = 0.05  # of the intervals
+IMPRECISE = 0.1  # of a number; the largest standard error with which it is compared
+LOSS = "loss"  # the unit of losses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +68,8 @@ class Ours:
         runs: how many it averages; None if it averages none.
         part: the part of its tables that it rests on, one of those of its `Numbers`.
         bounded: whether the printed number is an upper bound of it, not an estimate.
+        untrained: why the network that it belongs to is not trained; empty if it is, or if no
+            network is trained.
     """
 
     row: str
@@ -64,6 +79,7 @@ class Ours:
     runs: int | None = None
     part: str = ""
     bounded: bool = False
+    untrained: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,16 +178,25 @@ def compare(
 def _not_run(basis: Basis) -> dict[str, Any]:
     names = ("ours", "standard_error", "runs", "difference", "difference_low", "difference_high",
              "difference_se", "allowed")  # fmt: skip
-    return {**dict.fromkeys(names), "outcome": NOT_RUN, "kind": basis.kind, "differs": "",
-            "grade": "", "context": basis.context}  # fmt: skip
+    return {**dict.fromkeys(names), "outcome": NOT_RUN, "why": "", "kind": basis.kind,
+            "differs": "", "grade": "", "context": basis.context}  # fmt: skip
 
 
 def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
     known = mine.runs != 1 and math.isfinite(mine.standard_error)
-    combined, dof = _combined(theirs, mine, basis.kind) if known else (math.nan, math.inf)
-    difference = mine.value - theirs.value
+    scale = _Scale(theirs, mine)
+    combined, dof = _combined(scale, mine.runs, basis.kind) if known else (math.nan, math.inf)
+    difference = scale.difference
     half = _quantile(dof) * combined if combined else 0.0
     allowed = theirs.tolerance if theirs.tolerance is not None else 2 * combined
+    too_far = max(difference, 0.0) if mine.bounded else abs(difference)
+    near = too_far <= allowed
+    why = _not_comparable(basis, scale, allowed)
+    if near and not why and theirs.tolerance is None and not mine.bounded:
+        why = scale.imprecise
+    outcome = NOT_COMPARABLE if why else _outcome(near, basis)
+    if mine.untrained and not basis.stand_in:
+        outcome, why = UNTRAINED, mine.untrained
     return {
         "ours": mine.value, "standard_error": mine.standard_error, "runs": mine.runs,
         "difference": difference,
@@ -179,29 +204,73 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
         "difference_high": difference + half if known else None,
         "difference_se": difference / combined if known and combined else None,
         "allowed": None if math.isnan(allowed) else allowed,
-        "outcome": _outcome(max(difference, 0.0) if mine.bounded else difference, allowed, basis),
-        "kind": basis.kind,
+        "outcome": outcome, "why": why, "kind": basis.kind,
         "differs": basis.differs, "grade": basis.grade, "context": basis.context,
     }  # fmt: skip
 
 
-def _outcome(difference: float, allowed: float, basis: Basis) -> str:
-    if basis.stand_in or math.isnan(allowed):
-        return NOT_COMPARABLE
-    close, other = (REPRODUCED, OFF) if basis.papers else (CLOSE, DIFFERS)
-    return close if abs(difference) <= allowed else other
+def _not_comparable(basis: Basis, scale: "_Scale", allowed: float) -> str:
+    """Why both numbers cannot be compared; empty if they can."""
+    if basis.stand_in:
+        return "another dataset"
+    if math.isnan(scale.difference):
+        return "a loss that is not above 0"
+    return "a single run has no standard error" if math.isnan(allowed) else ""
 
 
-def _combined(theirs: Reported, mine: Ours, kind: str) -> tuple[float, float]:
+def _outcome(near: bool, basis: Basis) -> str:
+    if basis.papers:
+        return REPRODUCED if near else OFF
+    return CLOSE if near else DIFFERS
+
+
+class _Scale:
+    """Both numbers, as they are or, for losses, their natural logarithms.
+
+    Attributes:
+        logarithmic: whether logarithms are compared.
+        difference: ours minus the printed one; nan for a loss that is not above 0.
+        own: standard error of ours.
+        size: what ``own`` is compared with: the larger of both numbers, or 1 for logarithms.
+        rounding: how far the printed number may be from the paper's.
+        sampling: standard error of the printed number by its spread; None if none is printed.
+        runs: of the printed number.
+    """
+
+    def __init__(self, theirs: Reported, mine: Ours):
+        self.logarithmic = theirs.unit == LOSS
+        self.difference, self.size = mine.value - theirs.value, max(abs(mine.value),
+                                                                    abs(theirs.value))  # fmt: skip
+        per_own = per_theirs = 1.0
+        if self.logarithmic:
+            sound = mine.value > 0 and theirs.value > 0
+            self.difference = math.log(mine.value / theirs.value) if sound else math.nan
+            self.size = 1.0
+            per_own, per_theirs = (1 / mine.value, 1 / theirs.value) if sound else (math.nan,) * 2
+        self.own = mine.standard_error * per_own
+        self.rounding = _rounding(theirs) * per_theirs
+        self.sampling = None if theirs.spread is None else _sampling(theirs) * per_theirs
+        self.runs = theirs.runs
+
+    @property
+    def imprecise(self) -> str:
+        """That ours has too large an error to be called near; empty if it has not."""
+        if self.own <= IMPRECISE * self.size:
+            return ""
+        of = "our value" if self.logarithmic else "the larger of both numbers"
+        return f"our standard error is {100 * self.own / self.size:.0f} % of {of}"
+
+
+def _combined(scale: _Scale, runs: int | None, kind: str) -> tuple[float, float]:
     """Standard error of the difference, and its degrees of freedom (Welch and Satterthwaite)."""
-    own, dof = mine.standard_error, (mine.runs - 1 if mine.runs else math.inf)
-    parts = [(_rounding(theirs), math.inf)]
-    if theirs.spread is not None:
-        runs = theirs.runs or 1
-        parts += [(own, dof), (_sampling(theirs), runs - 1 if runs > 1 else math.inf)]
-    elif kind == MEASURED and mine.runs:
+    own, dof = scale.own, (runs - 1 if runs else math.inf)
+    parts = [(scale.rounding, math.inf)]
+    if scale.sampling is not None:
+        theirs = scale.runs or 1
+        parts += [(own, dof), (scale.sampling, theirs - 1 if theirs > 1 else math.inf)]
+    elif kind == MEASURED and runs:
         # one estimate of the spread serves both means
-        parts.append((own * math.sqrt(1 + mine.runs / (theirs.runs or mine.runs)), dof))
+        parts.append((own * math.sqrt(1 + runs / (scale.runs or runs)), dof))
     else:
         parts.append((own, dof))
     combined = math.hypot(*(error for error, _ in parts))
@@ -229,19 +298,22 @@ def _sampling(theirs: Reported) -> float:
 
 
 def _rounding(theirs: Reported) -> float:
-    """Half a unit of the last digit; half a percent for whole percentages, which are measured."""
+    """Half a unit of the last digit, or the error of reading a figure.
+
+    Whole percentages, which are measured, have half a percent.
+    """
+    if theirs.reading_error is not None:
+        return theirs.reading_error
     rounding = half_unit(theirs.printed)
     return 0.5 if theirs.unit == "percent" and not rounding else rounding
 
 
 def half_unit(printed: str) -> float:
-    """Half a unit of the last digit: 0.005 for ``80.32``; 0 for a whole number or a fraction.
+    """Half a unit of the last decimal: 0.005 for ``80.32``; 0 without decimals, as in ``1e-2``.
 
     A whole number in a paper may be exact (a constant) or rough. If it is rough, its tolerance in
     ``config/reported`` says how far ours may be from it.
     """
     mantissa, _, exponent = printed.lower().partition("e")
     digits = len(mantissa.partition(".")[2])
-    if not digits and not exponent:
-        return 0.0
-    return 0.5 * 10.0 ** (int(exponent or 0) - digits)
+    return 0.5 * 10.0 ** (int(exponent or 0) - digits) if digits else 0.0

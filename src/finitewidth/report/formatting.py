@@ -12,8 +12,8 @@ TONES = {
                   "altered")),
     "unclear": ("?", ("inconclusive", "not seen on the stand-in", "differs at reduced scale",
                       "undecided", "on a stand-in", "made with other settings")),
-    "open": ("–", ("not decidable here", "not comparable", "not judged", "not computed",
-                   "reduced", "drawing")),
+    "open": ("–", ("not decidable here", "not comparable", "not trained", "not judged",
+                   "not computed", "reduced", "drawing")),
     "none": ("·", ("not run", "planned", "not made yet")),
 }  # fmt: skip
 _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}

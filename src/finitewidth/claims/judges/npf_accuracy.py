@@ -206,9 +206,9 @@ def n20(tables: Tables) -> list[Part]:
     return some_trained(
         [
             _gain(runs, 0, 1, "stage 1 - random gates, points", low=0, paper=True),
-            decides_nothing(as_well, relu_too or _untrained_stages(runs, last)),
-            decides_nothing(below, _untrained_stages(runs, 1)),
-            decides_nothing(above, _untrained_stages(runs, last)),
+            decides_nothing(as_well, relu_too or untrained_stages(runs, last)),
+            decides_nothing(below, untrained_stages(runs, 1)),
+            decides_nothing(above, untrained_stages(runs, last)),
         ]
     )
 
@@ -223,10 +223,10 @@ def _gain(runs: "pd.DataFrame", before: int, after: int, name: str, **thresholds
     """Differences paired by seed, since the runs of all stages share their random streams."""
     gains = (at_stage(runs, after) - at_stage(runs, before)).dropna()
     part = samples.mean(name.format(before, after), gains, **thresholds)
-    return decides_nothing(part, _untrained_stages(runs, before, after))
+    return decides_nothing(part, untrained_stages(runs, before, after))
 
 
-def _untrained_stages(runs: "pd.DataFrame", *stages: int) -> str:
+def untrained_stages(runs: "pd.DataFrame", *stages: int) -> str:
     """Why comparisons of stages decide nothing; empty if all their runs are trained."""
     found = (not_trained(runs[runs["stage"] == stage], f"stage {stage}") for stage in stages)
     return next(filter(None, found), "")
@@ -242,7 +242,7 @@ def table2_numbers(tables: Tables) -> list[Ours]:
             Ours(
                 row=row, column=regime, value=100 * sound["best_test"].mean(),
                 standard_error=standard_error(spread, len(sound), ddof=1), runs=len(sound),
-                part=str(row),
+                part=str(row), untrained=untrained(runs, row, regime),
             )
         )  # fmt: skip
     return found

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from finitewidth.claims.judges.npf_accuracy import ROWS, accuracies, at_stage
+from finitewidth.claims.judges.npf_accuracy import (
+    ROWS,
+    accuracies,
+    at_stage,
+    untrained,
+    untrained_stages,
+)
 from finitewidth.claims.judges.runs import mean_of
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
@@ -68,7 +74,7 @@ def gain_numbers(tables: Tables) -> list[Ours]:
         Ours(
             row="npf_learning", column="over_frnpf", value=least.value - random[0].value,
             standard_error=math.hypot(least.standard_error, random[0].standard_error),
-            runs=least.runs, part=ADAM,
+            runs=least.runs, part=ADAM, untrained=_first(random[0], *learnt),
         )
     ]  # fmt: skip
 
@@ -84,7 +90,9 @@ def cntk_gain_numbers(tables: Tables) -> list[Ours]:
     if relu.empty or kernel.empty:
         return gain_numbers(tables)
     network, kernel = relu.iloc[0], kernel.iloc[-1]
+    lowest = f"ReLU is not trained: {network['train_accuracy_lowest']:.1f} % in a run"
     gain = {
+        "untrained": "" if network["trained"] == 1 else lowest,
         "value": float(network["accuracy"] - kernel["accuracy"]),
         "standard_error": math.hypot(network["standard_error"], kernel["standard_error"]),
         "runs": int(network["runs"]),
@@ -105,9 +113,19 @@ def _ours(
 ) -> list[Ours]:
     """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
     try:
-        return [mean_of(row, column, find(*what), part)]
+        return [mean_of(row, column, find(*what), part, _untrained(find, *what))]
     except CannotDecideError:
         return []
+
+
+def _untrained(find: Callable[..., Sequence[float]], runs: "pd.DataFrame", *what: Any) -> str:
+    """Why the runs that ``find`` returns are not trained; empty if they are."""
+    return untrained_stages(runs, *what) if find is at_stage else untrained(runs, *what[:2])
+
+
+def _first(*numbers: Ours) -> str:
+    """Why the first number of a network that is not trained says nothing; empty without one."""
+    return next((number.untrained for number in numbers if number.untrained), "")
 
 
 def _mean_of(
@@ -127,6 +145,6 @@ def _mean_of(
         Ours(
             row=row, column=column, value=float(np.mean([ours.value for ours in cells])),
             standard_error=math.hypot(*(ours.standard_error for ours in cells)) / len(cells),
-            runs=min(ours.runs for ours in cells), part=part,
+            runs=min(ours.runs for ours in cells), part=part, untrained=_first(*cells),
         )
     ]  # fmt: skip

@@ -30,9 +30,11 @@ def by_seed(rows: "pd.DataFrame", value: str, what: str, **keys: object) -> "pd.
     return rows.set_index("seed")[value].sort_index()
 
 
-def mean_of(row: str, column: str, values: Sequence[float], part: str = "") -> Ours:
+def mean_of(
+    row: str, column: str, values: Sequence[float], part: str = "", untrained: str = ""
+) -> Ours:
     """The mean of runs as our counterpart of a printed number; its error is 0 for one run."""
     sample = np.asarray(values, float)
     error = standard_error(float(sample.std(ddof=1)), len(sample), 1) if len(sample) > 1 else 0.0
     return Ours(row=row, column=column, value=float(sample.mean()), standard_error=error,
-                runs=len(sample), part=part)  # fmt: skip
+                runs=len(sample), part=part, untrained=untrained)  # fmt: skip
