@@ -61,6 +61,13 @@ def test_failing_and_undecided_comparisons_are_counted():
     )
 
 
+def test_an_undecided_estimate_of_the_opposite_sign_is_told():
+    part = Part(name="ordered - chaotic", value=-0.5, low=0, standard_error=0.3, paper=True)
+    assert "1 of 2 comparisons is undecided; 1 undecided has the opposite sign; the" in told(
+        part, Part(name="other", value=9, low=0, **OURS)
+    )
+
+
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 @pytest.mark.parametrize("unmet", [(), ("needs more runs",)], ids=["judged", "not judged"])
 @pytest.mark.parametrize("which", [0, 1], ids=["supporting", "contradicting"])

@@ -301,3 +301,30 @@ def test_at_the_border_a_claim_is_contradicted_no_more_often_than_stated(kind, c
 def test_a_threshold_cannot_be_both_the_papers_and_ours():
     with pytest.raises(ValueError, match="either the paper's or ours"):
         Part(name="x", value=0, low=0, paper=True, ours="because")
+
+
+def test_a_range_of_ours_does_not_contradict_and_says_whose_it_is():
+    cut = Part(name="deep", value=-1, low=0, paper=True, cut="the paper says deep; 20 is ours")
+    found = decide([cut, Part(name="deepest", value=1, low=0, paper=True)])
+    assert found.verdict == verdicts.CAVEAT
+    assert found.caveat == "1 comparison in a range of ours fails"
+    assert found.parts[0]["threshold_of"] == "the paper, in a range of ours"
+    assert found.parts[0]["reason"] == "the paper says deep; 20 is ours"
+    assert decide([cut]).verdict == verdicts.NOT_DECIDABLE
+    both = Part(name="b", value=0, low=0, paper=True, tolerance="wider", cut="deep")
+    assert decide([both]).parts[0]["reason"] == "wider; deep"
+    with pytest.raises(ValueError, match="a threshold of the paper"):
+        Part(name="c", value=0, low=0, ours="why", cut="deep")
+
+
+def test_undecided_estimates_of_the_opposite_sign_are_told():
+    """An estimate that is undecided only after Holm's correction may be far on the other side."""
+    parts = [
+        Part(name="a", value=-2.1, low=0, standard_error=1, paper=True),
+        Part(name="b", value=0.3, high=0.2, standard_error=1, paper=True),
+        Part(name="c", value=0.1, low=0, standard_error=1, paper=True),
+    ]
+    assert decide(parts).reason == (
+        "3 of 3 comparisons are undecided; 1 undecided has the opposite sign; "
+        "1 undecided has a value beyond the threshold"
+    )

@@ -150,8 +150,9 @@ CLAIMS = (
         sizes="w = 25 and 500 (text: 100), d = 2, 4, 6, 8, 12, 16, 20, n = 200, 5 runs",
         rule=(
             "Gradient descent after 100 steps, widths 25 and 500: mean log10 |e_t|^2/|e_0|^2 of "
-            "each depth minus that of the one before it is at most 0, by Welch's t. Same rows "
-            "as N12 and N13, which say otherwise."
+            "each depth minus that of the one before it is at most 0, by Welch's t. Binding from "
+            "d = 2 to 4 only: the theory that the sentence names lets depth hurt beyond a point, "
+            "for which it gives no number. Same rows as N12 and N13, which name the point."
         ),
         artifacts=("dgn_fig3",),
         reads={"errors": "npf_memorisation.errors"},

@@ -190,7 +190,7 @@ def verdict_row(
         high,
         threshold_text(part),
         origin(part),
-        part.ours or part.tolerance,
+        part.reason,
         verdict.outcome,
     )
     return {**row, **dict(zip(DECISIVE, told, strict=True))}

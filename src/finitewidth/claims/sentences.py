@@ -14,6 +14,7 @@ from finitewidth.claims.verdicts import (
     HOLDS,
     OURS,
     PAPER,
+    PAPER_IN_OUR_RANGE,
     PAPER_WITH_TOLERANCE,
     UNDECIDED,
     counted_outcomes,
@@ -23,6 +24,7 @@ from finitewidth.common.number_words import number, threshold
 WHOSE = {
     PAPER: "the paper says that it is",
     PAPER_WITH_TOLERANCE: "the paper says, with a tolerance of ours, that it is",
+    PAPER_IN_OUR_RANGE: "the paper says, in a range of ours, that it is",
     OURS: "our threshold is",
 }
 
@@ -54,6 +56,7 @@ def _counts(row: Mapping[str, Any]) -> str:
         return f"This run does not decide the claim ({row['reason']}); {which} is"
     outcomes = [FAILS] * failing + [UNDECIDED] * undecided
     told = counted_outcomes(outcomes + [HOLDS] * (total - len(outcomes)))
+    told += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
     return f"{told[0].upper()}{told[1:]}" + (":" if total == 1 else "; the decisive one is")
 
 

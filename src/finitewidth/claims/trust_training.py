@@ -106,7 +106,8 @@ CLAIMS = (
         sizes=f"{TRAINED}, deep networks close to the border",
         rule=(
             f"{EACH} Mean change over L >= 5 at the weight variance nearest to the border: above "
-            "that of ordered networks, and below 1."
+            'that of ordered networks, and below 1, the paper\'s; its "deep" has no number, and '
+            "L >= 5 is ours."
         ),
         artifacts=("trust_fig3", "trust_fig4"),
         reads=DESCENTS,
@@ -201,8 +202,9 @@ CLAIMS = (
         sizes=f"{TRAINED}; after 10 to 10,000 steps (Figures 8 and 9)",
         rule=(
             f"{EACH} Median change of chaotic networks over that of ordered ones, after 10 and 100 "
-            "steps, at the deepest two L >= 8 with cells of both phases: above 1. Ours: above 10. "
-            "Planned first: of all deep networks at once."
+            "steps, at the deepest two L >= 8 with cells of both phases: above 1, the paper's, in a "
+            "range of ours, since its deep and early have no number. Ours: above 10. Planned "
+            "first: of all deep networks at once."
         ),
         artifacts=("trust_fig8", "trust_fig9"),
         reads=DESCENTS,

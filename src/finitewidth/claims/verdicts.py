@@ -7,8 +7,10 @@ the estimate lies on the other side at 2.5 % after Holm's correction for the num
 with one threshold is thus decided by its 95 % interval.
 
 A comparison is *binding* if its threshold is in the paper's own words (an order, a sign, a printed
-bound or value) and its sizes lie in the range that the paper speaks about. Only binding comparisons
-can contradict a claim. `decide` combines comparisons to a verdict:
+bound or value) and its sizes lie in the range that the paper speaks about. Where the paper limits
+its range by a word without a number ("deep", "near"), a number of ours in its place is a cut, and
+the comparison is not binding. Only binding comparisons can contradict a claim. `decide` combines
+comparisons to a verdict:
 
 =========================  =========================================================================
 supported                  every comparison holds
@@ -49,6 +51,7 @@ OUTCOMES = (HOLDS, FAILS, UNDECIDED)
 
 # whose threshold it is
 PAPER, PAPER_WITH_TOLERANCE, OURS = "the paper", "the paper, with a tolerance of ours", "ours"
+PAPER_IN_OUR_RANGE = "the paper, in a range of ours"
 
 THEOREM, BOUND = "theorem", "bound"
 OBSERVATION, HEDGED = "observation", "hedged observation"
@@ -81,6 +84,8 @@ class Part:
         late: whether our threshold was set or changed after the first results had been seen.
         outside: why the comparison lies outside the sizes that the paper speaks about; empty if it
             lies inside.
+        cut: why the range in which the paper's threshold is applied is ours: the paper limits it by
+            a word without a number. Empty if its words cover all sizes of the comparison.
     """
 
     name: str
@@ -96,12 +101,13 @@ class Part:
     ours: str = ""
     late: bool = False
     outside: str = ""
+    cut: str = ""
 
     def __post_init__(self) -> None:
         if self.paper and (self.ours or self.late):
             raise ValueError(f"{self.name}: the threshold is either the paper's or ours")
-        if self.tolerance and not self.paper:
-            raise ValueError(f"{self.name}: a tolerance belongs to a value of the paper")
+        if (self.tolerance or self.cut) and not self.paper:
+            raise ValueError(f"{self.name}: tolerance and cut belong to a threshold of the paper")
         if math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"{self.name}: a comparison needs a threshold")
         if not self.low <= self.high:
@@ -112,7 +118,12 @@ class Part:
     @property
     def binding(self) -> bool:
         """Whether the comparison can contradict its claim."""
-        return self.paper and not self.outside
+        return self.paper and not self.outside and not self.cut
+
+    @property
+    def reason(self) -> str:
+        """Why the threshold, its tolerance or its range is ours; empty if all are the paper's."""
+        return self.ours or "; ".join(filter(None, (self.tolerance, self.cut)))
 
     @property
     def undefined(self) -> bool:
@@ -137,7 +148,7 @@ class Part:
         It is the larger of those of both ends, as in a test of equivalence.
         """
         if self.exact:
-            return float(not self._inside())
+            return float(not self.inside)
         return max(self._tail(self.value - self.low), self._tail(self.high - self.value))
 
     @property
@@ -149,12 +160,14 @@ class Part:
         a value above ``high``, the tails beyond ``value - high`` and ``value - low``.
         """
         if self.exact:
-            return float(self._inside() or self.undefined)
+            return float(self.inside or self.undefined)
         above = self._tail(self.value - self.high) + self._tail(self.value - self.low)
         below = self._tail(self.low - self.value) + self._tail(self.high - self.value)
         return min(above, below, 1.0)
 
-    def _inside(self) -> bool:
+    @property
+    def inside(self) -> bool:
+        """Whether the estimate itself lies where the claim says."""
         if self.strict:
             return self.low < self.value < self.high
         return self.low <= self.value <= self.high
@@ -240,6 +253,7 @@ def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
     ]
     outcomes = [row["outcome"] for row in rows]
     word, reason = _combined(parts, outcomes, terms)
+    reason += _opposite(parts, outcomes)
     decisive = _decisive(parts, rows)
     alarming = terms.general or (terms.sizes and not terms.stand_in)
     sampled = any(part.binding and not part.exact for part in parts)
@@ -259,16 +273,18 @@ def _row(part: Part, p_holm: float) -> dict[str, Any]:
         "part": part.name, "value": part.value, "standard_error": part.standard_error,
         "interval_low": part.interval[0], "interval_high": part.interval[1],
         "threshold_low": part.low, "threshold_high": part.high, "strict": part.strict,
-        "threshold_of": origin(part), "reason": part.ours or part.tolerance, "late": part.late,
+        "threshold_of": origin(part), "reason": part.reason, "late": part.late,
         "outside": part.outside, "p_outside": part.p_outside, "p_inside_holm": p_holm,
         "outcome": _outcome(part, p_holm),
     }  # fmt: skip
 
 
 def origin(part: Part) -> str:
-    """Whose threshold it is: the paper's, the paper's with a tolerance of ours, or ours."""
+    """Whose threshold it is: ours, or the paper's, with a range or a tolerance of ours."""
     if not part.paper:
         return OURS
+    if part.cut:
+        return PAPER_IN_OUR_RANGE
     return PAPER_WITH_TOLERANCE if part.tolerance else PAPER
 
 
@@ -294,7 +310,7 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
     if UNDECIDED in binding:
         return INCONCLUSIVE, told
     if not binding and FAILS in outcomes:
-        return NOT_DECIDABLE, f"{told}; all thresholds are ours, the paper sets none"
+        return NOT_DECIDABLE, f"{told}; all thresholds or their ranges are ours"
     if not binding and UNDECIDED in outcomes:
         return INCONCLUSIVE, told
     whole = set(outcomes) == {HOLDS} and (terms.general or terms.sizes)
@@ -319,6 +335,17 @@ def counted_outcomes(outcomes: Sequence[str]) -> str:
     return " and ".join(words)
 
 
+def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
+    """How many undecided estimates lie on the side that the claim excludes, or have its sign."""
+    away = [part for part, outcome in zip(parts, outcomes, strict=True)
+            if outcome == UNDECIDED and not part.undefined and not part.inside]  # fmt: skip
+    signs = sum(0 in (part.low, part.high) for part in away)
+    words = ((signs, "the opposite sign"), (len(away) - signs, "a value beyond the threshold"))
+    told = [f"{count} undecided {'has' if count == 1 else 'have'} {what}"
+            for count, what in words if count]  # fmt: skip
+    return "".join(f"; {phrase}" for phrase in told)
+
+
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
     """Place of the comparison with the worst outcome; a binding one, if one does not hold."""
     order = (FAILS, UNDECIDED, HOLDS)
@@ -338,7 +365,9 @@ def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str
     told = list(zip(parts, outcomes, strict=True))
     outside = [outcome for part, outcome in told if part.outside]
     ours = [outcome for part, outcome in told if not part.outside and not part.paper]
+    cut = [outcome for part, outcome in told if not part.outside and part.cut]
     words += _limits(outside, "outside the sizes that the paper speaks about")
+    words += _limits(cut, "in a range of ours")
     words += _limits(ours, "with a threshold of ours")
     return "; ".join(words)
 

@@ -246,7 +246,7 @@ ERRATA = (
         ),
         check=risk_beyond_the_peak,
         quotes=quoted("thesis", (651, "decreases in the overparametrized case")),
-        claims=("H01",),
+        claims=("H02",),
     ),
     Erratum(
         id="thesis-9",

@@ -13,7 +13,7 @@ CASES = {
 PAIRS = [(other, beta) for other in (0.01, 0.04) for beta in (0.0, 0.05, 0.15, 0.3)]
 
 
-def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, gap=1e-6, drift=1e-12, nc4=1.0):
+def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, drift=1e-12, nc4=1.0):
     """Flows: NC3 and |H2| fall to ``limit`` with a power of time, from random W they stay."""
     rows = []
     for start, cases in CASES.items():
@@ -28,10 +28,18 @@ def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, gap=1e-6, drift=1e-12, nc
                         "nc2": 0.6 if stays else 100 * nc2 / (1 + time) + nc2 / 2, "nc3": level,
                         "nc4": 0.7 if stays else nc4, "h2": level,
                         "mean": 0.04 if start == "free_biases" else 1e-12,
-                        "bias_gap": 0.005 if start == "free_biases" else gap,
+                        "bias_gap": 0.005 if start == "free_biases" else 1e-6,
                         "alignment": 0.3 if stays else 1.0, "drift": drift,
                     })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def uncentred(error=1e-7):
+    """Ends of flows with a global mean; ``error`` is that of b - 1/C + W <h>, relative."""
+    return pd.DataFrame([
+        {"case": name, "run": run, "time": time, "residual": 1e-6, "gap": 0.1, "error": error / 10}
+        for name in ("E = 0", "random W, scale 0.1") for run in RUNS for time in TIMES[-2:]
+    ])  # fmt: skip
 
 
 def frozen(gamma=1.0, theta=1.0, nc3=0.2, nc2=1e-9):
@@ -108,7 +116,10 @@ ROWS = {
         lambda: {"curves": curves(power=0.1, limit=0.3, nc2=0.1, nc4=0.5)},
     ),
     "K05": (lambda: {"curves": curves()}, lambda: {"curves": curves(random=0.0)}),
-    "K06": (lambda: {"curves": curves()}, lambda: {"curves": curves(gap=0.1)}),
+    "K06": (
+        lambda: {"curves": curves(), "uncentred": uncentred()},
+        lambda: {"curves": curves(), "uncentred": uncentred(error=0.5)},
+    ),
     "K07": (angles, lambda: angles(gamma=1.1, nc2=0.1, nc3=0.0)),
     "K08": (angles, lambda: angles(theta=0.5)),
 }

@@ -37,7 +37,8 @@ def networks(pair, late=0.3, far=0.6, apart=1.0):
                 "nc1": 0.4 * nc3, "nc1_ratio": 0.1 * nc3**2, "nc2": 0.1 + 0.5 * nc3, "nc3": nc3,
                 "test_accuracy": {UNTRAINED: 0.9, FAR: 0.975}.get(place, 0.99),
                 "train_accuracy": 0.9 if place == UNTRAINED else 0.9995,
-                "e_norm": 8 - 4 * near, "invariant_alignment": 0.5 + 0.4 * near,
+                "e_norm": 8 - 4 * near, "e_relative": 1 - 0.05 * near,
+                "invariant_alignment": 0.5 + 0.4 * near,
             })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -52,17 +53,6 @@ def entropy(closer=0.7, norm=10.0, apart=1.0):
 def picked_of(pair):
     """Initialisation, model and a number of its own for each model of the figures."""
     return [(init, model, jitter(pair, init, model)) for init in INITS for model in PICKED.values()]
-
-
-def curves(pair, apart=1.0):
-    """|E| / |W^T W| of the models of the figures over the epochs."""
-    rows = []
-    for init, model, noise in picked_of(pair):
-        end = 1 + apart * (0.05 if model == "other" else -0.05) + 0.005 * noise
-        rows += [{"pair": pair, "init": init, "model": model, "epoch": epoch,
-                  "quantity": "e_relative", "value": value}
-                 for epoch, value in ((2, 1.4), (40, end))]  # fmt: skip
-    return pd.DataFrame(rows)
 
 
 def ends(pair, apart=1.0, level=0.9, mean=0.02, within=0.02):
@@ -114,7 +104,7 @@ def accurate(**changed):
 
 def invariant(apart=1.0):
     with_entropy = {f"rates_{ENTROPY}": entropy(apart=apart)}
-    return of_all(networks, apart=apart) | of_all(curves, apart=apart) | with_entropy
+    return of_all(networks, apart=apart) | with_entropy
 
 
 def kernels(**changed):

@@ -1,4 +1,4 @@
-"""Made-up rows for the claim of the thesis on linear regression."""
+"""Made-up rows for the claims of the thesis on linear regression."""
 
 import pandas as pd
 
@@ -39,6 +39,14 @@ def regression(turn=0.0, limits=1.0, peak=30.0, means=1.0, distance=1e-8):
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 
 
+def part_of(names, **changes):
+    """Some of the tables of `regression`."""
+    made = regression(**changes)
+    return {name: made[name] for name in names}
+
+
+THEOREMS, REMARK = ("drawn", "doubled", "descent"), ("drawn", "curves")
 ROWS = {
-    "H01": (regression, lambda: regression(turn=1.0, limits=0.9, peak=0.1)),
+    "H01": (lambda: part_of(THEOREMS), lambda: part_of(THEOREMS, limits=0.9)),
+    "H02": (lambda: part_of(REMARK), lambda: part_of(REMARK, turn=1.0, peak=0.1)),
 }

@@ -22,7 +22,6 @@ COMPONENTS = ("global", "class", "single")
 NAMES = {"global": "global mean", "class": "class means", "single": "single samples"}
 EARLIER = 4  # the last time is compared with this fraction of it
 CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
-CENTRED = ("zero_invariant", "random_weights")
 PERCENT = {
     "low": 0.99, "high": 1.01, "paper": True,
     "tolerance": "1 %: the formula is the limit of a flow that ends at a finite time",
@@ -44,9 +43,9 @@ LIMIT = {
     "tolerance": "the paper has 0; the extrapolation leaves terms of higher order in 1/t",
 }  # fmt: skip
 FRAME = "the paper has 0 in the limit; the flow ends at a finite time"
-APART = {
-    "low": 0.5, "strict": True,
-    "ours": "the paper says that there is no collapse, not how far from it the flow stays",
+STAYS = {
+    "high": 0.05, "late": True,
+    "ours": "the paper says that there is no collapse, not how fast; collapse has the power 1/2",
 }  # fmt: skip
 AGREE = {
     "low": 0.99, "late": True,
@@ -58,11 +57,11 @@ UNALIGNED = {
 }  # fmt: skip
 NEAR = {
     "high": 0.02, "paper": True,
-    "tolerance": "the paper has 1/C in the limit; the flow ends at a finite time",
+    "tolerance": "the paper has an equality at the end of training; the flow ends at a finite time",
 }  # fmt: skip
-CENTRE = {
-    "high": 1e-6, "late": True,
-    "ours": "the claim is about features of mean 0; 1e-6 is far above the integration's error",
+SHIFTED = {
+    "low": 0.01, "strict": True, "late": True,
+    "ours": "the paper has 1/C for a global mean of 0 only; a smaller shift would decide nothing",
 }  # fmt: skip
 
 
@@ -122,7 +121,11 @@ def k04(tables: Tables) -> list[Part]:
 
 
 def k05(tables: Tables) -> list[Part]:
-    """Without an aligned invariant the flow does not tend to neural collapse."""
+    """Without an aligned invariant the flow does not tend to neural collapse.
+
+    NC1 and NC3 make the alignment 1, so that they cannot both hold where it stays below. The rate
+    at which NC3 still falls is measured.
+    """
     rows = _starting(tables["curves"], "random_weights")
     balanced = _at_end(_starting(tables["curves"], "zero_invariant"))
     last, early = _at_end(rows), _at_end(rows, EARLIER)
@@ -135,21 +138,26 @@ def k05(tables: Tables) -> list[Part]:
         _most("alignment at the end, largest", last["alignment"].tolist(), **UNALIGNED),
     ]  # fmt: skip
     for case, own in last.groupby("case", sort=False):
-        parts.append(_least(f"{case}: NC3 at the end, smallest", own["nc3"].tolist(), **APART))
+        pairs = zip(early.loc[own.index, "nc3"], own["nc3"], strict=True)
+        powers = [abs(_power(a, b, EARLIER)) for a, b in pairs]
+        parts.append(_most(f"{case}: size of the power of the time in NC3", powers, **STAYS))
     return parts
 
 
 def k06(tables: Tables) -> list[Part]:
-    """Features of global mean 0 make all biases 1/C."""
-    curves = required(tables["curves"], "the flow")
-    centred = _at_end(curves[curves["start"].isin(CENTRED)])
-    free = _at_end(_starting(curves, "free_biases"))
-    return [
-        _most("mean 0: largest |b - 1/C| at the end", centred["bias_gap"].tolist(), **NEAR),
-        _most("mean 0: largest global mean over class means", centred["mean"].tolist(), **CENTRE),
-        _most("b = 0 at the start: largest |b - 1/C| at the end", free["bias_gap"].tolist(),
-              outside="the global mean of the features is near 0 there, not 0", **NEAR),
-    ]  # fmt: skip
+    """The biases end at 1/C - W <h>, which is 1/C if the global mean <h> is 0."""
+    last = _at_end(required(tables["uncentred"], "flows with a global mean"))
+    free = _at_end(_starting(required(tables["curves"], "the flow"), "free_biases"))
+    parts = []
+    for case, own in last.groupby("case", sort=False):
+        share = (own["error"] / own["gap"]).tolist()
+        parts += [
+            _most(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", share, **NEAR),
+            _least(f"{case}: smallest |b - 1/C|", own["gap"].tolist(), **SHIFTED),
+        ]
+    name = "E = 0, <h> = 0 and b = 0 at the start: largest |b - 1/C| at the end"
+    outside = "the global mean of the features is near 0 there, not 0"
+    return [*parts, _most(name, free["bias_gap"].tolist(), outside=outside, **NEAR)]
 
 
 def k07(tables: Tables) -> list[Part]:

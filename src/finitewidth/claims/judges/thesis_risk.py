@@ -1,4 +1,4 @@
-"""Claim of the thesis on linear regression: Theorems 2.4 and 2.5."""
+"""Claims of the thesis on linear regression: Theorems 2.4 and 2.5, and the remark below."""
 
 import itertools
 from collections.abc import Iterator
@@ -32,10 +32,6 @@ REACHED = {
 def h01(tables: Tables) -> list[Part]:
     """Gradient descent finds the solution of least norm, whose risk tends to (2.46)."""
     parts = [*_limits(tables["doubled"])]
-    for case, curve in _cases(tables["curves"], "limits"):
-        parts += _order(case, curve)
-    for case, drawn in _cases(tables["drawn"], "drawn risks"):
-        parts += _peak(case, drawn)
     for place, (case, drawn) in enumerate(_cases(tables["drawn"], "drawn risks")):
         # below the ratio 1 the risk is a multiple of sigma^2, so that one case shows all
         parts += _means(case, drawn[drawn["x"] > 1] if place else drawn)
@@ -43,6 +39,16 @@ def h01(tables: Tables) -> list[Part]:
     found = estimates(descent.assign(error=0.0), "distance", "error")
     name = "gradient descent: largest relative distance from the pseudoinverse's weights"
     return [*parts, largest_of(name, found, **REACHED)]
+
+
+def h02(tables: Tables) -> list[Part]:
+    """The risk rises with the number of parameters up to that of samples, and falls from there."""
+    parts: list[Part] = []
+    for case, curve in _cases(tables["curves"], "limits"):
+        parts += _order(case, curve)
+    for case, drawn in _cases(tables["drawn"], "drawn risks"):
+        parts += _peak(case, drawn)
+    return parts
 
 
 def _cases(rows: "pd.DataFrame", what: str) -> Iterator[tuple[str, "pd.DataFrame"]]:

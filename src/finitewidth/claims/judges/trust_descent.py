@@ -35,6 +35,8 @@ WHY_NO_GROWTH = (
     "the paper says not increasing; a change of 0.05, within which seeds differ, counts as none"
 )
 WHY_LARGE = "the paper says significant; half of the kernel's norm, as planned"
+WHY_DEEP = f"the paper says deep networks; L >= {FROM_DEPTH} is ours"
+WHY_DEEPER = f"the paper says deep networks and early stages; L >= {DEEP} and the steps are ours"
 WHY_AROUND = "the paper says around the border; within 15 % of it, as planned"
 WHY_MOSTLY = (
     "the paper says mostly and names no loss; at least 90 % of the loss of the best constant output"
@@ -192,11 +194,12 @@ def t12(tables: Tables) -> list[Part]:
             each.mean(
                 f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
                 lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
-                low=0, strict=True, paper=True,
+                low=0, strict=True, paper=True, cut=WHY_DEEP,
             ),
             each.mean(
                 f"mean change at the border, L >= {FROM_DEPTH}",
                 lambda rows: _mean(near_border(rows)), high=1, strict=True, paper=True,
+                cut=WHY_DEEP,
             ),
         ]  # fmt: skip
     return parts
@@ -307,7 +310,8 @@ def t16(tables: Tables) -> list[Part]:
                 )
                 label = f"log10 of the change at L = {depth} after {time} steps, chaotic/ordered"
                 parts += [
-                    each.compare(label, here, _log_ratio, low=0, strict=True, paper=True),
+                    each.compare(label, here, _log_ratio, low=0, strict=True, paper=True,
+                                 cut=WHY_DEEPER),
                     each.compare(f"{label}, by a factor of 10", here, _log_ratio, low=1,
                                  strict=True, ours=WHY_EARLY, late=True),
                 ]  # fmt: skip

@@ -44,6 +44,8 @@ WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a 
 WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
 WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
 WHY_APART = "the paper says that r depends on L/M, and gives no measure of how well curves collapse"
+OTHER_FIGURE = "the sentence is about Figure 1, with sigma_b^2 = 1; this is a network of Figure 2"
+WHY_TWO = "the paper says sufficiently shallow; L = 2 is ours"
 WHY_SHALLOW = "the paper speaks of the transition as a whole; this is where that of tanh is widest"
 
 
@@ -160,7 +162,7 @@ def t02(tables: Tables) -> list[Part]:
 
 def t03(tables: Tables) -> list[Part]:
     """Border: the standard deviation is below the mean, r < 2; estimates, and exact values."""
-    curves = {}
+    curves, outside = {}, {}
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
         variance = below["sigma_w2"].max()
@@ -169,13 +171,15 @@ def t03(tables: Tables) -> list[Part]:
     rows = ours(tables["curves"])
     exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
     for width, curve in required(exact, "the border without biases").groupby("width"):
-        curves[f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"] = curve
+        name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
+        curves[name], outside[name] = curve, OTHER_FIGURE
     parts = []
     for name, curve in curves.items():
         deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
         for depth in sorted({int(deep.min()), int(deep.max())}):
             label = f"{name}: r at L = {depth}"
-            parts.append(_r(curve, depth).part(label, high=2, strict=True, paper=True))
+            limits = {"high": 2, "strict": True, "paper": True, "outside": outside.get(name, "")}
+            parts.append(_r(curve, depth).part(label, **limits))
     return parts
 
 
@@ -236,7 +240,7 @@ def t05(tables: Tables) -> list[Part]:
         deep, _ = _depth_and_half(cells, width)
         more = _r(curve, deep).minus(_r(curve, SHALLOW))
         label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
-        parts.append(more.part(label, low=0, strict=True, paper=True))
+        parts.append(more.part(label, low=0, strict=True, paper=True, cut=WHY_TWO))
     return parts
 
 

@@ -32,7 +32,7 @@ NAME = "collapse/flow"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Integrate the flow from three kinds of starts, with frozen biases, and the residuals.
+    """Integrate the flow from four kinds of starts, with frozen biases, and the residuals.
 
     Args:
         inputs: none.
@@ -48,6 +48,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         points at which both rules agree), h2 (|H2|), mean (|<h>| over the root mean square norm of
         centred class means), bias_gap, alignment (of W^T W with the features' part of E), drift
         (|E - E at the start| over |W^T W / m| + |features' part| at the start).
+        ``uncentred``, from starts with <h> != 0 and b = 0: case, run, time (the last one, and a
+        quarter of it), residual (largest size of an entry of R1), gap (largest |b - 1/C|), and
+        error (largest |b - 1/C + W <h>|, which is 0 where R1 = 0).
         ``leading``: time, h2, nc3: leading terms from zero_invariant, see `leading_terms`.
         ``frozen``: case, kappa_n, beta, run, quantity (gamma, theta, nc2, nc3, nc3_earlier, h2,
         drift), value at the last time.
@@ -59,6 +62,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     return {
         "curves": pd.DataFrame(_curves(settings)),
+        "uncentred": pd.DataFrame(_uncentred(settings)),
         "leading": pd.DataFrame(leading_terms(_kernel(settings), _times(settings)[1:])),
         "frozen": pd.DataFrame(_frozen(settings)),
         "formulas": pd.DataFrame(_formulas(settings["frozen"], settings)),
@@ -114,6 +118,30 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for time, state, drift in zip(times, path, drifts, strict=True):
             found = collapse_of(kernel, state, place, points)
             yield key | {"time": time} | found | {"drift": float(drift[place])}
+
+
+def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Biases at the end of flows whose features have a global mean."""
+    kernel, last = _kernel(settings), settings["time"]
+    keys, states = [], []
+    for name, scale in (("E = 0", None), *((f"random W, scale {w:g}", w)
+                                           for w in settings["weights"])):  # fmt: skip
+        for run in range(settings["runs"]):
+            keys.append({"case": name, "run": run})
+            rng = _stream("uncentred", name, run)
+            arguments = {"centred": False, "bias": 0.0, "weight_scale": scale}
+            states.append(random_start(kernel, _start(settings), rng, **arguments))
+    times = [0.0, last / EARLIER, last]
+    path = integrate(kernel, stacked(states), times, settings["tolerance"])
+    for time, state in list(zip(times, path, strict=True))[1:]:
+        means = state.means.mean(axis=-1)
+        away = state.biases - 1 / kernel.classes
+        error = away + (state.weights @ means[..., None])[..., 0]
+        for place, key in enumerate(keys):
+            yield key | {
+                "time": time, "residual": float(np.abs(state.residuals[place]).max()),
+                "gap": float(np.abs(away[place]).max()), "error": float(np.abs(error[place]).max()),
+            }  # fmt: skip
 
 
 def _drifts(kernel: BlockKernel, path: Sequence[FlowState]) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ from finitewidth.experiments.collapse.picking import last_epoch, picks
 
 LAST = (
     "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
-    "train_accuracy", "e_norm", "invariant_alignment", "alignment_theta_h", "dead",
+    "train_accuracy", "e_norm", "e_relative", "invariant_alignment", "alignment_theta_h", "dead",
 )  # fmt: skip
 CURVES = (
     "e_norm", "e_relative", "invariant_alignment", "residual", "nc1", "nc1_ratio", "nc2", "nc3",
