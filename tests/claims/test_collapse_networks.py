@@ -41,7 +41,6 @@ def is_far(rates):
 def test_made_up_rows_have_the_columns_of_the_experiment():
     assert set(synthetic.networks("vgg_mnist")) - {"picked"} <= set(models.LAST)
     assert set(synthetic.ends("vgg_mnist")["quantity"]) <= set(models.ENDS)
-    assert set(synthetic.curves("vgg_mnist")["quantity"]) <= set(models.CURVES)
 
 
 @each_claim

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.claims.synthetic import dgn_training
+from tests.claims.synthetic import beyond, dgn_training
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.common import texts
@@ -224,3 +224,12 @@ def test_rows_entered_twice_do_not_count_as_more_runs(name):
     supporting, _ = made_up(claim)
     twice = {name: pd.concat([rows, rows]) for name, rows in supporting().items()}
     assert verdict(claim, twice) == verdicts.NOT_DECIDABLE
+
+
+def test_b13_is_not_contradicted_where_the_papers_own_bound_falls_too():
+    claim = next(claim for claim in ALL if claim.id == "B13")
+    tables = beyond.ratios(rise=-0.1)
+    found = judged_as(claim, tables)
+    assert found.count(verdicts.FAILS)
+    assert found.verdict == verdicts.NOT_DECIDABLE
+    assert "in a range of ours" in found.caveat

@@ -306,11 +306,11 @@ def test_a_threshold_cannot_be_both_the_papers_and_ours():
 def test_a_range_of_ours_does_not_contradict_and_says_whose_it_is():
     cut = Part(name="deep", value=-1, low=0, paper=True, cut="the paper says deep; 20 is ours")
     found = decide([cut, Part(name="deepest", value=1, low=0, paper=True)])
-    assert found.verdict == verdicts.CAVEAT
+    assert found.verdict == CAVEAT
     assert found.caveat == "1 comparison in a range of ours fails"
     assert found.parts[0]["threshold_of"] == "the paper, in a range of ours"
     assert found.parts[0]["reason"] == "the paper says deep; 20 is ours"
-    assert decide([cut]).verdict == verdicts.NOT_DECIDABLE
+    assert decide([cut]).verdict == NOT_DECIDABLE
     both = Part(name="b", value=0, low=0, paper=True, tolerance="wider", cut="deep")
     assert decide([both]).parts[0]["reason"] == "wider; deep"
     with pytest.raises(ValueError, match="a threshold of the paper"):

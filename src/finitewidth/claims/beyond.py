@@ -92,11 +92,12 @@ CLAIMS = (
         sizes=f"sigma_w^2 below 2; {PAIR_SIZES}; the text does not name the variances",
         rule=(
             "The paper's: each ordered sigma_w^2 and width, all cosines, the ratio is higher at "
-            "the largest depth, L/M = 0.5, than at the smallest. The paper's order in a range of "
-            "ours: it rises (straight lines between depths) from L = 5 to 20 and from 20 to 50; "
-            "the paper names no depths, and its own (18), drawn in the same figure, falls at first "
-            "near the edge of chaos. Ours: above 0.9 at L = 50 for sigma_w^2 up to 1. The first "
-            "comparison was added, and the second one made not binding, after results."
+            "the largest depth, L/M = 0.5, than at the smallest, where the paper's own (18), drawn "
+            "in the same figure, is higher too. The paper's order in a range of ours: the same "
+            "near the edge of chaos, where (18) falls; the ratio rises (straight lines between "
+            "depths) from L = 5 to 20 and from 20 to 50, since the paper names no depths. Ours: "
+            "above 0.9 at L = 50 for sigma_w^2 up to 1. The first comparison was added, and the "
+            "others made not binding, after results."
         ),
         artifacts=("beyond_fig3",),
         reads=PAIRS,

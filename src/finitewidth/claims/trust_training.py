@@ -202,8 +202,8 @@ CLAIMS = (
         sizes=f"{TRAINED}; after 10 to 10,000 steps (Figures 8 and 9)",
         rule=(
             f"{EACH} Median change of chaotic networks over that of ordered ones, after 10 and 100 "
-            "steps, at the deepest two L >= 8 with cells of both phases: above 1, the paper's, in a "
-            "range of ours, since its deep and early have no number. Ours: above 10. Planned "
+            "steps, at the deepest two L >= 8 with cells of both phases: above 1, the paper's, in "
+            "a range of ours, since its deep and early have no number. Ours: above 10. Planned "
             "first: of all deep networks at once."
         ),
         artifacts=("trust_fig8", "trust_fig9"),

@@ -310,7 +310,11 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
     if UNDECIDED in binding:
         return INCONCLUSIVE, told
     if not binding and FAILS in outcomes:
-        return NOT_DECIDABLE, f"{told}; all thresholds or their ranges are ours"
+        some = any(part.cut for part in parts)
+        whose = "all thresholds or their ranges are ours" if some else (
+            "all thresholds are ours, the paper sets none"
+        )  # fmt: skip
+        return NOT_DECIDABLE, f"{told}; {whose}"
     if not binding and UNDECIDED in outcomes:
         return INCONCLUSIVE, told
     whole = set(outcomes) == {HOLDS} and (terms.general or terms.sizes)

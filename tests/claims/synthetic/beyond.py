@@ -97,17 +97,22 @@ def architectures(growing=0.5):
     return {"architectures": pd.DataFrame(rows, columns=columns)}
 
 
-def ratios(low=0.3, rise=1.0, off=0.0):
-    """Off-diagonal over diagonal means from ``low`` to 1; equation 18 is ``off`` above them."""
+def ratios(low=0.3, rise=1.0, off=0.0, printed=None):
+    """Off-diagonal over diagonal means from ``low`` to 1; equation 18 is ``off`` above them.
+
+    ``rise`` is that of the ordered phase, and ``printed`` that of equation 18, the same for None.
+    """
     rows = grid("ratio", (200, 400), (1.0,), (0.5, 1.0, 2.5))
     depths = pd.DataFrame({"depth": [3, 10, 30, 60, 100]})
     rows = rows.drop(columns=["depth", "x"]).drop_duplicates().merge(depths, how="cross")
     rows = rows.merge(pd.DataFrame({"cosine": [0.1, 0.9]}), how="cross")
     rows["x"] = rows["depth"] / rows["width"]
-    ordered = 1 - 0.5 * (rows["depth"] / 3) ** (-0.9 * rise)
-    values = np.where(rows["sigma_w2"] < 2, ordered, low)
+    values, wanted = (
+        np.where(rows["sigma_w2"] < 2, 1 - 0.5 * (rows["depth"] / 3) ** (-0.9 * power), low)
+        for power in (rise, rise if printed is None else printed)
+    )
     measured = rows.assign(sample="many", y=values, spread=1e-4)
-    theory = lines(rows, printed=values - 0.001 + off, infinite_width=values)
+    theory = lines(rows, printed=wanted - 0.001 + off, infinite_width=values)
     return {"estimates": measured, "theory": theory}
 
 
@@ -174,7 +179,7 @@ ROWS = {
     "B09": (near, lambda: near(fall=0.0)),
     "B10": (architectures, lambda: architectures(growing=1.5)),
     "B12": (off_diagonal, lambda: off_diagonal(low=0.1)),
-    "B13": (ratios, lambda: ratios(rise=-0.1)),
+    "B13": (ratios, lambda: ratios(rise=-0.1, printed=1.0)),
     "B14": (ratios, lambda: ratios(off=0.05)),
     "B15": (dispersions, lambda: dispersions(angle=0.5)),
     "B16": (steps, lambda: steps(ordered=0.2)),
