@@ -198,13 +198,25 @@ def test_components_of_residuals_fall_at_their_eigenvalues():
 
 def test_the_tables_have_all_cases_and_the_same_numbers_again():
     found, again = (flow.measure({}, SMOKE) for _ in range(2))
-    assert set(found) == {"curves", "leading", "frozen", "formulas", "residuals", "orders"}
+    assert set(found) == {
+        "curves", "uncentred", "leading", "frozen", "formulas", "residuals", "orders"
+    }  # fmt: skip
     for name, table in found.items():
         pd.testing.assert_frame_equal(table, again[name])
         assert len(table), name
     assert found["curves"].groupby("start")["case"].nunique().sum() == 3
     assert not found["formulas"].duplicated(["case", "quantity", "form"]).any()
     assert found["curves"]["time"].max() == SMOKE["time"]
+
+
+def test_biases_of_features_with_a_global_mean_tend_to_another_value_than_one_over_c():
+    """b - 1/C + W <h> is the mean of a row of R1, and falls with R1; |b - 1/C| does not."""
+    rows = pd.DataFrame(flow._uncentred(SMOKE)).set_index(["case", "run", "time"])
+    early, last = (rows.xs(time, level="time") for time in (SMOKE["time"] / 4, SMOKE["time"]))
+    assert (rows["error"] <= rows["residual"] * (1 + 1e-9)).all()
+    assert (last["error"] < early["error"]).all()
+    assert (last["gap"] > 0.5 * early["gap"]).all()
+    assert len(last) == (1 + len(SMOKE["weights"])) * SMOKE["runs"]
 
 
 def test_cases_of_the_formulas_differ_although_a_grid_point_is_nearly_a_bias():

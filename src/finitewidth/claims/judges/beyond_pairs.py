@@ -102,8 +102,8 @@ def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
 def b13(tables: Tables) -> list[Part]:
     """Ordered phase: the ratio is higher at the largest depth than at the smallest.
 
-    Binding where the paper's own (18) is, at every cosine. Ours: it rises from L = 5 to 20 and 50 (close to the edge of chaos it falls at first), where it
-    exceeds 0.9 if sigma <= 1.
+    Binding where the paper's own (18) is, at every cosine. Ours: it rises from L = 5 to 20 and 50
+    (close to the edge of chaos it falls at first), where it exceeds 0.9 if sigma <= 1.
     """
     rows = _beside_printed(drawn(tables["estimates"], "ratio"), tables["theory"])
     rows = required(rows[rows["sigma_w2"] < 2], "the ordered phase")
