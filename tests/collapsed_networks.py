@@ -67,7 +67,8 @@ def models(effect, pair="resnet_mnist", count=6, epochs=(2, 10, 20, 30, 40), mis
             own = names[0] if names and not lost else ""
             columns = ("nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy", "train_accuracy",
                        "e_norm", "invariant_alignment", "alignment_theta_h", "dead")  # fmt: skip
-            tables["rates"].append(key | {name: found[name] for name in columns} | {"picked": own})
+            tables["rates"].append(key | {name: found[name] for name in columns}
+                                   | {"picked": own, "network": "ResNet8", "pixels": 8})
             if names:
                 _pick(tables, key | {"model": names[0]}, found, epochs, lost)
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
@@ -148,6 +149,7 @@ def blocks(effect, pair="resnet_mnist", per_class=2, classes=10, features=6, epo
             "pair": pair, "kernel": kernel, "init": "lecun", "rate": 0.35, "epoch": max(epochs),
             "per_class": per_class, "choice": "collapsed", "diagonal": 1.0, "same_class": level,
             "other_class": other, "ratio": level / other, "norm_ratio": 0.18 if effect else 1.0,
+            "network": "ResNet8", "pixels": 8,
         })  # fmt: skip
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 
@@ -156,7 +158,7 @@ def _map(kernel, values, label=None):
     """Rows from the diagonal on of a symmetric matrix."""
     rows, columns = np.triu_indices(len(values))
     found = {"kernel": kernel, "row": rows, "column": columns, "value": values[rows, columns],
-             "share": values[rows, columns] / values.max()}  # fmt: skip
+             "share": values[rows, columns] / np.quantile(values, 0.995)}  # fmt: skip
     if label is not None:
         found |= {"class_row": label[rows], "class_column": label[columns]}
     return pd.DataFrame(found).to_dict("records")

@@ -205,7 +205,7 @@ def test_picked_networks_are_marked_among_all_rates():
     assert len(points) == 5
 
 
-def test_networks_that_are_not_trained_are_hollow():
+def test_networks_that_are_not_trained_are_crosses():
     tables = models()
     tables["rates"]["train_accuracy"] = 1.0
     entry = "not trained: < 95 %"
@@ -215,10 +215,11 @@ def test_networks_that_are_not_trained_are_hollow():
     figure, _ = render(invariant, tables, {"ends": False})
     assert entry in {text.get_text() for text in shown_texts(figure)}
     greys = set(looks.GREYS.values())
-    hollow = [line for line in pane(figure, "h").get_lines() if line.get_color() in greys
-              and line.get_markerfacecolor() == "white"]  # fmt: skip
-    found = [rate for line in hollow for rate in line.get_xdata()]
+    greyed = [line for line in pane(figure, "h").get_lines() if line.get_color() in greys]
+    found = [rate for line in greyed if line.get_marker() == "x" for rate in line.get_xdata()]
     assert found == tables["rates"].loc[[0, 2], "rate"].tolist()
+    others = [line for line in greyed if line.get_marker() in looks.MARKERS.values()]
+    assert sum(len(line.get_xdata()) for line in others) == len(tables["rates"]) - 2
 
 
 def test_networks_with_a_far_lower_accuracy_are_marked_at_the_edge():
@@ -228,8 +229,8 @@ def test_networks_with_a_far_lower_accuracy_are_marked_at_the_edge():
     axis = pane(figure, "h")
     assert axis.get_ylim()[0] > 90
     marked = [line for line in axis.get_lines() if line.get_marker() == "v"]
-    places = [(rate, line.get_markerfacecolor()) for line in marked for rate in line.get_xdata()]
-    assert places == [(tables["rates"].loc[0, "rate"], "white")]
+    places = [rate for line in marked for rate in line.get_xdata()]
+    assert places == [tables["rates"].loc[0, "rate"]]
     assert faults(figure) == []
 
 
@@ -284,6 +285,22 @@ def test_maps_are_symmetric_and_show_shares():
         assert mesh.get_rasterized()
 
 
+def test_colours_end_at_a_quantile_and_the_bar_has_an_arrow():
+    figure, rows = drawn("fig1")
+    _, mesh = shown_map(pane(figure, "a"))
+    assert values_of(rows, "a", "share").max() > 1
+    assert mesh.cmap(mesh.norm(1.3)) == mesh.cmap(mesh.norm(1.0))
+    (bar,) = (axis for axis in figure.axes if "percentile" in axis.get_ylabel())
+    assert f"{100 * heat_maps.END:g}th percentile" in bar.get_ylabel()
+    assert bar._colorbar.extend == "max"
+
+
+@pytest.mark.parametrize("case", ["fig2", "fig6", "fig1"])
+def test_the_network_and_its_pixels_are_named(case):
+    figure, _ = drawn(case)
+    assert figure.get_suptitle().startswith("ResNet8 on images of 8×8 pixels")
+
+
 def test_negative_shares_have_the_darkest_colour():
     tables = made_up.blocks(True)
     tables["traced"].loc[1, "share"] = -0.1
@@ -310,9 +327,9 @@ def test_every_run_with_decay_is_in_the_pane_of_its_data():
     counts = runs[runs["decay"] > 0]["data"].value_counts()
     assert points == [(runs["decay"] == 0).sum(), *counts[["mnist", "fashion", "cifar"]]]
     assert panes[1].get_title(loc="left").endswith("stand-in for MNIST\ndigits 8×8")
-    hollow = sum(len(line.get_xdata()) for axis in panes for line in axis.get_lines()
-                 if line.get_markerfacecolor() == "white")  # fmt: skip
-    assert hollow == (100 * runs["train_accuracy"] < looks.FITTED).sum()
+    crosses = sum(len(line.get_xdata()) for axis in panes for line in axis.get_lines()
+                  if line.get_marker() == looks.POOR)  # fmt: skip
+    assert crosses == (100 * runs["train_accuracy"] < looks.FITTED).sum()
     assert panes[2].texts[0].get_text() == "$\\rho$ = \N{MINUS SIGN}0.96: LeCun, PyTorch"
 
 

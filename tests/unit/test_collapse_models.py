@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 PICKING = {
     "within": 0.01, "collapsed_nc3": None, "other_within": 0.02, "widened": 0.03, "train": 0.999,
-    "relaxed_train": 0.995, "nc3": 0.3,
+    "relaxed_train": 0.995, "nc3": 0.3, "contrast": 1.4, "dead": 0.25,
 }  # fmt: skip
 SETTINGS = {
     "training": TRAINING, "picking": PICKING, "threshold": 0.5, "trained": 0.3,
@@ -31,7 +31,7 @@ def runs(rows, init="lecun"):
     names = ["test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3"]
     return pd.DataFrame([
         {"pair": "vgg_mnist", "init": init, "replica": 10 + index, "rate_index": index,
-         "rate": rate, "alignment_theta_h": 0.9, **dict(zip(names, values, strict=True))}
+         "rate": rate, "alignment_theta_h": 0.9, "dead_share": 0.0, **dict(zip(names, values, strict=True))}
         for index, (rate, values) in enumerate(rows.items())
     ])  # fmt: skip
 
@@ -87,6 +87,22 @@ def test_the_same_model_is_not_picked_twice():
     assert (collapsed["found"], collapsed["step"], other["found"]) == (0, "none", 1)
 
 
+@pytest.mark.parametrize(("nc3", "found"), [(0.349, 0), (0.351, 1)])
+def test_the_other_model_is_clearly_farther_from_collapse(nc3, found):
+    near = (0.98, 1.00, 0.02, 0.15, 0.25)
+    _, other = picked({0.1: (0.98, 1.00, 0.05, 0.4, nc3), 1.0: near})
+    assert other["found"] == found
+    # without a model close to collapse there is nothing to compare it with
+    assert picked({0.1: (0.98, 1.00, 0.05, 0.4, nc3), 1.0: near}, collapsed_nc3=0.1)[1]["found"]
+
+
+def test_networks_with_many_dead_features_are_not_picked():
+    rates = runs(USUAL).assign(dead_share=[0.0, 0.25, 0.0, 0.0, 0.26])
+    found = picks(rates, PICKING).set_index("model")["rate"]
+    # distances are from the best of the others
+    assert (found["collapsed"], found["other"]) == (0.3, 0.05)
+
+
 def test_networks_that_diverged_are_not_picked():
     lost = {3.0: (0.999, 1.0, np.nan, np.nan, np.nan)}
     assert picked(USUAL | lost)[0]["rate"] == 1.0
@@ -131,7 +147,7 @@ def tables(inputs):
 def test_tables_have_their_columns(tables):
     model = ["pair", "init", "model"]
     wanted = {
-        "rates": [*models.LAST, "picked", "trained", "per_class"],
+        "rates": [*models.LAST, "picked", "trained", "per_class", "network", "pixels"],
         "picks": [*model, "found", "step", "tried", "rate_index", "rate", "replica",
                   "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
                   "alignment_theta_h"],
@@ -141,7 +157,7 @@ def test_tables_have_their_columns(tables):
         "traced": ["kernel", "row", "column", "class_row", "class_column", "value", "share"],
         "norms": ["kernel", "row", "column", "value", "share"],
         "blocks": ["pair", "kernel", "init", "rate", "epoch", "per_class", "diagonal",
-                   "same_class", "other_class", "ratio", "norm_ratio", "choice"],
+                   "same_class", "other_class", "ratio", "norm_ratio", "choice", "network", "pixels"],
         "alignments": ["pair", "kernel", "epoch", "value"],
     }  # fmt: skip
     assert {name: list(table.columns) for name, table in tables.items()} == wanted
@@ -156,6 +172,20 @@ def test_rates_name_the_picked_models(inputs, tables):
     assert sorted(named[[*key, "picked"]].itertuples(index=False, name=None)) == wanted
     history = inputs["history"].query("epoch == 3")
     assert list(tables["rates"]["train_accuracy"]) == list(history["train_accuracy"])
+
+
+def test_tables_name_the_network_and_its_pixels(inputs, tables):
+    for name in ("rates", "blocks"):
+        assert set(tables[name]["network"]) == {"VGG5"}
+        assert set(tables[name]["pixels"]) == {8}
+    for images, pixels in (({"pool": 2, "size": None}, 4), ({"pool": 2, "size": 16}, 16)):
+        assert training.pixels_of(inputs["data"], images) == pixels
+
+
+def test_a_map_of_few_entries_above_0_ends_at_the_largest():
+    matrix = np.zeros((20, 20))
+    matrix[0, 0] = 5.0
+    assert heat_maps._entries("theta", matrix)["share"].max() == 1
 
 
 def test_rates_name_the_networks_that_are_trained(inputs):
@@ -219,7 +249,9 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
         )
         wanted = np.einsum("kikj->ij", full)
         np.testing.assert_allclose(square(traced), wanted, rtol=1e-3, atol=1e-4 * wanted.max())
-        assert traced["share"].max() == 1
+        end = np.quantile(wanted, 0.995)
+        np.testing.assert_allclose(square(traced, "share"), wanted / end, rtol=2e-3, atol=1e-4)
+        assert 1 < traced["share"].max()
         assert list(traced["class_row"]) == list(labels[traced["row"]])
         norms = np.sqrt((full**2).sum((1, 3)))
         found = square(norm_rows)

@@ -4,14 +4,15 @@ import math
 
 import pytest
 import torch
+from scipy.stats import kstest, truncnorm
 from tests.normalised_networks import PUBLISHED, SMALL, network_of
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
-from finitewidth.networks.normalised.initial import initial_state
+from finitewidth.networks.normalised.initial import CUT, CUT_STD, DRAWS, initial_state
 from finitewidth.networks.normalised.plain import build
-from finitewidth.networks.normalised.specs import feature_count
+from finitewidth.networks.normalised.specs import feature_count, title
 
 MNIST, MNIST32, CIFAR, DIGITS = (1, 28, 28), (1, 32, 32), (3, 32, 32), (1, 8, 8)
 # Counts of the authors' networks; the small ones by hand. Each is (network, shape of an image,
@@ -144,7 +145,27 @@ def test_normal_weights_have_the_stated_variance(init):
                     "he": 2 / (weight.shape[0] * positions)}[init]  # fmt: skip
         ratio = weight.square().mean() / variance
         assert abs(ratio - 1) < 5 * math.sqrt(2 / weight.numel()), name
-        assert weight.abs().max() > 2.2 * math.sqrt(variance), "not normal"
+        most = weight.abs().max() / math.sqrt(variance)
+        if init == "lecun":  # cut off at 2 standard deviations before the cut
+            assert 2.2 < most <= 2 / 0.8796256610342398 + 1e-5
+        else:
+            assert most > 2.4, "not normal"
+
+
+def test_normals_are_cut_off_as_in_jax():
+    """The variance after the cut is that of scipy, whose constant jax has copied."""
+    assert truncnorm.std(-CUT, CUT) == pytest.approx(CUT_STD, rel=1e-12)
+    drawn = DRAWS["lecun"](torch.Size((1, 1)), torch.Size((40_000,)), torch.manual_seed(1)).numpy()
+    found = kstest(drawn * CUT_STD, truncnorm(-CUT, CUT).cdf)
+    assert found.pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("vgg11", "VGG11"), ("vgg16", "VGG16"), ("resnet20", "ResNet20"), ("densenet40", "DenseNet40")],
+)
+def test_titles_count_the_layers(name, wanted):
+    assert title(network_of(ALL[name])) == wanted
 
 
 def test_torch_weights_and_biases_are_uniform_in_the_interval_of_torch():

@@ -12,13 +12,19 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.experiments.collapse.measuring import budget_of, kernels_of
 from finitewidth.experiments.collapse.picking import COLLAPSED
-from finitewidth.experiments.collapse.training import REPLICA, grid_rate, images_of
+from finitewidth.experiments.collapse.training import (
+    REPLICA,
+    grid_rate,
+    images_of,
+    pixels_of,
+)
 from finitewidth.kernels.trained import output_norms
 from finitewidth.measures.blocks import block_means
 from finitewidth.networks.normalised.plain import build
-from finitewidth.networks.normalised.specs import Network
+from finitewidth.networks.normalised.specs import Network, title
 
 DIGITS = 6  # of the entries of kernels in the tables
+END = 0.995  # of the entries of a map are at most where its colours end
 KERNELS = {"theta": "alignment_theta", "theta_h": "alignment_theta_h"}
 PRINTED, BEST = "printed", "best"
 
@@ -39,7 +45,9 @@ def heat_maps(
 
     Returns:
         kernel is theta (of the outputs) or theta_h (of the features). Rows of maps are those from
-        the diagonal on; the rest is symmetric. share is the value over the largest of its map.
+        the diagonal on; the rest is symmetric. share is the value over the quantile `END` of its
+        map, so that a few large entries do not dim the others, or over its largest entry where
+        this quantile is not positive.
 
         ``traced``, pairs of images grouped by class: kernel, row, column, class_row, class_column,
         value, share.
@@ -50,7 +58,7 @@ def heat_maps(
         ``blocks``: pair, kernel, init, rate, epoch, per_class, diagonal, same_class, other_class
         (means over outputs or features), ratio (same over other class), norm_ratio (median norm
         off the diagonal over median norm on it), choice (why this network: `PRINTED`, ``collapsed``
-        or `BEST`).
+        or `BEST`), network (its name with the number of its layers), pixels (height of the images).
 
         ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
 
@@ -62,6 +70,10 @@ def heat_maps(
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     images, labels = map_images(inputs["data"], training["images"], maps["per_class"], device)
     module = trained_network(training["network"], inputs["weights"], run["replica"], images)
+    known = {
+        "network": title(Network.from_mapping(training["network"])),
+        "pixels": pixels_of(inputs["data"], training["images"]),
+    }
     traced, norms, blocks = [], [], []
     for kernel, matrix, sizes in _kernels(module, images, training["kernel_gib"]):
         traced.append(_entries(kernel, matrix, labels))
@@ -73,7 +85,7 @@ def heat_maps(
             "diagonal": float(means.diagonal), "same_class": float(means.same_class),
             "other_class": float(means.other_class),
             "ratio": float(means.same_class / means.other_class), "norm_ratio": norm_ratio(sizes),
-            "choice": choice,
+            "choice": choice, **known,
         })  # fmt: skip
     measures = inputs["measures"]
     own = measures[measures["replica"] == run["replica"]]
@@ -187,7 +199,9 @@ def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) 
     if labels is not None:
         table |= {"class_row": labels[row], "class_column": labels[column]}
     value = matrix[row, column]
-    return pd.DataFrame(table | {"value": _rounded(value), "share": _rounded(value / matrix.max())})
+    end = np.quantile(matrix, END)
+    share = value / (end if end > 0 else matrix.max())
+    return pd.DataFrame(table | {"value": _rounded(value), "share": _rounded(share)})
 
 
 def _rounded(values: np.ndarray) -> list[float]:

@@ -11,6 +11,8 @@ import pandas as pd
 
 from finitewidth.experiments.collapse.heat_maps import heat_maps
 from finitewidth.experiments.collapse.picking import last_epoch, picks
+from finitewidth.experiments.collapse.training import pixels_of
+from finitewidth.networks.normalised.specs import Network, feature_count, title
 
 LAST = (
     "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
@@ -39,9 +41,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Returns:
         ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),
-        trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0), and
-        per_class (images of each class in its kernels). The training accuracy is that of the whole
-        last epoch.
+        trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0),
+        per_class (images of each class in its kernels), network (its name with the number of its
+        layers) and pixels (height of the images that it sees). The training accuracy is that of
+        the whole last epoch.
 
         ``picks``: see `finitewidth.experiments.collapse.picking.picks`.
 
@@ -61,13 +64,17 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ConfigError: no network can be shown in the heat maps.
     """
     history, measures = inputs["history"], inputs["measures"]
+    training = settings["training"]
+    network = Network.from_mapping(training["network"])
     ends = last_epoch(history, measures)
+    ends = ends.assign(dead_share=ends["dead"] / feature_count(network))
     chosen = picks(ends, settings["picking"])
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
     tables = {
         "rates": rates(ends, own, settings["trained"]).assign(
-            per_class=settings["training"]["kernel_per_class"]
-        ),
+            per_class=training["kernel_per_class"], network=title(network),  # fmt: skip
+            pixels=pixels_of(inputs["data"], training["images"]),
+        ),  # fmt: skip
         "picks": chosen,
         "curves": curves(
             measures.merge(own, on=["pair", "init", "replica"]), settings["smoothing"]

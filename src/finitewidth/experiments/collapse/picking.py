@@ -31,19 +31,21 @@ def last_epoch(history: pd.DataFrame, measures: pd.DataFrame) -> pd.DataFrame:
 def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Choose the two models of each initialisation.
 
-    ``collapsed`` is the model with the least sum of the ranks of `RANKED` among those whose test
-    accuracy is within ``within`` of the best of this initialisation. ``other`` is the model with
-    the largest sum of NC2 and NC3 among those that meet the first of these conditions that a model
-    meets, each with NC3 above ``nc3``, and is not the former model:
+    Networks of which more than the share ``dead`` of the features is 0 on the whole batch are left
+    out. ``collapsed`` is the model with the least sum of the ranks of `RANKED` among those whose
+    test accuracy is within ``within`` of the best of this initialisation. ``other`` is the model
+    with the largest sum of NC2 and NC3 among those that meet the first of these conditions that a
+    model meets. Its NC3 is above ``nc3`` and at least ``contrast`` times that of ``collapsed``:
 
     1. test accuracy within ``other_within``, training accuracy at least ``train``;
     2. test accuracy within ``widened``, training accuracy at least ``train``;
     3. test accuracy within ``widened``, training accuracy at least ``relaxed_train``.
 
     Args:
-        rates: networks of one pair at the last epoch, with `SHOWN`, pair and init.
+        rates: networks of one pair at the last epoch, with `SHOWN`, pair, init and dead_share, the
+            share of features that are 0.
         settings: the names in double quotes above, and ``collapsed_nc3``: the largest NC3 of
-            ``collapsed``, null for no bound.
+            ``collapsed``, null for no bound. ``contrast`` is at least 1.
 
     Returns:
         pair, init, model (`MODELS`), found (0 or 1), step (the condition that was met, or `NONE`),
@@ -53,6 +55,7 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):
         sound = runs[np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)]
+        sound = sound[sound["dead_share"] <= settings["dead"]]
         first = _collapsed(sound, settings)
         for model, found in ((COLLAPSED, first), (OTHER, _other(sound, first["run"], settings))):
             run = found.pop("run")
@@ -85,7 +88,10 @@ def _other(
         near = near[near["train_accuracy"] >= train - EQUAL]
         tried = len(near)
         far = near[near["nc3"] > settings["nc3"]]
-        far = far if first is None else far.drop(index=first.name, errors="ignore")
+        if first is not None:
+            far = far[far["nc3"] >= settings["contrast"] * first["nc3"]].drop(
+                index=first.name, errors="ignore"
+            )
         if not far.empty:
             chosen = (far["nc2"] + far["nc3"]).idxmax()
             return {"run": runs.loc[chosen], "step": step, "tried": tried}

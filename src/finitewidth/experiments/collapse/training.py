@@ -124,6 +124,11 @@ def images_of(data: Dataset, settings: Mapping[str, Any], device: str = "cpu") -
     return balanced_images(data, **chosen, device=device)
 
 
+def pixels_of(data: Dataset, settings: Mapping[str, Any]) -> int:
+    """Height of the images after `images_of`, in pixels."""
+    return settings["size"] or data.train_images.shape[1] // settings["pool"]
+
+
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
     """Numbers and values of the learning rates.
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from finitewidth.common import fields
 from finitewidth.figures import style
+from finitewidth.figures.collapse import looks
 
 UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
 SCALE = "magma"  # lightness rises evenly, also for the colour-blind
@@ -37,14 +38,15 @@ FIELDS = {
     "column": fields.number("place of the second one, not before the first: maps are symmetric"),
     "class_row": fields.number("class of the first image, in a and b"),
     "class_column": fields.number("class of the second image, in a and b"),
-    "share": fields.number("entry of a map over the largest entry of this map"),
+    "share": fields.number("entry of a map over the 99.5th percentile of its entries"),
     "epoch": fields.number("epoch of the training, in e", "epoch"),
     "alignment": fields.number("cosine of the traced kernel and that of the labels, in e"),
+    **looks.SEEN,
 }
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``traced``, ``norms`` and ``alignments``.
+    """Return the rows to draw, from ``traced``, ``norms``, ``blocks`` and ``alignments``.
 
     ``panel`` is the letter of a pane: ``a`` and ``b`` traced kernels, ``c`` and ``d`` norms of all
     pairs of outputs and of features, ``e`` alignments.
@@ -55,7 +57,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
     curves = tables["alignments"].rename(columns={"value": "alignment"})
     parts.append(curves.assign(panel="e"))
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+    known = {name: tables["blocks"][name].iloc[0] for name in looks.SEEN}
+    return pd.concat(parts, ignore_index=True).assign(**known).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -69,13 +72,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = rows[rows["panel"] == letter]
         _map(axis, own)
         _labels(axis, own, letter)
-    bar = figure.colorbar(axes[0].collections[0], ax=axes[:2], ticks=TICKS, aspect=28, pad=0.02)
+    bar = figure.colorbar(axes[0].collections[0], ax=axes[:2], ticks=TICKS, aspect=28, pad=0.02,
+                          extend="max", extendfrac=0.03)  # fmt: skip
     bar.ax.set_yticklabels([f"{tick:g}" for tick in TICKS])
     bar.ax.minorticks_off()
-    bar.set_label("share of the largest entry of the map, a to d")
+    bar.set_label("over the 99.5th percentile of the map, a to d")
     bar.outline.set_linewidth(0.5)
     _alignments(axes[4], rows[rows["panel"] == "e"])
     style.title_panels(axes, list(TITLES.values()))
+    looks.name_network(figure, rows)
     return figure
 
 

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.collapse.looks import FITTED, INITS, MARKERS, NAMES
+from finitewidth.figures.collapse.looks import FITTED, INITS, MARKERS, NAMES, POOR
 
 HEIGHT = 3.9  # inches
 NARROW = 0.62  # width of the panes without decay, over that of the others
@@ -103,16 +103,15 @@ def _title(panel: str, settings: Mapping[str, Any]) -> str:
 
 
 def _points(axis: Axes, rows: pd.DataFrame, across: str, quantity: str) -> None:
-    """Draw a marker for each run, hollow if it is not trained."""
+    """Draw a marker for each run, a cross if it is not trained."""
     for (network, loss), (colour, _) in GROUPS.items():
         for init in INITS:
             own = rows[(rows["network"] == network) & (rows["loss"] == loss)]
             own = own[own["initialisation"] == init]
-            for fits in (False, True):
+            for fits, marker in ((False, POOR), (True, MARKERS[init])):
                 found = own[(own["train_accuracy"] >= FITTED) == fits]
-                axis.plot(found[across], found[quantity], linestyle="", marker=MARKERS[init],
-                          color=colour, markeredgecolor=colour,
-                          markerfacecolor=colour if fits else "white")  # fmt: skip
+                axis.plot(found[across], found[quantity], linestyle="", marker=marker,
+                          color=colour)
     axis.set_xscale("log")
     low, high = axis.get_xlim()
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 3) if high < NEAR * low else (1,), numticks=8))
@@ -132,7 +131,7 @@ def _ranks(axis: Axes, ranks: pd.DataFrame) -> None:
 
 
 def _legend(figure: Figure, runs: pd.DataFrame) -> None:
-    """Name colours, markers and the hollow face."""
+    """Name colours and markers."""
     known = set(zip(runs["network"], runs["loss"], strict=True))
     handles: list[Any] = [Patch(facecolor=colour, label=name)
                           for key, (colour, name) in GROUPS.items() if key in known]  # fmt: skip
@@ -140,7 +139,6 @@ def _legend(figure: Figure, runs: pd.DataFrame) -> None:
     handles += [Line2D([], [], marker=MARKERS[init], label=NAMES[init], **look)
                 for init in INITS if init in set(runs["initialisation"])]  # fmt: skip
     if (runs["train_accuracy"] < FITTED).any():
-        label = f"hollow: not trained, < {FITTED:g} %"
-        handles.append(Patch(facecolor="white", edgecolor=style.GREY, label=label))
+        handles.append(Line2D([], [], marker=POOR, label=f"not trained, < {FITTED:g} %", **look))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
                   handletextpad=0.4, handlelength=1.0)  # fmt: skip

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,21 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.collapse.looks import FITTED, GREYS, INITS, MARKERS, MODELS, NAMES
+from finitewidth.figures.collapse.looks import (
+    FITTED,
+    GREYS,
+    INITS,
+    MARKERS,
+    MODELS,
+    NAMES,
+    POOR,
+    SEEN,
+    name_network,
+)
 
 HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
+TOP = 0.2  # inches: room for the line above the panes
+PICKED = "; red and blue: networks picked by a rule of ours"
 COLUMNS = 4  # panes in a line
 BAND = 30.0  # percent; accuracies further below the best are marked at the lower edge of pane h
 FEW = 4  # rates that have a label each
@@ -89,6 +100,7 @@ FIELDS = {
     "value": fields.number("the value; accuracies in percent"),
     "smooth": fields.number("the value after smoothing along the epochs"),
     "train_accuracy": fields.number("training accuracy in the last epoch, over rates", "percent"),
+    **SEEN,
 }
 
 
@@ -113,6 +125,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
     rows["value"] = rows["value"].where(~percent, 100 * rows["value"])
     rows["train_accuracy"] *= 100
+    rows = rows.assign(**{name: tables["rates"][name].iloc[0] for name in SEEN})
     return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
 
 
@@ -161,7 +174,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     letters = [letter for letter in PANES if letter <= max(letters)]
     lines, left = divmod(len(letters), COLUMNS)
     heights = [HEIGHT] * lines + [HEIGHT if left else LEGEND]
-    figure = style.empty(height=sum(heights) + 0.05)
+    figure = style.empty(height=sum(heights) + TOP)
     figure.get_layout_engine().set(wspace=0.01, hspace=0.02)
     grid = figure.add_gridspec(lines + 1, COLUMNS, height_ratios=heights)
     drawers = {"epoch": _epochs, "rate": _by_rate, "end": _at_end}
@@ -178,6 +191,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         first.append(axes[0])
     style.title_panels(first, [PANES[letter].title for letter in letters])
     _legend(figure.add_subplot(grid[lines, left:]), rows, 2 if left else 3)
+    name_network(figure, rows, PICKED)
     return figure
 
 
@@ -237,7 +251,7 @@ def _log(axis: Axes) -> None:
 
 
 def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
-    """Draw all rates in grey, hollow if not trained, and the picked models in their colours."""
+    """Draw all rates in grey, crosses if not trained, and the picked models in their colours."""
     own = rows[rows["panel"] == letter]
     for axis, quantity in zip(axes, PANES[letter].quantities, strict=True):
         shown = own[own["quantity"] == quantity]
@@ -259,10 +273,11 @@ def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
 
 def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
     """Draw one quantity of the networks of an initialisation."""
-    look = {"marker": MARKERS[init], "markersize": 2.6, "color": GREYS[init]}
-    axis.plot(own["rate"], own["value"], linewidth=0.8, **look)
-    poor = own[own["train_accuracy"] < FITTED]
-    axis.plot(poor["rate"], poor["value"], linestyle="", markerfacecolor="white", **look)
+    axis.plot(own["rate"], own["value"], linewidth=0.8, color=GREYS[init])
+    for fits, marker, size in ((True, MARKERS[init], 2.6), (False, POOR, 3.6)):
+        found = own[(own["train_accuracy"] >= FITTED) == fits]
+        axis.plot(found["rate"], found["value"], linestyle="", marker=marker, markersize=size,
+                  markeredgewidth=None if fits else 0.9, color=GREYS[init])  # fmt: skip
     for model, drawn in MODELS.items():
         found = own[own["model"] == model]
         axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
@@ -288,11 +303,10 @@ def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
         line.set_gid(style.CLIPPED)
     least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
     axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
-    for init, poor in product(INITS, (True, False)):
-        own = low[(low["initialisation"] == init) & ((low["train_accuracy"] < FITTED) == poor)]
+    for init in INITS:
+        own = low[low["initialisation"] == init]
         axis.plot(own["rate"], np.full(len(own), 0.04), linestyle="", marker="v", markersize=3,
-                  color=GREYS[init], markerfacecolor="white" if poor else GREYS[init],
-                  transform=axis.get_xaxis_transform(), gid=style.CLIPPED)  # fmt: skip
+                  color=GREYS[init], transform=axis.get_xaxis_transform(), gid=style.CLIPPED)  # fmt: skip
 
 
 def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
@@ -354,10 +368,8 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
                               linewidth=0.8, label=NAMES[init]))  # fmt: skip
     poor = rates[rates["train_accuracy"] < FITTED]
     if len(poor):
-        marker = MARKERS[poor["initialisation"].iloc[0]]
-        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=marker, markersize=3,
-                              markerfacecolor="white",
-                              label=f"not trained: < {FITTED:g} %"))  # fmt: skip
+        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=POOR, markersize=3.6,
+                              markeredgewidth=0.9, label=f"not trained: < {FITTED:g} %"))  # fmt: skip
     lines = rows[rows["panel"] == LINES]
     ours = lines.loc[lines["source"] == "ours", "value"]
     theirs = lines.loc[lines["source"] == "paper", "value"]

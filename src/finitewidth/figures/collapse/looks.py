@@ -3,11 +3,21 @@
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from finitewidth.common import fields
+
 INITS = ("lecun", "torch", "he")
 NAMES = {"lecun": "LeCun", "torch": "PyTorch", "he": "He"}
 MARKERS = {"lecun": "o", "torch": "s", "he": "^"}
 GREYS = {"lecun": "0.2", "torch": "0.42", "he": "0.57"}
 FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
+POOR = "x"  # marker of a network that is not trained
+SEEN = {  # columns of the rows of a figure of one network
+    "network": fields.text("name of the network, with the number of its layers with weights"),
+    "pixels": fields.number("height and width of the images that it sees", "pixels"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +39,19 @@ class Model:
         colour = self.colours[init]
         return {"marker": MARKERS[init], "color": colour, "markeredgecolor": colour,
                 "markerfacecolor": colour if self.filled else "white", **size}  # fmt: skip
+
+
+def name_network(figure: Figure, rows: pd.DataFrame, more: str = "") -> None:
+    """Write above the panes which network is shown, and how large its images are.
+
+    Args:
+        figure: with its panes.
+        rows: with the columns `SEEN`, which are the same in all rows.
+        more: further words.
+    """
+    network, pixels = rows["network"].iloc[0], int(rows["pixels"].iloc[0])
+    text = f"{network} on images of {pixels}\N{MULTIPLICATION SIGN}{pixels} pixels{more}"
+    figure.suptitle(text, x=0.005, ha="left")
 
 
 # reds and blues differ for all kinds of colour blindness; fill and marker tell them apart in grey

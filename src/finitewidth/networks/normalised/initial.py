@@ -9,6 +9,9 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.weights import generator
 
+CUT = 2.0  # standard deviations at which Flax cuts normal draws off
+CUT_STD = 0.87962566103423978  # standard deviation of a normal of variance 1 after this cut
+
 
 def initial_state(module: nn.Module, init: str, name: str) -> dict[str, Tensor]:
     """Draw the initial state of a network (paper `collapse`, section 6).
@@ -16,7 +19,8 @@ def initial_state(module: nn.Module, init: str, name: str) -> dict[str, Tensor]:
     Weights of convolutions and dense layers are independent with mean 0. Let P be the number of
     positions of a filter, 1 for a dense layer.
 
-    ``lecun``: normal, variance 1 / (inputs · P).
+    ``lecun``: normal, cut off at ±2 standard deviations as Flax does, variance 1 / (inputs · P)
+    after the cut.
     ``torch``: uniform in ±1 / sqrt(inputs · P), the default of PyTorch.
     ``he``: normal, variance 2 / (outputs · P), called "fan out".
 
@@ -65,7 +69,9 @@ def _first(part: nn.Module, key: str, init: str, stream: torch.Generator) -> Ten
 
 
 def _lecun(weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:
-    return torch.randn(shape, generator=stream) / math.sqrt(math.prod(weight[1:]))
+    std = 1 / (CUT_STD * math.sqrt(math.prod(weight[1:])))
+    drawn = torch.empty(shape)
+    return nn.init.trunc_normal_(drawn, std=std, a=-CUT * std, b=CUT * std, generator=stream)
 
 
 def _torch(weight: torch.Size, shape: torch.Size, stream: torch.Generator) -> Tensor:

@@ -13,6 +13,7 @@ SETTINGS = {
     "resnet": (("channels", "blocks"), ()),
     "densenet": (("growth", "blocks", "stem"), ("bottleneck", "compression", "pooled_stem")),
 }
+NAMES = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}
 COMMON = ("batch_momentum",)
 LISTS = ("convolutions", "dense", "channels", "blocks")
 
@@ -93,6 +94,20 @@ def feature_count(network: Network) -> int:
     if network.kind == "resnet":
         return network.channels[-1]
     return block_channels(network)[-1][1]
+
+
+def title(network: Network) -> str:
+    """Return the name of the network with the number of its layers with weights, as ``VGG11``.
+
+    Layers on shortcuts do not count, as in ResNet20.
+    """
+    if network.kind == "vgg":
+        count = sum(n != POOL for n in network.convolutions) + len(network.dense) + 1
+    elif network.kind == "resnet":
+        count = 2 * sum(network.blocks) + 2
+    else:  # two layers in each, the transitions, the stem and the output layer
+        count = 2 * sum(network.blocks) + len(network.blocks) + 1
+    return f"{NAMES[network.kind]}{count}"
 
 
 def block_channels(network: Network) -> list[tuple[int, int]]:
