@@ -67,8 +67,11 @@ def models(effect, pair="resnet_mnist", count=6, epochs=(2, 10, 20, 30, 40), mis
             own = names[0] if names and not lost else ""
             columns = ("nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy", "train_accuracy",
                        "e_norm", "invariant_alignment", "alignment_theta_h", "dead")  # fmt: skip
-            tables["rates"].append(key | {name: found[name] for name in columns}
-                                   | {"picked": own, "network": "ResNet8", "pixels": 8})
+            tables["rates"].append(
+                key
+                | {name: found[name] for name in columns}
+                | {"picked": own, "network": "ResNet8", "pixels": 8}
+            )
             if names:
                 _pick(tables, key | {"model": names[0]}, found, epochs, lost)
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}

@@ -31,7 +31,8 @@ def runs(rows, init="lecun"):
     names = ["test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3"]
     return pd.DataFrame([
         {"pair": "vgg_mnist", "init": init, "replica": 10 + index, "rate_index": index,
-         "rate": rate, "alignment_theta_h": 0.9, "dead_share": 0.0, **dict(zip(names, values, strict=True))}
+         "rate": rate, "alignment_theta_h": 0.9, "dead_share": 0.0,
+         **dict(zip(names, values, strict=True))}
         for index, (rate, values) in enumerate(rows.items())
     ])  # fmt: skip
 
@@ -157,7 +158,8 @@ def test_tables_have_their_columns(tables):
         "traced": ["kernel", "row", "column", "class_row", "class_column", "value", "share"],
         "norms": ["kernel", "row", "column", "value", "share"],
         "blocks": ["pair", "kernel", "init", "rate", "epoch", "per_class", "diagonal",
-                   "same_class", "other_class", "ratio", "norm_ratio", "choice", "network", "pixels"],
+                   "same_class", "other_class", "ratio", "norm_ratio", "choice", "network",
+                   "pixels"],
         "alignments": ["pair", "kernel", "epoch", "value"],
     }  # fmt: skip
     assert {name: list(table.columns) for name, table in tables.items()} == wanted
@@ -251,7 +253,7 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
         np.testing.assert_allclose(square(traced), wanted, rtol=1e-3, atol=1e-4 * wanted.max())
         end = np.quantile(wanted, 0.995)
         np.testing.assert_allclose(square(traced, "share"), wanted / end, rtol=2e-3, atol=1e-4)
-        assert 1 < traced["share"].max()
+        assert traced["share"].max() > 1
         assert list(traced["class_row"]) == list(labels[traced["row"]])
         norms = np.sqrt((full**2).sum((1, 3)))
         found = square(norm_rows)

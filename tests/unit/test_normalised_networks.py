@@ -162,7 +162,12 @@ def test_normals_are_cut_off_as_in_jax():
 
 @pytest.mark.parametrize(
     ("name", "wanted"),
-    [("vgg11", "VGG11"), ("vgg16", "VGG16"), ("resnet20", "ResNet20"), ("densenet40", "DenseNet40")],
+    [
+        ("vgg11", "VGG11"),
+        ("vgg16", "VGG16"),
+        ("resnet20", "ResNet20"),
+        ("densenet40", "DenseNet40"),
+    ],
 )
 def test_titles_count_the_layers(name, wanted):
     assert title(network_of(ALL[name])) == wanted

@@ -72,9 +72,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
     tables = {
         "rates": rates(ends, own, settings["trained"]).assign(
-            per_class=training["kernel_per_class"], network=title(network),  # fmt: skip
+            per_class=training["kernel_per_class"],
+            network=title(network),
             pixels=pixels_of(inputs["data"], training["images"]),
-        ),  # fmt: skip
+        ),
         "picks": chosen,
         "curves": curves(
             measures.merge(own, on=["pair", "init", "replica"]), settings["smoothing"]

@@ -110,8 +110,7 @@ def _points(axis: Axes, rows: pd.DataFrame, across: str, quantity: str) -> None:
             own = own[own["initialisation"] == init]
             for fits, marker in ((False, POOR), (True, MARKERS[init])):
                 found = own[(own["train_accuracy"] >= FITTED) == fits]
-                axis.plot(found[across], found[quantity], linestyle="", marker=marker,
-                          color=colour)
+                axis.plot(found[across], found[quantity], linestyle="", marker=marker, color=colour)
     axis.set_xscale("log")
     low, high = axis.get_xlim()
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 3) if high < NEAR * low else (1,), numticks=8))

@@ -306,7 +306,8 @@ def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
     for init in INITS:
         own = low[low["initialisation"] == init]
         axis.plot(own["rate"], np.full(len(own), 0.04), linestyle="", marker="v", markersize=3,
-                  color=GREYS[init], transform=axis.get_xaxis_transform(), gid=style.CLIPPED)  # fmt: skip
+                  color=GREYS[init], transform=axis.get_xaxis_transform(),
+                  gid=style.CLIPPED)  # fmt: skip
 
 
 def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
@@ -369,7 +370,8 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
     poor = rates[rates["train_accuracy"] < FITTED]
     if len(poor):
         handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=POOR, markersize=3.6,
-                              markeredgewidth=0.9, label=f"not trained: < {FITTED:g} %"))  # fmt: skip
+                              markeredgewidth=0.9,
+                              label=f"not trained: < {FITTED:g} %"))  # fmt: skip
     lines = rows[rows["panel"] == LINES]
     ours = lines.loc[lines["source"] == "ours", "value"]
     theirs = lines.loc[lines["source"] == "paper", "value"]
