@@ -274,10 +274,10 @@ def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
 def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
     """Draw one quantity of the networks of an initialisation."""
     axis.plot(own["rate"], own["value"], linewidth=0.8, color=GREYS[init])
-    for fits, marker, size in ((True, MARKERS[init], 2.6), (False, POOR, 3.6)):
+    for fits, marker, size in ((True, MARKERS[init], 2.6), (False, POOR, 4.0)):
         found = own[(own["train_accuracy"] >= FITTED) == fits]
         axis.plot(found["rate"], found["value"], linestyle="", marker=marker, markersize=size,
-                  markeredgewidth=None if fits else 0.9, color=GREYS[init])  # fmt: skip
+                  markeredgewidth=None if fits else 1.1, color=GREYS[init])  # fmt: skip
     for model, drawn in MODELS.items():
         found = own[own["model"] == model]
         axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
@@ -369,8 +369,8 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
                               linewidth=0.8, label=NAMES[init]))  # fmt: skip
     poor = rates[rates["train_accuracy"] < FITTED]
     if len(poor):
-        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=POOR, markersize=3.6,
-                              markeredgewidth=0.9,
+        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=POOR, markersize=4.0,
+                              markeredgewidth=1.1,
                               label=f"not trained: < {FITTED:g} %"))  # fmt: skip
     lines = rows[rows["panel"] == LINES]
     ours = lines.loc[lines["source"] == "ours", "value"]
