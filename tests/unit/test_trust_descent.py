@@ -13,12 +13,15 @@ from tests.descent_cases import kernel_on
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
 
+from finitewidth.claims.judges import trust_descent as judge
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.trust import descent, settings
 from finitewidth.figures.trust import change, change_panels, descent_maps
+from finitewidth.figures.trust.looks import PHASES
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import Plan
 from finitewidth.training.fully_connected import Draw, initial_stack
@@ -139,6 +142,43 @@ def test_maps_of_many_columns_have_no_numbers_and_no_ranges(tables, tmp_path):
     assert faults(figure) == []
 
 
+def test_cells_are_of_the_phases_of_the_judges(tables, tmp_path):
+    """One definition: the column, the bars below the maps, and the networks that are compared."""
+    assert (judge.ORDERED, judge.CHAOTIC) == (ORDERED_UP_TO, CHAOTIC_FROM)
+    shifted = {name: tables[name].assign(sigma_w2=tables[name]["sigma_w2"].replace(
+        {1: 1.5, 3: 2.5})) for name in ("changes", "networks")}  # fmt: skip
+    rows, figure = redrawn(change, tables | shifted | PRINTED, RELU, tmp_path)
+    cells = rows[rows["series"] == "cell"]
+    found = cells.groupby("sigma_w2")["phase"].unique().map(list).to_dict()
+    assert found == {1.5: ["ordered"], 2: ["between"], 2.5: ["chaotic"]}
+    assert set(rows.loc[rows["series"] != "cell", "phase"]) == {"none"}
+    for axis in figure.axes[:4]:
+        bars = {line.get_color(): line.get_xdata() for line in axis.lines
+                if line.get_color() in PHASES.values()}  # fmt: skip
+        assert [int(place) for place in bars[PHASES["ordered"]]] == [0, 0]
+        assert [int(place) for place in bars[PHASES["chaotic"]]] == [2, 2]
+
+
+def test_losses_are_drawn_on_a_symmetric_scale_of_factors_and_as_they_are(tables, tmp_path):
+    """White is the loss of the best constant output; a factor below is as blue as one above red."""
+    rows, figure = redrawn(change, tables | PRINTED, RELU, tmp_path)
+    networks = tables["networks"].query("width == 6 and sigma_b2 == 0")
+    own = rows.query("series == 'cell' and quantity == 'lowest_loss' and sigma_b2 == 0")
+    raw = networks.groupby(["sigma_w2", "depth"])["lowest_loss"].mean()
+    np.testing.assert_allclose(own.set_index(["sigma_w2", "depth"])["loss"].loc[raw.index], raw)
+    constant = rows.loc[rows["series"] == "constant", "loss"].unique()
+    np.testing.assert_allclose(constant, networks["constant_loss"].iloc[0])
+    bar = next(axis for axis in figure.axes if axis.get_xlabel() == change.RATIO)
+    low, high = bar.get_xlim()
+    assert low * high == pytest.approx(1)
+    image = figure.axes[1].collections[0]  # of the losses
+    blue, red = (image.cmap(image.norm(factor)) for factor in (low * 1.01, high / 1.01))
+    assert blue[2] > blue[0]
+    assert red[0] > red[2]
+    above = next(axis for axis in bar.child_axes if axis.get_xlabel() == change.LOSS)
+    np.testing.assert_allclose(above.get_xlim(), np.array([low, high]) * constant[0])
+
+
 @pytest.mark.parametrize("deepest", [5, 20, 25])
 def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
@@ -188,7 +228,8 @@ def test_marks_of_cells(tables, tmp_path):
         assert sum(line.get_marker() == "x" for line in axis.lines) == 6
         assert sum(patch.get_hatch() is not None for patch in axis.patches) == 6
     assert [word.split(",")[0] for word in words(figure)] == [
-        "border of the phases", descent_maps.HATCHED, "a seed diverged",
+        "border of the phases", r"ordered: $\leq 0.75$ of the border",
+        r"chaotic: $\geq 1.25$ of the border", descent_maps.HATCHED, "a seed diverged",
     ]  # fmt: skip
     assert faults(figure) == []
     changed["networks"] = networks.assign(diverged=0)
@@ -225,8 +266,8 @@ def test_numbers_have_the_larger_contrast_with_their_cell(colour, ink):
 
 
 @pytest.mark.parametrize(("value", "text"), [
-    (0.123, ".12"), (0.0, "0"), (0.996, "1.0"), (12.3, "12"), (0.004, ".004"), (1.26, "1.3"),
-    (2e-5, "<.001"),
+    (0.123, ".12"), (0.0, "0"), (0.996, "1.00"), (12.3, "12"), (0.004, ".004"),
+    (1.263, "1.26"), (2e-5, "<.001"),
 ])  # fmt: skip
 def test_numbers_in_cells_are_short(value, text):
     assert descent_maps.short(value) == text

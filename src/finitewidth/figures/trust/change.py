@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import TwoSlopeNorm
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -30,9 +32,16 @@ FIELDS = {
     **descent_maps.FIELDS,
     "lowest": fields.number("smallest value of all seeds; NaN where it is not shown"),
     "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
+    "loss": fields.number(
+        "lowest loss itself, mean over seeds that did not diverge; of the series constant, that of "
+        "the best constant output; NaN for other rows"
+    ),
 }
 QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
-RATIO = "lowest loss over that of the best constant (above 1: not trained)"
+RATIO = "lowest loss over that of the best constant output"
+LOSS = "lowest loss"
+LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
+TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 STATED = (("relative_ntk_change", "edge_of_chaos"), ("untrainable_depth", "ordered"))
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 MAP = ["activation", "width", "sigma_b2", "time"]
@@ -51,8 +60,8 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         rows = rows.assign(lowest=float("nan"), highest=float("nan"))
     maps = rows[MAP].drop_duplicates().assign(source="paper")
     limit, deep = (printed(tables["reported"], *name) for name in STATED)
-    bound = maps.assign(quantity="change", series="bound", value=limit)
-    untrained = maps.assign(quantity="lowest_loss", series="untrained", depth=deep)
+    bound = maps.assign(quantity="change", series="bound", phase="none", value=limit)
+    untrained = maps.assign(quantity="lowest_loss", series="untrained", phase="none", depth=deep)
     return pd.concat([rows, bound, untrained]).reindex(columns=list(FIELDS))
 
 
@@ -74,16 +83,23 @@ def measured(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
             networks["diverged"] == 0
         ),
     )
+    constant = float(networks["constant_loss"].iloc[0])  # of the images, which all networks share
+    ratios = cells(losses, networks, "lowest_loss")
     found = [cells(ends.merge(networks[SEED]), networks, "change"),
-             cells(losses, networks, "lowest_loss")]  # fmt: skip
-    return with_borders(found, tables["borders"]).reindex(columns=list(FIELDS))
+             ratios.assign(loss=ratios["value"] * constant)]  # fmt: skip
+    rows = with_borders(found, tables["borders"])
+    best = ratios[MAP].drop_duplicates().assign(
+        quantity="lowest_loss", series="constant", source="ours", phase="none", value=1.0,
+        loss=constant,
+    )  # fmt: skip
+    return pd.concat([rows, best]).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a row of two maps per bias variance."""
+    """Draw a row of two maps per bias variance; losses have two scales below their colours."""
     activation, biases = rows["activation"].iloc[0], list(rows["sigma_b2"].unique())
     figure, axes = grid(2 * len(biases), 2, HEIGHT)
-    losses = rows.loc[rows["quantity"] == "lowest_loss", "value"]
+    losses = rows.loc[(rows["quantity"] == "lowest_loss") & (rows["series"] == "cell"), "value"]
     scales = {"change": change_scale(), "lowest_loss": _loss_scale(losses)}
     titles = []
     for across, bias in zip(axes, biases, strict=True):
@@ -94,6 +110,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     style.title_panels(axes.flat, titles)
     bars = {quantity: scale.bar(figure, axes[:, column], location="bottom", shrink=0.85, aspect=35)
             for column, (quantity, scale) in enumerate(scales.items())}  # fmt: skip
+    _second_scale(bars["lowest_loss"], rows.loc[rows["series"] == "constant", "loss"].iloc[0])
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
         _bound(bars["change"], bound)
     finish(figure, axes, rows)
@@ -107,8 +124,29 @@ def _bound(bar: Colorbar, bound: float) -> None:
 
 
 def _loss_scale(ratios: pd.Series) -> Scale:
-    """Colours of losses: white for that of the best constant output."""
-    low, high = min(0.9, float(ratios.min())), max(1.1, float(ratios.max()))
-    ticks = tuple(float(f"{value:.2g}") for value in ((1 + low) / 2, 1.0, (1 + high) / 2))
-    return Scale(TwoSlopeNorm(1, low, high), "PuOr", RATIO, "neither", (low, *ticks, high),
-                 "{x:.2g}")  # fmt: skip
+    """Colours of losses: white for the best constant output, blue below it and red above.
+
+    The scale is logarithmic and symmetric, so that equal factors have colours of equal strength.
+    """
+    logs = np.abs(np.log(ratios[ratios > 0]))
+    wanted = float(np.exp(logs.max())) if len(logs.dropna()) else LEAST_FACTOR
+    end = min(max(wanted, LEAST_FACTOR), MOST_FACTOR)
+    below, above = float(ratios.min()) < 1 / end * 0.999, float(ratios.max()) > end * 1.001
+    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
+    ticks = tuple(tick for tick in TICKS if 1 / end <= tick <= end)
+    return Scale(LogNorm(1 / end, end), "RdBu_r", RATIO, extend, ticks, "{x:g}")
+
+
+def _second_scale(bar: Colorbar, constant: float) -> None:
+    """Add the losses themselves above a bar of losses over that of a constant."""
+    bar.ax.xaxis.set_minor_locator(NullLocator())
+    above = bar.ax.secondary_xaxis(
+        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
+    )
+    ends = [constant * end for end in (bar.norm.vmin, bar.norm.vmax)]
+    above.xaxis.set_major_locator(
+        FixedLocator([tick for tick in TICKS if ends[0] <= tick <= ends[1]])
+    )
+    above.xaxis.set_minor_locator(NullLocator())
+    above.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    above.set_xlabel(LOSS)

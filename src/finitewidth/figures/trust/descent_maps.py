@@ -3,7 +3,8 @@
 A cell shows the mean over the seeds that did not diverge. It is hatched if the rate exceeds
 2/lambda_max at the start, in the mean over seeds; it has a cross if a seed diverged, and is grey if
 all did; it has a dot if all seeds had stopped before the number of steps that is shown. All cells
-have the same size, whatever the distance of their weight variances and depths.
+have the same size, whatever the distance of their weight variances and depths. Bars below a map
+show which weight variances count as ordered and which as chaotic, with our margins.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,14 @@ from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.trust.looks import BORDER, PRINTED_LINE, PRINTED_MARK
+from finitewidth.figures.trust.looks import (
+    BORDER,
+    PHASE_BAR,
+    PHASES,
+    PRINTED_LINE,
+    PRINTED_MARK,
+)
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO, clear_phase
 
 MOST_COLUMNS = 8  # of a map whose cells contain their numbers
 CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
@@ -44,6 +52,10 @@ FIELDS = {
         "the border) or untrained (depth at which most ordered networks do not learn)"
     ),
     "source": fields.text("ours or paper"),
+    "phase": fields.text(
+        f"of a cell: ordered, up to {ORDERED_UP_TO:g} of the border's weight variance; chaotic, "
+        f"from {CHAOTIC_FROM:g} of it on; or between. none for other rows"
+    ),
     "sigma_w2": fields.number("weight variance; NaN for what the paper states"),
     "depth": fields.number("depth L; NaN for borders and bounds", "weight layers"),
     "value": fields.number("mean of the quantity over seeds that did not diverge"),
@@ -59,6 +71,7 @@ LOST = "0.8"  # grey of a cell whose seeds all diverged
 LARGEST = 1.2  # the colour is the same for all larger changes
 LEAST = 1e-3  # the same for smaller ones, on a logarithmic scale
 STEEP = 2.0  # eta_lambda from which on a rate is not stable at the start
+HATCH = "///"
 HATCHED = r"rate above $2/\lambda_{\max}$ at the start"
 MARKS = {
     "dot": {"marker": "o", "markersize": 2.0, "linestyle": "none"},
@@ -117,7 +130,13 @@ def with_borders(rows: Sequence[pd.DataFrame], borders: pd.DataFrame) -> pd.Data
     """The rows of all maps, and the border of the phases in each of them."""
     every = pd.concat(rows)
     maps = every[["activation", "sigma_b2", "width", "time", "quantity"]].drop_duplicates()
-    return pd.concat([every, borders.merge(maps).assign(series="border", source="ours")])
+    found = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
+    phases = [clear_phase(value, found[key])
+              for *key, value in zip(every["activation"], every["sigma_b2"], every["sigma_w2"],
+                                     strict=True)
+              for key in [tuple(key)]]  # fmt: skip
+    lines = borders.merge(maps).assign(series="border", source="ours", phase="none")
+    return pd.concat([every.assign(phase=phases), lines])
 
 
 def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
@@ -153,6 +172,7 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     )  # fmt: skip
     axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
     axis.tick_params(rotation=0, length=2)
+    _phase_bars(axis, shown, table)
     places = _places(rows, table)
     for place in places:
         axis.axvline(place, **BORDER)
@@ -180,8 +200,9 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
     shown = rows[rows["series"] == "cell"]
     yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield from phase_handles()
     if (shown["eta_lambda"] > STEEP).any():
-        yield Patch(facecolor="white", edgecolor="0.3", hatch="/////", linewidth=0,
+        yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0,
                     label=HATCHED)  # fmt: skip
     if (shown["stopped"] == shown["seeds"]).any():
         yield Line2D([], [], color="black", label="stopped before", **MARKS["dot"])
@@ -196,6 +217,24 @@ def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
         look = BEYOND if depth > shown["depth"].max() else PRINTED_LINE
         label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
         yield Line2D([], [], label=label, **look)
+
+
+def phase_handles() -> Iterator[Line2D]:
+    """Entries of a legend for the bars of the phases."""
+    for phase, margin in (("ordered", rf"\leq {ORDERED_UP_TO:g}"),
+                          ("chaotic", rf"\geq {CHAOTIC_FROM:g}")):  # fmt: skip
+        yield Line2D([], [], color=PHASES[phase], label=f"{phase}: ${margin}$ of the border",
+                     **{**PHASE_BAR, "clip_on": True})  # fmt: skip
+
+
+def _phase_bars(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
+    """Underline the columns of the ordered and those of the chaotic phase."""
+    for phase, colour in PHASES.items():
+        own = cells.loc[cells["phase"] == phase, "sigma_w2"]
+        if len(own):
+            first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
+            axis.plot([first + 0.04, last + 0.96], [0, 0], color=colour, gid=style.CLIPPED,
+                      **PHASE_BAR)  # fmt: skip
 
 
 def _places(rows: pd.DataFrame, table: pd.DataFrame) -> list[float]:
@@ -228,8 +267,8 @@ def _mark(
     """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
     ink = _ink(colour)
     if row["eta_lambda"] > STEEP:
-        axis.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="/////", linewidth=0,
-                                 edgecolor=(*ink, 0.45)))  # fmt: skip
+        axis.add_patch(Rectangle(corner, 1, 1, fill=False, hatch=HATCH, linewidth=0,
+                                 edgecolor=(*ink, 0.3)))  # fmt: skip
     look = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=colour)]}
     place = corner[0] + inside[0], corner[1] + inside[1]
     if row["diverged"]:
@@ -242,7 +281,8 @@ def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: 
     """The number of a cell; it stands on the cell's colour, clear of lines."""
     text = short(row["value"])
     if row["seeds"] - row["diverged"] > 1 and np.isfinite(row.get("lowest", np.nan)):
-        text += f"\n{short(row['lowest'])}–{short(row['highest'])}"
+        ends = short(row["lowest"]), short(row["highest"])
+        text += f"\n{ends[0]}–{ends[1]}" * (ends[0] != ends[1])
     axis.text(
         corner[0] + 0.5, corner[1] + 0.48, text, fontsize=style.SMALLEST, color=_ink(colour),
         ha="center", va="center", linespacing=1.05,
@@ -251,11 +291,11 @@ def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: 
 
 
 def short(value: float) -> str:
-    """Two digits after the point without a leading zero: .12, 1.3, <.001, 24."""
+    """Two digits after the point without a leading zero: .12, 1.03, <.001, 24."""
     if value >= 9.95:
         return f"{value:.0f}"
     if value >= 0.995:
-        return f"{value:.1f}"
+        return f"{value:.2f}"
     if value >= 0.005:
         return f"{value:.2f}"[1:]
     return f"{value:.3f}"[1:] if value >= 5e-4 else "<.001" if value > 0 else "0"

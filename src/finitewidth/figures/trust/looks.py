@@ -11,6 +11,10 @@ BORDER = {
     "color": "white", "linestyle": (0, (3, 3)), "linewidth": 1.2,
     "path_effects": [Stroke(linewidth=1.4, foreground="black", dashes=SOLID), Normal()],
 }  # fmt: skip
+# bars below the ordered and the chaotic weight variances, in the colours of the lines of ``beyond``
+PHASES = {"ordered": "#2a6fa8", "chaotic": "#c2410c"}
+PHASE_BAR = {"linewidth": 3.2, "solid_capstyle": "butt", "clip_on": False, "zorder": 4,
+             "path_effects": [withStroke(linewidth=4.2, foreground="white")]}  # fmt: skip
 RIM = [withStroke(linewidth=2.4, foreground="white")]  # around grey lines and marks on a map
 PRINTED_MARK = {
     "color": style.GREY, "markersize": 4.5, "markerfacecolor": "white", "markeredgewidth": 0.9,

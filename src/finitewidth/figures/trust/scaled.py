@@ -17,14 +17,16 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.figures.trust import change
-from finitewidth.figures.trust.descent_maps import HATCHED, STEEP
-from finitewidth.figures.trust.looks import NAMES
+from finitewidth.figures.trust.descent_maps import HATCHED, STEEP, phase_handles
+from finitewidth.figures.trust.looks import NAMES, PHASE_BAR, PHASES
 from finitewidth.figures.trust.reported import printed
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 FIELDS = {
     name: change.FIELDS[name]
-    for name in ("activation", "width", "sigma_b2", "quantity", "series", "source", "sigma_w2",
-                 "depth", "value", "lowest", "highest", "seeds", "diverged", "eta_lambda")
+    for name in ("activation", "width", "sigma_b2", "quantity", "series", "source", "phase",
+                 "sigma_w2", "depth", "value", "lowest", "highest", "seeds", "diverged",
+                 "eta_lambda")
 } | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}  # fmt: skip
 SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
 TABLES = ("changes", "networks", "borders")
@@ -59,7 +61,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     bound = printed(tables["reported"], "relative_ntk_change", "edge_of_chaos")
     maps = rows.loc[rows["rate_rule"] == "common", ["activation", "width", "sigma_b2", "rate_rule"]]
     stated = maps.drop_duplicates().assign(
-        quantity="change", series="bound", source="paper", value=bound
+        quantity="change", series="bound", source="paper", phase="none", value=bound
     )
     return pd.concat([rows, stated]).reindex(columns=list(FIELDS))
 
@@ -70,7 +72,8 @@ def _selected(tables: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for rule in RULES:
             own = {name: tables[f"{activation}_{rule}_{name}"] for name in TABLES}
             rows = change.measured(own, first["width"])
-            yield rows[rows["sigma_b2"] == first["sigma_b2"]].assign(rate_rule=rule)
+            here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
+            yield rows[here].assign(rate_rule=rule)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -93,7 +96,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[-1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=5)
+    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=4)
     return figure
 
 
@@ -101,12 +104,23 @@ def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float
     """Draw the curves of all depths, the border, and the lines of a constant and of the paper."""
     for border in rows.loc[rows["series"] == "border", "sigma_w2"]:
         axis.axvline(border, **BORDER)
+        _phase_bars(axis, rows.loc[rows["series"] == "cell", "sigma_w2"], border)
     if quantity == "lowest_loss":
         axis.axhline(1, **CONSTANT)
     for bound in rows.loc[rows["series"] == "bound", "value"]:
         style.paper_line(axis, bound, label=STATED)
     for depth, curve in rows[rows["series"] == "cell"].groupby("depth"):
         _curve(axis, curve.sort_values("sigma_w2"), colours[depth], HIGHEST[quantity])
+
+
+def _phase_bars(axis: Axes, variances: pd.Series, border: float) -> None:
+    """Underline the weight variances that count as ordered and those that count as chaotic."""
+    low, high = float(variances.min()), float(variances.max())
+    ends = {"ordered": (low, ORDERED_UP_TO * border), "chaotic": (CHAOTIC_FROM * border, high)}
+    for phase, (first, last) in ends.items():
+        if first <= last:
+            axis.plot([first, last], [0, 0], transform=axis.get_xaxis_transform(),
+                      color=PHASES[phase], gid=style.CLIPPED, **PHASE_BAR)  # fmt: skip
 
 
 def _curve(axis: Axes, curve: pd.DataFrame, colour: str, highest: float) -> None:
@@ -151,6 +165,7 @@ def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2
     for depth, colour in colours.items():
         yield Line2D([], [], color=colour, marker="o", markersize=2.6, label=f"$L = {depth:g}$")
     yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield from phase_handles()
     yield Line2D([], [], label="best constant", **CONSTANT)
     yield Line2D([], [], color=style.GREY, linestyle=(0, (5, 2)), linewidth=0.9, label=STATED)
     cells = rows[rows["series"] == "cell"]

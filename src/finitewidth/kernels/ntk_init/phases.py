@@ -8,6 +8,9 @@ from finitewidth.kernels.ntk_init.gaussian_means import mean_squares
 from finitewidth.kernels.ntk_init.initialisation import checked_number, refuse
 
 LARGEST_VARIANCE = 1e9
+# ours: shares of the border's sigma_w2 up to which networks count as ordered, and from which on as
+# chaotic, where networks of the two phases are compared
+ORDERED_UP_TO, CHAOTIC_FROM = 0.75, 1.25
 
 
 def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float) -> float:
@@ -110,6 +113,23 @@ def phase(
     if abs(value) <= tolerance:
         return "critical"
     return "chaotic" if value > 0 else "ordered"
+
+
+def clear_phase(sigma_w2: float, border: float) -> str:
+    """Return the phase of networks that are well away from the border.
+
+    Args:
+        sigma_w2: variance of a weight times its fan-in.
+        border: the sigma_w2 of the border, as of `border`.
+
+    Returns:
+        "ordered" (up to `ORDERED_UP_TO` of the border), "chaotic" (from `CHAOTIC_FROM` on), or
+        "between".
+    """
+    share = sigma_w2 / border
+    if share <= ORDERED_UP_TO + 1e-9:
+        return "ordered"
+    return "chaotic" if share >= CHAOTIC_FROM - 1e-9 else "between"
 
 
 def border(activation: "str | Activation | TensorMap", sigma_b2: float) -> float:
