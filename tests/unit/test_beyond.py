@@ -264,7 +264,7 @@ def test_the_maps_draw_the_ratios_and_the_line_where_they_are_equal(compared):
     assert pairs == ["growing / constant", "shrinking / constant", "growing / shrinking"] * 2
     keys = ["input", "first", "second"]
     by_map = dict(list(compared["ratios"].groupby(keys)))
-    for axis, pair, kind in zip(maps, pairs, ["own"] * 3 + ["common"] * 3, strict=True):
+    for axis, pair, kind in zip(maps, pairs, np.repeat(list(extra_shapes.ROWS), 3), strict=True):
         rows = by_map[kind, *pair.split(" / ")]
         rows = rows.pivot(index="depth", columns="sigma_w2", values="y")
         drawn = axis.collections[0].get_array()

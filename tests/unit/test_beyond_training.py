@@ -114,16 +114,18 @@ def test_kernels_are_those_of_the_first_run_and_have_its_blocks(tables):
             assert entries["share"].mean() == pytest.approx(share, rel=1e-4)
 
 
-def test_curves_are_medians_and_ranges_of_the_runs(tables):
+def test_curves_are_medians_of_losses_means_of_blocks_and_ranges_of_the_runs(tables):
     rows, curves = tables["rows"], tables["curves"].set_index(["quantity", "sigma_w2", "step"])
     assert len(curves) == len(training.QUANTITIES) * 2 * 4
     end = rows.query("sigma_w2 == 2 and step == 12")
     ratio = end["other_class"] / end["diagonal"]
     found = curves.loc["other_class", 2.0, 12]
-    assert found["y"] == pytest.approx(ratio.median())
+    assert found["y"] == pytest.approx(ratio.mean())
     assert [found["low"], found["high"]] == [ratio.min(), ratio.max()]
     assert found["spread"] == pytest.approx((end["spread_other"] / end["diagonal"]).mean())
     assert curves.loc["test_loss", 2.0, 12]["y"] == end["test_loss"].median()
+    apart = curves.loc["same_class", 2.0, 12]["y"] - found["y"]
+    assert apart == pytest.approx(end["gap"].mean())
 
 
 def test_too_few_images_are_refused(images):

@@ -56,9 +56,10 @@ def measure(
         spread_diagonal, spread_same, spread_other (see `finitewidth.measures.blocks`), gap,
         alignment, train_loss, test_loss.
         ``curves``: sigma_w2, step, quantity (test_loss, train_loss, and over the mean diagonal:
-        same_class, same_class_with_diagonal, other_class), y, low, high (median and range of the
-        runs), spread (of the entries over the mean diagonal, mean of the runs; nan where there is
-        none), runs.
+        same_class, same_class_with_diagonal, other_class), y (median of the runs for a loss; else
+        their mean, so that the distance of two curves is the mean distance of the runs), low, high
+        (range of the runs), spread (of the entries over the mean diagonal, mean of the runs; nan
+        where there is none), runs.
         ``kernels``: of run 0 at ``maps``: sigma_w2, step, row, column (images, grouped by class),
         class_row, class_column, value, share (value over the mean diagonal). Rows from the diagonal
         on; the rest is symmetric.
@@ -93,8 +94,9 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
         for quantity, spread in QUANTITIES.items():
             scale = 1 if quantity in LOSSES else runs["diagonal"]
             values = runs[quantity] / scale
+            middle = values.median() if quantity in LOSSES else values.mean()
             found.append({
-                "sigma_w2": sigma_w2, "step": step, "quantity": quantity, "y": values.median(),
+                "sigma_w2": sigma_w2, "step": step, "quantity": quantity, "y": middle,
                 "low": values.min(), "high": values.max(),
                 "spread": (runs[spread] / scale).mean() if spread else np.nan, "runs": len(runs),
             })  # fmt: skip

@@ -14,7 +14,9 @@ from finitewidth.figures.beyond import lines
 from finitewidth.figures.beyond.lines import EDGE, MARKERS, NEUTRAL, handle
 from finitewidth.figures.style import GREY, paper_line, subplots, title_panels
 
-CURVES = {"printed_limit": "Theorem 3.1, printed", "printed_sums": "Theorem 3.2, printed"}
+SUMS = "Theorem 3.2, printed"
+# of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
+LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
 EXACT = "exact at finite width"
 PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
 PAPER = {  # numbers of the paper's text: style of the line, label
@@ -142,7 +144,8 @@ def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: 
         curve = curve.sort_values("depth_over_width")
         x, y = curve["depth_over_width"], curve["dispersion"]
         if series == "printed_limit":
-            axis.plot(x, y, "-", color=PRINTED, linewidth=2.0, zorder=1)
+            line = LIMITS["chaotic" if variance > EDGE else "at the edge"]
+            axis.plot(x, y, linestyle=line, color=PRINTED, linewidth=2.0, zorder=1)
         elif series == "printed_sums":
             axis.plot(x, y, "-", color=shades[variance], linewidth=1.0)
         elif exact:
@@ -176,10 +179,11 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
     found.append(handle(f"estimate{band}", color=NEUTRAL, linestyle="--", linewidth=0.9))
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
-        label = CURVES["printed_limit"] + where
-        found.append(handle(label, color=PRINTED, linestyle="-", linewidth=2.0))
+        diagonal = ", diagonal" * bool(cosines)
+        found += [handle(f"Theorem 3.1, printed: {phase}{diagonal}", color=PRINTED, linestyle=line,
+                         linewidth=2.0) for phase, line in LIMITS.items()]  # fmt: skip
     if "printed_sums" in series:
-        label = CURVES["printed_sums"] + where
+        label = SUMS + where
         found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
     if "exact" in series:
         found.append(handle(EXACT + where, color=NEUTRAL, linestyle=":", linewidth=1.2))

@@ -42,7 +42,7 @@ FIELDS = {
         "test_loss, train_loss, or a mean over pairs of images, over the mean diagonal: "
         "same_class, same_class_with_diagonal, other_class; kernel for maps"
     ),
-    "value": fields.number("median of the runs; NaN for maps"),
+    "value": fields.number("median of the runs for a loss, else their mean; NaN for maps"),
     "lowest": fields.number("smallest loss of the runs; NaN otherwise"),
     "highest": fields.number("largest loss of the runs; NaN otherwise"),
     "standard_deviation": fields.number(
