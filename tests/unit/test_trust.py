@@ -194,8 +194,8 @@ def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, tmp_
     assert set(rows["series"]) == wanted
     assert len(words(figure)) == 2 + 3 * shown
     assert [len(axis.lines) for axis in figure.axes] == (
-        [4, 4, 6, 4] if shown else [2, 2, 2, 2]
-    )  # two widths, their dots, and the limits against depth over width at (2, 0)
+        [4, 4, 4, 2] if shown else [2, 2, 2, 2]
+    )  # two widths, their dots against depth, and the limits against depth over width at (2, 0)
     assert faults(figure) == []
 
 

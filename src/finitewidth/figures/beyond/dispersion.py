@@ -127,7 +127,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$", fontsize=7)
     lines.log_dispersion_axis(list(axes.flat), *_range(rows))
     handles = _handles(rows, shades, settings["errors"])
-    lines.legend(figure, handles, 5 if len(handles) > 8 else 4)
+    lines.legend(figure, handles, 4)
     return figure
 
 
@@ -180,7 +180,7 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
         diagonal = ", diagonal" * bool(cosines)
-        found += [handle(f"Theorem 3.1, printed: {phase}{diagonal}", color=PRINTED, linestyle=line,
+        found += [handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
                          linewidth=2.0) for phase, line in LIMITS.items()]  # fmt: skip
     if "printed_sums" in series:
         label = SUMS + where

@@ -73,7 +73,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a column per pair of variances: against depth above, against depth over width below."""
+    """Draw a column per pair of variances: against depth above, against depth over width below.
+
+    The small samples stand in the upper row only; below they would hide how the widths agree.
+    """
     pairs = list(rows[["sigma_w2", "sigma_b2"]].drop_duplicates().itertuples(index=False))
     colours = style.shades(rows["width"].dropna(), **SHADES)
     figure, axes = style.subplots(2, len(pairs), height=3.6, squeeze=False, sharey="col")
@@ -103,7 +106,7 @@ def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[floa
         axis.plot(many[abscissa], many["dispersion"], color=colour, linewidth=0.9)
         low, high = (many["dispersion"] + sign * many["standard_error"] for sign in (-1, 1))
         style.band(axis, many[abscissa], low, high, colour)
-        if len(few):
+        if len(few) and abscissa == "depth":
             axis.plot(few[abscissa], few["dispersion"], color=colour, **FEW)
     for series, (look, _) in LIMITS.items():
         curve = rows[rows["series"] == series]
