@@ -6,7 +6,7 @@ from tests.artwork import faults
 from tests.redrawn import redrawn, reported, titles, words
 
 from finitewidth.common.provenance import base_seed
-from finitewidth.experiments.trust import depth, heat, mean_field, solutions
+from finitewidth.experiments.trust import border, depth, heat, mean_field, solutions
 from finitewidth.figures.trust import fig2, kappa
 from finitewidth.figures.trust import heat as heat_figure
 from finitewidth.kernels.ntk_init.estimators import dispersion, linearised_dispersion
@@ -78,6 +78,18 @@ def test_many_and_few_draws_agree(maps):
 def test_depths_follow_the_width():
     assert depth.depths_of(10, DEPTH) == [1, 2, 4, 5]
     assert depth.depths_of(1000, DEPTH) == [1, 3, 4, 6]
+
+
+def test_cells_at_the_border_agree_with_exact_dispersions():
+    """Without biases, where these are known; each within 4.5 standard errors."""
+    settings = {"draws": 20000, "estimator": "naive", "sigma_w2": 2.0, "sigma_b2": 0.0,
+                "widths": [10, 20], "depths": [2, 4]}  # fmt: skip
+    cells = border.measure({}, settings)["cells"]
+    assert len(cells) == 4
+    for row in cells.itertuples():
+        init = constant_width(row.depth, row.width, sigma_w2=2.0)
+        known = log_moments(init, input_norm2=float(row.width)).dispersion
+        assert abs(row.dispersion - known) <= 4.5 * row.error
 
 
 def test_curves_without_biases_are_exact_and_the_small_sample_scatters_about_them(curves):

@@ -127,13 +127,13 @@ CLAIMS = (
         rule=(
             "r < 2, where the standard deviation is the mean: in each map of Figure 1 at the "
             "largest weight variance not above the border's, at the first depth from 20 on and at "
-            "the largest (100). These cells decide, those at sigma_b^2 = 1; the deepest ones of "
-            "narrow networks have tails that the draws of a small run do not resolve. Beside them, "
-            "exactly, ReLU at (2, 0) of Figure 2 at each width, which the sentence is not about; "
-            "before this was seen, they were binding."
+            "the largest (100). These cells decide. Those of ReLU networks, at sigma_b^2 = 1, are "
+            "drawn more often on their own, since rare draws carry r there. Beside them, exactly, "
+            "ReLU at (2, 0) of Figure 2 at each width, which the sentence is not about; before "
+            "this was seen, they were binding."
         ),
         artifacts=("trust_fig1", "trust_fig2"),
-        reads=WIDTHS | DEPTH,
+        reads=WIDTHS | DEPTH | {"often": "trust_border.cells"},
         needs=(
             *DRAWN_MAPS,
             AtMost("trust.heat_widths.sigma_w2.*.first", 2),
@@ -141,6 +141,7 @@ CLAIMS = (
             # "very deep"
             Entries("trust.heat_widths.depths", 1, low=50),
             *DEEP_CURVES,
+            AtLeast("trust.border.draws", 200),
         ),
         judge=trust_phases.t03,
     ),

@@ -123,3 +123,6 @@ ROWS = {
     "K07": (angles, lambda: angles(gamma=1.1, nc2=0.1, nc3=0.0)),
     "K08": (angles, lambda: angles(theta=0.5)),
 }
+INVARIANT = {
+    "K06": (("shuffled", "constant"), "it compares the biases of a flow with its own global mean"),
+}

@@ -133,6 +133,7 @@ ROWS = {
 BOTH = ("shuffled", "constant")
 INVARIANT = {
     "K09": (("shuffled",), "it counts networks of a pair, whatever their rates"),
+    "K10": (("shuffled",), "it compares the alignment of a network with its own NC3"),
     "K12": (BOTH, "it says the same of both kernels, and a pair has one network"),
     "K13": (BOTH, "it says the same of both kernels, and a pair has one network"),
 }

@@ -75,6 +75,15 @@ def figures_1_and_2(critical=1.0, **law):
     return maps(**law) | curves(critical=critical, ordered=law.get("ordered", 1.0))
 
 
+def at_the_border(deep=1.2, **law):
+    """The same with cells that are drawn often; ``deep`` is r of the deepest of these."""
+    rows = [("relu", width, 1, 2.0, depth, "ours", r, 1e-3) for width in (50, 100, 200)
+            for depth, r in ((20, 1.1), (DEPTHS[-1], deep))]  # fmt: skip
+    columns = ["activation", "width", "sigma_b2", "sigma_w2", "depth", "sample", "dispersion",
+               "error"]  # fmt: skip
+    return figures_1_and_2(**law) | {"often": pd.DataFrame(rows, columns=columns)}
+
+
 def kappas(ordered=0.5, border_power=0.1, spread=0.5, power=-1):
     """log kappa_1 / kappa_2: ordered^L, a power of L, or linear in L.
 
@@ -174,7 +183,7 @@ ROWS = {
     "T17": (trained, lambda: trained(power=0.5)),
     "T01": (figures_1_and_2, lambda: figures_1_and_2(ordered_slope=3)),
     "T02": (maps, lambda: maps(chaotic=-0.2)),
-    "T03": (lambda: figures_1_and_2(chaotic=0.6), lambda: figures_1_and_2(critical=8.0)),
+    "T03": (lambda: at_the_border(chaotic=0.6), lambda: at_the_border(deep=2.5)),
     "T04": (maps, lambda: maps(sharpness=-1)),
     "T05": (maps, lambda: maps(chaotic=-0.2)),
     "T06": (curves, lambda: curves(power=0.5, exponential=False)),

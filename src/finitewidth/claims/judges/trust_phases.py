@@ -161,13 +161,24 @@ def t02(tables: Tables) -> list[Part]:
 
 
 def t03(tables: Tables) -> list[Part]:
-    """Border: the standard deviation is below the mean, r < 2; estimates, and exact values."""
-    curves, outside = {}, {}
+    """Border: the standard deviation is below the mean, r < 2; estimates, and exact values.
+
+    Cells that were drawn more often on their own take the place of those of the map.
+    """
+    import pandas as pd
+
+    curves, outside, often = {}, {}, ours(tables["often"])
     for activation, border, width, cells in _maps(tables):
         below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
         variance = below["sigma_w2"].max()
         name = f"{NAMES[activation]}, M = {width}, (sigma_w^2, sigma_b^2) = ({variance:g}, "
-        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = _row_of(below, variance)
+        row = _row_of(below, variance)
+        same = (often["activation"] == activation) & (often["width"] == width)
+        for key in ("sigma_b2", "sigma_w2"):
+            same &= np.isclose(often[key], row[key].iloc[0])
+        own = often[same]
+        rest = row[~row["depth"].isin(own["depth"])]
+        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, own])
     rows = ours(tables["curves"])
     exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
     for width, curve in required(exact, "the border without biases").groupby("width"):
