@@ -47,6 +47,8 @@ class Experiment:
         makes: names of its tables. What is called ``weights`` are arrays by name.
         counts: table -> sections of the settings that contain its number of ``runs`` or ``draws``,
             if that is not the section with the name of the experiment.
+        independent: table -> paths of settings on which this table does not depend. Footers and
+            grades of what reads no other table leave them out.
         tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
             which is told at run time because another device reruns nothing.
         explains: whether its tables only explain the paper (notation, equations, small examples).
@@ -62,6 +64,7 @@ class Experiment:
     settings: Any = None
     makes: tuple[str, ...] = ()
     counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    independent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tell: tuple[str, ...] = ()
     explains: bool = False
     resumes: bool = False
@@ -92,6 +95,8 @@ class Artifact:
         tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
             which is told at run time because another device reruns nothing.
         shown: number of runs that are shown, or path of the setting with it; empty for all runs.
+        panels: name of an input -> letter of the panel that shows it, where panels show different
+            numbers of runs.
         also: formats in addition to `FIGURE_FORMATS` or `TABLE_FORMATS`.
     """
 
@@ -107,6 +112,7 @@ class Artifact:
     settings: Any = None
     tell: tuple[str, ...] = ()
     shown: str | int = ""
+    panels: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
 
     @property
@@ -222,7 +228,8 @@ def _paper(file: Path) -> Paper:
 
 
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
-    allowed = {"module", "reads", "settings", "makes", "counts", "tell", "explains", "resumes"}
+    allowed = {"module", "reads", "settings", "makes", "counts", "independent", "tell", "explains",
+               "resumes"}  # fmt: skip
     _refuse_unknown(file, name, values, allowed)
     matched = _EXPERIMENT.fullmatch(name)
     if not matched or matched["paper"] != paper:
@@ -243,6 +250,7 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
         settings=values.get("settings"),
         makes=tuple(values["makes"]),
         counts={table: tuple(s) for table, s in values.get("counts", {}).items()},
+        independent={table: tuple(s) for table, s in values.get("independent", {}).items()},
         tell=_told(file, name, values),
         explains=values.get("explains", False),
         resumes=values.get("resumes", False),
@@ -250,7 +258,8 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
 
 
 def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Artifact:
-    allowed = {"title", "kind", "of", "renderer", "show", "settings", "tell", "shown", "also"}
+    allowed = {"title", "kind", "of", "renderer", "show", "settings", "tell", "shown",
+               "panels", "also"}  # fmt: skip
     _refuse_unknown(file, name, values, allowed)
     own, extra = _ARTIFACT.fullmatch(name), _EXTRA.fullmatch(name)
     matched = own or extra
@@ -279,6 +288,7 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         settings=values.get("settings"),
         tell=_told(file, name, values),
         shown=values.get("shown", ""),
+        panels=values.get("panels", {}),
         also=tuple(values.get("also", ())),
     )
 

@@ -144,7 +144,7 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
         del rest["network"]
         found |= _network(asdict(Architecture.from_mapping(network)))
     for (*parents, last), value in leaves(rest).items():
-        where = f"{' '.join(parents)}: " if parents else ""
+        where = f"{' '.join(parents)}: " if parents and parents[-1] != last else ""
         found[f"{where}{NAMES.get(last, last)}".replace("_", " ")] = value
     return found
 
@@ -166,6 +166,8 @@ def _pair(one: Difference) -> str:
         return ""
     if _is_count(one.what) and _number(ours) and _number(theirs) and ours < theirs:
         return f"{ours:,} of {theirs:,}"
+    if _list(ours) and _list(theirs) and len(theirs) > MOST_VALUES and {*ours} < {*theirs}:
+        return f"{len(ours)} of {len(theirs)} values"
     if one.what == LAYERS:
         return f"{ours} (paper {NAMED_LAYERS.sub('', theirs)})"
     missing = "all" if one.what in (TRAIN, TEST) else "none"
@@ -178,6 +180,10 @@ def _is_count(what: str) -> bool:
 
 def _number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _list(value: Any) -> bool:
+    return isinstance(value, list | tuple) and not any(isinstance(v, list | tuple) for v in value)
 
 
 def _value(value: Any, missing: str) -> str:

@@ -25,12 +25,13 @@ from finitewidth.common.settings import leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.differences import LAYERS, Difference, in_words, of_settings, of_training
+from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
 from finitewidth.pipeline.jobs import Jobs, Read
+from finitewidth.pipeline.seen import Seen
 from finitewidth.pipeline.sources import Source, accepts
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
-MOST_CHOICES = 3  # settings named in one footer
 NO_RESULT = {"figure": "a drawing, shows no result", "table": "equations, shows no result"}
 
 
@@ -41,7 +42,7 @@ class Scale:
     Attributes:
         modified: whether a setting or a dataset differs from the unmodified preset.
         reduced: whether a value that the paper or its code states is another one here.
-        choices: our own choices that differ from those of preset ``paper``.
+        choices: our own choices that differ from those of preset ``paper``, in words.
         originals: whether every dataset is the paper's own.
         sizes: whether all sizes are the paper's; where it gives no size of a training, whether it
             is at least that of preset ``paper``. Fewer runs or draws than the paper's (the
@@ -85,7 +86,7 @@ class Footers:
         self.jobs = Jobs(papers, config)
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
-        self._found: dict[str, list[Difference]] = {}
+        self._found: dict[Any, list[Difference]] = {}
         self._smaller: dict[str, list[Difference]] = {}
         self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
@@ -116,7 +117,10 @@ class Footers:
         changed = {
             path: wanted[path]
             for path, value in self._differing.items()
-            if path[-1] in REPETITIONS or self._is_choice(path) or self._accepted(path, value)
+            if path[-1] in REPETITIONS
+            or "shown" in path
+            or self._is_choice(path)
+            or self._accepted(path, value)
         }
         return Jobs(self._papers, replaced(self._config, changed))
 
@@ -144,34 +148,46 @@ class Footers:
         return self._sources[path].kind == "choice"
 
     def scale(
-        self, reads: Sequence[Read], role: str | None = None, rows: Sequence[str] = ()
+        self,
+        reads: Sequence[Read],
+        role: str | None = None,
+        rows: Sequence[str] = (),
+        artifact: Artifact | None = None,
     ) -> Scale:
         """How the jobs behind some inputs compare with the preset and the paper.
+
+        Settings that cannot be seen in these inputs do not count (`Seen`).
 
         Args:
             reads: the inputs.
             role: if given, trainings on other datasets are left out.
             rows: if given, trainings for other rows (`TrainingRun.row`) are left out.
+            artifact: the figure or table that has these inputs, where it may show some of the runs
+                only.
         """
-        key = frozenset((read.reference, read.files) for read in reads), role, tuple(rows)
+        seen = Seen.of(self.jobs, reads, artifact)
+        files = frozenset((read.reference, read.files) for read in reads)
+        key = files, role, tuple(rows), seen.key
         if key not in self._scales:
-            self._scales[key] = self._scale(reads, role, rows)
+            self._scales[key] = self._scale(reads, role, rows, seen)
         return self._scales[key]
 
-    def _scale(self, reads: Sequence[Read], role: str | None, rows: Sequence[str]) -> Scale:
+    def _scale(
+        self, reads: Sequence[Read], role: str | None, rows: Sequence[str], seen: Seen
+    ) -> Scale:
         jobs = self._jobs_behind(reads, role, rows)
         roles = self._roles(reads, jobs) if role is None else (role,)
         ours = self._config["data"]
         modified = any(ours[r] != self._preset_config["data"][r] for r in roles)
         originals = all(ours[r] == self._paper_config["data"][r] for r in roles)
-        reduced = self._differ(self._canonical, self._paper, jobs)
+        reduced = self._differ(self._canonical, self._paper, jobs, seen)
         return Scale(
-            modified=modified or self._differ(self.jobs, self._preset, jobs),
+            modified=modified or self._differ(self.jobs, self._preset, jobs, seen),
             reduced=reduced,
-            choices=() if reduced else self._choices(jobs),
+            choices=() if reduced else self._choices(jobs, seen),
             originals=originals,
             sizes=not (
-                self._differ(self._repeated, self._paper, jobs)
+                self._differ(self._repeated, self._paper, jobs, seen)
                 or any(self._chosen_smaller(name) for name in jobs)
             ),
             stand_in=not all(is_original(ours[r], r) for r in roles),
@@ -191,7 +207,8 @@ class Footers:
             rows: if given, trainings for other rows are left out.
         """
         jobs = self._jobs_behind(reads, role, rows)
-        found = [one for name in jobs for one in self._differences_of(name)]
+        seen = Seen.of(self.jobs, reads)
+        found = [one for name in jobs for one in self._differences_of(name, seen)]
         roles = self._roles(reads, jobs) if role is None else (role,)
         same = all(self._config["data"][r] == self._paper_config["data"][r] for r in roles)
         own = in_words(one for name in jobs for one in self._chosen_smaller(name))
@@ -216,11 +233,12 @@ class Footers:
         )
         return f"{words} whole" if whole else words
 
-    def _differences_of(self, name: str) -> list[Difference]:
+    def _differences_of(self, name: str, seen: Seen) -> list[Difference]:
         """What differs between one job and that of the paper."""
-        if name not in self._found:
-            self._found[name] = list(self._compared(name))
-        return self._found[name]
+        key = name, seen.unseen.get(name)
+        if key not in self._found:
+            self._found[key] = list(self._compared(self._canonical, name, seen))
+        return self._found[key]
 
     def _chosen_smaller(self, name: str) -> list[Difference]:
         """Sizes of a training that the paper does not give and that are smaller than in preset
@@ -230,18 +248,18 @@ class Footers:
         if ours is None or theirs is None or ours.run == theirs.run:
             return []
         if name not in self._smaller:
-            stated = {one.what for one in self._differences_of(name)}
+            stated = {one.what for one in self._differences_of(name, Seen(unseen={}))}
             every = of_training(ours, theirs, self._config["data"][ours.dataset])
             self._smaller[name] = [one for one in every if one.smaller and one.what not in stated]
         return self._smaller[name]
 
-    def _compared(self, name: str) -> Iterator[Difference]:
-        ours, theirs = self._canonical, self._paper
-        if not self._differ(ours, theirs, [name]):
+    def _compared(self, ours: Jobs, name: str, seen: Seen) -> Iterator[Difference]:
+        theirs = self._paper
+        if not self._differ(ours, theirs, [name], seen):
             return
         found: list[Difference] = []
         if name in ours.experiments:
-            found = of_settings(ours[name].params, theirs[name].params)
+            found = of_settings(seen.params(ours, name), seen.params(theirs, name))
         elif name in theirs.trainings:
             training = ours.trainings[name]
             source = self._config["data"][training.dataset]
@@ -249,7 +267,12 @@ class Footers:
         yield from found or [Difference(f"{name} is set up otherwise", None, None)]
 
     def grade(
-        self, reads: Sequence[Read], rows: Sequence[str] = (), *, reduced: bool | None = None
+        self,
+        reads: Sequence[Read],
+        rows: Sequence[str] = (),
+        *,
+        reduced: bool | None = None,
+        artifact: Artifact | None = None,
     ) -> str:
         """How good the evidence is that some inputs give (`finitewidth.claims.grades`).
 
@@ -257,8 +280,9 @@ class Footers:
             reads: the inputs.
             rows: if given, trainings for other rows are left out.
             reduced: whether sizes are reduced, if it is known otherwise than from the settings.
+            artifact: as for `scale`.
         """
-        scale = self.scale(reads, rows=rows)
+        scale = self.scale(reads, rows=rows, artifact=artifact)
         return grade_of(
             drawn=False,
             originals=not scale.stand_in,
@@ -270,15 +294,19 @@ class Footers:
         """The grade of a figure or table."""
         if self._drawn(name):
             return DRAWING
-        return self.grade(self.jobs[name].reads)
+        return self.grade(self.jobs[name].reads, artifact=self.jobs[name].declared)
+
+    def scale_of_artifact(self, name: str) -> Scale:
+        """How what a figure or table shows compares with the preset and the paper."""
+        return self.scale(self.jobs[name].reads, artifact=self.jobs[name].declared)
 
     def status(self, name: str) -> str:
         """What a figure or table shows, one of `finitewidth.claims.grades.STATUSES`."""
         if self._drawn(name):
             return DRAWN
-        if self.grade(self.jobs[name].reads) == STAND_IN:
+        if self.grade_of_artifact(name) == STAND_IN:
             return ON_STAND_IN
-        scale = self.scale(self.jobs[name].reads)
+        scale = self.scale_of_artifact(name)
         return AT_SIZES if scale.sizes and scale.originals else SMALLER
 
     def _drawn(self, name: str) -> bool:
@@ -300,26 +328,21 @@ class Footers:
         )  # fmt: skip
 
     @staticmethod
-    def _differ(one: Jobs, other: Jobs, names: Iterable[str]) -> bool:
-        return one is not other and any(_identity(one, n) != _identity(other, n) for n in names)
+    def _differ(one: Jobs, other: Jobs, names: Iterable[str], seen: Seen) -> bool:
+        return one is not other and any(
+            _identity(one, n, seen) != _identity(other, n, seen) for n in names
+        )
 
-    def _choices(self, jobs: Sequence[str]) -> tuple[str, ...]:
-        """The differing choices that change what one of the jobs depends on, one by one."""
-        if not self._differ(self.jobs, self._paper, jobs):
-            return ()
-        sections = {name.replace("/", "_").split("_")[0] for name in jobs}
-        found = []
-        for path, value in self._differing.items():
-            if path[0] in sections and self._is_choice(path) and not self._accepted(path, value):
-                one = Jobs(self._papers, replaced(self._paper_config, {path: value}))
-                if self._differ(one, self._paper, jobs):
-                    found.append(".".join(path))
-        return tuple(found)
+    def _choices(self, jobs: Sequence[str], seen: Seen) -> tuple[str, ...]:
+        """What differs between the jobs and those of preset ``paper``, where all of it is our own
+        choice.
+        """
+        return in_words(one for name in jobs for one in self._compared(self._choosing, name, seen))
 
     def modified(self) -> set[str]:
         """The experiments whose settings differ from those of the unmodified preset."""
         return {name for name in self.jobs.experiments
-                if self._differ(self.jobs, self._preset, [name])}  # fmt: skip
+                if self._differ(self.jobs, self._preset, [name], Seen(unseen={}))}  # fmt: skip
 
     def _roles(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> tuple[str, ...]:
         """The papers' datasets that some inputs and jobs read, in the order of the catalogue.
@@ -357,18 +380,20 @@ class Footers:
             artifact: the artifact, where it may show some of the runs only.
             own: its name; its own scientific settings count as well.
         """
-        scale = self.scale(reads)
-        modified = scale.modified or (own and self._differ(self.jobs, self._preset, [own]))
+        scale = self.scale(reads, artifact=artifact)
+        modified = scale.modified or (
+            own and self._differ(self.jobs, self._preset, [own], Seen(unseen={}))
+        )
         words = [f"preset {self._config['preset']}{self._seeded()}{', modified' * bool(modified)}"]
         words += self.datasets(reads).values()
         sections = self._sections(reads)
-        words += _pooled(sections)
+        words += pooled(sections)
         words.append(self._amount(reads, artifact, own))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
-            words.append(fewer if scale.sizes else "stand-in for the paper's sizes")
+            words.append(fewer if scale.sizes else "other sizes than the paper's")
         if scale.choices:
-            words.append(_named(scale.choices))
+            words.append(named(scale.choices))
         return " · ".join(words)
 
     def _seeded(self) -> str:
@@ -424,7 +449,12 @@ class Footers:
         counts = self._counted(reads)
         if own and self._drawn(own) and not any(counts.values()):
             return NO_RESULT[self.jobs[own].declared.kind]
-        words = _counted(counts)
+        if artifact is not None and artifact.panels:
+            panels = {r.name: artifact.panels[r.name] for r in reads if r.name in artifact.panels}
+            own_reads = {letter: [r for r in reads if panels.get(r.name) == letter]
+                         for letter in panels.values()}  # fmt: skip
+            return counted_by_panel({each: self._counted(of) for each, of in own_reads.items()})
+        words = counted(counts)
         if artifact is None or not artifact.shown:
             return words
         if isinstance(artifact.shown, int):
@@ -435,13 +465,17 @@ class Footers:
         return f"{words} drawn, {shown:,} shown" if shown < runs else words
 
 
-def _identity(jobs: Jobs, name: str) -> Any:
-    """What a job of one configuration depends on: its settings, and which jobs it reads."""
+def _identity(jobs: Jobs, name: str, seen: Seen) -> Any:
+    """What is seen of a job of one configuration: its settings, and which jobs it reads."""
     if name not in jobs.experiments and name not in jobs.artifacts and name not in jobs.trainings:
         return None
     job = jobs[name]
     earlier = job.declared.earlier if isinstance(job.declared, PlannedTraining) else None
-    return job.params, earlier, [(read.reference, read.jobs, read.role) for read in job.reads]
+    return (
+        seen.params(jobs, name),
+        earlier,
+        [(read.reference, read.jobs, read.role) for read in job.reads],
+    )
 
 
 def _at(settings: Mapping[str, Any], path: str) -> Any:
@@ -449,39 +483,3 @@ def _at(settings: Mapping[str, Any], path: str) -> Any:
     for key in path.split("."):
         found = found.get(key, {})
     return found
-
-
-def _pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """That images are averaged over squares of pixels, and where if not everywhere."""
-    pools: dict[int, list[str]] = {}
-    for name, settings in sections.items():
-        if "dataset" in settings or "rows" in settings:
-            pool = settings.get("images", settings).get("pool", 1)
-            pools.setdefault(pool, []).append(name)
-    return [
-        f"pixels averaged {pool}×{pool}" + f" ({'/'.join(names)})" * (len(pools) > 1)
-        for pool, names in pools.items()
-        if pool > 1
-    ]
-
-
-def _counted(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """``3 runs``, ``3/5 runs (stages/nu)``, ``20 runs and 4,000 draws``, or that there are none."""
-    words = []
-    for unit, found in counts.items():
-        numbers = list(dict.fromkeys(found.values()))
-        if not numbers:
-            continue
-        if len(numbers) == 1:
-            words.append(f"{numbers[0]:,} {unit[:-1] if numbers == [1] else unit}")
-        else:
-            amounts = "/".join(f"{number:,}" for number in found.values())
-            words.append(f"{amounts} {unit} ({'/'.join(found)})")
-    return " and ".join(words) or "computed exactly, no draws"
-
-
-def _named(choices: Sequence[str]) -> str:
-    """Which of our own choices differ, the first few by name."""
-    more = len(choices) - MOST_CHOICES
-    names = ", ".join(choices[:MOST_CHOICES]) + (f" and {more} more" if more > 0 else "")
-    return f"values of our own choice differ from preset paper: {names}"

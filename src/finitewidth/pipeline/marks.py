@@ -20,7 +20,7 @@ def mark_of(footers: Footers, artifact: str) -> str:
     if footers.grade_of_artifact(artifact) == DRAWING:
         return ""
     job = footers.jobs[artifact]
-    scale = footers.scale(job.reads)
+    scale = footers.scale_of_artifact(artifact)
     sources = {role: footers.jobs.config["data"][role] for role in footers.datasets(job.reads)}
     words = [_data(role, source, footers) for role, source in sources.items()]
     if not scale.sizes:

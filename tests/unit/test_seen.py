@@ -1,0 +1,164 @@
+"""Footers judge what a figure or table shows, and no other part of the experiments behind it."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from finitewidth.common.declarations import read_papers
+from finitewidth.common.settings import leaves, merged, preset_only, replaced
+from finitewidth.pipeline.footer_words import counted, counted_by_panel
+from finitewidth.pipeline.footers import Footers
+from finitewidth.pipeline.jobs import Jobs
+from finitewidth.pipeline.seen import Seen
+from finitewidth.pipeline.sources import read_sources
+
+ROOT = Path(__file__).parents[2]
+PAPERS = read_papers(ROOT / "workflow/papers")
+PAPER = preset_only("paper", ROOT / "config")
+SOURCES = read_sources(ROOT / "config/papers")
+FEWER = "fewer runs or draws than the paper's"
+SMALL = {
+    "npf_memorisation": {
+        "samples": 6, "mu": 0.5, "depths": [2, 3], "runs": 2, "widths": {"narrow": 4, "wide": 6},
+        "shown": {"npf_fig7": 2},
+        "descent": {"rate": 0.1, "rho": "kernel", "loss_half": True, "linear_steps": 5,
+                    "narrow": {"runs": 2, "steps": 5}, "wide": {"runs": 1, "steps": 4},
+                    "precision": "float64"},
+    },
+    "npf_theory": {
+        "runs": 3, "inputs": 4, "n0": 3,
+        "mean": {"enumerated": [[2, 2, 1]], "width": 8, "depths": [3], "draws": 20},
+        "widths": {"widths": [8, 16], "depths": [3]},
+        "padding": {"width": 8, "copies": [1, 2], "depths": [3]},
+        "variance": {"widths": [8], "depths": [3, 4],
+                     "drawn": {"widths": [8], "depths": [3], "draws": 50}},
+        "limits": {"width": 32, "depths": [3], "runs": 3},
+    },
+    "dgn_theory": {
+        "runs": 2,
+        "fit": {"networks": [{"hidden": 1, "width": 4}], "n0": 2, "steps": 5, "step_size": 0.02},
+        "overlaps": {"width": 8, "mu": 0.5, "depths": [2], "draws": 20},
+        "linear": {"width": 8, "depths": [2], "draws": 20},
+    },
+}  # fmt: skip
+EXPERIMENTS = {e.name: e for paper in PAPERS for e in paper.experiments if e.independent}
+
+
+def of(over):
+    config = merged(PAPER, over)
+    return Footers(PAPERS, config, PAPER, PAPER, SOURCES)
+
+
+def descents(**changed):
+    return {"npf": {"memorisation": {"descent": changed}}}
+
+
+def other(value):
+    """Another value of the same kind, or None."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1 if isinstance(value, int) else value / 2
+    if isinstance(value, str):
+        return {"float64": "float32", "kernel": "kernel_over_depth"}.get(value)
+    return value[:-1] if len(value) > 1 else [*value, value[-1]]
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_tables_do_not_depend_on_the_settings_that_they_are_said_not_to(name):
+    experiment, settings = EXPERIMENTS[name], SMALL[name]
+    measure = import_module(experiment.module).measure
+    before = measure({}, settings)
+    for unseen in set().union(*experiment.independent.values()):
+        changed = {
+            path: new for path, value in leaves(settings).items()
+            if path[0] == unseen and (new := other(value)) is not None
+        }  # fmt: skip
+        after = measure({}, replaced(settings, changed))
+        same = {table for table, rows in before.items() if rows.equals(after[table])}
+        assert same == {t for t, paths in experiment.independent.items() if unseen in paths}, unseen
+
+
+def test_only_known_tables_and_settings_are_declared():
+    for name, experiment in EXPERIMENTS.items():
+        assert set(experiment.independent) <= set(experiment.makes)
+        params = Jobs(PAPERS, PAPER)[name].params
+        assert set().union(*experiment.independent.values()) <= set(params), name
+
+
+@pytest.mark.parametrize("artifact", ["dgn_fig1", "dgn_fig2"])
+def test_figures_without_descents_are_judged_without_them(artifact):
+    unchanged = of({}).footer(artifact)
+    few = descents(wide={"runs": 1, "steps": 3}, narrow={"runs": 2}, rate=0.05)
+    assert of(few).footer(artifact) == unchanged
+    assert of(few).status(artifact) == "at the paper's sizes"
+    assert FEWER not in unchanged
+    fewer = {"npf": {"memorisation": {"runs": 4}}}
+    assert of(fewer).footer(artifact).endswith(FEWER)
+
+
+@pytest.mark.parametrize(("artifact", "shown"), [("npf_fig7", 10), ("dgn_fig3", 5)])
+def test_descents_are_judged_by_the_runs_that_a_figure_shows(artifact, shown):
+    for runs, few in ((shown, False), (shown - 1, True)):
+        footer = of(descents(wide={"runs": runs})).footer(artifact)
+        assert footer.endswith(FEWER) == few
+    assert of(descents(rate=0.3)).footer(artifact).endswith("other sizes than the paper's")
+
+
+def test_a_figure_is_judged_by_its_own_number_of_runs():
+    """More runs for verdicts, or more in another figure, change nothing in this one."""
+
+    def said(over, artifact):
+        return of(over).footer(artifact).split(" · ", 1)
+
+    for over in ({"runs": 5}, {"runs": 6}):
+        head, rest = said({"dgn": {"deep_linear": over}}, "dgn_fig10")
+        assert FEWER not in rest
+        assert "modified" not in head
+    assert said({"dgn": {"deep_linear": {"shown": 4}}}, "dgn_fig10")[1].endswith(FEWER)
+    others = {"npf": {"memorisation": {"shown": {"npf_fig7": 3}}}}
+    assert "modified" not in said(others, "dgn_fig1")[0]
+    assert said(others, "npf_fig7")[1].endswith(FEWER)
+    first = {"beyond": {"training": {"runs": 1}}}
+    assert FEWER not in of(first).footer("thesis_fig2_5")
+
+
+def test_the_badge_and_the_mark_say_what_the_footer_says():
+    for over in ({}, descents(rate=0.3), descents(wide={"runs": 1})):
+        footers = of(over)
+        for name in ("npf_fig7", "dgn_fig1", "dgn_fig2", "dgn_fig3"):
+            at_sizes = "other sizes" not in footers.footer(name)
+            assert (footers.status(name) == "at the paper's sizes") == at_sizes
+            assert footers.scale_of_artifact(name).sizes == at_sizes
+
+
+def test_a_table_read_twice_is_judged_by_all_that_is_read():
+    jobs = Jobs(PAPERS, PAPER)
+    reads = [jobs.read("npf", f"npf_memorisation.{table}") for table in ("spectra", "error_curves")]
+    assert Seen.of(jobs, reads[:1]).unseen["npf_memorisation"] == {("descent",)}
+    assert Seen.of(jobs, reads).unseen["npf_memorisation"] == set()
+
+
+def test_amounts_are_said_in_words():
+    assert counted({"runs": {"stages": 3, "nu": 5}, "draws": {}}) == "3 to 5 runs"
+    assert counted({"runs": {"nu": 1}, "draws": {"mean": 4000}}) == "1 run and 4,000 draws"
+    assert counted({"runs": {}, "draws": {}}) == "computed exactly, no draws"
+    panels = {"a": {"runs": {"x": 3, "y": 3}}, "c": {"runs": {"z": 5}}, "d": {"runs": {"w": 5}}}
+    assert counted_by_panel(panels) == "(a) 3, (c, d) 5 runs"
+    assert counted_by_panel({"a": {"runs": {"x": 2, "y": 3}}, "b": {"runs": {"x": 2}}}) == (
+        "(a) 2 to 3, (b) 2 runs"
+    )
+    assert counted_by_panel({"a": {"runs": {"x": 2}}, "b": {"runs": {"x": 2}}}) == "2 runs"
+
+
+def test_footers_name_no_key_of_the_configuration():
+    for preset in ("quick", "laptop"):
+        config = preset_only(preset, ROOT / "config")
+        footers = Footers(PAPERS, config, config, PAPER, SOURCES)
+        for paper in PAPERS:
+            for artifact in paper.artifacts:
+                if artifact.done:
+                    text = footers.footer(artifact.artifact)
+                    assert "_" not in text
+                    assert not any(f"{p.name}." in text for p in PAPERS), text
