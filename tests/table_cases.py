@@ -28,10 +28,14 @@ class Case:
     settings: dict
 
 
+# of the networks of dgn that its text names
+GATES = {"gates_only": {"beta": 8, "eps": 0.1}, "soft_relu": {"beta": 16, "eps": 0.4}}
+
+
 def cases() -> dict[str, Case]:
     """Name of the artifact -> its case, for every declared table."""
     told = {"datasets": STAND_INS}
-    several = {"trained": {"sweep": 0.95, "gates_only": 0.95}}
+    several = {"trained": {"sweep": 0.95, "gates_only": 0.95}, "gates": GATES}
     concepts = _concepts()
     own = {
         "npf_table2": Case(

@@ -21,7 +21,7 @@ def tables():
         shares = rng.dirichlet(np.full(SIZE, 0.3), size=3)
         parts = shares / np.geomspace(1, 1e-3, SIZE)
         splits[epoch] = np.stack([shares.cumsum(axis=1), parts.cumsum(axis=1)], axis=1)
-    return {"energy": label_energy.curves(splits, ddof=0)}
+    return {"energy": label_energy.curves(splits)}
 
 
 def redrawn(tables, folder):

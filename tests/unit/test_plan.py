@@ -52,8 +52,8 @@ def test_a_paper_without_trainings_has_none():
 
 def test_the_settings_of_jobs_and_what_they_are_told():
     mine = plan()
-    assert mine.params("npf_regimes") == {"select": "best_test", "ddof": 0, "trained": 0.95}
-    assert set(mine.params("npf_text")) == {"select", "ddof"}
+    assert mine.params("npf_regimes") == {"select": "best_test", "trained": 0.95}
+    assert set(mine.params("npf_text")) == {"select"}
     assert mine.params("npf0_fig3") == {
         "artifact": "npf0_fig3", "unit": "fraction", "decoupled": "DNPFL"
     }  # fmt: skip

@@ -35,6 +35,11 @@ SMALL = {
                      "drawn": {"widths": [8], "depths": [3], "draws": 50}},
         "limits": {"width": 32, "depths": [3], "runs": 3},
     },
+    "thesis_risk": {
+        "draws": 4, "targets": 2, "samples": 20, "ratios": [0.5, 2.0, 3.0], "signal": 1.0,
+        "noises": [0.25, 4.0], "points": 5, "doubled": [40, 80],
+        "descent": {"ratios": [0.5, 2.0], "tolerance": 0.1},
+    },
     "dgn_theory": {
         "runs": 2,
         "fit": {"networks": [{"hidden": 1, "width": 4}], "n0": 2, "steps": 5, "step_size": 0.02},

@@ -94,7 +94,6 @@ def test_the_preset_paper_changes_nothing():
         ("npf.nu.network", {"kind": "convolutional"}, ["kind", "'convolutional'"]),
         ("npf.regimes.networks.gconv.channels", [], ["[] is refused", "at least 1 entries"]),
         ("npf.regimes.networks.vconv.init", "signed", ["'signed'", "glorot_uniform, he_uniform"]),
-        ("npf.regimes.ddof", 2, ["2 is refused", "one of 0, 1"]),
         ("data.mnist", "My Data", ["'My Data'", "must match ^[a-z]"]),
         ("data.root", "", ["'' "]),
         ("device", "gpu", ["'gpu'", "one of cpu, cuda, auto"]),

@@ -13,6 +13,7 @@ from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.latex import latex
 from finitewidth.tables.npf import extra_text as npf_extra_text
 from finitewidth.tables.npf import table2
+from finitewidth.tables.numbers import rounded_down
 from finitewidth.tables.typeset import Typeset, markdown
 
 MODULES = {a.artifact: a.module for a in table_cases.declared()}
@@ -137,15 +138,31 @@ def test_no_difference_from_the_paper_where_data_or_sizes_are_others():
     shown = table.cells[table.cells[""].str.startswith("Δ")]
     assert len(shown) == 4
     assert "–" not in shown.to_string()
-    runs, note = table.notes
-    assert runs == "The paper's numbers: over 5 runs"
+    runs, note, _ = table.notes
+    assert runs.startswith("The paper's numbers: over 5 runs, with the population form")
     assert note.startswith("Not comparable")
     assert note.endswith(": digits (stand-in for MNIST)")
-    assert len(typeset(table2, cells(), SETTINGS).notes) == 1
+    assert len(typeset(table2, cells(), SETTINGS).notes) == 2
 
 
-def test_the_earlier_version_has_bold_cells_the_final_one_none():
-    """Bold are our best regime of a line, and learnt gates in four of the paper's six rows."""
+def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
+    rows = cells()
+    rows.loc[rows["regime"] == "flnpf", ["last_mean", "last_spread"]] = [98.0, 0.5]
+    for name, mean in (("relu", 97.5), ("dlnpf", 97.49)):
+        rows.loc[rows["regime"] == name, ["last_mean", "last_spread"]] = [mean, 9.0]
+    table = typeset(table2, rows, SETTINGS)
+    by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
+    assert by_line.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 6]
+    # the final version prints none in bold
+    assert not by_line.loc["paper"].any()
+    assert table.notes[-1].startswith("Bold, in each of our lines: the best")
+    rows["last_spread"] = float("nan")  # single runs
+    bold = typeset(table2, rows, SETTINGS).bold.assign(line=table.cells[""]).groupby("line").sum()
+    assert bold.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
+
+
+def test_the_earlier_version_prints_bold_cells():
+    """Learnt gates in four of the paper's six rows."""
     rows = cells().assign(paper="npf0")
     rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
     settings = SETTINGS | {"paper": "npf0"}
@@ -157,14 +174,14 @@ def test_the_earlier_version_has_bold_cells_the_final_one_none():
     assert text.count("**98.00 ± 0.12**") == 6
     assert tex.count(r"$\mathbf{98.00} \pm \mathbf{0.12}$") == 6
     assert not table.bold.loc[:, ["network", "optimiser", "data", ""]].any(axis=None)
-    assert r"\mathbf" not in latex(typeset(table2, cells(), SETTINGS), "f", "t")
+    assert table.notes[-1].endswith("in the paper's lines as printed")
 
 
 def test_runs_that_diverged_are_named_below_a_table():
     rows = cells()
     rows.loc[2, ["runs", "diverged"]] = [1, 2]
     table = typeset(table2, rows, SETTINGS)
-    _, single, note = table.notes
+    _, single, note, _ = table.notes
     assert table.title.endswith("over 1 to 3 runs")
     assert table.cells.loc[0, "DLNPF"] == "97.00"
     assert single == "A number of ours without ± is of a single run"
@@ -222,12 +239,14 @@ def test_text_tables_put_ours_beside_the_printed_number(module, key):
          | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
             "reported": 56.0, "place": "section 1", "trained": 1}]
     )  # fmt: skip
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, "trained": {"all": 0.95}}
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}, "trained": {"all": 0.95},
+                "gates": table_cases.GATES}  # fmt: skip
     (line,) = typeset(module, rows, settings).cells.to_dict("records")
     assert (line["ours (%)"], line["paper (%)"], line["runs"]) == ("55.50 ± 0.25", "56", "3")
     assert typeset(module, rows, settings).notes == ()
     (note,) = typeset(module, rows.assign(diverged=1), settings).notes
-    assert note.endswith(f"{module.TITLES[key]} 1 of 4")
+    gates = {"gates_only": "ε = 0.1, β = 8", "soft_relu": "ε = 0.4, β = 16"}
+    assert note.endswith(f"{module.TITLES[key].format(**gates)} 1 of 4")
     wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
     assert line["data"] == wanted
 
@@ -240,7 +259,29 @@ def test_a_number_of_networks_that_are_not_trained_has_a_dagger():
          for number, key in enumerate(extra_text.TITLES)]
     )  # fmt: skip
     settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"},
-                "trained": {"mnist": 0.95, "sweep": 0.9}}  # fmt: skip
+                "trained": {"mnist": 0.95, "sweep": 0.9}, "gates": table_cases.GATES}  # fmt: skip
     table = typeset(extra_text, rows, settings)
     assert table.cells["ours (%)"].tolist() == ["55.50 ± 0.25 †"] + ["55.50 ± 0.25"] * 4
     assert "below 90 % or 95 % (our threshold)" in table.notes[0]
+
+
+def test_a_printed_range_stands_beside_our_one_number():
+    keys = [("accuracy_gain", f"finite_cnn_{end}", "over_cntk") for end in ("high", "low")]
+    rows = pd.DataFrame(
+        [dict(zip(("quantity", "row", "column"), key, strict=True))
+         | {"mean": 9.58, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
+            "reported": printed, "place": "section 6"}
+         for key, printed in zip(keys, (6.0, 5.0), strict=True)]
+    )  # fmt: skip
+    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}}
+    (line,) = typeset(npf_extra_text, rows, settings).cells.to_dict("records")
+    assert (line["ours (%)"], line["paper (%)"]) == ("9.58 ± 0.25", "5–6")
+
+
+def test_a_train_accuracy_below_the_threshold_is_not_rounded_up_to_it():
+    assert rounded_down(94.96, 1) == "94.9"
+    assert rounded_down(95.0, 1) == "95.0"
+    assert rounded_down(0.7 * 100, 1) == "70.0"
+    rows = cells()
+    rows.loc[0, ["trained", "train_accuracy_lowest"]] = [0, 94.96]
+    assert any(note.endswith("94.9 %") for note in typeset(table2, rows, SETTINGS).notes)

@@ -15,7 +15,7 @@ def printed_in_text(reported: pd.DataFrame, paper: str) -> pd.DataFrame:
 
 
 def text_row(
-    key: tuple[str, str, str], values: pd.Series, select: str, printed: pd.DataFrame, ddof: int
+    key: tuple[str, str, str], values: pd.Series, select: str, printed: pd.DataFrame
 ) -> dict[str, Any]:
     """Our mean next to the printed number.
 
@@ -24,12 +24,11 @@ def text_row(
         values: one per run, in percent; missing for diverged runs.
         select: how the epoch of a run was selected.
         printed: as returned by `printed_in_text`.
-        ddof: of the standard deviation.
 
     Returns:
         quantity, row, column, mean, spread, runs, diverged, select, reported, place.
     """
-    point = averaged(values, ddof)
+    point = averaged(values)
     return {
         **dict(zip(KEYS, key, strict=True)), "mean": point["y"], "spread": point["spread"],
         "runs": point["runs"], "diverged": point["failed"], "select": select,

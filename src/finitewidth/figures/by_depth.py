@@ -17,6 +17,7 @@ MARKS = "os^DvPX"
 DESCENT, RECURSION = "gradient descent", "linear recursion"
 LINES = {DESCENT: "-", RECURSION: (0, (3.5, 1.5)), "ideal": ":"}
 SMALLEST = 1e-8  # lowest limit of a logarithmic axis of squared errors
+THICK = 2.2  # points, of a curve that is set off
 MARKED = 5  # how many points of a curve have a mark, about
 NAMED = 2  # at most so many depths are named that average fewer runs than the others
 
@@ -38,20 +39,37 @@ FIELDS = {
 }  # fmt: skip
 
 
-def rows_of(spectra: pd.DataFrame, errors: pd.DataFrame, sums: str) -> pd.DataFrame:
-    """Join spectra and errors in one table with the columns `FIELDS`.
+# columns that `rows_of` adds if they are asked for
+GEOMETRIC = {
+    "geometric_mean": fields.number("squared error over that at the start, geometric mean over "
+                                    "runs; missing for a spectrum"),
+    "lowest": fields.number("the geometric mean, less two standard errors of the mean logarithm; "
+                            "missing for a spectrum and for a single run"),
+    "highest": fields.number("the geometric mean, plus two standard errors of the mean logarithm; "
+                             "missing for a spectrum and for a single run"),
+}  # fmt: skip
+
+
+def rows_of(
+    spectra: pd.DataFrame, errors: pd.DataFrame, sums: str, columns: Iterable[str] = FIELDS
+) -> pd.DataFrame:
+    """Join spectra and errors in one table.
 
     Args:
         spectra: network, width, depth, index, runs, diverged and the column ``sums``.
         errors: network, width, depth, dynamics, time, ratio, runs, diverged. The start is left out,
             where the ratio is 1 by definition and which a logarithmic axis cannot show.
         sums: ``cumulative`` (of K_0 / d) or ``scaled`` (of K_0 over its largest eigenvalue).
+        columns: names of the result's columns, of `FIELDS` and `GEOMETRIC`. The latter need the
+            columns geometric, geometric_low and geometric_high of ``errors``.
     """
-    later = errors[errors["time"] > 0].rename(columns={"time": "step", "ratio": "error_ratio"})
+    names = {"time": "step", "ratio": "error_ratio", "geometric": "geometric_mean",
+             "geometric_low": "lowest", "geometric_high": "highest"}  # fmt: skip
+    later = errors[errors["time"] > 0].rename(columns=names)
     sums_of = spectra.rename(columns={sums: "sum"}).assign(dynamics="none", panel="spectrum")
     both = [sums_of, later.assign(panel="errors")]
     rows = pd.concat([part for part in both if len(part)] or both, ignore_index=True)
-    return rows.reindex(columns=list(FIELDS))
+    return rows.reindex(columns=list(columns))
 
 
 def looks(depths: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -64,7 +82,14 @@ def looks(depths: Iterable[int]) -> dict[int, dict[str, Any]]:
 
 
 def curves(
-    axis: Axes, rows: pd.DataFrame, x: str, y: str, shown: dict, line: Any = "-", marks: bool = True
+    axis: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    y: str,
+    shown: dict,
+    line: Any = "-",
+    marks: bool = True,
+    thick: float | None = None,
 ) -> None:
     """Plot a curve per depth, with marks at different places for different depths.
 
@@ -76,16 +101,20 @@ def curves(
         shown: depth -> its look, of `looks`.
         line: style of the lines.
         marks: whether the curves have marks.
+        thick: a depth whose curve is set off by a thick line.
     """
     for place, (depth, look) in enumerate(shown.items()):
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
         first = round(place * every / len(shown)) if every > 1 else 0
         look = look if marks else look | {"marker": ""}
-        axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look)
+        wide = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
+        axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **wide)
 
 
-def spectra(axis: Axes, rows: pd.DataFrame, shown: dict, unit: str = "d") -> None:
+def spectra(
+    axis: Axes, rows: pd.DataFrame, shown: dict, unit: str = "d", lowest: float | None = None
+) -> None:
     r"""Plot cumulative sums of the ascending eigenvalues against their index.
 
     Args:
@@ -93,20 +122,36 @@ def spectra(axis: Axes, rows: pd.DataFrame, shown: dict, unit: str = "d") -> Non
         rows: depth, index and sum.
         shown: depth -> its look, of `looks`.
         unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
+        lowest: where a logarithmic vertical axis begins; None for a linear axis.
     """
     curves(axis, rows, "index", "sum", shown)
-    axis.set(xlabel="eigenvalue, in ascending order", ylabel=f"sum of eigenvalues of $K_0/{unit}$")
+    axis.set_xlabel("eigenvalue, in ascending order")
+    axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$", fontsize=style.FORMULA)
     if rows.empty:
         _say(axis, "no run without divergence")
     else:
         axis.set_xlim(0, rows["index"].max() * 1.02)
-        axis.set_ylim(0, rows["sum"].max() * 1.04)
+        if lowest is None:
+            axis.set_ylim(0, rows["sum"].max() * 1.04)
+        else:
+            axis.set_yscale("log")
+            axis.set_ylim(lowest, rows["sum"].max() * 1.5)
 
 
-def errors(axis: Axes, rows: pd.DataFrame, shown: dict, scale: str, note: str = "") -> None:
+def errors(
+    axis: Axes,
+    rows: pd.DataFrame,
+    shown: dict,
+    scale: str,
+    note: str = "",
+    *,
+    mean: str = "error_ratio",
+    thick: float | None = None,
+) -> None:
     """Plot |e_t|^2 / |e_0|^2 against steps on a logarithmic axis.
 
-    The linear recursion, which holds the kernel fixed, is dashed.
+    The linear recursion, which holds the kernel fixed, is dashed. A logarithmic vertical axis ends
+    below the curves of gradient descent; others may leave it.
 
     Args:
         axis: to draw into.
@@ -114,22 +159,35 @@ def errors(axis: Axes, rows: pd.DataFrame, shown: dict, scale: str, note: str = 
         shown: depth -> its look, of `looks`.
         scale: of the vertical axis, ``log`` or ``linear``.
         note: a text for the lower left corner.
+        mean: column of the mean: ``error_ratio``; or ``geometric_mean``, with a band from
+            ``lowest`` to ``highest`` around the curves of gradient descent.
+        thick: a depth whose curve of gradient descent is thick.
     """
-    axis.set(xscale="log", yscale=scale, xlabel="step $t$",
-             ylabel=r"squared error, $\Vert e_t\Vert^2 / \Vert e_0\Vert^2$")  # fmt: skip
+    axis.set(xscale="log", yscale=scale, xlabel="step $t$")
+    axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$", fontsize=style.FORMULA)
     for dynamics in (RECURSION, DESCENT):
         own = rows[rows["dynamics"] == dynamics]
         descends = dynamics == DESCENT
-        curves(axis, own, "step", "error_ratio", shown, LINES[dynamics], marks=descends)
+        curves(axis, own, "step", mean, shown, LINES[dynamics], marks=descends,
+               thick=thick if descends else None)  # fmt: skip
+        if descends and mean in GEOMETRIC:
+            for depth, look in shown.items():
+                one = own[own["depth"] == depth].sort_values("step")
+                style.band(axis, one["step"], one["lowest"], one["highest"], look["color"])
     if len(rows):
-        low = max(SMALLEST, rows["error_ratio"].min() / 2) if scale == "log" else 0
+        drawn = rows[rows["dynamics"] == DESCENT]
+        least = (drawn if len(drawn) else rows)[mean].min()
+        low = max(SMALLEST, least / 2) if scale == "log" else 0
         style.clip(axis, y=(low, 1.5 if scale == "log" else 1.05))
     if words := "\n".join(filter(None, (lost(rows), note))):
         _say(axis, words)
 
 
 def two_networks(
-    parts: Mapping[str, pd.DataFrame], order: Sequence[str], same: Sequence[str]
+    parts: Mapping[str, pd.DataFrame],
+    order: Sequence[str],
+    same: Sequence[str],
+    lowest: float | None = None,
 ) -> Figure:
     """Draw spectra of K_0 over its largest eigenvalue, and errors on a linear scale.
 
@@ -138,6 +196,7 @@ def two_networks(
             panels for each.
         order: the panels ``spectrum`` and ``errors`` from above.
         same: which of them have equal vertical scales; the others say that they do not.
+        lowest: where logarithmic axes of the spectra begin; None for linear axes.
     """
     figure, axes = style.subplots(2, len(parts), height=4.0)
     shown = looks(pd.concat(list(parts.values()))["depth"])
@@ -146,7 +205,7 @@ def two_networks(
         for axis, (name, rows) in zip(line, parts.items(), strict=True):
             own = rows[rows["panel"] == panel]
             if panel == "spectrum":
-                spectra(axis, own, shown, r"\rho_{\max}")
+                spectra(axis, own, shown, r"\rho_{\max}", lowest)
                 titles.append(f"{name}: spectrum, {runs_of(own)}")
             else:
                 errors(axis, own, shown, "linear")

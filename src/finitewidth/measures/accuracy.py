@@ -86,20 +86,19 @@ def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
     }
 
 
-def mean_and_spread(values: pd.Series, ddof: int) -> tuple[float, float]:
-    """Return the mean and the standard deviation over runs.
+def mean_and_spread(values: pd.Series) -> tuple[float, float]:
+    """Return the mean and the sample standard deviation (divisor n - 1) over runs.
 
     Args:
         values: one number per run.
-        ddof: 0 for the population form, 1 for the sample form.
 
     Returns:
-        The mean and the standard deviation. The latter is NaN if there are at most ``ddof`` runs.
+        The mean and the standard deviation. The latter is NaN for a single run.
     """
-    return values.mean(), values.std(ddof=ddof) if len(values) > ddof else float("nan")
+    return values.mean(), values.std(ddof=1)
 
 
-def averaged(values: pd.Series, ddof: int) -> dict[str, float | int]:
+def averaged(values: pd.Series) -> dict[str, float | int]:
     """Average one point of a curve over runs.
 
     A run has failed if its value is missing or not finite. It is counted, but it does not enter
@@ -107,13 +106,12 @@ def averaged(values: pd.Series, ddof: int) -> dict[str, float | int]:
 
     Args:
         values: one number per run.
-        ddof: as for `mean_and_spread`.
 
     Returns:
-        ``y`` (mean), ``spread`` (standard deviation), ``runs`` (number of runs that did not fail)
-        and ``failed`` (number of runs that failed).
+        ``y`` (mean), ``spread`` (sample standard deviation), ``runs`` (number of runs that did not
+        fail) and ``failed`` (number of runs that failed).
     """
     numbers = values.astype(float)
     sound = numbers[np.isfinite(numbers)]
-    mean, spread = mean_and_spread(sound, ddof)
+    mean, spread = mean_and_spread(sound)
     return {"y": mean, "spread": spread, "runs": len(sound), "failed": len(values) - len(sound)}

@@ -74,13 +74,18 @@ def mean_curves(
         shown: figure -> how many runs it shows.
 
     Returns:
-        ``spectra`` and ``error_curves``, see `means_of_first`.
+        ``spectra`` and ``error_curves``, see `means_of_first`. Errors are also averaged as
+        ``log_ratio``, the decadic logarithm of ``ratio``.
     """
     spectra, errors = tables["spectra"], tables["errors"]
     dynamics = [*place, "dynamics"]
+    least = np.finfo(float).tiny  # an error that underflows to 0 is no divergence
+    errors = errors.assign(log_ratio=np.log10(errors["ratio"].clip(lower=least)))
     return {
         "spectra": means_of_first(spectra, place, ["cumulative", "scaled"], shown, along="index"),
-        "error_curves": means_of_first(errors, dynamics, ["ratio"], shown, along="time"),
+        "error_curves": means_of_first(
+            errors, dynamics, ["ratio", "log_ratio"], shown, along="time"
+        ),
     }
 
 

@@ -46,6 +46,13 @@ def as_printed(mean: float, spread: float, decimals: int = PERCENT) -> str:
     return _signed(f"{mean:.{decimals}f} ± {spread:.{decimals}f}")
 
 
+def rounded_down(number: float, decimals: int) -> str:
+    """Return a number of which no digit is rounded up, so that it stays below its bounds."""
+    scale = 10**decimals
+    # one that is whole up to rounding errors loses no unit
+    return fixed(math.floor(round(number * scale, 6)) / scale, decimals)
+
+
 def whole(number: float) -> str:
     """Return a count with thin spaces between thousands; a dash if it is missing."""
     return MISSING if pd.isna(number) else _signed(f"{number:,.0f}".replace(",", THIN))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import nan
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +23,7 @@ FIELDS = {
         "the paper's number, or our mean over runs; a gain is in percentage points", "percent"
     ),
     "standard_deviation": fields.number(
-        "standard deviation over our runs; NaN for a single run and for the paper", "percent"
+        "sample standard deviation over our runs; NaN for a single run and for the paper", "percent"
     ),
     "runs": fields.number("number of runs that are averaged; NaN for the paper"),
     "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
@@ -51,7 +52,9 @@ def text_rows(
     datasets: Mapping[str, str],
     told: bool = False,
 ) -> pd.DataFrame:
-    """Return two rows per number, ours and the paper's, with the columns `FIELDS`.
+    """Return a row of ours and one of the paper's per number, with the columns `FIELDS`.
+
+    Numbers with one title are the ends of a range that the paper prints; ours is one number.
 
     Args:
         rows: quantity, row, column (these three identify the number), mean, spread, runs,
@@ -62,7 +65,7 @@ def text_rows(
         datasets: role -> title of the dataset that was used.
         told: whether the table says which networks are not trained.
     """
-    found = []
+    found: list[dict[str, Any]] = []
     for row in rows.to_dict("records"):
         key = (row["quantity"], row["row"], row["column"])
         shared = {"what": titles[key], "place": row["place"]}
@@ -70,13 +73,14 @@ def text_rows(
             ", ".join(names[role] for role in data[key]) for names in (datasets, ROLES)
         )
         ours = {name: row[name] for name in ("mean", "runs", "diverged")}
-        found += [
-            {**shared, **ours, "source": "ours", "data": images,
-             "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
-             "epoch": SELECTIONS[row["select"]], "trained": row["trained"] if told else nan},
-            {**shared, "source": "paper", "data": printed, "mean": row["reported"],
-             "epoch": "none"},
-        ]  # fmt: skip
+        if all(one["what"] != shared["what"] for one in found):
+            found.append({
+                **shared, **ours, "source": "ours", "data": images,
+                "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
+                "epoch": SELECTIONS[row["select"]], "trained": row["trained"] if told else nan,
+            })  # fmt: skip
+        found.append({**shared, "source": "paper", "data": printed, "mean": row["reported"],
+                      "epoch": "none"})  # fmt: skip
     return pd.DataFrame(found, columns=list(FIELDS))
 
 
@@ -89,7 +93,8 @@ def text_table(rows: pd.DataFrame, thresholds: Sequence[float] = ()) -> Typeset:
             a network is not trained.
     """
     mine = rows[rows["source"] == "ours"]
-    printed = rows[rows["source"] == "paper"].set_index("what")["mean"]
+    printed = rows[rows["source"] == "paper"].groupby("what")["mean"]
+    printed = printed.agg(lambda ends: "–".join(map(plain, sorted(ends))))
     lines = [
         {
             "what": row["what"],
@@ -97,13 +102,14 @@ def text_table(rows: pd.DataFrame, thresholds: Sequence[float] = ()) -> Typeset:
             "ours (%)": marked(uncertain(row["mean"], row["standard_deviation"]), row["trained"]),
             "epoch": row["epoch"],
             "runs": f"{row['runs']:.0f}",
-            "paper (%)": plain(printed[row["what"]]),
+            "paper (%)": printed[row["what"]],
             "where": row["place"],
         }
         for row in mine.to_dict("records")
     ]
     title = (
-        "Numbers that stand only in the text, trained networks: mean ± standard deviation over runs"
+        "Numbers that stand only in the text, trained networks: mean ± sample standard deviation "
+        "over runs"
     )
     counts = mine[["diverged", "runs"]].astype(int).itertuples(index=False, name=None)
     runs = [(what, *both) for what, both in zip(mine["what"], counts, strict=True)]

@@ -29,7 +29,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``histories`` of all four trainings; ``data``, the dataset.
-        settings: ``ddof``; ``trained``, the train accuracy from which a run is trained; ``classes``
+        settings: ``trained``, the train accuracy from which a run is trained; ``classes``
             and ``test``, which choose the test images.
 
     Returns:
@@ -47,7 +47,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     runs = runs.merge(last[[*keys, *LOSSES.values()]], on=keys)
     return {
         "runs": runs.drop(columns=["row", "stage", "variant"]),
-        "curves": pd.DataFrame(_curves(history, runs, settings["ddof"])).assign(
+        "curves": pd.DataFrame(_curves(history, runs)).assign(
             test_images=count_test_images(inputs["data"], settings)
         ),
     }
@@ -65,15 +65,13 @@ def count_test_images(data: Dataset, settings: Mapping[str, Any]) -> int:
     return len(chosen.test_labels)
 
 
-def _curves(history: pd.DataFrame, runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
+def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for panel, networks, splits in PANELS:
         for series, regimes in networks.items():
             rows = history[history["regime"].isin(regimes)]
-            accuracies = list(curve(rows, "test_accuracy", ddof))
+            accuracies = list(curve(rows, "test_accuracy"))
             fitted = train_accuracies(runs[runs["regime"].isin(regimes)])
             for split in splits:
-                for point, accuracy in zip(
-                    curve(rows, LOSSES[split], ddof), accuracies, strict=True
-                ):
+                for point, accuracy in zip(curve(rows, LOSSES[split]), accuracies, strict=True):
                     yield {"panel": panel, "series": series, "split": split, **point,
                            "test_accuracy": accuracy["y"], **fitted}  # fmt: skip

@@ -17,7 +17,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``histories`` of both trainings.
-        settings: ``pixels``, the variant used for random pixels; ``ddof``; ``trained``, the train
+        settings: ``pixels``, the variant used for random pixels; ``trained``, the train
             accuracy from which a run is trained.
 
     Returns:
@@ -74,5 +74,5 @@ def _curves(
         for regime, series in SERIES.items():
             rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
             own = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
-            for point in curve(rows, column, settings["ddof"]):
+            for point in curve(rows, column):
                 yield {"panel": panel, "series": series, **point, **train_accuracies(own)}

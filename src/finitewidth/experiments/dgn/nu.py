@@ -47,7 +47,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``, the
             weights kept during the trainings; ``histories`` of all four trainings.
         settings: ``classes`` (the first is labelled -1), ``per_class`` (the number of training
-            images of each), ``gate``, ``feature_hidden``, ``runs``, ``ddof``; ``trained``, the
+            images of each), ``gate``, ``feature_hidden``, ``runs``; ``trained``, the
             train accuracy from which a run is trained.
 
     Returns:
@@ -69,7 +69,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         series: train_accuracies(scores[scores["regime"].isin(regimes)])
         for series, regimes in REGIMES.items()
     }
-    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, fitted, settings["ddof"]))}
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, fitted))}
 
 
 def _kernels(
@@ -114,13 +114,13 @@ def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
 
 
 def _curves(
-    runs: pd.DataFrame, fitted: Mapping[str, Mapping[str, float]], ddof: int
+    runs: pd.DataFrame, fitted: Mapping[str, Mapping[str, float]]
 ) -> Iterator[dict[str, Any]]:
     for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
         rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
         points = []
         for epoch, group in rows.groupby("epoch"):
-            point = averaged(group["nu"], ddof) | conditions(group)
+            point = averaged(group["nu"]) | conditions(group)
             place = {"panel": panel, "series": series, "x": epoch}
             points.append({**place, **point, **fitted[series]})
         yield from points

@@ -19,7 +19,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: ``histories`` of all three trainings; ``reported``, the printed numbers.
-        settings: ``select``, ``ddof``, ``trained`` (train accuracy from which a run is trained).
+        settings: ``select``, ``trained`` (train accuracy from which a run is trained).
 
     Returns:
         ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`); ``network`` is
@@ -62,7 +62,7 @@ def _row(
         "select": settings["select"],
     }
     for column in ("best_train", *SELECTIONS):
-        mean, spread = mean_and_spread(sound[column], settings["ddof"])
+        mean, spread = mean_and_spread(sound[column])
         row |= {f"{column}_mean": mean, f"{column}_spread": spread}
     fitted = train_accuracies(runs)  # its mean is that of best_train
     row |= {name: fitted[name] for name in ("train_accuracy_lowest", "trained")}

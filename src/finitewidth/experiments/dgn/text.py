@@ -16,9 +16,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``sweep``, the runs
             of Table 4; ``reported``, the printed numbers.
-        settings: ``in_text``, the gate of the network that the text refers to; ``ddof``;
-            ``select``, for each of ``gates_only``, ``mnist`` and ``sweep``; ``trained``, the train
-            accuracy from which a run of ``gates_only`` is trained.
+        settings: ``in_text``, the gate of the network that the text refers to; ``select``, for each
+            of ``gates_only``, ``mnist`` and ``sweep``; ``trained``, the train accuracy from which a
+            run of ``gates_only`` is trained.
 
     Returns:
         ``runs``: quantity, row, column, seed, value, diverged, select, best_train, trained.
@@ -31,13 +31,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             _part("test_accuracy", row, column, scores, settings["select"][section])
             for row, column, section, scores in _networks(inputs, settings)
         ]
-        + [_part("train_accuracy", "mnist", "all", inputs["mnist"], "train_last")]
+        + [_part("train_accuracy", "mnist", "all", _images(inputs["mnist"]), "train_last")]
     )
     printed = printed_in_text(inputs["reported"], "dgn")
     rows = []
     for key, group in runs.groupby(list(KEYS), sort=False):
         sound = group["value"].where(group["diverged"] == 0)
-        row = text_row(key, sound, group["select"].iloc[0], printed, settings["ddof"])
+        row = text_row(key, sound, group["select"].iloc[0], printed)
         rows.append(row | train_accuracies(group))
     return {"runs": runs, "rows": pd.DataFrame(rows)}
 
@@ -47,7 +47,7 @@ def _networks(
 ) -> list[tuple[str, str, str, pd.DataFrame]]:
     """(row, column, section of the settings, runs) of each network with a printed accuracy."""
     mnist, sweep = inputs["mnist"], inputs["sweep"]
-    original = mnist[mnist["variant"] == "original"]
+    original = _images(mnist)
     name = network_name({"regime": "soft_relu", **settings["in_text"]})
     gates = with_trained(scores_by_replica(inputs["gates_only"]), settings["trained"])
     return [
@@ -56,6 +56,11 @@ def _networks(
         *(("mnist", regime, "mnist", original[original["regime"] == regime])
           for regime in ("galu", "relu")),
     ]  # fmt: skip
+
+
+def _images(mnist: pd.DataFrame) -> pd.DataFrame:
+    """The runs on the images themselves, with neither random labels nor random pixels."""
+    return mnist[mnist["variant"] == "original"]
 
 
 def _part(quantity: str, row: str, column: str, scores: pd.DataFrame, select: str) -> pd.DataFrame:

@@ -26,7 +26,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``data``, the dataset; ``weights`` kept during a training.
         settings: ``per_class``, ``gate``, ``with_biases``, ``output`` (see
-            `finitewidth.kernels.gated_ntk.value_kernel`), ``ddof``.
+            `finitewidth.kernels.gated_ntk.value_kernel`).
 
     Returns:
         ``runs``: epoch, seed and the four quantities.
@@ -45,7 +45,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     ]
     runs = pd.DataFrame(rows)
     curves = [
-        {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes, settings["ddof"])}
+        {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes)}
         for column, series in SERIES.items()
         for epoch, sizes in runs.groupby("epoch")[column]
     ]

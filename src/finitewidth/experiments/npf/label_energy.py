@@ -38,12 +38,11 @@ def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
     return np.stack([energy.cumsum(), parts.cumsum()])
 
 
-def curves(splits: Mapping[int, np.ndarray], ddof: int) -> pd.DataFrame:
+def curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
     """Means over runs.
 
     Args:
         splits: epoch -> (R, 2, S) of `split`, epochs ascending.
-        ddof: of the standard deviation.
 
     Returns:
         panel, series, x, y, spread, runs, failed. Panels ``energy`` and ``nu`` have a series for
@@ -51,23 +50,23 @@ def curves(splits: Mapping[int, np.ndarray], ddof: int) -> pd.DataFrame:
         more series for labels without a preferred direction. Panel ``top`` shows the energy, with a
         series for each number of eigenvectors, and x is the epoch.
     """
-    return pd.DataFrame([*_by_rank(splits, ddof), *_by_epoch(splits, ddof)])
+    return pd.DataFrame([*_by_rank(splits), *_by_epoch(splits)])
 
 
-def _by_rank(splits: Mapping[int, np.ndarray], ddof: int) -> Iterator[dict[str, Any]]:
+def _by_rank(splits: Mapping[int, np.ndarray]) -> Iterator[dict[str, Any]]:
     for place, panel in enumerate(("energy", "nu")):
         for epoch in dict.fromkeys((min(splits), max(splits))):
             for rank, values in enumerate(splits[epoch][:, place].T, start=1):
                 yield {"panel": panel, "series": f"epoch {epoch}", "x": rank,
-                       **averaged(pd.Series(values), ddof)}  # fmt: skip
+                       **averaged(pd.Series(values))}  # fmt: skip
     size = splits[min(splits)].shape[-1]
     for rank in range(1, size + 1):
         yield {"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size}
 
 
-def _by_epoch(splits: Mapping[int, np.ndarray], ddof: int) -> Iterator[dict[str, Any]]:
+def _by_epoch(splits: Mapping[int, np.ndarray]) -> Iterator[dict[str, Any]]:
     size = splits[min(splits)].shape[-1]
     for top in (top for top in TOP if top < size):
         for epoch, parts in splits.items():
             yield {"panel": "top", "series": f"first {top}", "x": epoch,
-                   **averaged(pd.Series(parts[:, 0, top - 1]), ddof)}  # fmt: skip
+                   **averaged(pd.Series(parts[:, 0, top - 1]))}  # fmt: skip

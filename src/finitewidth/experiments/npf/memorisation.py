@@ -28,6 +28,7 @@ from finitewidth.training.pieces import stored_map
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]
+BAND = 2  # standard errors
 
 
 def measure(
@@ -52,9 +53,10 @@ def measure(
         ``spectra``: figure, network, width, depth, index, cumulative (of K_0/d), scaled (of
         K_0/rho_max), their spreads, runs, diverged.
         ``errors``: network, width, depth, dynamics, run, time, ratio = |e_t|^2/|e_0|^2.
-        ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread, runs,
-        diverged. Runs whose values are not finite are counted in ``diverged`` and excluded from
-        everything else.
+        ``error_curves``: figure, network, width, depth, dynamics, time, ratio, ratio_spread,
+        log_ratio (decadic), log_ratio_spread, geometric (mean of the ratios) and its band from
+        ``geometric_low`` to ``geometric_high``, runs, diverged. Runs whose values are not finite
+        are counted in ``diverged`` and excluded from everything else.
         ``entries``: figure, network, width, depth, diagonal, off_diagonal, their spreads, standard
         errors (``_error``) and ideal values (``_ideal``), runs.
 
@@ -71,10 +73,12 @@ def measure(
         lambda piece: _rows(*piece, settings), pieces, checkpoints, "batches of runs"
     )
     tables = tables_of((place, [rows]) for (place, _), rows in zip(pieces, found, strict=True))
+    means = mean_curves(tables, PLACE, settings["shown"])
     return {
         "kernels": tables["kernels"],
         "errors": tables["errors"],
-        **mean_curves(tables, PLACE, settings["shown"]),
+        "spectra": means["spectra"],
+        "error_curves": _with_geometric(means["error_curves"]),
         "entries": _entries(tables["kernels"], settings),
     }
 
@@ -117,6 +121,14 @@ def _kernel_entries(found: Dynamics, depth: int, mu: float) -> Iterator[dict[str
     for kernel, gap in zip(found.kernel, gaps, strict=True):
         yield {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
                "distance": float(np.linalg.norm(gap))}  # fmt: skip
+
+
+def _with_geometric(curves: pd.DataFrame) -> pd.DataFrame:
+    """Add geometric means, with a band of `BAND` standard errors of the mean logarithm."""
+    log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
+    return curves.assign(
+        geometric=10**log, geometric_low=10 ** (log - half), geometric_high=10 ** (log + half)
+    )
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -22,7 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``data``, the dataset; ``weights`` kept during a training.
         settings: ``classes`` (the first is labelled -1), ``per_class`` (number of training images
-            of each), ``ddof``.
+            of each).
 
     Returns:
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
@@ -45,12 +45,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     runs = pd.DataFrame(rows)
     return {
         "runs": runs,
-        "curves": pd.DataFrame(_curves(runs, settings["ddof"])),
-        "energy": curves(splits, settings["ddof"]),
+        "curves": pd.DataFrame(_curves(runs)),
+        "energy": curves(splits),
     }
 
 
-def _curves(runs: pd.DataFrame, ddof: int) -> Iterator[dict[str, Any]]:
+def _curves(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for epoch, group in runs.groupby("epoch"):
-        yield {"panel": "nu", "series": "nu", "x": epoch, **averaged(group["nu"], ddof),
+        yield {"panel": "nu", "series": "nu", "x": epoch, **averaged(group["nu"]),
                **conditions(group)}  # fmt: skip

@@ -22,7 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``histories`` of all trainings; ``reported_npf`` and ``reported_npf0``, the printed
             numbers in percent.
-        settings: ``select``, ``ddof``; ``trained``, the train accuracy from which a run is trained.
+        settings: ``select``; ``trained``, the train accuracy from which a run is trained.
 
     Returns:
         ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`), accuracies as
@@ -58,7 +58,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _row(
     paper: str, printed: Mapping[str, Any], runs: pd.DataFrame, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    ddof, select = settings["ddof"], settings["select"]
+    select = settings["select"]
     sound = runs[runs["diverged"] == 0]
     row = {
         "paper": paper,
@@ -70,7 +70,7 @@ def _row(
         "select": select,
     }
     for selection in SELECTIONS:
-        mean, spread = mean_and_spread(100 * sound[selection], ddof)
+        mean, spread = mean_and_spread(100 * sound[selection])
         row |= {f"{selection}_mean": mean, f"{selection}_spread": spread}
     row |= in_percent(train_accuracies(runs)) | {"trained_from": 100 * settings["trained"]}
     theirs, their_spread = float(printed["value"]), float(printed["spread"])
@@ -81,7 +81,7 @@ def _row(
         "difference": row[f"{select}_mean"] - theirs,
         "difference_se": difference_in_standard_errors(
             row[f"{select}_mean"],
-            standard_error(row[f"{select}_spread"], len(sound), ddof),
+            standard_error(row[f"{select}_spread"], len(sound), ddof=1),
             theirs,
             standard_error(their_spread, int(printed["runs"]), ddof=0),
         ),

@@ -13,6 +13,8 @@ from finitewidth.measures.accuracy import (
 )
 from finitewidth.training.selection import chosen_step_sizes
 
+RANDOM = "frnpf_ii"  # the cell of Table 2 whose gates are made as those of stage 0
+
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Accuracy of FLNPF at every stage, and its reference lines.
@@ -20,32 +22,33 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     The number that the paper prints for the CNTK is for CIFAR-10 and is no part of the result.
 
     Args:
-        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``relu``, that
-            of the ReLU networks in the row of Table 2 with the same network and optimiser.
-        settings: ``ddof``, ``select``; ``trained``, the train accuracy from which a run is trained.
+        inputs: ``frozen``, the history of FRNPF (stage 0) and FLNPF (later stages); ``relu`` and
+            ``random``, those of ReLU and of FRNPF (and others) in the row of Table 2 with the same
+            network and optimiser.
+        settings: ``select``; ``trained``, the train accuracy from which a run is trained.
 
     Returns:
         ``runs``: accuracies by stage and seed, whether the run diverged, and whether it is trained.
         ``curves``: panel, series, x, y, spread, runs, failed, and the columns of
-        `finitewidth.measures.accuracy.train_accuracies`. Accuracies are fractions, and a reference
-        line has no x. Diverged runs are counted in ``failed``, are not trained, and are excluded
-        from all means and spreads.
+        `finitewidth.measures.accuracy.train_accuracies`. Accuracies are fractions. The reference
+        lines, ReLU and FRNPF of Table 2, have no x. Diverged runs are counted in ``failed``, are
+        not trained, and are excluded from all means and spreads.
     """
     runs = with_trained(scores_by_replica(inputs["frozen"]), settings["trained"])
     points = {int(stage): _point(group, settings) for stage, group in runs.groupby("stage")}
     rows = [_row("FLNPF", point, stage) for stage, point in points.items()]
-    rows.append(_row("FRNPF", {**points[0], "spread": None}))
-    relu = with_trained(scores_by_replica(inputs["relu"]), settings["trained"])
-    chosen = chosen_step_sizes(inputs["relu"].to_dict("records"))["relu"]
-    line = _point(relu[relu["step_size"] == chosen], settings)
-    rows.append(_row("ReLU", {**line, "spread": None}))
+    for series, name, regime in (("FRNPF", "random", RANDOM), ("ReLU", "relu", "relu")):
+        history = inputs[name][inputs[name]["regime"] == regime]
+        cell = with_trained(scores_by_replica(history), settings["trained"])
+        chosen = chosen_step_sizes(history.to_dict("records"))[regime]
+        rows.append(_row(series, _point(cell[cell["step_size"] == chosen], settings)))
     return {"runs": runs.drop(columns="row"), "curves": pd.DataFrame(rows)}
 
 
 def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
     """One stage; a diverged run has no accuracy."""
     sound = runs[settings["select"]].where(runs["diverged"] == 0)
-    return {**averaged(sound, settings["ddof"]), **train_accuracies(runs)}
+    return {**averaged(sound), **train_accuracies(runs)}
 
 
 def _row(series: str, point: Mapping[str, Any], stage: int | None = None) -> dict[str, Any]:

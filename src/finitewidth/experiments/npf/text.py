@@ -20,7 +20,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``regimes``, the runs of Table 2; ``stages``, the runs of Figure 3; ``cntk_runs``
             and ``cntk``, networks and kernel on the same images; ``reported_npf``.
-        settings: ``select``, ``ddof``.
+        settings: ``select``.
 
     Returns:
         ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place. A
@@ -29,7 +29,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     printed = printed_in_text(inputs["reported_npf"], "npf")
     rows = [
-        text_row(key, 100 * values, select, printed, settings["ddof"])
+        text_row(key, 100 * values, select, printed)
         for key, (values, select) in _numbers(inputs, settings["select"]).items()
     ]
     return {"rows": pd.DataFrame(rows)}

@@ -36,6 +36,33 @@ def variance_exists(parameters: int, samples: int) -> bool:
     return abs(parameters - samples) > 3
 
 
+def lowest_ratio(signal: float, noise: float) -> float:
+    """The ratio above 1 where the limit of the risk is lowest, r / (r - sigma).
+
+    Args:
+        signal: r^2.
+        noise: sigma^2.
+
+    Returns:
+        The ratio; nan if the limit falls for all ratios above 1, which is so for sigma >= r.
+    """
+    r, sigma = math.sqrt(signal), math.sqrt(noise)
+    return r / (r - sigma) if sigma < r else math.nan
+
+
+def printed_root(signal: float, noise: float) -> float:
+    """The ratio above 1 up to which the limit as printed is negative.
+
+    It is the larger root of r^2 (gamma - 1)^2 = sigma^2 gamma.
+
+    Args:
+        signal: r^2.
+        noise: sigma^2.
+    """
+    half = noise / signal / 2
+    return 1 + half + math.sqrt(half * (half + 2))
+
+
 def limit(ratio: float, signal: float, noise: float, form: Form = "corrected") -> float:
     """Limit of the risk for P, N to infinity with P/N = ``ratio``, ``thesis`` (2.46).
 

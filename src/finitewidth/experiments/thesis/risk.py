@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.experiments.thesis.least_squares import exact_mean, limit, variance_exists
+from finitewidth.experiments.thesis.least_squares import (
+    exact_mean,
+    limit,
+    lowest_ratio,
+    printed_root,
+    variance_exists,
+)
 
 CURVES = ("exact", "corrected", "printed")
 NEAR = 20  # parameters next to N at which curves have every point
@@ -29,10 +35,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             ``tolerance``.
 
     Returns:
-        In the first three tables ``case`` names r^2 / sigma^2, ``x`` is P/N, ``size`` is N.
+        In the first four tables ``case`` names r^2 / sigma^2, ``x`` is P/N, ``size`` is N.
         ``drawn``: case, noise, x, size, parameters, draws, mean, mean_error, median, median_error,
         low, high (from 10 to 90 % of the draws), exact (mean), has_mean, has_variance.
         ``curves``: case, noise, curve (exact, corrected, printed), x, size, y.
+        ``shape``: case, noise, lowest (ratio above 1 where the limit is lowest, nan if there is
+        none), printed_root (ratio up to which the limit as printed is negative).
         ``doubled``: case, noise, x, size, exact, limit.
         ``descent``: x, size, steps, condition (largest over smallest nonzero eigenvalue of X'X),
         distance (to the weights of the pseudoinverse, over their norm).
@@ -40,6 +48,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {
         "drawn": pd.DataFrame(_drawn(settings)),
         "curves": pd.DataFrame(_curves(settings)),
+        "shape": pd.DataFrame(_shape(settings)),
         "doubled": pd.DataFrame(_doubled(settings)),
         "descent": pd.DataFrame(
             _descent(round(ratio * settings["samples"]), settings)
@@ -136,6 +145,12 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 else:
                     y = limit(parameters / samples, signal, case["noise"], curve)
                 yield case | {"curve": curve, "x": parameters / samples, "size": samples, "y": y}
+
+
+def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for case in _cases(settings):
+        risk = settings["signal"], case["noise"]
+        yield case | {"lowest": lowest_ratio(*risk), "printed_root": printed_root(*risk)}
 
 
 def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -34,6 +34,7 @@ LABELS = {
     "growth": r"$\Vert\Theta_t\Vert / \Vert\Theta_0\Vert - 1$",
 }
 LOWEST = {"error": 1e-8, "growth": 1e-5}  # of the logarithmic axes
+IDEAL = "0.6"  # lighter than the darkest curve, which it covers where K_0 is d
 EVERY = 10  # steps between error bars, and between marks
 
 
@@ -95,7 +96,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, (quantity, label) in zip(axes.flat[1:], LABELS.items(), strict=True):
         own = ours[ours["quantity"] == quantity]
         _over_time(axis, own, shown)
-        axis.set(xlabel="step $t$", ylabel=label)
+        axis.set_xlabel("step $t$")
+        axis.set_ylabel(label, fontsize=style.FORMULA)
         if quantity in LOWEST:
             _logarithmic(axis, own, LOWEST[quantity])
     printed = rows[rows["source"] == "paper"]
@@ -107,13 +109,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _start(axis: Axes, rows: pd.DataFrame) -> None:
     measured = rows[rows["dynamics"] == by_depth.DESCENT].sort_values("depth")
     ideal = rows[rows["dynamics"] == "ideal"].sort_values("depth")
-    axis.plot(ideal["depth"], ideal["value"], ":", color="black", label="expected, $E[K_0] = d$")
+    axis.plot(ideal["depth"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4,
+              label="expected, $E[K_0] = d$")  # fmt: skip
     style.bars(axis, measured["depth"], measured["value"], measured["standard_deviation"],
                marker="o", color=style.COLOURS[0], label="mean and standard deviation")  # fmt: skip
     axis.xaxis.set_major_locator(FixedLocator(measured["depth"].unique()))
-    axis.set(xlabel="depth $d$", ylabel="$K_0$")
+    axis.set_xlabel("depth $d$")
+    axis.set_ylabel("$K_0$", fontsize=style.FORMULA)
     axis.set_ylim(bottom=0)
-    axis.legend(loc="upper left")
+    axis.legend(loc="upper left", fontsize=style.FORMULA)
 
 
 def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
@@ -133,8 +137,8 @@ def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
                 line = by_depth.LINES[dynamics]
                 axis.plot(curve["step"], curve["value"], linestyle=line, **look | marks)
     ideal = rows[rows["dynamics"] == "ideal"].sort_values("step")
-    if len(ideal):
-        axis.plot(ideal["step"], ideal["value"], ":", color="black")
+    if len(ideal):  # above the others, one of which it may cover
+        axis.plot(ideal["step"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4)
 
 
 def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
@@ -164,7 +168,7 @@ def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
     labels = {by_depth.DESCENT: "gradient descent", by_depth.RECURSION: "the kernel stays $K_0$",
               "ideal": "the kernel stays $d$"}  # fmt: skip
     handles = [
-        Line2D([], [], color="black" if name == "ideal" else style.GREY, label=label,
+        Line2D([], [], color=IDEAL if name == "ideal" else style.GREY, label=label,
                linestyle=by_depth.LINES[name])
         for name, label in labels.items()
     ]  # fmt: skip
@@ -174,4 +178,4 @@ def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
                       label=f"paper: {printed.iloc[0]:g} after a step")  # fmt: skip
         handles.append(mark)
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
-                  handlelength=2.4)  # fmt: skip
+                  handlelength=2.4, fontsize=style.FORMULA)  # fmt: skip

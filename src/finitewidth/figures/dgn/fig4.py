@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from finitewidth.figures import by_depth
 
 FIELDS = {name: field for name, field in by_depth.FIELDS.items() if name != "width"}
+LOWEST = 1e-3  # sum of eigenvalues, in units of the largest one
 NAMES = {"galu": "GaLU", "relu": "ReLU"}
 
 
@@ -18,6 +19,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw the spectrum, divided by its largest eigenvalue, and the errors of GaLU and ReLU."""
+    """Draw the spectrum, divided by its largest eigenvalue, and the errors of GaLU and ReLU.
+
+    The few largest eigenvalues hold nearly all of the sum, so that its axis is logarithmic.
+    """
     parts = {name: rows[rows["network"] == network] for network, name in NAMES.items()}
-    return by_depth.two_networks(parts, ("spectrum", "errors"), same=("spectrum", "errors"))
+    return by_depth.two_networks(parts, ("spectrum", "errors"), same=("spectrum", "errors"),
+                                 lowest=LOWEST)  # fmt: skip

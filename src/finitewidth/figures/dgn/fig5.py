@@ -25,7 +25,7 @@ FIELDS = {
     "source": fields.text("ours, or paper, whose values are for MNIST"),
     "epoch": fields.number("epoch of the training; missing for a value of the paper", "epoch"),
     "accuracy": fields.number("mean over runs of the train or test accuracy", "fraction"),
-    "standard_deviation": fields.number("standard deviation over runs", "fraction"),
+    "standard_deviation": fields.number("sample standard deviation over runs", "fraction"),
     "runs": fields.integer("number of runs in the mean; 0 for a value of the paper"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
     "trained": gates.TRAINED,
@@ -34,6 +34,7 @@ PIXELS = {"random_pixels": "random pixels", "permuted_pixels": "pixels permuted"
 SERIES = {"ReLU": "-", "GaLU": (0, (3.5, 1.5))}
 PRINTED = {("test_accuracy", "relu"): ("test", "ReLU"), ("test_accuracy", "galu"): ("test", "GaLU"),
            ("train_accuracy", "all"): ("mnist", "all")}  # fmt: skip
+PAPER = "paper (MNIST), in grey with the same marks"
 BESIDE = 1.08  # place of a value of the paper, in units of the last epoch
 
 
@@ -71,11 +72,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     found = {}
     for axis in axes:
         handles, labels = axis.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
-    order = sorted(found, key=lambda label: (label.startswith("paper"), label.endswith("GaLU")))
+        found |= {label: handle for label, handle in zip(labels, handles, strict=True)
+                  if label != PAPER or PAPER not in found}  # fmt: skip
+    order = sorted(found, key=lambda label: (label == PAPER, label.endswith("GaLU")))
     figure.legend(
         [found[label] for label in order], order, loc="outside upper center", ncols=len(order),
-        title=f"mean and standard deviation, {by_depth.runs_of(ours, 'series')}",
+        title=f"mean and sample standard deviation, {by_depth.runs_of(ours, 'series')}",
     )  # fmt: skip
     return figure
 
@@ -89,8 +91,7 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     last = ours["epoch"].max() if len(ours) else 1
     for row in rows[rows["source"] == "paper"].to_dict("records"):
         look = gates.LOOKS.get(row["series"], {"marker": "D"})
-        label = "paper (MNIST)" + f", {row['series']}" * (row["series"] in gates.LOOKS)
-        style.paper_values(axis, [BESIDE * last], [row["accuracy"]], label=label,
+        style.paper_values(axis, [BESIDE * last], [row["accuracy"]], label=PAPER,
                            marker=look["marker"])  # fmt: skip
     gates.epochs(axis, ours)
     axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))

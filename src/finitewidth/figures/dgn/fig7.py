@@ -26,7 +26,7 @@ FIELDS = {
     "split": fields.text("images whose error it is: train or test"),
     "epoch": fields.integer("epoch of the training", "epoch"),
     "squared_error": fields.number("mean squared error, mean over runs"),
-    "standard_deviation": fields.number("standard deviation over runs of the squared error"),
+    "standard_deviation": fields.number("sample standard deviation over runs of the squared error"),
     "test_accuracy": fields.number("share of test images classified rightly at this epoch, mean "
                                    "over runs", "fraction"),
     "test_images": fields.number("number of test images; NaN if unknown"),
@@ -56,7 +56,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     handles = [Line2D([], [], color=style.GREY, linestyle=line, label=f"{split} images")
                for split, line in LINES.items() if split in set(rows["split"])]  # fmt: skip
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
-                  title=f"mean and standard deviation, {runs}")  # fmt: skip
+                  title=f"mean and sample standard deviation, {runs}")  # fmt: skip
     return figure
 
 

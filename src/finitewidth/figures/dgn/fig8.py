@@ -14,10 +14,10 @@ from finitewidth.figures.dgn import gates
 from finitewidth.figures.npf.nu_panel import note_ridges
 
 PANELS = {
-    "gates": (r"$\hat{K}_t$: gates learnt or not", r"$y^\top \hat{K}_t^{-1} y$"),
-    "adaptable": (r"$\hat{K}_t$: gates adaptable or frozen", r"$y^\top \hat{K}_t^{-1} y$"),
-    "ka": (r"$K^a_t$ of soft-GaLU", r"$y^\top (K^a_t)^{-1} y$"),
-    "ka_hat": (r"$\hat{K}^a_t$ of soft-GaLU", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
+    "gates": ("frozen gates, learnt or not", r"$y^\top \hat{K}_t^{-1} y$"),
+    "adaptable": ("gates adaptable or frozen", r"$y^\top \hat{K}_t^{-1} y$"),
+    "ka": ("kernel of the gates", r"$y^\top (K^a_t)^{-1} y$"),
+    "ka_hat": ("kernel of the gates, of trace 1", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
 }
 LINES = {"unlearnt gates": "--", "frozen ReLU": "--", "soft-ReLU": (0, (1, 1.2))}
 AT_START = "value at t = 0"
@@ -26,8 +26,8 @@ FIELDS = {
     "series": fields.text("the network, or the value at t = 0"),
     "epoch": fields.number("epoch of the training; missing for the value at t = 0", "epoch"),
     "nu": fields.number("mean over runs of the energy of the labels in the inverse kernel"),
-    "standard_deviation": fields.number("standard deviation over runs; missing for the value at "
-                                        "t = 0"),
+    "standard_deviation": fields.number("sample standard deviation over runs; missing for the "
+                                        "value at t = 0"),
     "runs": fields.integer("number of runs with a value"),
     "failed": fields.integer("number of runs without a value"),
     "ridged": fields.integer("number of runs whose kernel could only be inverted with a ridge"),
@@ -45,19 +45,17 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw four panels with mean and standard deviation over runs, on a logarithmic scale."""
     figure, axes = style.subplots(2, 2, height=4.4, sharex=True)
     style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
-    found = {}
     for axis, (panel, (_, label)) in zip(axes.flat, PANELS.items(), strict=True):
         own = rows[rows["panel"] == panel]
         _panel(axis, own)
         note_ridges(axis, own[own["epoch"].notna()])
-        axis.set(ylabel=label)
-        handles, labels = axis.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
+        axis.set_ylabel(label, fontsize=style.FORMULA)
+        axis.legend()
     for axis in axes[1]:
         axis.set_xlabel("epoch")
     runs = by_depth.runs_of(rows.assign(diverged=rows["failed"]), "series")
-    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=4,
-                  title=f"mean and standard deviation, {runs}")  # fmt: skip
+    figure.legend(handles=[], loc="outside upper center",
+                  title=f"mean and sample standard deviation, {runs}")  # fmt: skip
     return figure
 
 

@@ -21,7 +21,7 @@ FIELDS = {
     "path": fields.number("number of the path, from 1"),
     "strength": fields.number("number of the path's strength, from 1"),
 }
-NETWORK = (2.9, 1.3)  # inches between the outer units
+NETWORK = (4.3, 1.3)  # inches between the outer units
 CELL, CARTOON = (1.725, 1.0), (1.25, 0.5)
 ABOVE, LINE = 2.04, 0.16  # height of the network, and of a line of weights below it
 ACROSS = 4  # small drawings in a row
@@ -55,9 +55,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axis = diagrams.canvas(ACROSS * CELL[0], whole)
     inputs, layers = int(connections["start"].max()), int(connections["layer"].max())
     sizes = [inputs] * (layers + 1) + [1]
-    places = diagrams.columns(sizes, (2.05, whole - 1.0), NETWORK)
+    places = diagrams.columns(sizes, (2.75, whole - 1.0), NETWORK)
     _network(axis, places, connections, inputs)
-    _counts(axis, (5.4, whole - 1.0), paths, inputs)
+    _counts(axis, (6.05, whole - 1.0), paths, inputs)
     for y, letter, title in (
         (whole - 0.1, "a", "the network and its weights"),
         (height + 0.09, "b", "paths of equal strength"),
@@ -69,7 +69,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         y = (lines - number // ACROSS - 0.5) * CELL[1] - 0.14
         spot = diagrams.columns(sizes, (x, y), CARTOON)
         _bundle(axis, spot, connections, shared)
-        diagrams.write(axis, (x, y + 0.41), _strength(shared, inputs), size=7.5)
+        diagrams.write(axis, (x, y + 0.41), _strength(shared, inputs), size=LARGE)
     return figure
 
 
@@ -100,7 +100,7 @@ def _network(axis: Axes, places: Units, connections: pd.DataFrame, inputs: int) 
         middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
         for tap in range(1, int(connections["tap"].max()) + 1):
             place = middle, low - 0.09 - LINE * tap
-            diagrams.write(axis, place, rf"$\theta_{tap}({layer})$", size=7.5,
+            diagrams.write(axis, place, rf"$\theta_{tap}({layer})$", size=LARGE,
                            colour=TAPS[tap - 1][0])  # fmt: skip
     x = (places[last - 1, 1][0] + places[last, 1][0]) / 2
     diagrams.write(axis, (x + 0.05, low - 0.25), f"average, $1/{inputs}$", colour="0.35")

@@ -21,7 +21,9 @@ FIELDS = {
     "eigenvectors": fields.integer("number k of first eigenvectors"),
     "share": fields.number("mean over runs of the share of |y|^2 in the first k eigenvectors"),
     "nu": fields.number("mean over runs of what the first k eigenvectors add to nu_t"),
-    "standard_deviation": fields.number("standard deviation over runs of the share or of nu"),
+    "standard_deviation": fields.number(
+        "sample standard deviation over runs of the share or of nu"
+    ),
 }
 BRIGHTEST = 0.55  # of the colour scale; brighter ones are too pale on white
 

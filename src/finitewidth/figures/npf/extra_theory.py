@@ -29,8 +29,8 @@ GROWTHS = {
     "copies": ("Corollary C.1: only values widen", "copies $m$ of each gate"),
 }
 BOUNDS = {
-    "d3": ("bounded by Theorem B.2 of npf", r"Var$[K(s,s)]\ w\,/\,d^3$"),
-    "d2": ("bounded by Theorem 2.3 of dgn", r"Var$[K(s,s)]\ w\,/\,d^2$"),
+    "d3": ("in units of $d^3$ (Theorem B.2 of npf)", r"Var$[K(s,s)]\ w\,/\,d^3$"),
+    "d2": ("in units of $d^2$ (Theorem 2.3 of dgn)", r"Var$[K(s,s)]\ w\,/\,d^2$"),
 }
 DARKEST, BRIGHTEST = 0.0, 0.55  # of the colour scale; brighter ones are too pale on white
 

@@ -1,5 +1,6 @@
 """npf Figure 2 and npf0 Figure 2: the deep gated network, its equations and its regimes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ LEFT, COLUMN = 1.7, 1.42  # place of the first hidden layer, distance between la
 BOX = (0.84, 0.34)
 COLOURS = {"feature": LINES[0], "value": LINES[1]}
 GATES = "0.35"
+NESTED = 11.4  # points, of a formula with an index of an index
 EQUATIONS = 2.34, 0.23  # height of the titles above the equations, and between lines
 REGIMES = 0.72, 0.145
 TABS = (0.25, 1.3, 2.0, 3.8)
@@ -93,7 +95,7 @@ def _node(axis: Axes, place: Place, row: Mapping[str, str]) -> None:
     if row["name"] == "x":
         diagrams.node(axis, place, formula, radius=0.16, size=9)
     elif row["name"] == "y":
-        diagrams.box(axis, place, BOX, formula, font=LARGE)
+        diagrams.box(axis, place, BOX, formula, font=NESTED)
     else:
         diagrams.box(axis, place, BOX, formula, colour=COLOURS[row["network"]], font=8.5)
 
@@ -106,13 +108,13 @@ def _forward(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> No
         middle = (ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2
         upwards = 1 if end[1] > start[1] else -1
         diagrams.write(axis, (middle[0] - 0.08, middle[1] + 0.17 * upwards), formula,
-                       size=7.5, across="right")  # fmt: skip
+                       size=LARGE, across="right")  # fmt: skip
         return
     ends = (start[0] + BOX[0] / 2, start[1]), (end[0] - BOX[0] / 2, end[1])
     # dashed where layers are left out
     skipped = row["start"].endswith(" 1") or row["end"].endswith(" d-1")
     diagrams.arrow(axis, *ends, colour=colour, style="--" if skipped else "-")
-    diagrams.write(axis, ((ends[0][0] + ends[1][0]) / 2, start[1] + 0.13), formula)
+    diagrams.write(axis, ((ends[0][0] + ends[1][0]) / 2, start[1] + 0.14), formula, size=LARGE)
 
 
 def _gate(axis: Axes, start: Place, end: Place, row: Mapping[str, str]) -> None:
@@ -170,8 +172,14 @@ def _equations(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _mathtext(formula: str) -> str:
-    """Write what mathtext lacks otherwise: blackboard letters, indices of sums beside the sign."""
+    """Write what mathtext lacks otherwise: blackboard letters, indices of sums beside the sign.
+
+    Indices of indices would be too small: what an indicator is of stands on the line, and the
+    index of the output, which is drawn above, is left out.
+    """
     text = formula.replace(r"\mathbb{1}", r"\mathbf{1}").replace(r"\sum_j", r"\Sigma_j\,")
+    text = re.sub(r"\\mathbf\{1\}_\{(\\\{.*?\\\})\}", r"\\mathbf{1}\1", text)
+    text = re.sub(r"\\hat\{y\}_\{\\Theta\^.*?\}\}", r"\\hat{y}", text)
     return text.replace(r"\frac", r"\dfrac")
 
 

@@ -1,6 +1,6 @@
 """npf Figure 3 and npf0 Figure 3: accuracy by stage, nu and kernel sizes during training."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,17 @@ FIELDS = {
     "panel": fields.text("stages (accuracy by stage), nu, or sizes (of the kernels)"),
     "source": fields.text("ours, or paper (the values printed, for CIFAR-10)"),
     "series": fields.text("what the curve or the reference line shows"),
-    "stage": fields.number("stage up to which the gates have learnt; NaN for a reference line"),
+    "stage": fields.number(
+        "stage up to which the gates have learnt; NaN for a reference line, which is a cell of "
+        "Table 2, or a number of the paper"
+    ),
     "epoch": NU["epoch"],
     "accuracy": fields.number("mean over runs of the test accuracy", "fraction"),
     "nu": NU["nu"],
     "size": fields.number("mean over runs of the trace or of the Frobenius norm of a kernel"),
-    "standard_deviation": fields.number("standard deviation over runs of the accuracy, nu or size"),
+    "standard_deviation": fields.number(
+        "sample standard deviation over runs of the accuracy, nu or size"
+    ),
     "reading_error": fields.number(
         "error of reading the paper's value off its picture", "fraction"
     ),
@@ -38,11 +43,11 @@ FIELDS = {
 FLNPF, UNTRAINED = "FLNPF", ", not trained"
 REFERENCES = {"ReLU": (2, "--"), "FRNPF": (3, ":"), "CNTK": (4, "-.")}  # colour, line
 NAMES = {"flnpf": FLNPF, "relu": "ReLU", "frnpf": "FRNPF", "cntk": "CNTK"}
-SIZES = {  # colour, line, mark, label
-    "trace of K^v": (0, "-", "o", r"trace $K^v$"),
-    "Frobenius norm of K^v": (0, "--", "o", r"$\Vert K^v\Vert_F$"),
-    "trace of K^f": (3, "-", "s", r"trace $K^f$"),
-    "Frobenius norm of K^f": (3, "--", "s", r"$\Vert K^f\Vert_F$"),
+SIZES = {  # network (value or feature), colour, line, mark, label
+    "trace of K^v": (0, 0, "-", "o", "trace $K^{}$"),
+    "Frobenius norm of K^v": (0, 0, "--", "o", r"$\Vert K^{}\Vert_F$"),
+    "trace of K^f": (1, 3, "-", "s", "trace $K^{}$"),
+    "Frobenius norm of K^f": (1, 3, "--", "s", r"$\Vert K^{}\Vert_F$"),
 }
 
 
@@ -82,7 +87,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     Args:
         rows: as selected.
         settings: ``unit`` of the accuracy in the first panels, ``percent`` (npf) or ``fraction``
-            (npf0), and ``decoupled``, the paper's name for the networks of the last panel.
+            (npf0); ``decoupled``, the paper's name for the networks of the last panel; and
+            ``networks``, its letters for their value and their feature network.
     """
     height = 2.2 + 0.3 * bool((rows["trained"] == 0).any())  # for a longer legend
     figure, axes = style.subplots(1, 4, height=height, width_ratios=[1, 0.8, 1, 1])
@@ -98,10 +104,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     ours.set(ylabel="test accuracy (%)" if percent else "test accuracy")
     paper.tick_params(labelleft=False)
     draw_nu(middle, rows[rows["panel"] == "nu"])
-    _sizes(right, rows[rows["panel"] == "sizes"])
+    _sizes(right, rows[rows["panel"] == "sizes"], settings["networks"])
     style.title_panels(
         (ours, paper, middle, right),
-        ["stages, ours", "paper (CIFAR-10)", r"$\nu_t$, ReLU learns",
+        ["stages, ours", "paper (CIFAR-10)", r"$\nu$, ReLU learns",
          f"kernels, {settings['decoupled']} learns"],
     )  # fmt: skip
     return figure
@@ -119,18 +125,18 @@ def _stages(axis: Axes, rows: pd.DataFrame) -> None:
     for row in _references(rows):
         colour, line = REFERENCES[row["series"]]
         label = row["series"] + UNTRAINED * (row["trained"] == 0)
-        axis.axhline(row["accuracy"], color=COLOURS[colour], linestyle=line, label=label)
+        middle, spread = row["accuracy"], row["standard_deviation"]
+        axis.axhline(middle, color=COLOURS[colour], linestyle=line, label=label)
+        if spread > 0:
+            axis.axhspan(middle - spread, middle + spread, color=COLOURS[colour], alpha=0.15,
+                         linewidth=0, zorder=0)  # fmt: skip
     _finish_stages(axis)
 
 
 def _paper(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw the paper's values."""
+    """Draw the paper's values; errors of reading them off are smaller than the marks."""
     curve = rows[rows["series"] == FLNPF]
-    read = curve["reading_error"].notna()
-    style.paper_values(axis, curve["stage"][~read], curve["accuracy"][~read], label=FLNPF)
-    if read.any():
-        style.paper_values(axis, curve["stage"][read], curve["accuracy"][read],
-                           curve["reading_error"][read], label="_read off")  # fmt: skip
+    style.paper_values(axis, curve["stage"], curve["accuracy"], label=FLNPF)
     for row in _references(rows):
         style.paper_line(axis, row["accuracy"], linestyle=REFERENCES[row["series"]][1],
                          label=row["series"])  # fmt: skip
@@ -148,19 +154,26 @@ def _finish_stages(axis: Axes) -> None:
     _legend(axis)
 
 
-def _legend(axis: Axes, length: float = 1.7) -> None:
-    """Put the legend below the panel, where it hides nothing; ``length`` is that of its lines."""
+def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> None:
+    """Put the legend below the panel, where it hides nothing.
+
+    Args:
+        axis: the panel.
+        length: of the lines, in letters.
+        size: of the letters, in points.
+    """
     long = any(UNTRAINED in label for label in axis.get_legend_handles_labels()[1])
     below = ScaledTranslation(-0.15, -0.33, axis.figure.dpi_scale_trans)  # inches
     axis.legend(
         loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=axis.transAxes + below,
         ncols=1 if long else 2, columnspacing=0.8, handlelength=length, handletextpad=0.4,
-        borderaxespad=0,
+        borderaxespad=0, fontsize=size,
     )  # fmt: skip
 
 
-def _sizes(axis: Axes, rows: pd.DataFrame) -> None:
-    for series, (colour, line, mark, label) in SIZES.items():
+def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
+    for series, (network, colour, line, mark, label) in SIZES.items():
+        label = label.replace("{}", networks[network])
         curve = rows[rows["series"] == series]
         looks = {"color": COLOURS[colour], "linestyle": line, "marker": mark, "markersize": 2.2}
         style.bars(axis, curve["epoch"], curve["size"], curve["standard_deviation"], label=label,
@@ -168,4 +181,4 @@ def _sizes(axis: Axes, rows: pd.DataFrame) -> None:
     if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")
     axis.set(xlabel="epoch", ylabel="size")
-    _legend(axis, length=2.6)
+    _legend(axis, length=2.2, size=style.FORMULA)

@@ -1,6 +1,6 @@
 """npf Figure 7: spectra and convergence of memorisation networks of two widths."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,10 +9,14 @@ from matplotlib.figure import Figure
 from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
 
-FIELDS = by_depth.FIELDS | {
-    "panel": fields.text("kind of row: spectrum, errors, or best depth of the paper"),
-    "source": fields.text("ours or paper"),
-}
+FIELDS = (
+    by_depth.FIELDS
+    | by_depth.GEOMETRIC
+    | {
+        "panel": fields.text("kind of row: spectrum, errors, or best depth of the paper"),
+        "source": fields.text("ours or paper"),
+    }
+)
 FIGURE = "npf_fig7"
 NETWORKS = ("narrow", "wide")
 BEST = "best depth"
@@ -25,21 +29,27 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         tables: ``spectra``, ``errors`` and ``reported``.
         settings: not used.
     """
-    own = selected(tables, FIGURE, "cumulative").assign(source="ours")
+    own = selected(tables, FIGURE, "cumulative", FIELDS).assign(source="ours")
     return pd.concat([own, _best(tables["reported"], own)], ignore_index=True)
 
 
-def selected(tables: Mapping[str, pd.DataFrame], figure: str, sums: str) -> pd.DataFrame:
+def selected(
+    tables: Mapping[str, pd.DataFrame],
+    figure: str,
+    sums: str,
+    columns: Iterable[str] = by_depth.FIELDS,
+) -> pd.DataFrame:
     """Return the rows of ``spectra`` and ``errors`` that belong to ``figure``.
 
     Args:
         tables: ``spectra`` and ``errors``.
         figure: name of the figure.
         sums: as for `finitewidth.figures.by_depth.rows_of`.
+        columns: likewise.
     """
     spectra, errors = (tables[name] for name in ("spectra", "errors"))
     return by_depth.rows_of(
-        spectra[spectra["figure"] == figure], errors[errors["figure"] == figure], sums
+        spectra[spectra["figure"] == figure], errors[errors["figure"] == figure], sums, columns
     )
 
 
@@ -58,8 +68,9 @@ def _best(reported: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the spectrum of K_0 / d and the errors on two scales, for narrow and for wide networks.
 
-    The errors are shown on a logarithmic and on a linear axis, because the paper does not say
-    which one it uses.
+    The errors are shown on a logarithmic axis, where the means are geometric, and on a linear
+    axis, because the paper does not say which one it uses. The curve of the depth that the paper
+    calls best is thick.
     """
     figure, axes = style.subplots(len(NETWORKS), 3, height=4.4, sharex="col")
     shown = by_depth.looks(rows[rows["source"] == "ours"]["depth"])
@@ -70,14 +81,16 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         width = by_depth.width_of(own)
         parts[width] = errors
         by_depth.spectra(line[0], spectrum, shown)
-        note = f"paper:\nbest at\n$d$ = {best['depth'].iloc[0]:g}" if len(best) else ""
-        by_depth.errors(line[1], errors, shown, "log", note)
-        by_depth.errors(line[2], errors, shown, "linear")
+        thick = best["depth"].iloc[0] if len(best) else None
+        note = f"thick: $d$ = {thick:g},\nthe paper's best" if len(best) else ""
+        by_depth.errors(line[1], errors, shown, "log", note, mean="geometric_mean", thick=thick)
+        by_depth.errors(line[2], errors, shown, "linear", thick=thick)
         titles += [f"{width}: spectrum, {by_depth.runs_of(spectrum)}",
-                   f"{width}: errors", f"{width}: errors, linear scale"]  # fmt: skip
+                   f"{width}: geometric mean ± 2 s.e.", f"{width}: mean of errors"]  # fmt: skip
     style.title_panels(axes.flat, titles)
-    for column in axes.T:
-        by_depth.same_limits(column)
+    for column, same in zip(axes.T, (True, False, True), strict=True):
+        if same:  # on a logarithmic scale, wide networks would leave narrow ones no room
+            by_depth.same_limits(column)
         column[0].set_xlabel("")
     by_depth.legends(figure, shown, parts)
     return figure

@@ -9,7 +9,7 @@ from finitewidth.figures import style
 FIELDS = {
     "epoch": fields.number("epoch of the training", "epoch"),
     "nu": fields.number("mean over runs of nu_t, the energy of the labels in the inverse kernel"),
-    "standard_deviation": fields.number("standard deviation of nu_t over runs"),
+    "standard_deviation": fields.number("sample standard deviation of nu_t over runs"),
     "runs": fields.number("number of runs with a value"),
     "ridged": fields.number("number of runs whose kernel could only be inverted with a ridge"),
 }
@@ -22,7 +22,7 @@ def nu_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
-    """Draw mean and standard deviation of nu against epochs.
+    """Draw mean and sample standard deviation of nu against epochs.
 
     Args:
         axis: where to draw.
@@ -31,7 +31,8 @@ def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
     """
     style.bars(axis, rows["epoch"], rows["nu"], rows["standard_deviation"],
                color=style.COLOURS[0], marker="o", markersize=2.4, elinewidth=0.7)  # fmt: skip
-    axis.set(xlabel="epoch", ylabel=rf"$\nu_t = y^\top \hat{{{symbol}}}_t^{{-1}} y$")
+    axis.set_xlabel("epoch")
+    axis.set_ylabel(rf"$\nu_t = y^\top \hat{{{symbol}}}_t^{{-1}} y$", fontsize=style.FORMULA)
     note_ridges(axis, rows)
 
 

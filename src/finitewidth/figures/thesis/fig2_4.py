@@ -1,6 +1,6 @@
 """thesis Figure 2.4: double descent of the risk of least-squares solutions of the smallest norm."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -31,11 +31,16 @@ FIELDS = {
     "noise_variance": fields.number("sigma^2, variance of the noise"),
     "series": fields.text(
         "mean or median of drawn risks; exact: their exact mean; corrected: its limit; printed: "
-        "the limit with the sign that the paper prints"
+        "the limit with the sign that the paper prints; printed_root: the ratio up to which the "
+        "latter is negative; lowest: where the limit is lowest above ratio 1"
     ),
     "ratio": fields.number("gamma = P/N, parameters over samples"),
-    "samples": fields.integer("N, number of samples of the drawn risks and the exact mean"),
-    "risk": fields.number("risk beyond the noise, squared distance from the true weights"),
+    "samples": fields.number(
+        "N, number of samples of the drawn risks and the exact mean; missing for a single ratio"
+    ),
+    "risk": fields.number(
+        "risk beyond the noise, squared distance from the true weights; missing for a single ratio"
+    ),
     "standard_error": fields.number("standard error of a mean"),
     "lowest": fields.number("quantile 10 % of the drawn risks, of a median"),
     "highest": fields.number("quantile 90 % of the drawn risks, of a median"),
@@ -55,7 +60,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     means = means.rename(columns={"mean": "risk", "mean_error": "standard_error"})
     medians = medians.rename(columns={"median": "risk", "low": "lowest", "high": "highest"})
     curves = tables["curves"].rename(columns={"curve": "series", "y": "risk"})
-    parts = means.assign(series="mean"), medians.assign(series="median"), curves
+    single = tables["shape"].melt(["case", "noise"], ["lowest", "printed_root"], "series", "x")
+    single = single.dropna(subset=["x"])
+    parts = means.assign(series="mean"), medians.assign(series="median"), curves, single
     rows = pd.concat([part.reindex(columns=COLUMNS) for part in parts], ignore_index=True)
     rows = rows.rename(columns={"x": "ratio", "size": "samples", "noise": "noise_variance"})
     ratios = rows["case"].str.rpartition("= ")[2].astype(float)
@@ -63,7 +70,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a panel for each variance of the noise, and one of the surroundings of ratio 1."""
+    """Draw a panel for each variance of the noise, and one of the surroundings of ratio 1.
+
+    Only the last one shows the limit, which the other panels could not tell from the exact mean.
+    """
     cases = list(dict.fromkeys(rows["signal_to_noise"]))
     near = rows[(rows["signal_to_noise"] == cases[0]) & ((rows["ratio"] - 1).abs() <= NEAR)]
     ratios = [*[1.15] * len(cases), *[1] * bool(near["series"].isin(list(MARKS)).any())]
@@ -72,26 +82,28 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     titles = []
     for axis, case in zip(axes[0], cases, strict=False):
         own = rows[rows["signal_to_noise"] == case]
-        _panel(axis, own)
+        _panel(axis, own, [name for name in LOOKS if name != "corrected"])
         _whole(axis, own)
         noise = own["noise_variance"].iloc[0]
         titles.append(rf"$\sigma^2$ = {noise:g}, $r^2/\sigma^2$ = {case:g}")
     for axis in axes[0][len(cases) :]:
         _near(axis, near)
-        titles.append(r"as a, near $\gamma$ = 1")
-    style.title_panels(axes[0], titles)
+        titles.append(r"as a, near $\gamma$ = 1, and the limit")
+    style.title_panels(axes[0], titles, style.FORMULA)
     for axis in axes[0]:
         axis.set_xlabel(r"parameters over samples, $\gamma = P/N$")
-    axes[0][0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$")
+    axes[0][0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$",
+                          fontsize=style.FORMULA)  # fmt: skip
     handles, labels = axes[0][-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
 
 
-def _panel(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw curves and drawn risks on a logarithmic axis of risks."""
+def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None:
+    """Draw drawn risks and the curves ``shown`` on a logarithmic axis of risks."""
     axis.axvline(1, color="0.55", linewidth=0.6, zorder=0)
-    for name, (colour, line, width, label) in LOOKS.items():
+    for name in shown:
+        colour, line, width, label = LOOKS[name]
         curve = rows[rows["series"] == name].sort_values("ratio")
         named = label.format(samples=int(rows["samples"].iloc[0]))
         axis.plot(curve["ratio"], curve["risk"].where(curve["risk"] > 0), linestyle=line,
@@ -118,9 +130,11 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
     """Set the axes of all ratios, and mark along the bottom where the printed limit is negative."""
     axis.set_xscale("log")
     _limits(axis, rows, 4)
-    printed = rows[(rows["series"] == "printed") & (rows["risk"] <= 0)]
-    if len(printed):
-        ends = printed["ratio"].min(), printed["ratio"].max()
+    axis.annotate("interpolation\nthreshold", (1, 1), (-2, -2), xycoords=("data", "axes fraction"),
+                  textcoords="offset points", ha="right", va="top", fontsize=style.SMALLEST,
+                  color=style.GREY)  # fmt: skip
+    for root in rows.loc[rows["series"] == "printed_root", "ratio"]:
+        ends = 1, root
         along = axis.get_xaxis_transform()
         axis.plot(ends, (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
         axis.text(ends[0] * 1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom",

@@ -22,7 +22,7 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the kernels of the smallest variance, which have the clearest blocks."""
+    """Return the kernels of the smallest variance; the thesis does not give the variance."""
     kernels = tables["kernels"][list(FIELDS)]
     return kernels[kernels["sigma_w2"] == kernels["sigma_w2"].min()]
 

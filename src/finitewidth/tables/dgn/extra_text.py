@@ -10,21 +10,27 @@ from finitewidth.tables.typeset import Typeset
 
 __all__ = ["FIELDS", "TITLES", "select", "typeset"]
 TITLES = {
-    ("test_accuracy", "cifar10", "gates_only"): "test accuracy, only the gates learn",
-    ("test_accuracy", "cifar10", "soft_relu"): "test accuracy, soft-ReLU of moderately large β",
+    ("test_accuracy", "cifar10", "gates_only"): "test accuracy, only the gates learn, {gates_only}",
+    ("test_accuracy", "cifar10", "soft_relu"): "test accuracy, soft-ReLU, {soft_relu}",
     ("test_accuracy", "mnist", "galu"): "test accuracy, GaLU",
     ("test_accuracy", "mnist", "relu"): "test accuracy, ReLU",
-    ("train_accuracy", "mnist", "all"): "train accuracy, both, random labels and pixels too",
+    ("train_accuracy", "mnist", "all"): "train accuracy, GaLU and ReLU",
 }
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return ours and the paper's number of each row of the table ``rows``.
 
-    ``settings["datasets"]`` maps each role to the title of the dataset that was used.
+    Args:
+        tables: ``rows``.
+        settings: ``datasets``, role -> title of the dataset that was used; ``gates``, slope
+            ``beta`` and ``eps`` of the networks ``gates_only`` and ``soft_relu``.
     """
     data = {key: [key[1]] for key in TITLES}
-    return text_rows(tables["rows"], TITLES, data, settings["datasets"], told=True)
+    gates = {name: f"ε = {gate['eps']:g}, β = {gate['beta']:g}"
+             for name, gate in settings["gates"].items()}  # fmt: skip
+    titles = {key: title.format(**gates) for key, title in TITLES.items()}
+    return text_rows(tables["rows"], titles, data, settings["datasets"], told=True)
 
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:

@@ -30,7 +30,8 @@ FIELDS = {
         "fraction",
     ),
     "standard_deviation": fields.number(
-        "standard deviation over our runs; NaN for a single run and for the paper", "fraction"
+        "sample standard deviation over our runs; NaN for a single run and for the paper",
+        "fraction",
     ),
     "runs": fields.number("number of runs that are averaged; NaN for the paper"),
     "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
@@ -96,7 +97,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         lines.append(line)
     once = rows[rows["epoch"] == "best_train"]
     images = once["data"].iloc[0]
-    title = f"Accuracy on {images}, mean ± standard deviation {runs_said(once['runs'])}"
+    title = f"Accuracy on {images}, mean ± sample standard deviation {runs_said(once['runs'])}"
     notes = not_trained(once["trained"], [settings["trained"]])
     notes += left_out(map(_runs, once.to_dict("records")))
     return Typeset(pd.DataFrame(lines), title, notes)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
-from finitewidth.tables.numbers import MISSING, as_printed, runs_said, uncertain
+from finitewidth.tables.numbers import MISSING, as_printed, rounded_down, runs_said, uncertain
 from finitewidth.tables.trained import marked, not_trained
 from finitewidth.tables.typeset import Typeset, left_out
 
@@ -26,7 +26,9 @@ FIELDS = {
     ),
     "mean": fields.number("test accuracy, mean over runs", "percent"),
     "standard_deviation": fields.number(
-        "standard deviation of the test accuracy over runs; NaN for a single run of ours", "percent"
+        "standard deviation of the test accuracy over runs: ours in the sample form, the paper's "
+        "in the population form; NaN for a single run of ours",
+        "percent",
     ),
     "runs": fields.integer("number of runs that are averaged"),
     "diverged": fields.number("number of runs that diverged and are left out; NaN for the paper"),
@@ -41,8 +43,8 @@ FIELDS = {
         "the difference in combined standard errors; NaN if they are not compared"
     ),
     "bold": fields.integer(
-        "1 for our highest mean of a line and for the paper's bold numbers, if the paper prints "
-        "bold numbers; else 0"
+        "1 for our highest mean of a line, for all means at most its standard deviation below it, "
+        "and for what the paper prints in bold; else 0"
     ),
     "train_accuracy_lowest": fields.number(
         "highest train accuracy of any epoch, of the run with the lowest one; NaN for the paper",
@@ -69,6 +71,7 @@ REGIMES = {
 }  # fmt: skip
 # the earlier version prints these networks and regimes, which learn their gates, in bold
 BOLD = {"npf0": (("FC/Adam", "VCONV/Adam", "GCONV/SGD", "GCONV/Adam"), ("dlnpf", "flnpf", "relu"))}
+BOLD_NOTE = "Bold, in each of our lines: the best, and all at most its standard deviation below it"
 HEAD = ("network", "optimiser", "data")
 OURS = {
     "best_test": "ours, best epoch",
@@ -116,15 +119,19 @@ def _ours(row: Mapping[str, Any], epoch: str, compared: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bold(shown: pd.DataFrame, paper: str) -> "pd.Series | int":
-    """Whether each number is bold: our best regimes of a line, and what the paper prints so."""
-    if paper not in BOLD:
-        return 0
-    best = shown.groupby(["network", "optimiser", "epoch"])["mean"].transform("max")
-    names, regimes = BOLD[paper]
+def _bold(shown: pd.DataFrame, paper: str) -> pd.Series:
+    """Whether each number is bold: our best regimes of a line, and what the paper prints so.
+
+    The best are the highest mean and all that lie at most its standard deviation below it.
+    """
+    line = [shown[name] for name in ("network", "optimiser", "epoch")]
+    best = shown["mean"].groupby(line).transform("max")
+    spread = shown["standard_deviation"].where(shown["mean"] == best)
+    least = best - spread.groupby(line).transform("max").fillna(0)
+    names, regimes = BOLD.get(paper, ((), ()))
     name = shown["network"] + "/" + shown["optimiser"]
     printed = name.isin(names) & shown["regime"].isin(regimes)
-    bold = (shown["mean"] == best).where(shown["source"] == "ours", printed)
+    bold = (shown["mean"] >= least).where(shown["source"] == "ours", printed)
     return bold.astype(int)
 
 
@@ -154,10 +161,8 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     once = ours[ours["epoch"] == "best_test"]
     notes = (*_counted(rows), *_not_comparable(ours), *untrained(once, _names(once, regimes)),
              *left_out(_runs(once, regimes)))  # fmt: skip
-    title = f"Test accuracy (%), mean ± standard deviation {runs_said(once['runs'])}"
-    if not rows["bold"].any():
-        return Typeset(pd.DataFrame(lines), title, notes, spans=HEAD)
-    notes += ("Bold: the best of each of our lines; in the paper's lines as printed",)
+    title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
+    notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
     shown = pd.DataFrame(lines)
     bold_cells = pd.DataFrame(bold).reindex(columns=shown.columns).eq(1)
     return Typeset(shown, title, notes, bold=bold_cells, spans=HEAD)
@@ -183,7 +188,8 @@ def _lines(
 def _counted(rows: pd.DataFrame) -> Iterator[str]:
     """Notes on how many runs the numbers are of, where the title does not say it."""
     ours = rows["source"] == "ours"
-    yield f"The paper's numbers: {runs_said(rows['runs'][~ours])}"
+    yield (f"The paper's numbers: {runs_said(rows['runs'][~ours])}, with the population form of "
+           "the standard deviation (docs/disagreements.md)")  # fmt: skip
     if (rows["runs"][ours] == 1).any():
         yield "A number of ours without ± is of a single run"
 
@@ -220,7 +226,7 @@ def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
         names: of the networks, in the order of the rows.
     """
     lowest = [
-        f"{name} {accuracy:.1f} %"
+        f"{name} {rounded_down(accuracy, 1)} %"
         for name, accuracy, trained in zip(
             names, rows["train_accuracy_lowest"], rows["trained"], strict=True
         )
