@@ -377,16 +377,16 @@ class Plan:
         Raises:
             ConfigError: a template names a setting that there is not.
         """
-        found = {}
+        jobs = {}
         for entry in done(self.artifacts, paper):
             template = own.template_of(entry.artifact, paper)
-            found[entry.artifact] = {
+            jobs[entry.artifact] = {
                 "template": template,
                 "settings": self._settings_in(template),
                 "footer": self.footer(entry.artifact),
                 "output": self.caption(entry.artifact),
             }
-        return found
+        return jobs
 
     def _settings_in(self, template: str) -> dict[str, Any]:
         """Name -> value of the settings that a template of a caption shows."""
@@ -408,12 +408,11 @@ class Plan:
             if not (self.root / template).is_file():
                 raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
         names = {entry.artifact for entry in entries}
-        carrying = [
-            p.name
+        verdicts = [
+            self.verdict_tables(p.name)["verdicts"]
             for p in self.papers
             if any(names.intersection(claim.artifacts) for claim in ledger.claims_of(p.name))
         ]
-        verdicts = [self.verdict_tables(each)["verdicts"] for each in carrying]
         return {"templates": templates, "verdicts": verdicts}
 
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
