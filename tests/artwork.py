@@ -16,11 +16,13 @@ from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 
 from finitewidth.figures import style
 
 LINES, TEXTS = 3.0, 4.5  # contrast with the background
+SCRIPT = 5.5  # points, of indices and powers
 APART = 9.0  # CIEDE2000 between series that differ in nothing but colour
 NOTHING = ("none", "None", "", " ", None)
 # Machado, Oliveira and Fernandes (2009), severity 1, for linear RGB
@@ -74,6 +76,19 @@ def texts(figure: Figure) -> Iterator[str]:
         on_picture = text.axes is not None and _picture(text.axes)
         if not on_picture and not text.get_path_effects() and ratio(text.get_color()) < TEXTS:
             yield f"text {words!r} has contrast {ratio(text.get_color()):.1f}"
+
+
+def scripts(figure: Figure) -> Iterator[str]:
+    """Indices and powers in formulas that are too small to be read in print."""
+    parser = MathTextParser("path")
+    for text in figure.findobj(Text):
+        words = text.get_text()
+        if text.get_visible() and words.count("$") > 1:
+            for line in words.splitlines():
+                glyphs = parser.parse(line, 72, text.get_fontproperties()).glyphs
+                least = min((size for _, size, *_ in glyphs), default=SCRIPT)
+                if least < SCRIPT - 1e-6:
+                    yield f"index of {least:.2g} points in {words!r}"
 
 
 def _hidden(figure: Figure) -> set[int]:

@@ -19,7 +19,7 @@ from finitewidth.kernels.memorisation import ideal_eigenvalues
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
 from finitewidth.measures.dynamics import Networks, log_times
-from finitewidth.measures.dynamics_tables import means_of_first
+from finitewidth.measures.dynamics_tables import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
@@ -278,6 +278,7 @@ def test_figures_are_drawn_without_faults(module, figures):
     figure = module.draw(rows, {})
     assert len(figure.axes) == panels
     assert artwork.faults(figure) == []
+    assert list(artwork.scripts(figure)) == []
     if "diverged" in module.FIELDS:
         assert (rows["diverged"] == 0).all()
 
@@ -302,7 +303,13 @@ def test_the_papers_numbers_stand_beside_ours(figures):
     rows = written(fig7, figures[fig7][0] | {"reported": best})
     paper = rows[rows["source"] == "paper"]
     assert paper[["network", "depth"]].to_numpy().tolist() == [["narrow", 4]]  # 500 is not drawn
-    assert said(fig7.draw(rows, {})) == ["paper:\nbest at\n$d$ = 4"]
+    figure = fig7.draw(rows, {})
+    assert said(figure) == ["thick: $d$ = 4,\nthe paper's best"]
+    thick = [line for axis in figure.axes for line in axis.lines
+             if line.get_linewidth() == by_depth.THICK]  # fmt: skip
+    (shown,) = {line.get_color() for line in thick}
+    assert shown == by_depth.looks([2, 4])[4]["color"]
+    assert {line.axes for line in thick} == {figure.axes[1], figure.axes[2]}
     first = reported(("error_ratio", "first_step", 0.81), ("test_accuracy", "mnist", 98.5))
     figure = fig10.draw(written(fig10, figures[fig10][0] | {"reported": first}), {})
     (mark,) = [line for line in figure.axes[1].lines if line.get_marker() == "D"
@@ -331,7 +338,9 @@ def test_legends_say_how_many_runs_descend(figures):
 def test_panels_of_one_quantity_have_one_scale_or_say_that_they_do_not(figures):
     seven = fig7.draw(written(fig7, figures[fig7][0]), {})
     limits = [axis.get_ylim() for axis in seven.axes]
-    assert limits[:3] == limits[3:]
+    spectra, _, errors = zip(limits[:3], limits[3:], strict=True)
+    assert spectra[0] == spectra[1]
+    assert errors[0] == errors[1]
     three = fig3.draw(written(fig3, figures[fig3][0]), {})
     limits = [axis.get_ylim() for axis in three.axes]
     assert limits[0] == limits[1]
@@ -386,3 +395,32 @@ def test_weights_that_never_grow_are_named(figures):
     curves.loc[shrinks, "value"] = 0.9
     figure = fig10.draw(written(fig10, tables | {"curves": curves}), {})
     assert said(figure) == ["not shown, never above 0: $d$ = 4"]
+
+
+def test_geometric_means_are_those_of_the_runs_and_resist_one_outlier(memorised, figures):
+    curves, errors = memorised["error_curves"], memorised["errors"]
+    assert (curves["geometric"] <= curves["ratio"] * (1 + 1e-12)).all()
+    one = {"network": "narrow", "depth": 4, "dynamics": "gradient descent", "time": 20}
+    runs = errors[(errors[list(one)] == list(one.values())).all(axis=1)].query("run < 3")["ratio"]
+    point = curves[(curves[list(one)] == list(one.values())).all(axis=1)]
+    point = point[point["figure"] == "npf_fig7"].iloc[0]
+    logs = np.log10(runs)
+    assert np.log10(point["geometric"]) == pytest.approx(logs.mean())
+    half = 2 * logs.std(ddof=1) / math.sqrt(3)
+    assert np.log10(point["geometric_high"]) == pytest.approx(logs.mean() + half)
+    assert np.log10(point["geometric_low"]) == pytest.approx(logs.mean() - half)
+    figure = fig7.draw(written(fig7, figures[fig7][0]), {})
+    assert all(len(figure.axes[panel].collections) > 0 for panel in (1, 4))  # bands
+    assert not figure.axes[2].collections
+
+
+def test_an_error_that_underflows_is_no_divergence(memorised):
+    tables = {"spectra": memorised["spectra"].assign(run=0),
+              "errors": memorised["errors"].assign(ratio=0.0)}  # fmt: skip
+    place = ["network", "width", "depth"]
+    assert (mean_curves(tables, place, {"any": 2})["error_curves"]["diverged"] == 0).all()
+
+
+def test_spectra_of_points_have_a_logarithmic_axis(figures):
+    figure = fig4.draw(written(fig4, figures[fig4][0]), {})
+    assert [axis.get_yscale() for axis in figure.axes] == ["log", "log", "linear", "linear"]

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.artwork import faults
+from tests.artwork import faults, scripts
 
 from finitewidth.common import fields, result_files
 from finitewidth.figures import job, style
 from finitewidth.figures.npf import fig3
 
-PERCENT = {"unit": "percent", "decoupled": "DLNPF"}
-FRACTION = {"unit": "fraction", "decoupled": "DNPFL"}
+PERCENT = {"unit": "percent", "decoupled": "DLNPF", "networks": ["v", "f"]}
+FRACTION = {"unit": "fraction", "decoupled": "DNPFL", "networks": ["V", "F"]}
 MARK = "stand-in data: digits 8×8 for MNIST"
 
 
@@ -76,11 +76,11 @@ def test_the_figure_shows_the_rows_of_its_data_file(tmp_path):
     ours, paper, nu, sizes = figure.axes
     assert heights(ours.containers[0]) == [0.5, 0.6, 0.7]
     assert lines(ours)["ReLU"].get_ydata()[0] == 0.65
-    assert heights(paper.containers[0]) == [0.55]
-    assert heights(paper.containers[1]) == [0.66]
+    assert heights(paper.containers[0]) == [0.55, 0.66]
     assert heights(nu.containers[0]) == [9.0, 4.0]
     assert len(sizes.containers) == 4
     assert faults(figure) == []
+    assert list(scripts(figure)) == []
 
 
 def test_the_kernel_of_the_paper_crosses_no_curve_of_ours(tmp_path):
@@ -106,6 +106,7 @@ def test_stages_that_are_not_trained_have_open_marks(tmp_path, states, open_mark
     assert (None if found is None else found.get_ydata().tolist()) == open_marks
     assert {"ReLU", "FRNPF, not trained"} < set(shown)
     assert faults(figure) == []
+    assert list(scripts(figure)) == []
 
 
 def test_percent_or_fraction(tmp_path):

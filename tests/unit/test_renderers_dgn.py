@@ -60,6 +60,7 @@ def images(**over):
 def test_fig5_draws_both_networks_in_every_panel(pixels, title):
     figure = drawn(fig5, {"curves": images(), "reported": PAPER}, {"pixels": pixels})
     assert artwork.faults(figure) == []
+    assert list(artwork.scripts(figure)) == []
     assert figure.axes[2].get_title(loc="left").endswith(title)
     for axis in figure.axes:
         assert {"ReLU", "GaLU"} <= set(curves_of(axis))
@@ -71,16 +72,13 @@ def test_fig5_draws_both_networks_in_every_panel(pixels, title):
 def test_fig5_puts_the_papers_numbers_beside_the_curves():
     figure = drawn(fig5, {"curves": images(), "reported": PAPER}, {"pixels": "random_pixels"})
     paper = [
-        {label: line.get_xydata().tolist()[0] for label, line in curves_of(axis).items()
-         if label.startswith("paper")} for axis in figure.axes
+        {bar[0].get_marker(): bar[0].get_xydata().tolist()[0] for bar in axis.containers
+         if bar.get_label() == fig5.PAPER} for axis in figure.axes
     ]  # fmt: skip
     beside = fig5.BESIDE * EPOCHS
-    assert paper[0] == {"paper (MNIST)": [beside, 1.0]}
-    assert paper[1:3] == [{}, {}]
-    assert paper[3] == {"paper (MNIST), ReLU": [beside, 0.985],
-                        "paper (MNIST), GaLU": [beside, 0.965]}  # fmt: skip
+    assert paper == [{"D": [beside, 1.0]}, {}, {}, {"o": [beside, 0.985], "s": [beside, 0.965]}]
     (legend,) = figure.legends
-    assert legend.get_title().get_text() == "mean and standard deviation, 3 runs"
+    assert legend.get_title().get_text() == "mean and sample standard deviation, 3 runs"
     without = drawn(fig5, {"curves": images(), "reported": printed()}, {"pixels": "random_pixels"})
     assert texts(without.legends[0]) == ["ReLU", "GaLU"]
 
@@ -100,6 +98,7 @@ def test_fig6_draws_mean_and_bars():
     nu = curve("nu", "nu", level=9.0)
     figure = drawn(fig6, {"nu": nu})
     assert artwork.faults(figure) == []
+    assert list(artwork.scripts(figure)) == []
     assert len(figure.axes[0].containers) == 1
     np.testing.assert_allclose(figure.axes[0].containers[0][0].get_ydata(), nu["y"])
 
@@ -119,6 +118,7 @@ def digits(**over):
 def test_fig7_dots_test_errors_and_says_of_how_many_images_the_accuracies_are():
     figure = drawn(fig7, {"curves": digits(test_images=72)})
     assert artwork.faults(figure) == []
+    assert list(artwork.scripts(figure)) == []
     kinds = [{str(bar[0].get_linestyle()) for bar in axis.containers} for axis in figure.axes]
     assert [len(kind) for kind in kinds] == [1, 1, 2, 2]
     assert kinds[0] != kinds[1]
@@ -139,7 +139,7 @@ def test_fig7_says_which_networks_are_not_trained_and_how_many_runs_there_are():
         "learnt gates: 97.5 %", "unlearnt gates, not trained: 97.5 %",
     ]  # fmt: skip
     title = figure.legends[0].get_title().get_text()
-    assert title == "mean and standard deviation, 3 runs (unlearnt gates: 2)"
+    assert title == "mean and sample standard deviation, 3 runs (unlearnt gates: 2)"
 
 
 def kernels():
@@ -155,11 +155,12 @@ def kernels():
 def test_fig8_draws_curves_and_the_first_value():
     figure = drawn(fig8, {"curves": kernels()})
     assert artwork.faults(figure) == []
+    assert list(artwork.scripts(figure)) == []
     assert [len(axis.containers) for axis in figure.axes] == [2, 3, 1, 1]
     (first,) = [line for line in figure.axes[2].lines if line.get_label() == fig8.AT_START]
     assert first.get_ydata()[0] == 0.5
     assert all(axis.get_yscale() == "log" for axis in figure.axes)
-    assert len(texts(figure.legends[0])) == 7
+    assert [len(texts(axis.get_legend())) for axis in figure.axes] == [2, 3, 2, 2]
 
 
 def test_fig8_says_how_many_kernels_needed_a_ridge_and_which_networks_are_not_trained():
@@ -169,7 +170,7 @@ def test_fig8_says_how_many_kernels_needed_a_ridge_and_which_networks_are_not_tr
     figure = drawn(fig8, {"curves": rows})
     said = [[text.get_text() for text in axis.texts] for axis in figure.axes]
     assert said == [[], [], [f"{EPOCHS} of {3 * EPOCHS} kernels: with a ridge"], []]
-    assert "soft-ReLU, not trained" in texts(figure.legends[0])
+    assert "soft-ReLU, not trained" in texts(figure.axes[1].get_legend())
 
 
 def test_curves_have_a_mark_at_different_places_and_a_bar_at_both_ends():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.polynomial import Legendre
-from tests.artwork import faults
+from tests.artwork import faults, scripts
 from tests.claims.synthetic.thesis import regression
 
 from finitewidth.claims import ledger, verdicts
@@ -15,7 +15,13 @@ from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.experiments.thesis import classical, concepts, risk, settings
-from finitewidth.experiments.thesis.least_squares import exact_mean, limit, variance_exists
+from finitewidth.experiments.thesis.least_squares import (
+    exact_mean,
+    limit,
+    lowest_ratio,
+    printed_root,
+    variance_exists,
+)
 from finitewidth.figures import style
 from finitewidth.figures.thesis import fig2_1, fig2_2, fig2_3, fig2_4, fig2_5
 
@@ -95,7 +101,9 @@ def test_the_artwork_has_no_faults():
     style.apply()
     tables = classical.measure({}, SMALL["classical"]) | risk.measure({}, SMALL["risk"])
     for module in (fig2_3, fig2_4):
-        assert faults(module.draw(module.select(tables, {}), {})) == [], module.__name__
+        figure = module.draw(module.select(tables, {}), {})
+        assert faults(figure) == [], module.__name__
+        assert list(scripts(figure)) == []
 
 
 # Figure 2.3
@@ -210,7 +218,9 @@ def test_tables_of_the_experiment_and_its_figure():
     figure = fig2_4.draw(rows, {})
     assert [axis.get_yscale() for axis in figure.axes] == ["log"] * 3
     assert figure.get_figwidth() == 6.9
-    assert len(rows) == len(drawn) + len(tables["curves"])
+    # of the two cases only one has a lowest limit
+    assert len(rows) == len(drawn) + len(tables["curves"]) + 3
+    assert rows.loc[rows["series"] == "lowest", "ratio"].tolist() == [2]
 
 
 def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_variance():
@@ -239,10 +249,17 @@ def test_figure_2_4_marks_where_the_printed_limit_is_negative():
     for axis, (_, own) in zip(
         figure.axes, rows.groupby("signal_to_noise", sort=False), strict=False
     ):
-        negative = own[(own["series"] == "printed") & (own["risk"] <= 0)]["ratio"]
+        root = printed_root(1.0, own["noise_variance"].iloc[0])
         (strip,) = (line for line in axis.get_lines() if line.get_linewidth() == 2.4)
-        assert list(strip.get_xdata()) == [negative.min(), negative.max()]
-        assert [text.get_text() for text in axis.texts] == ["printed < 0"]
+        assert list(strip.get_xdata()) == [1, min(root, max(SMALL["risk"]["ratios"]))]
+        assert [text.get_text() for text in axis.texts] == ["interpolation\nthreshold",
+                                                            "printed < 0"]  # fmt: skip
+
+
+def test_only_the_panel_near_the_threshold_shows_the_limit():
+    figure = fig2_4.draw(fig2_4.select(risk.measure({}, SMALL["risk"]), {}), {})
+    shown = [[line.get_label() for line in axis.get_lines()] for axis in figure.axes]
+    assert [fig2_4.LOOKS["corrected"][3] in labels for labels in shown] == [False, False, True]
 
 
 def test_the_figure_of_other_ratios_has_no_panel_without_points():
@@ -348,3 +365,23 @@ def test_as_printed_the_limit_fails_above_1_only():
     failing = {row["part"] for row in found.parts if row["outcome"] == verdicts.FAILS}
     assert len(failing) == 6
     assert all(float(name.split("ratio ")[1].split(":")[0]) > 1 for name in failing)
+
+
+@pytest.mark.parametrize(("signal", "noise"), [(1.0, 0.25), (1.0, 4.0), (2.0, 0.5), (3.0, 2.9)])
+def test_the_shape_of_the_limit_is_known_exactly(signal, noise):
+    lowest, root = lowest_ratio(signal, noise), printed_root(signal, noise)
+    assert limit(root, signal, noise, "printed") == pytest.approx(0, abs=1e-12)
+    assert limit(0.99 * root, signal, noise, "printed") < 0 < limit(1.01 * root, signal, noise)
+    ratios = np.linspace(1.001, 400, 200_000)
+    values = [limit(ratio, signal, noise) for ratio in ratios]
+    if noise >= signal:
+        assert np.isnan(lowest)
+        assert (np.diff(values) < 0).all()
+    else:
+        assert ratios[np.argmin(values)] == pytest.approx(lowest, rel=3e-3)
+
+
+def test_the_ratios_of_the_figure_are_closed_forms_and_not_points_of_its_grid():
+    assert lowest_ratio(1.0, 0.25) == 2
+    assert printed_root(1.0, 0.25) == pytest.approx((9 + 17**0.5) / 8)
+    assert printed_root(1.0, 4.0) == pytest.approx(3 + 8**0.5)

@@ -142,8 +142,9 @@ def test_numbers_are_aligned_by_invisible_digits():
 
 def test_bold_numbers_and_marks():
     first, second = aligned(["1.5 ± 0.1", "2.5 ± 0.1 †"], ["", ""], [True, False])
-    assert first == r"$\mathbf{1.5} \pm \mathbf{0.1}$"
-    assert second == r"$2.5 \pm 0.1\rlap{$^\dagger$}$"
+    room = r"\phantom{$^\dagger$}"  # else the mark would touch the next column
+    assert first == rf"$\mathbf{{1.5}} \pm \mathbf{{0.1}}{room}$"
+    assert second == rf"$2.5 \pm 0.1\rlap{{$^\dagger$}}{room}$"
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1e6) | st.just(NAN), st.integers(0, 4))
@@ -185,3 +186,40 @@ def test_composed_characters_are_read_as_such():
     """The forms of raised characters come from their decomposition; it is there in this Python."""
     assert unicodedata.decomposition("ᵍ").startswith("<super>")
     assert unicodedata.decomposition("ₜ").startswith("<sub>")
+
+
+def test_variables_are_in_italics_where_they_stand_alone():
+    table = Typeset(pd.DataFrame({"d": ["3", "wide"], "size": ["2/w", "d = 5"]}), "With w = 2",
+                    ("d: depth",), variables=("d", "w"))  # fmt: skip
+    text, tex = markdown(table, "f"), latex(table, "f", "t")
+    for written in ("**With *w* = 2**", "| *d*", "2/*w*", "*d* = 5", "*d*: depth"):
+        assert written in text
+    for written in (r"\caption{With $w$ = 2}", "$d$ &", "2/$w$", "$d$ = 5", "$d$: depth"):
+        assert written in tex
+    assert "wide" in text
+    assert "wide" in tex
+
+
+def formulas(*columns):
+    """A table of formulas whose plain text is as long as given."""
+    cells = pd.DataFrame([{f"c{place}": "q" * long for place, long in enumerate(columns)}])
+    return Typeset(cells, "t", formulas=(cells, ()))
+
+
+def test_formulas_are_set_smaller_before_they_are_wrapped():
+    tex = latex(formulas(30, 44), "f", "t")  # too wide for \\small
+    assert r"\footnotesize" in tex
+    assert "hsize" not in tex
+
+
+def test_only_columns_that_need_more_than_an_equal_part_are_wrapped():
+    tex = latex(formulas(20, 60, 22), "f", "t")
+    assert tex.count("hsize=") == 1
+    assert tex.count("hsize=1.000") == 1
+
+
+def test_fractions_in_cells_are_as_large_as_in_a_display():
+    cells = pd.DataFrame({"a": ["1 / (1 + x)"]})
+    latex_cells = pd.DataFrame({"a": [r"$\frac{1}{1 + x}$"]})
+    tex = latex(Typeset(cells, "t", formulas=(latex_cells, ())), "f", "t")
+    assert r"$\displaystyle \frac{1}{1 + x}$" in tex

@@ -122,9 +122,11 @@ def spectra(
         rows: depth, index and sum.
         shown: depth -> its look, of `looks`.
         unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
-        lowest: where a logarithmic vertical axis begins; None for a linear axis.
+        lowest: where a logarithmic vertical axis begins, and the curves with it; None for a
+            linear axis.
     """
-    curves(axis, rows, "index", "sum", shown)
+    drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
+    curves(axis, drawn, "index", "sum", shown)
     axis.set_xlabel("eigenvalue, in ascending order")
     axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$", fontsize=style.FORMULA)
     if rows.empty:
@@ -135,6 +137,7 @@ def spectra(
             axis.set_ylim(0, rows["sum"].max() * 1.04)
         else:
             axis.set_yscale("log")
+            style.powers(axis)
             axis.set_ylim(lowest, rows["sum"].max() * 1.5)
 
 
@@ -165,6 +168,7 @@ def errors(
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
     axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$", fontsize=style.FORMULA)
+    style.powers(axis)
     for dynamics in (RECURSION, DESCENT):
         own = rows[rows["dynamics"] == dynamics]
         descends = dynamics == DESCENT

@@ -194,6 +194,13 @@ def _letters(count: int) -> list[str]:
     return [*one, *(first + second for first in one for second in one)][:count]
 
 
+def powers(axis: Axes) -> None:
+    """Write powers of ten along logarithmic axes so large that their exponents can be read."""
+    for name in ("x", "y"):
+        if getattr(axis, f"get_{name}scale")() == "log":
+            axis.tick_params(axis=name, which="both", labelsize=FORMULA)
+
+
 def shades(
     values: Iterable[Any], *, name: str = SHADES, dark: float = 0.0, bright: float = 0.85
 ) -> dict:

@@ -47,7 +47,7 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     A dagger marks a formula that the paper prints differently. ``settings["title"]`` is the title.
     """
     (cells, notes), formulas = (_cells(rows, form) for form in FORMS)
-    return Typeset(cells, settings["title"], notes, formulas)
+    return Typeset(cells, settings["title"], notes, formulas, variables=("m",))
 
 
 def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]]:

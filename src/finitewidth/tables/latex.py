@@ -14,7 +14,7 @@ import pandas as pd
 
 from finitewidth.tables.latex_text import escaped, position
 from finitewidth.tables.numbers import MISSING, THIN
-from finitewidth.tables.typeset import Typeset
+from finitewidth.tables.typeset import Typeset, parts_of
 
 LINE = 345.0  # pt, width of text of the class article at 10 pt
 # size, width of a digit in pt, half the space between columns in pt, whether text may be wrapped
@@ -23,10 +23,12 @@ LAYOUTS = (
     (r"\footnotesize", 4.25, 3, True), (r"\footnotesize", 4.25, 3, False),
     (r"\footnotesize", 4.25, 2, True),
 )  # fmt: skip
+DIGITS = {(size, digit) for size, digit, *_ in LAYOUTS}
 WIDEST = LAYOUTS[0][1]
 WRAPPED = 14  # a column of text with wider cells may be broken into lines; in digits
 NARROW, WIDE, UNSEEN, RELATIONS = "iljtfrI.,;:'()[]|! ", "mwMW±→⊙", "{}_^", "=−+·>"
 LOWERED = re.compile(r"_\{[^}]*\}+")  # an index in plain text, q_{x,t}
+ABOVE = re.compile(r"(1|\([^()]*\)) / (?=\()")  # numerator of a fraction, above the denominator
 NUMBER = re.compile(
     rf"(?P<sign>[+−]?)(?P<whole>[\d{THIN}]+)(?P<part>\.\d+)?"
     r"(?: ± (?P<spread>\d+(?:\.\d+)?))?(?P<mark> ?[†‡*]*)"
@@ -52,10 +54,11 @@ def latex(table: Typeset, footer: str, name: str) -> str:
     """
     spans = list(table.spans)
     text = table.cells.drop(columns=spans)
-    size, gap, wrapped, lines = _layout(text)
+    size, gap, wrapped, lines = _layout(text, table.formulas is not None)
     formulas = None if table.formulas is None else table.formulas[0].drop(columns=spans)
-    environment, columns = _columns(table, text, formulas, wrapped, lines)
-    notes = [escaped(n) for n in table.notes] if table.formulas is None else table.formulas[1]
+    room = (LINE - 2 * gap * (text.shape[1] - 1)) / dict(DIGITS)[size]
+    environment, columns = _columns(table, text, formulas, room if wrapped else None, lines)
+    notes = [_said(n, table) for n in table.notes] if table.formulas is None else table.formulas[1]
     below = [*notes, escaped(footer)]
     specification = "".join(column.specification for column in columns)
     if environment == "tabular" and size != LAYOUTS[0][0]:
@@ -70,7 +73,7 @@ def latex(table: Typeset, footer: str, name: str) -> str:
             r"\begin{table}",
             r"\centering",
             r"\setlength{\belowcaptionskip}{6pt}",
-            rf"\caption{{{escaped(table.title)}}}",
+            rf"\caption{{{_said(table.title, table)}}}",
             rf"\label{{tab:{name}}}",
             size,
             rf"\setlength{{\tabcolsep}}{{{gap}pt}}",
@@ -92,10 +95,22 @@ def latex(table: Typeset, footer: str, name: str) -> str:
     )
 
 
-def _layout(text: pd.DataFrame) -> tuple[str, int, bool, int]:
-    """The largest layout that fits: size, space, whether text is wrapped, lines of a header."""
+def _said(text: str, table: Typeset) -> str:
+    """A text in LaTeX, with the variables of the table in italics."""
+    parts = parts_of(text, table.variables)
+    return "".join(f"${part}$" if number % 2 else escaped(part)
+                   for number, part in enumerate(parts))  # fmt: skip
+
+
+def _layout(text: pd.DataFrame, formulas: bool) -> tuple[str, int, bool, int]:
+    """The largest layout that fits: size, space, whether text is wrapped, lines of a header.
+
+    Formulas are set in smaller letters before they are wrapped.
+    """
     places = range(text.shape[1])
     for size, digit, gap, wrapped in LAYOUTS:
+        if formulas and wrapped and size == LAYOUTS[0][0]:
+            continue
         room = (LINE - 2 * gap * (len(places) - 1)) / digit
         for lines in (2, 9):
             if sum(_needed(text, place, lines, wrapped) for place in places) <= room:
@@ -106,6 +121,7 @@ def _layout(text: pd.DataFrame) -> tuple[str, int, bool, int]:
 
 def _width(text: str) -> float:
     """About how wide a text is, in digits."""
+    text = ABOVE.sub("", text)
     small = sum(map(len, LOWERED.findall(text))) + sum(bool(position(one)) for one in text)
     upper = sum(character.isupper() for character in text)
     narrow, wide, unseen = (sum(map(text.count, several)) for several in (NARROW, WIDE, UNSEEN))
@@ -145,38 +161,72 @@ def _numeric(cells: pd.Series) -> bool:
 
 
 def _columns(
-    table: Typeset, text: pd.DataFrame, formulas: pd.DataFrame | None, wrapped: bool, lines: int
+    table: Typeset,
+    text: pd.DataFrame,
+    formulas: pd.DataFrame | None,
+    room: float | None,
+    lines: int,
 ) -> tuple[str, list[Column]]:
+    """Set the columns.
+
+    Args:
+        table: what is shown.
+        text: its cells as plain text, without the columns that span the table.
+        formulas: the same in LaTeX, if they are given.
+        room: width of the line without the space between columns, in digits, if text is wrapped.
+        lines: most lines of a header.
+    """
     natural = [_natural(text, place, lines) for place in range(text.shape[1])]
-    # widths of wrapped columns go with the root of their text, so that short ones are not crushed
-    shares = {place: width**0.5 for place, width in enumerate(natural)
-              if wrapped and _can_wrap(text, place)}  # fmt: skip
+    shares = {} if room is None else _shares(text, natural, room)
     columns = []
     for place, title in enumerate(text.columns):
         shown = text.iloc[:, place]
         bold = [False] * len(text) if table.bold is None else table.bold[title].tolist()
-        cells = (shown.map(escaped) if formulas is None else formulas.iloc[:, place]).tolist()
+        cells = [_said(cell, table) for cell in shown]
+        if formulas is not None:
+            cells = formulas.iloc[:, place].map(_upright_fractions).tolist()
         cells = [rf"\textbf{{{c}}}" if b else c for c, b in zip(cells, bold, strict=True)]
         specification = "c" if _numeric(shown) else "l"
         if specification == "c":
             cells = aligned(shown.tolist(), cells, bold)
-        header = _header(str(title), specification, natural[place])
+        header = _header(str(title), specification, natural[place], table)
         if place in shares:
             share = len(shares) * shares[place] / sum(shares.values())
             specification = rf">{{\hsize={share:.3f}\hsize\raggedright\arraybackslash}}X"
-            header = escaped(str(title))
+            header = _said(str(title), table)
         columns.append(Column(specification, header, cells))
     return "tabularx" if shares else "tabular", columns
 
 
-def _header(title: str, side: str, width: float) -> str:
+def _shares(text: pd.DataFrame, natural: list[float], room: float) -> dict[int, float]:
+    """Column that is wrapped -> its share of the room that the others leave.
+
+    Columns that need no more than an equal part of the room keep their width. The others share the
+    rest by the root of their text, so that short ones are not crushed.
+    """
+    wide = sorted(filter(lambda place: _can_wrap(text, place), range(len(natural))),
+                  key=natural.__getitem__)  # fmt: skip
+    room -= sum(width for place, width in enumerate(natural) if place not in wide)
+    while len(wide) > 1 and natural[wide[0]] <= room / len(wide):
+        room -= natural[wide.pop(0)]
+    return {place: natural[place] ** 0.5 for place in wide}
+
+
+def _upright_fractions(formula: str) -> str:
+    """A formula whose fractions are as large as in a display, with room above and below."""
+    if r"\frac" not in formula:
+        return formula
+    return r"\rule[-1.4em]{0pt}{3.2em}" + formula.replace("$", r"$\displaystyle ", 1)
+
+
+def _header(title: str, side: str, width: float, table: Typeset) -> str:
     """Return the header of a column, in several lines where it is wider than the cells."""
     lines = textwrap.wrap(
         _glued(title), math.ceil(width), break_long_words=False, break_on_hyphens=False
     )
     if len(lines) < 2:
-        return escaped(title)
-    inner = r" \\ ".join(map(escaped, lines))
+        return _said(title, table)
+    inner = r" \\ ".join(_said(line, table) for line in lines)
     return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{inner}\end{{tabular}}"
 
 
@@ -192,7 +242,7 @@ def aligned(cells: list[str], others: list[str], bold: list[bool]) -> list[str]:
     found = [NUMBER.fullmatch(cell) for cell in cells]
     parts = [match.groupdict("") for match in found if match]
     widest = {key: max((part[key] for part in parts), key=len)
-              for key in ("sign", "whole", "part", "spread")}  # fmt: skip
+              for key in ("sign", "whole", "part", "spread", "mark")}  # fmt: skip
     return [
         _number(match.groupdict(""), widest, strong) if match else other
         for match, other, strong in zip(found, others, bold, strict=True)
@@ -212,11 +262,12 @@ def _number(part: dict[str, str], widest: dict[str, str], bold: bool) -> str:
         after = _invisible(" ± " + widest["spread"]) if widest["spread"] else ""
     if bold:
         mean, spread = (rf"\mathbf{{{text}}}" if text else "" for text in (mean, spread))
-    # a mark takes no width, so that it moves no digit
+    # a mark takes no width, so that it moves no digit; behind the number there is room for it
+    room = rf"\phantom{{{escaped(widest['mark'].strip())}}}" if widest["mark"].strip() else ""
     mark = rf"\rlap{{{escaped(part['mark'].strip())}}}" if part["mark"].strip() else ""
     if part["spread"]:
-        return f"${before}{mean}{between}{sign}{spread}{mark}{after}$"
-    return f"${before}{mean}{mark}{between}{after}$"
+        return f"${before}{mean}{between}{sign}{spread}{mark}{after}{room}$"
+    return f"${before}{mean}{mark}{between}{after}{room}$"
 
 
 def _digits(text: str) -> str:
@@ -232,7 +283,7 @@ def _invisible(text: str) -> str:
 
 
 def _body(table: Typeset, columns: list[Column]) -> list[str]:
-    texts = table.cells.map(escaped) if table.formulas is None else table.formulas[0]
+    texts = table.formulas[0] if table.formulas else table.cells.map(lambda c: _said(c, table))
     lines, above = [], ""
     for number, (_, row) in enumerate(texts[list(table.spans)].iterrows()):
         title = ", ".join(filter(None, row))

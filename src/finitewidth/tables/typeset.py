@@ -1,6 +1,7 @@
 """What a table shows, and its Markdown; `finitewidth.tables.latex` writes the same in LaTeX."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -19,6 +20,8 @@ class Typeset:
         bold: which cells are bold, True or False; None if there are none.
         spans: columns that LaTeX sets as a line across the table, above the first of the rows in
             which they are equal or left empty. They are columns in Markdown.
+        variables: letters that are set in italics wherever they stand alone, as in ``d = 3``; not
+            in ``formulas``.
     """
 
     cells: pd.DataFrame
@@ -27,16 +30,30 @@ class Typeset:
     formulas: "tuple[pd.DataFrame, tuple[str, ...]] | None" = None
     bold: pd.DataFrame | None = None
     spans: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+def parts_of(text: str, variables: Sequence[str]) -> list[str]:
+    """Split a text; every second part is one of the variables, standing alone."""
+    if not variables:
+        return [text]
+    return re.split(rf"(?<![^\W_])([{''.join(variables)}])(?![^\W_])", text)
 
 
 def markdown(table: Typeset, footer: str) -> str:
     """Return the table in GitHub's Markdown."""
-    cells = table.cells.map(_in_a_cell)
+
+    def italic(text: str) -> str:
+        parts = parts_of(text, table.variables)
+        return "".join(f"*{part}*" if number % 2 else part for number, part in enumerate(parts))
+
+    cells = table.cells.map(_in_a_cell).map(italic)
     if table.bold is not None:
         cells = cells.mask(table.bold, cells.map("**{}**".format))
-    body = cells.rename(columns=_in_a_cell).to_markdown(index=False, disable_numparse=True)
-    below = "".join(f"{note}\n\n" for note in table.notes)
-    return f"**{table.title}**\n\n{body}\n\n{below}_{footer}_\n"
+    names = cells.rename(columns=_in_a_cell).rename(columns=italic)
+    body = names.to_markdown(index=False, disable_numparse=True)
+    below = "".join(f"{italic(note)}\n\n" for note in table.notes)
+    return f"**{italic(table.title)}**\n\n{body}\n\n{below}_{footer}_\n"
 
 
 def _in_a_cell(text: str) -> str:

@@ -34,7 +34,7 @@ LABELS = {
     "growth": r"$\Vert\Theta_t\Vert / \Vert\Theta_0\Vert - 1$",
 }
 LOWEST = {"error": 1e-8, "growth": 1e-5}  # of the logarithmic axes
-IDEAL = "0.6"  # lighter than the darkest curve, which it covers where K_0 is d
+IDEAL = "0.57"  # lighter than the darkest curve, which it covers where K_0 is d
 EVERY = 10  # steps between error bars, and between marks
 
 
@@ -112,7 +112,8 @@ def _start(axis: Axes, rows: pd.DataFrame) -> None:
     axis.plot(ideal["depth"], ideal["value"], ":", color=IDEAL, linewidth=1.6, zorder=4,
               label="expected, $E[K_0] = d$")  # fmt: skip
     style.bars(axis, measured["depth"], measured["value"], measured["standard_deviation"],
-               marker="o", color=style.COLOURS[0], label="mean and standard deviation")  # fmt: skip
+               marker="o", color=style.COLOURS[0],
+               label="mean and sample standard deviation")  # fmt: skip
     axis.xaxis.set_major_locator(FixedLocator(measured["depth"].unique()))
     axis.set_xlabel("depth $d$")
     axis.set_ylabel("$K_0$", fontsize=style.FORMULA)
@@ -146,6 +147,7 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
     positive = rows[rows["value"] > 0]
     if len(positive):
         axis.set_yscale("log")
+        style.powers(axis)
         low = max(lowest, positive["value"].min() / 2)
         high = (positive["value"] + positive["standard_deviation"].fillna(0)).max()
         style.clip(axis, y=(low, max(1.6 * high, 10 * low)))

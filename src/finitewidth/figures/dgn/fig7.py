@@ -63,6 +63,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
     """Draw the lines of one panel, each network with one legend entry; test errors are dotted."""
     axis.set_yscale("log")
+    style.powers(axis)
     bad = gates.untrained(rows)
     for place, name in enumerate(series):
         own = rows[rows["series"] == name]

@@ -16,8 +16,8 @@ from finitewidth.figures.npf.nu_panel import note_ridges
 PANELS = {
     "gates": ("frozen gates, learnt or not", r"$y^\top \hat{K}_t^{-1} y$"),
     "adaptable": ("gates adaptable or frozen", r"$y^\top \hat{K}_t^{-1} y$"),
-    "ka": ("kernel of the gates", r"$y^\top (K^a_t)^{-1} y$"),
-    "ka_hat": ("kernel of the gates, of trace 1", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
+    "ka": ("soft-GaLU, kernel of the gating weights", r"$y^\top (K^a_t)^{-1} y$"),
+    "ka_hat": ("the same kernel over its trace", r"$y^\top (\hat{K}^a_t)^{-1} y$"),
 }
 LINES = {"unlearnt gates": "--", "frozen ReLU": "--", "soft-ReLU": (0, (1, 1.2))}
 AT_START = "value at t = 0"

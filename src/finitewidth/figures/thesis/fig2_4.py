@@ -88,7 +88,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         titles.append(rf"$\sigma^2$ = {noise:g}, $r^2/\sigma^2$ = {case:g}")
     for axis in axes[0][len(cases) :]:
         _near(axis, near)
-        titles.append(r"as a, near $\gamma$ = 1, and the limit")
+        titles.append(r"as a, near $\gamma$ = 1")
     style.title_panels(axes[0], titles, style.FORMULA)
     for axis in axes[0]:
         axis.set_xlabel(r"parameters over samples, $\gamma = P/N$")
@@ -117,6 +117,7 @@ def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None
                       color=style.COLOURS[0], elinewidth=0.9, linestyle="none", zorder=4,
                       label=label)  # fmt: skip
     axis.set_yscale("log")
+    axis.tick_params(axis="y", which="both", labelsize=style.FORMULA)
 
 
 def _limits(axis: Axes, rows: pd.DataFrame, below: float, x: tuple | None = None) -> None:
@@ -130,20 +131,25 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
     """Set the axes of all ratios, and mark along the bottom where the printed limit is negative."""
     axis.set_xscale("log")
     _limits(axis, rows, 4)
-    axis.annotate("interpolation\nthreshold", (1, 1), (-2, -2), xycoords=("data", "axes fraction"),
-                  textcoords="offset points", ha="right", va="top", fontsize=style.SMALLEST,
-                  color=style.GREY)  # fmt: skip
-    for root in rows.loc[rows["series"] == "printed_root", "ratio"]:
-        ends = 1, root
-        along = axis.get_xaxis_transform()
-        axis.plot(ends, (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
-        axis.text(ends[0] * 1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom",
-                  fontsize=style.SMALLEST, transform=along)  # fmt: skip
     drawn = rows.loc[rows["series"].isin(list(MARKS)), "ratio"]
     ticks = [tick for tick in TICKS if drawn.min() <= tick <= drawn.max()]
     axis.xaxis.set_major_locator(FixedLocator(ticks))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
+    if drawn.min() <= 1 < drawn.max():
+        root = rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0]
+        _threshold(axis, min(root, drawn.max()))
+
+
+def _threshold(axis: Axes, root: float) -> None:
+    """Name the ratio 1, and mark the ratios above it where the printed limit is negative."""
+    along = axis.get_xaxis_transform()
+    words = {"fontsize": style.SMALLEST, "transform": along}
+    axis.text(
+        0.96, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
+    )
+    axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
+    axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)
 
 
 def _near(axis: Axes, rows: pd.DataFrame) -> None:

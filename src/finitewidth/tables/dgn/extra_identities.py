@@ -43,10 +43,11 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
         lines.append(
             {
                 "where": place,
-                "what": f"{quantity}, d={depth}",
+                "what": f"{quantity}, d = {depth}",
                 "stated": plain(numbers.loc["paper", "mean"]),
                 "drawn ± standard error": uncertain(ours["mean"], ours["standard_error"], 4),
                 "draws": whole(ours["draws"]),
             }
         )
-    return Typeset(pd.DataFrame(lines), "Means over gates and weights, stated and drawn")
+    return Typeset(pd.DataFrame(lines), "Means over gates and weights, stated and drawn",
+                   variables=("d",))  # fmt: skip

@@ -64,7 +64,8 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     title = (
         "Tangent kernels of ReLU networks against wide limits, mean ± standard error over networks"
     )
-    return Typeset(pd.DataFrame(lines), title, tuple(_sizes(rows)), spans=("weights",))
+    return Typeset(pd.DataFrame(lines), title, tuple(_sizes(rows)), spans=("weights",),
+                   variables=("d", "w"))  # fmt: skip
 
 
 def _sizes(rows: pd.DataFrame) -> Iterator[str]:
