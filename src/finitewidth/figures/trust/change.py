@@ -41,7 +41,8 @@ QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest l
 RATIO = "lowest loss over that of the best constant output"
 LOSS = "lowest loss"
 LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
-TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
+NARROW = 20.0  # ratio of the ends of a narrow scale
 STATED = (("relative_ntk_change", "edge_of_chaos"), ("untrainable_depth", "ordered"))
 HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
 MAP = ["activation", "width", "sigma_b2", "time"]
@@ -133,8 +134,14 @@ def _loss_scale(ratios: pd.Series) -> Scale:
     end = min(max(wanted, LEAST_FACTOR), MOST_FACTOR)
     below, above = float(ratios.min()) < 1 / end * 0.999, float(ratios.max()) > end * 1.001
     extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
-    ticks = tuple(tick for tick in TICKS if 1 / end <= tick <= end)
-    return Scale(LogNorm(1 / end, end), "RdBu_r", RATIO, extend, ticks, "{x:g}")
+    return Scale(LogNorm(1 / end, end), "RdBu_r", RATIO, extend, _ticks(1 / end, end), "{x:g}")
+
+
+def _ticks(low: float, high: float) -> tuple[float, ...]:
+    """Round numbers between the ends of a logarithmic scale."""
+    steps = TICKS[int(high / low < NARROW)]
+    found = (step * 10.0**power for power in range(-6, 6) for step in steps)
+    return tuple(tick for tick in found if low <= tick <= high)
 
 
 def _second_scale(bar: Colorbar, constant: float) -> None:
@@ -143,10 +150,8 @@ def _second_scale(bar: Colorbar, constant: float) -> None:
     above = bar.ax.secondary_xaxis(
         "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
     )
-    ends = [constant * end for end in (bar.norm.vmin, bar.norm.vmax)]
-    above.xaxis.set_major_locator(
-        FixedLocator([tick for tick in TICKS if ends[0] <= tick <= ends[1]])
-    )
+    ends = (constant * end for end in (bar.norm.vmin, bar.norm.vmax))
+    above.xaxis.set_major_locator(FixedLocator(_ticks(*ends)))
     above.xaxis.set_minor_locator(NullLocator())
     above.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     above.set_xlabel(LOSS)
