@@ -12,6 +12,7 @@ from tests import collapsed_networks as made_up
 from tests.artwork import faults
 
 from finitewidth.common import fields
+from finitewidth.experiments.collapse import heat_maps
 from finitewidth.figures import style
 from finitewidth.figures.collapse import blocks, decay, invariant, looks
 
