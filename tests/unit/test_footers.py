@@ -353,6 +353,8 @@ UNSEEN = {
                                                                 "variance")},
     ("npf", "theory", "mean"): {"npf_extra_theory", "npf_extra_limits"},
     ("npf", "theory", "limits"): {"npf_extra_theory"},
+    ("thesis", "risk", "doubled"): {"thesis_fig2_4"},
+    ("thesis", "risk", "descent"): {"thesis_fig2_4"},
     ("dgn", "theory", "fit"): {"dgn_extra_identities"},
     ("dgn", "theory", "runs"): {"dgn_extra_identities"},
 }  # fmt: skip

@@ -55,7 +55,8 @@ def test_the_settings_of_jobs_and_what_they_are_told():
     assert mine.params("npf_regimes") == {"select": "best_test", "trained": 0.95}
     assert set(mine.params("npf_text")) == {"select"}
     assert mine.params("npf0_fig3") == {
-        "artifact": "npf0_fig3", "unit": "fraction", "decoupled": "DNPFL"
+        "artifact": "npf0_fig3", "unit": "fraction", "decoupled": "DNPFL",
+        "networks": ["V", "F"],
     }  # fmt: skip
     table = mine.params("npf0_table2")
     assert table["paper"] == "npf0"

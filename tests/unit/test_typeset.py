@@ -142,7 +142,7 @@ def test_numbers_are_aligned_by_invisible_digits():
 
 def test_bold_numbers_and_marks():
     first, second = aligned(["1.5 ± 0.1", "2.5 ± 0.1 †"], ["", ""], [True, False])
-    room = r"\phantom{$^\dagger$}"  # else the mark would touch the next column
+    room = r"\phantom{^\dagger}"  # else the mark would touch the next column
     assert first == rf"$\mathbf{{1.5}} \pm \mathbf{{0.1}}{room}$"
     assert second == rf"$2.5 \pm 0.1\rlap{{$^\dagger$}}{room}$"
 

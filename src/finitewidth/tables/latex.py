@@ -263,7 +263,8 @@ def _number(part: dict[str, str], widest: dict[str, str], bold: bool) -> str:
     if bold:
         mean, spread = (rf"\mathbf{{{text}}}" if text else "" for text in (mean, spread))
     # a mark takes no width, so that it moves no digit; behind the number there is room for it
-    room = rf"\phantom{{{escaped(widest['mark'].strip())}}}" if widest["mark"].strip() else ""
+    widest_mark = escaped(widest["mark"].strip()).replace("$", "")  # inside of a formula
+    room = rf"\phantom{{{widest_mark}}}" if widest_mark else ""
     mark = rf"\rlap{{{escaped(part['mark'].strip())}}}" if part["mark"].strip() else ""
     if part["spread"]:
         return f"${before}{mean}{between}{sign}{spread}{mark}{after}{room}$"
