@@ -62,6 +62,7 @@ def written(folder, name, case):
     module = import_module(RENDERERS[name])
     tables = {key: result_files.read_table(path) for key, path in inputs.items()}
     table = module.typeset(module.select(tables, case.settings), case.settings)
+    markdown = re.sub(r"(?<!\*)\*([a-z])\*(?!\*)", r"\1", markdown)  # variables in italics
     return Written(tex, markdown, table.formulas is not None, table.spans)
 
 

@@ -222,4 +222,4 @@ def test_fractions_in_cells_are_as_large_as_in_a_display():
     cells = pd.DataFrame({"a": ["1 / (1 + x)"]})
     latex_cells = pd.DataFrame({"a": [r"$\frac{1}{1 + x}$"]})
     tex = latex(Typeset(cells, "t", formulas=(latex_cells, ())), "f", "t")
-    assert r"$\displaystyle \frac{1}{1 + x}$" in tex
+    assert r"$\displaystyle \rule[-1.4em]{0pt}{3.2em}\frac{1}{1 + x}$" in tex

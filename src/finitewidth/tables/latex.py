@@ -177,7 +177,7 @@ def _columns(
         lines: most lines of a header.
     """
     natural = [_natural(text, place, lines) for place in range(text.shape[1])]
-    shares = {} if room is None else _shares(text, natural, room)
+    shares = {} if room is None else _shares(text, natural, room, 0.5 if formulas is None else 1)
     columns = []
     for place, title in enumerate(text.columns):
         shown = text.iloc[:, place]
@@ -198,25 +198,28 @@ def _columns(
     return "tabularx" if shares else "tabular", columns
 
 
-def _shares(text: pd.DataFrame, natural: list[float], room: float) -> dict[int, float]:
+def _shares(
+    text: pd.DataFrame, natural: list[float], room: float, power: float
+) -> dict[int, float]:
     """Column that is wrapped -> its share of the room that the others leave.
 
     Columns that need no more than an equal part of the room keep their width. The others share the
-    rest by the root of their text, so that short ones are not crushed.
+    rest by a power of their text: by the root of words, so that short ones are not crushed.
     """
     wide = sorted(filter(lambda place: _can_wrap(text, place), range(len(natural))),
                   key=natural.__getitem__)  # fmt: skip
     room -= sum(width for place, width in enumerate(natural) if place not in wide)
     while len(wide) > 1 and natural[wide[0]] <= room / len(wide):
         room -= natural[wide.pop(0)]
-    return {place: natural[place] ** 0.5 for place in wide}
+    return {place: natural[place] ** power for place in wide}
 
 
 def _upright_fractions(formula: str) -> str:
     """A formula whose fractions are as large as in a display, with room above and below."""
     if r"\frac" not in formula:
         return formula
-    return r"\rule[-1.4em]{0pt}{3.2em}" + formula.replace("$", r"$\displaystyle ", 1)
+    high = r"\rule[-1.4em]{0pt}{3.2em}\frac"
+    return formula.replace("$", r"$\displaystyle ", 1).replace(r"\frac", high, 1)
 
 
 def _header(title: str, side: str, width: float, table: Typeset) -> str:
