@@ -180,8 +180,13 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
         diagonal = ", diagonal" * bool(cosines)
-        found += [handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
-                         linewidth=2.0) for phase, line in LIMITS.items()]  # fmt: skip
+        above = rows.loc[rows["series"] == "printed_limit", "sigma_w2"] > EDGE
+        found += [
+            handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
+                   linewidth=2.0)
+            for (phase, line), drawn in zip(LIMITS.items(), (~above, above), strict=True)
+            if drawn.any()
+        ]  # fmt: skip
     if "printed_sums" in series:
         label = SUMS + where
         found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
