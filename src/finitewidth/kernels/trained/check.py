@@ -7,6 +7,8 @@ For two of the inputs, autograd also goes on to the parameters, and its gradient
 those that follow from the signals by our rules.
 """
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 
 import torch
@@ -56,27 +58,21 @@ class Check:
         total = (c @ signals.flatten(2)).view(len(c), *op.kept)
         self.sums[op] = self.sums[op] + total if op in self.sums else total
 
-    def compare_signals(self, op: Operation, g: Tensor | None) -> None:
+    def compare_signals(self, op: Operation, wanted: Tensor, terms: Tensor) -> None:
         """Compare the sum of signals with that of autograd.
 
         Only the part that belongs to the two inputs is kept.
 
         Args:
             op: the operation.
-            g: what the sweep gives at it, (1, ...); None for zero.
+            wanted: the signals (N, ...) of the sum.
+            terms: what adds up to them.
         """
         total = self.sums[op]
-        if g is None:
-            wanted = terms = torch.zeros_like(total)
-        elif isinstance(op, Elementwise):
-            rows, terms = op.signals(g)
-            wanted = rows[0]
-        else:
-            wanted = terms = op.signals(g)[0]
         self.sizes[op] = _norm(terms)
-        if not _agree(total, wanted, self.sizes[op], self._eps):
+        if not _agree(total, wanted, lambda: self.sizes[op], self._eps):
             self.differing.add(op)
-        self.sums[op] = rows_of(total, self.reference.chosen)
+        self.sums[op] = total[self._two]
 
     def add_rows(self, name: str, part: slice, rows: Tensor) -> None:
         """Add gradients (N, k, size) by one parameter."""
@@ -101,11 +97,11 @@ class Check:
             wrong += [
                 name
                 for name, total in totals.items()
-                if not _agree(total, wanted.get(name), size * abs(unit.factor), self._eps)
+                if not _agree(total, wanted.get(name), size, self._eps)
             ]
         for name, total in self.rows.items():
             like = self.recording.others[name]
-            if not _agree(total.view_as(like), wanted.get(name), 0.0, self._eps):
+            if not _agree(total.view_as(like), wanted.get(name), lambda: 0.0, self._eps):
                 wrong.append(name)
         return wrong
 
@@ -113,18 +109,25 @@ class Check:
     def _eps(self) -> float:
         return torch.finfo(self.recording.dtype).eps
 
-    def _totals(self, unit: Unit) -> tuple[dict[str, Tensor | float], Tensor]:
-        """Return sums of gradients by the parameters, and the root of the squares of their terms.
+    @property
+    def _two(self) -> slice:
+        """The two inputs."""
+        first, second = self.reference.chosen
+        return slice(first, second + 1, second - first)
 
-        Gradients are added before they are arranged as the weight where the unit does so, too.
+    def _totals(self, unit: Unit) -> tuple[dict[str, Tensor | float], Callable[[], Tensor]]:
+        """Return sums of gradients by the parameters, and a function that gives their size.
+
+        Gradients are added before they are arranged as the weight where the unit does so, too. The
+        size is the root of the sum of squares of the terms.
         """
         totals: dict[str, Tensor | float] = dict.fromkeys(unit.parameters, 0.0)
-        parts = [(op, *self._gradient(op)) for op in unit.operations]
-        size = sum(square for _, _, square in parts) ** 0.5
+        signals = {op: self.sums.pop(op) for op in unit.operations}
+        parts = [(op, self._gradient(op, own)) for op, own in signals.items()]
         arranged = isinstance(unit, ProductUnit) or unit.arranged
-        if arranged:
-            parts = [(unit.operations[0], sum(gradient for _, gradient, _ in parts), size)]
-        for op, gradient, _ in parts:
+        if arranged and len(parts) > 1:
+            parts = [(unit.operations[0], sum(gradient for _, gradient in parts))]
+        for op, gradient in parts:
             by_parameter = unit.gradients(op, op.as_weight(gradient)[None])
             for name, part in zip(totals, by_parameter, strict=True):
                 if part is not None:
@@ -135,23 +138,34 @@ class Check:
                 length, wanted = _norm(totals[name]), _norm(gradient) * abs(unit.factor)
                 totals[name] = totals[name] * (wanted / length if length else 1.0)
         if _has_bias(unit):
-            totals[list(totals)[-1]] = unit.bias.as_weight(self._gradient(unit.bias)[0])
+            rows = self._gradient(unit.bias, self.sums.pop(unit.bias))
+            totals[list(totals)[-1]] = unit.bias.as_weight(rows)
+
+        def size() -> Tensor:
+            squares = sum(self._square(op, own) for op, own in signals.items())
+            return squares**0.5 * abs(unit.factor)
+
         return totals, size
 
-    def _gradient(self, op: Operation) -> tuple[Tensor, Tensor]:
-        """Return the sum of gradients of two inputs, and the sum of the squares of their terms."""
-        signals = self.sums.pop(op)
+    def _gradient(self, op: Operation, signals: Tensor) -> Tensor:
+        """Return the sum of gradients of two inputs from their signals (2, ...)."""
         if isinstance(op, Elementwise):
-            return signals.sum(0), self.sizes[op].square()
+            return signals.sum(0)
         G, c, _, P = op.shape
-        inputs = [slice(at, at + 1) for at in self.reference.chosen]
-        a = torch.cat([op.patches(input_) for input_ in inputs])  # (2, G, D, P)
-        g = signals.view(2, G, c, P)
-        square = (a.square().sum(2) * g.square().sum(2)).sum()
+        g = signals.reshape(2, G, c, P)
         if op.convolved:
-            pairs = zip(inputs, g.unsqueeze(1), strict=True)
-            return sum(op.gradients(input_, one)[0] for input_, one in pairs), square
-        return g.permute(1, 2, 0, 3).flatten(2) @ a.permute(1, 0, 3, 2).flatten(1, 2), square
+            pairs = zip(self.reference.chosen, g.unsqueeze(1), strict=True)
+            return sum(op.gradients(slice(at, at + 1), one)[0] for at, one in pairs)
+        a = op.patches(self._two)
+        return g.permute(1, 2, 0, 3).flatten(2) @ a.permute(1, 0, 3, 2).flatten(1, 2)
+
+    def _square(self, op: Operation, signals: Tensor) -> Tensor:
+        """Return the sum of squares of the terms of a sum of gradients."""
+        if isinstance(op, Elementwise):
+            return self.sizes[op].square()
+        G, c, _, P = op.shape
+        g, a = signals.reshape(2, G, c, P), op.patches(self._two)
+        return (a.square().sum(2) * g.square().sum(2)).sum()
 
 
 def _has_bias(unit: Unit) -> bool:
@@ -188,30 +202,37 @@ def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, fla
                  for layer, signal in dense.signals(run, slice(None))}  # fmt: skip
         for layer in range(len(stack.weights)):
             a, g = run.inputs[layer][0], found[layer]
-            size = (a.square().sum(1) * g.square().sum(1)).sum().sqrt()
-            if not _agree(g.mT @ a, next(wanted), size, eps):
+            if not _agree(g.mT @ a, next(wanted), partial(_size, a, g), eps):
                 return False
-            if run.with_biases and not _agree(g.sum(0), next(wanted), g.norm(), eps):
+            if run.with_biases and not _agree(g.sum(0), next(wanted), g.norm, eps):
                 return False
     return True
+
+
+def _size(a: Tensor, g: Tensor) -> Tensor:
+    return (a.square().sum(1) * g.square().sum(1)).sum().sqrt()
 
 
 def _norm(tensor: Tensor) -> Tensor:
     return torch.linalg.vector_norm(tensor)
 
 
-def _agree(ours: Tensor | float, wanted: Tensor | None, size: float | Tensor, eps: float) -> bool:
+def _agree(
+    ours: Tensor | float, wanted: Tensor | None, size: Callable[[], Tensor | float], eps: float
+) -> bool:
     """Tell whether two gradients are the same up to rounding.
 
     Args:
         ours: the sum of our gradients.
         wanted: that of autograd; None for zero.
-        size: the root of the sum of squares of the terms that add up to it.
+        size: returns the root of the sum of squares of the terms that add up to it. It is asked
+            only where the sums themselves do not tell, because terms cancel.
         eps: of the type of the network.
     """
     if not isinstance(ours, Tensor):
         return wanted is None or not bool(wanted.any())
     if wanted is None:
-        return bool(_norm(ours) <= eps**0.5 * size)
-    error, tolerance = torch.dist(ours, wanted.to(ours.dtype).view_as(ours)), eps**0.5
-    return bool(error <= tolerance * size) or bool(error <= tolerance * (_norm(wanted) + size))
+        return bool(_norm(ours) <= eps**0.5 * size())
+    wanted = wanted.to(ours.dtype).view_as(ours)
+    error, length = torch.dist(ours, wanted), _norm(wanted)
+    return bool(error <= eps**0.5 * length) or bool(error <= eps**0.5 * (length + size()))

@@ -138,8 +138,8 @@ def checked_pass(request: Request) -> Pass:
         ConfigError: the kernel would be wrong. The message says why.
     """
     x, of = request.padded(), request.outputs
-    last = len(request.x) - 1
-    chosen = (last, last // 2)
+    middle = (len(request.x) - 1) // 2
+    chosen = (middle, max(len(request.x) - 1, middle + 1))
     refusals.check_modules(request.network)
     with gradients_on(), refusals.unchanged_buffers(request.network):
         with torch.no_grad():

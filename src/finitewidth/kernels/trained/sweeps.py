@@ -166,20 +166,20 @@ class Sweeps:
         for part in pieces(K, count):
             width = part.stop - part.start
             for some in pieces(width, width if at_once else 1):
-                outputs_here = slice(part.start + some.start, part.start + some.stop)
-                cotangents = [self._one_each(outputs_here), *([checked] if at_once else [])]
-                found = self._sweep(edges, torch.cat(cotangents))
+                one_each = self._one_each(slice(part.start + some.start, part.start + some.stop))
+                cotangents = torch.cat([one_each, checked]) if at_once else one_each
+                for op, rows, terms in self._sweep(operations, edges, cotangents):
+                    signals[op][:, some].copy_(rows[: len(one_each)].transpose(0, 1))
+                    if at_once and len(checked):
+                        self.check.add_signals(op, part, signals[op])
+                        self.check.compare_signals(op, rows[-1], terms[-1])
+            if not at_once:
                 for op, kept in signals.items():
-                    _write(kept[:, some], op, found[op.edge])
-            for op, kept in signals.items():
-                self.check.add_signals(op, part, kept[:, :width])
-                if at_once and len(checked):
-                    self.check.compare_signals(op, _last(found[op.edge]))
+                    self.check.add_signals(op, part, kept[:, :width])
             yield part, lambda op, width=width: signals[op][:, :width]
         if not at_once and len(checked):
-            found = self._sweep(edges, checked)
-            for op in operations:
-                self.check.compare_signals(op, found[op.edge])
+            for op, rows, terms in self._sweep(operations, edges, checked):
+                self.check.compare_signals(op, rows[0], terms[0])
 
     def _one_each(self, part: slice) -> Tensor:
         """Return the cotangents (k, N, K) of some outputs; inputs that fill up have none."""
@@ -189,11 +189,28 @@ class Sweeps:
         return functional.pad(one_each[:, None].expand(k, given, K), (0, 0, 0, N - given))
 
     def _sweep(
-        self, edges: Sequence[GradientEdge], cotangents: Tensor
-    ) -> dict[GradientEdge, Tensor | None]:
-        """Return what cotangents (k, N, K) give at edges of the graph."""
-        found = by_autograd.backward(self.recording.outputs, edges, cotangents)
-        return dict(zip(edges, found, strict=True))
+        self, operations: Sequence[Operation], edges: Sequence[GradientEdge], cotangents: Tensor
+    ) -> Iterator[tuple[Operation, Tensor, Tensor]]:
+        """Yield operations, their signals (k, N, ...), and terms (k, ...) that add up to these.
+
+        Args:
+            operations: the operations.
+            edges: their edges, each once.
+            cotangents: (k, N, K).
+        """
+        outputs = self.recording.outputs
+        found = by_autograd.backward(outputs, edges, cotangents)
+        by_edge = dict(zip(edges, found, strict=True))
+        for op in operations:
+            g = by_edge[op.edge]
+            if g is None:
+                shape = (len(cotangents), len(outputs), *op.kept)
+                rows = terms = outputs.new_zeros(shape, dtype=real_dtype(op.edge.node))
+            elif isinstance(op, Product):
+                rows = terms = op.signals(g)
+            else:
+                rows, terms = op.signals(g)
+            yield op, rows, terms
 
     def other_rows(
         self, share: int, outputs: slice | None = None
@@ -220,20 +237,6 @@ class Sweeps:
                     rows = torch.cat([rows[:given], torch.zeros_like(rows[given:])])
                 self.check.add_rows(name, part, rows)
                 yield module_of(name), part, rows
-
-
-def _write(kept: Tensor, op: Operation, g: Tensor | None) -> None:
-    """Write signals (N, k, ...) from what a sweep gives for k outputs, or more."""
-    if g is None:
-        kept.zero_()
-    elif isinstance(op, Product):
-        kept.copy_(op.signals(g[: kept.shape[1]]).transpose(0, 1))
-    else:
-        kept.copy_(op.signals(g[: kept.shape[1]])[0].transpose(0, 1))
-
-
-def _last(g: Tensor | None) -> Tensor | None:
-    return None if g is None else g[-1:]
 
 
 def _operations(unit: Unit) -> list[Operation]:
