@@ -11,7 +11,6 @@ from markdown_it import MarkdownIt
 from finitewidth.captions.written import read_caption
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common.declarations import Artifact, Paper, read_papers
-from finitewidth.common.number_words import number
 from finitewidth.report import captions
 from finitewidth.report.citations import read_citations
 from finitewidth.report.formatting import sign, tone
