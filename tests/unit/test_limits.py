@@ -48,7 +48,7 @@ def test_stated_means_stand_beside_drawn_ones():
     (line,) = typeset(extra_identities, {"identities": pd.DataFrame([row])}).cells.to_dict(
         "records"
     )
-    assert line["what"] == "mean kernel, d=2"
+    assert line["what"] == "mean kernel, d = 2"
     assert line["where"] == "Corollary 8.1"
     assert (line["stated"], line["draws"]) == ("2", "5\u202f000")
     assert line["drawn ± standard error"] == "2.010 ± 0.020"
