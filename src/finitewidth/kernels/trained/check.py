@@ -32,7 +32,7 @@ class Check:
     def __init__(self, recording: Recording) -> None:
         self.recording, self.reference = recording, recording.reference
         self.sums: dict[Operation, Tensor] = {}  # of signals
-        self.sizes: dict[Operation, Tensor] = {}  # of the terms of elementwise operations
+        self.sizes: dict[Operation, Tensor] = {}  # of the terms of signals
         self.differing: set[Operation] = set()  # whose signals are not those of autograd
         self.rows: dict[str, Tensor] = {}  # of parameters without rules
 

@@ -77,7 +77,7 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
             )
     raise ConfigError(
         f"network: gradients of single inputs by {', '.join(sorted(apart))} do not add up to that "
-        "of all inputs; the network is random, or mixes inputs"
+        "of inputs computed together; the network is random, or mixes inputs"
     )
 
 
