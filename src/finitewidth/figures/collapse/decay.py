@@ -135,9 +135,10 @@ def _legend(figure: Figure, runs: pd.DataFrame) -> None:
     handles: list[Any] = [Patch(facecolor=colour, label=name)
                           for key, (colour, name) in GROUPS.items() if key in known]  # fmt: skip
     look = {"linestyle": "", "color": style.GREY}
+    fitted = runs["train_accuracy"] >= FITTED
     handles += [Line2D([], [], marker=MARKERS[init], label=NAMES[init], **look)
-                for init in INITS if init in set(runs["initialisation"])]  # fmt: skip
-    if (runs["train_accuracy"] < FITTED).any():
+                for init in INITS if init in set(runs.loc[fitted, "initialisation"])]  # fmt: skip
+    if not fitted.all():
         handles.append(Line2D([], [], marker=POOR, label=f"not trained, < {FITTED:g} %", **look))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
                   handletextpad=0.4, handlelength=1.0)  # fmt: skip
