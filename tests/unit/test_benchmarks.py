@@ -1,18 +1,15 @@
 """The parts of the benchmarks that compute: counts, bounds, ratios, and the page from a table."""
 
 import itertools
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from benchmarks import document, draws, networks, page, rows, side_by_side, stacked, trained
-from benchmarks.networks import FULL, JACOBIAN, NNGEOMETRY, OURS, TRACED
-from benchmarks.timing import Comparison, Timer, Way, ratio_of
+from benchmarks import draws, networks, page, side_by_side, stacked, trained
+from benchmarks.networks import FULL, OURS, TRACED
+from benchmarks.timing import Timer, Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of, counted_flops
 from torch import nn
 
@@ -269,121 +266,6 @@ def test_a_large_jacobian_is_computed_for_some_parameters_after_another(monkeypa
     assert torch.allclose(networks.by_jacobian(network, x, full=True, chunk=3), whole, rtol=1e-4)
 
 
-USAGE = """
-import sys
-sys.path.insert(0, ".")
-from benchmarks import usage
-
-kept = []
-clocks = iter([(0, 0, 0), (9, 1, 1), (10, 20, 30), (13, 21, 30), (20, 30, 40), (21, 36, 42),
-               (30, 40, 50), (32, 41, 50)])
-usage._clocks = lambda: next(clocks)
-
-def run():
-    kept.append(bytearray(50_000_000))
-    return len(kept)
-
-result, found = usage.usage_of(run)
-assert (result, found.rounds) == (4, 3)
-assert (found.seconds, found.cpu_seconds, found.system_seconds) == (1, 6, 2), found
-assert 200e6 <= found.memory < 210e6 < found.peak < 300e6, found
-try:
-    bytearray(2 * usage.LIMIT)
-except MemoryError:
-    sys.exit(7)
-"""
-
-
-def test_usage_is_the_fastest_call_and_the_largest_memory():
-    large = bytearray(400_000_000)  # of this process, which must not count
-    assert subprocess.run([sys.executable, "-c", USAGE], cwd=ROOT, check=False).returncode == 7
-    del large
-
-
-def test_the_outcome_of_a_process(tmp_path, monkeypatch):
-    task = {"result": str(tmp_path / "result.npz"), "threads": 1}
-
-    def state(code):
-        (tmp_path / "script.py").write_text(code, encoding="utf-8")
-        found = side_by_side.outcome(task, script=str(tmp_path / "script.py"))
-        return found["state"], found["how"]
-
-    assert state("raise MemoryError") == (side_by_side.NO_SPACE, "")
-    assert state("import os; os.kill(os.getpid(), 9)") == (side_by_side.NO_SPACE, "")
-    assert state("1 / 0") == (side_by_side.FAILED, "ZeroDivisionError: division by zero")
-    monkeypatch.setattr(side_by_side, "LONGEST", 0.5)
-    assert state("import time; time.sleep(9)") == (side_by_side.SLOW, "")
-
-
-def outcomes(**changed):
-    """What processes find: ours in 2 s and 1 GB, the Jacobian in 5 s and 4 GB."""
-    kernel = np.arange(9.0).reshape(3, 3)
-
-    def outcome(task, *_):
-        ours = task["way"] == OURS
-        found = {"state": side_by_side.MEASURED, "how": "", "values": kernel, "seconds": 2.0}
-        found |= {"cpu_seconds": 3.0, "system_seconds": 1.0, "memory": 1e9, "peak": 2e9}
-        found |= {"rounds": 3, "parameters": 7}
-        if ours:
-            return found | {"flops": 1e9, "matmul_flops": 5e9}
-        return found | {"seconds": 5.0, "memory": 4e9, "values": kernel + 1e-4} | changed
-
-    return outcome
-
-
-def side_by_side_table(monkeypatch, **changed):
-    monkeypatch.setattr(side_by_side, "outcome", outcomes(**changed))
-    found = side_by_side.measure(True, 1, None)
-    return found.assign(processor="Fast(R) CPU 9", cores=4, load=0.5, versions="torch 2")
-
-
-def test_ways_side_by_side(monkeypatch):
-    table = side_by_side_table(monkeypatch)
-    assert list(table) == list(side_by_side.COLUMNS)
-    ours, jacobian = table[table["kernel"] == TRACED].to_dict("records")[:2]
-    assert (ours["way"], ours["share"], ours["parameters"]) == (OURS, 0.1, 7)
-    assert (jacobian["way"], jacobian["ratio"], jacobian["memory_ratio"]) == (JACOBIAN, 2.5, 0.25)
-    assert jacobian["apart"] == pytest.approx(1e-4 / 8)
-    assert (jacobian["asked"], jacobian["asked_memory"]) == (2, 1 / 3)
-    assert NNGEOMETRY in set(table.loc[table["kernel"] == FULL, "way"])
-    assert NNGEOMETRY not in set(table.loc[table["kernel"] == TRACED, "way"])
-    with pytest.raises(SystemExit, match="apart from ours"):
-        side_by_side_table(monkeypatch, values=np.ones((3, 3)))
-    with pytest.raises(SystemExit, match="wrong"):
-        side_by_side_table(monkeypatch, state=side_by_side.FAILED, how="wrong")
-    large = side_by_side_table(monkeypatch, state=side_by_side.NO_SPACE)
-    assert large.loc[large["way"] == JACOBIAN, "ratio"].isna().all()
-
-
-def test_the_fastest_implementation_that_runs_counts(monkeypatch):
-    found = {"STRUCTURED_DERIVATIVES": {"state": side_by_side.FAILED, "how": "no rule"},
-             "NTK_VECTOR_PRODUCTS": {"state": side_by_side.MEASURED, "seconds": 2.0},
-             "JACOBIAN_CONTRACTION": {"state": side_by_side.MEASURED, "seconds": 1.0}}  # fmt: skip
-    monkeypatch.setattr(side_by_side, "outcome", lambda task, *_: found[task["how"]])
-    task = {"way": networks.NEURAL_TANGENTS}
-    case = networks.CASES["mlp"]
-    assert side_by_side.fastest(case, task, "python") == found["JACOBIAN_CONTRACTION"]
-    assert side_by_side.fastest(case, task, None)["state"] == side_by_side.ABSENT
-
-
-def test_the_page_shows_networks_and_what_was_not_reached(monkeypatch, tmp_path):
-    table = side_by_side_table(monkeypatch)
-    text = document.write([], tmp_path, [table]).read_text(encoding="utf-8")
-    short = text[text.index(document.START) : text.index(document.END)]
-    assert "2 s, 1 GB" in short
-    assert "5 s, 4 GB" in short
-    assert "| ≥ 2 " in text
-    assert "| ≤ 1/3 " in text
-    assert "All ratios that are asked for were reached" in text
-    slow = side_by_side_table(monkeypatch, seconds=3.0, memory=2e9)
-    text = document.write([], tmp_path, [slow]).read_text(encoding="utf-8")
-    assert f"- 12-8-10, 3 inputs, traced, {JACOBIAN}: 1.5 times our time" in text
-    assert f"- 12-8-10, 3 inputs, full, {JACOBIAN}: ours takes 1/2 of its memory" in text
-    large = side_by_side_table(monkeypatch, state=side_by_side.NO_SPACE)
-    text = document.write([], tmp_path, [large]).read_text(encoding="utf-8")
-    assert side_by_side.NO_SPACE in text[text.index(document.START) : text.index(document.END)]
-
-
 def test_a_stack_and_the_loop_train_the_same_networks_and_plain_torch_such_ones(monkeypatch):
     for architecture, shape, optimiser in stacked.CASES.values():
         data = stacked.images(shape, "cpu", 64)
@@ -402,19 +284,6 @@ def test_a_stack_and_the_loop_train_the_same_networks_and_plain_torch_such_ones(
         assert len(together) == len(alone) == 2
         for one, two in zip(together, alone, strict=True):
             assert one["train_loss"] == pytest.approx(two["train_loss"], rel=1e-4)
-
-
-def test_flop_of_a_step_of_a_dense_network():
-    architecture, shape, optimiser = stacked.CASES["784-128×4-10, SGD"]
-    data = stacked.images(shape, "cpu", 64)
-    run = stacked.description(architecture, optimiser, 2)
-    work = stacked.least_work(lambda: train(run, data), run, data, 2 * 2)
-    entries = [784 * 128, *[128 * 128] * 3, 128 * 10]
-    step = 2 * 32 * (3 * sum(entries) - entries[0])  # the images need no gradient
-    tested = 2 * len(data.test_x) * sum(entries) / 2  # one evaluation in two steps
-    assert work.flops == step + tested
-    weights = sum(entries) + 4 * 128 + 10
-    assert work.bytes == 4 * (2 * weights + 32 * 784)
 
 
 def test_the_bound_is_the_longest_time():
@@ -453,95 +322,8 @@ def test_ways_take_turns_and_times_are_per_unit(monkeypatch):
     assert calls == [*"aabb", *"aaaa", "b"]
 
 
-def comparison(benchmark, sweep, value, unit):
-    parameters = {"width": 8, "depth": 3, sweep: value}
-    ours = (Way("our way", lambda: None, 1, Work(flops=1e3, bytes=8, normals=4)),)
-    references = tuple(Way(name, lambda: None, 1, Work(flops=2e3)) for name in ("slow", "slower"))
-    return Comparison(benchmark, sweep, parameters, unit, "float32", ours, references)
-
-
-@pytest.fixture
-def table(monkeypatch):
-    """Rows of two benchmarks with one and two threads, whose times are made up."""
-    found = []
-    for threads, (benchmark, sweep, unit), value in itertools.product(
-        (1, 2), (("draws", "width", "draw"), ("stacked", "replicas", "step")), (4, 8)
-    ):
-        times = [[1e-3 * value] * 3, [2e-3 * value, 4e-3 * value, 12e-3 * value], [1.0] * 3]
-        monkeypatch.setattr(Timer, "in_turn", lambda self, ways, t=times: t)
-        facts = rows.facts_of(TIMER, threads) | {"processor": "Fast(R) CPU 9", "cores": 4}
-        facts |= {"load": 0.5, "versions": "Python 3, torch 2"}
-        made = rows.rows_of(comparison(benchmark, sweep, value, unit), TIMER, MACHINE)
-        found += [row | facts for row in made]
-    return pd.DataFrame(found, columns=list(rows.COLUMNS))
-
-
-def test_a_row_has_ratio_bound_and_share(table):
-    row = table.iloc[0]
-    assert (row["case"], row["reference"], row["value"]) == ("our way", "slow", 4)
-    assert (row["ours_seconds"], row["reference_seconds"]) == pytest.approx((4e-3, 16e-3))
-    assert (row["ratio"], row["low"], row["high"]) == pytest.approx((4, 3, 8))
-    assert (row["bound"], row["bound_seconds"]) == (PRODUCTS, pytest.approx(5e-7))
-    assert row["share_of_bound"] == pytest.approx(5e-7 / 4e-3)
-    assert not table.isna().any().any()
-
-
-def test_the_page_is_written_from_the_table(table, tmp_path):
-    assert rows.file_name(table) == "fast-9-4-cores.csv"
-    table.loc[table["threads"] == 2, "ratio"] = 1234.5
-    text = document.write([table], tmp_path).read_text(encoding="utf-8")
-    assert "## Fast(R) CPU 9, 4 cores" in text
-    assert "| our way | slow" in text.replace("  ", "")
-    assert "4 (3–8)" in text
-    assert "1,234 (3–8)" in text
-    assert "takes 2 times as long" in text
-    assert "not been run on a GPU" in text
-    for name in ("draws", "stacked"):
-        picture = f"benchmarks_{name}_fast-9-4-cores.png"
-        assert f"]({picture})" in text
-        assert (tmp_path / picture).stat().st_size > 10_000
-    assert "trained" not in [name.split("_")[1] for name in map(str, tmp_path.glob("*.png"))]
-    text = document.write([table.assign(device="GPU 7")], tmp_path).read_text(encoding="utf-8")
-    assert "not been run on a GPU" not in text
-    assert "## GPU 7, 4 cores" in text
-
-
-def test_what_is_measured_again_replaces_its_rows_alone(table):
-    again = table[(table["benchmark"] == "draws") & (table["threads"] == 2)].assign(ratio=7.0)
-    both = rows.merged(table, again)
-    assert len(both) == len(table)
-    new = (both["benchmark"] == "draws") & (both["threads"] == 2)
-    assert set(both.loc[new, "ratio"]) == {7.0}
-    assert 7.0 not in set(both.loc[~new, "ratio"])
-    assert list(dict.fromkeys(both["benchmark"])) == ["draws", "stacked"]
-
-
-def test_a_table_with_other_columns_is_refused(table, tmp_path):
-    table.drop(columns="bound").to_csv(tmp_path / "old.csv", index=False)
-    with pytest.raises(SystemExit, match=r"old\.csv.*measure again"):
-        rows.read(tmp_path / "old.csv")
-
-
 def test_the_page_of_the_documentation_is_that_of_the_stored_tables(tmp_path):
     written = page.write(ROOT / "benchmarks/results", tmp_path)
     stored = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
     assert written.read_text(encoding="utf-8") == stored
     assert all((ROOT / "docs" / picture.name).is_file() for picture in tmp_path.glob("*.png"))
-
-
-def test_the_script_measures_and_writes_all_of_it(tmp_path):
-    command = [sys.executable, "benchmarks/page.py", "--quick", "--threads", "1", "--only", "draws",
-               "networks", "--into", str(tmp_path)]  # fmt: skip
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (file,) = (tmp_path / "benchmarks/results").glob("*.csv")
-    found = rows.read(file)
-    assert set(found["case"]) == {draws.CHAIN, draws.VECTORS, draws.MATRICES}
-    assert (found[["ours_seconds", "reference_seconds", "ratio"]] > 0).all(axis=None)
-    assert ((found["low"] <= found["ratio"]) & (found["ratio"] <= found["high"])).all()
-    (file,) = (tmp_path / "benchmarks/results/networks").glob("*.csv")
-    found = rows.read(file, side_by_side.COLUMNS).set_index(["kernel", "way"])
-    measured = found[found["state"] == side_by_side.MEASURED]
-    ways = itertools.product((TRACED, FULL), (OURS, JACOBIAN))
-    assert (measured.loc[list(ways), ["seconds", "cpu_seconds"]] > 0).all(axis=None)
-    assert (measured["apart"].dropna() < side_by_side.TOLERANCE).all()
-    assert (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8").startswith("# Benchmarks")

@@ -1,4 +1,4 @@
-"""What the Makefile calls takes the arguments that it is given."""
+"""What the Makefile calls takes the arguments that it is given; what `make clean` removes."""
 
 import os
 import re
@@ -51,3 +51,18 @@ def test_any_other_target_is_an_artifact():
     words = shlex.split(re.search(r"bin/finitewidth (run .*)", said)[1])
     options = parser().parse_args(words)
     assert (options.targets, options.cores, options.preset) == (["npf_fig3"], 3, "smoke")
+
+
+def test_make_clean_leaves_all_else(tmp_path):
+    gone = ["smoke", "quick-seed12", "paper"]
+    kept = ["data", "quick-mine", "my-seed1-notes", "README.md", ".records"]
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "notes.txt").touch()
+    for name in (*gone, *kept):
+        (tmp_path / "results" / name).mkdir(parents=True)
+    (tmp_path / "results/laptop").symlink_to(outside)
+    subprocess.run(["make", "-f", ROOT / "Makefile", "clean"], cwd=tmp_path, check=True,
+                   capture_output=True)  # fmt: skip
+    assert sorted(os.listdir(tmp_path / "results")) == sorted(kept)
+    assert (outside / "notes.txt").exists()
