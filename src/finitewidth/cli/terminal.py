@@ -27,8 +27,7 @@ SWITCH = "FINITEWIDTH_TERMINAL"  # "snakemake" shows Snakemake's own messages
 SHOWN_LINES = 8  # of the log of a failed job
 INTERRUPTED = "Terminating processes on user request"
 UNKNOWN = re.compile(r"No rule to produce ([\w./-]+)")
-# pattern in a message of Snakemake -> what is shown in its place; nothing, where the line of a failed
-# job says it, or where nobody needs it
+# pattern in a message of Snakemake -> what is shown in its place; nothing if another line says it
 MESSAGES = {
     r"Nothing to be done": "Nothing to be done: all that was asked for is there and up to date.",
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
@@ -56,12 +55,14 @@ class LogHandler(LogHandlerBase):
         self.plain = os.environ.get(SWITCH) == "snakemake"
         self.held: list[str] = []
         self.run: Run | None = None
-        self.forecast: dict[str, float | None] = {}
+        self.forecast: dict[str, float | None] = {}  # of all jobs
+        self.rest: dict[str, float] = {}  # of those that have not ended
         self.jobs: dict[int, str] = {}
         self.cores, self.started = 1, time.time()
         self.ratio = [0.0, 0.0]  # seconds that jobs took and were forecast to take
         logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
-        os.environ.setdefault("FINITEWIDTH_BARS", "0")
+        if not self.plain:
+            os.environ["FINITEWIDTH_BARS"] = "0"
 
     @property
     def writes_to_stream(self) -> bool:
@@ -137,6 +138,7 @@ class LogHandler(LogHandlerBase):
         facts = announced()
         self.forecast = dict(facts.jobs()) if facts else {}
         self.run = Run(_command(), total=len(self.forecast) or stats["total"])
+        self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
         unknown = sum(seconds is None for seconds in self.forecast.values())
         words = f" ({unknown} without a measured time)" if unknown else ""
         self._line(f"{_jobs(self.run.total)}, {self._left()} on "
@@ -148,7 +150,7 @@ class LogHandler(LogHandlerBase):
         """The time left: forecasts of jobs that have not ended, at the pace of those that have."""
         now, (took, wanted) = time.time(), self.ratio
         pace = took / wanted if wanted else 1.0
-        rest = {job: pace * (seconds or 0.0) for job, seconds in self.forecast.items()}
+        rest = {job: pace * seconds for job, seconds in self.rest.items()}
         for job, started in self.run.running.items():
             rest[job] = max(rest.get(job, 0.0) - (now - started), 0.0)
         self.run.left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
@@ -166,7 +168,7 @@ class LogHandler(LogHandlerBase):
         job = self.jobs.get(number)
         if job not in self.run.running:
             return
-        took, forecast = time.time() - self.run.running.pop(job), self.forecast.pop(job, None)
+        took, forecast = time.time() - self.run.running.pop(job), self.rest.pop(job, None)
         if failed:
             self.run.failed.append(job)
             if self.run.state != "interrupted":

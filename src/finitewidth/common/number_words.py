@@ -24,7 +24,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time: ``0.4 s``, ``3 min 20 s``, ``2 h 05 min`` or ``3 d 4 h``; nan: not recorded."""
+    """Format a time: ``0.4 s``, ``3 min 20 s`` or ``3 d 4 h``; nan is not recorded."""
     if math.isnan(seconds):
         return "not recorded"
     if seconds < 10:

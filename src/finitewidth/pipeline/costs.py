@@ -27,15 +27,6 @@ TABLE = "workflow/costs.tsv"
 MEASURED, ESTIMATED = "measured", "estimated"
 DATASETS = "data/provenance"  # below results, which has the datasets of all presets
 
-# what a job asks of a cluster's scheduler
-SLACK = 4  # times the seconds of the table: another processor, a loaded node
-LEAST = 5  # minutes: starting from a slow file system takes some
-FETCHING = 60  # minutes, the same for a dataset, which may have to be downloaded
-START_MB = 1500  # an interpreter with torch, and Snakemake twice around it
-MARGIN = 1.5  # times the memory of the table
-MOST = 3  # times the memory of the first attempt
-WITHOUT_ROW = (60, 4000)  # minutes and MB
-
 
 @dataclass(frozen=True)
 class Cost:
@@ -54,20 +45,6 @@ class Cost:
 
 
 COLUMNS = tuple(field.name for field in fields(Cost))
-
-
-def minutes(cost: Cost | None, attempt: int = 1, least: int = LEAST) -> int:
-    """Wall time to ask for: `SLACK` times that of the table, and more at each attempt."""
-    once = WITHOUT_ROW[0] if cost is None else math.ceil(SLACK * cost.seconds / 60)
-    return attempt * max(least, once)
-
-
-def memory_mb(cost: Cost | None, attempt: int = 1) -> int:
-    """MB to ask for: `MARGIN` times that of the table, what any job takes to start, and more at
-    each attempt, up to `MOST` times the first: a tenth attempt ran out of time, not of memory.
-    """
-    once = WITHOUT_ROW[1] if cost is None else START_MB + MARGIN * cost.memory_mb
-    return min(attempt, MOST) * 500 * math.ceil(once / 500)
 
 
 def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:

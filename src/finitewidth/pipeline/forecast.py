@@ -106,13 +106,15 @@ def table(needs: Needs, costs: Mapping[str, Cost], sums: Mapping[str, Iterable[s
         costs: job -> its row.
         sums: name of a line -> the jobs that are wanted; what they rest on is counted, too.
     """
+    presets = dict.fromkeys(cost.preset for cost in costs.values())
+    head = f"preset {', '.join(presets)}, from workflow/costs.tsv"
     lines = [_line(name, behind(needs, targets), costs) for name, targets in sums.items()]
     seconds = {name: cost.seconds for name, cost in costs.items() if name in needs}
     chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
     longest = ", ".join(f"{name} {duration(seconds.get(name, 0.0))}" for name in chain)
     missing = [name for name in needs if name not in costs]
     return "\n".join([
-        HEADER, *lines, "",
+        head, "", HEADER, *lines, "",
         f"longest chain of jobs: {duration(length(chain, seconds))} ({longest})",
         f"jobs without a row in the table: {len(missing)} of {len(needs)}"
         + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),

@@ -13,7 +13,6 @@ from typing import Any
 from finitewidth.captions.template import settings_of
 from finitewidth.claims import ledger, needs, reported
 from finitewidth.common import settings
-from finitewidth.common.announced import job_name
 from finitewidth.common.declarations import (
     Artifact,
     Experiment,
@@ -25,20 +24,19 @@ from finitewidth.common.declarations import (
 )
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
-from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import content_of
 from finitewidth.data.places import folder_of, registered
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline import costs, forecast, own, tree_sizes
-from finitewidth.pipeline.costs import Cost
+from finitewidth.pipeline import forecast, own, tree_sizes
+from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.marks import mark_of
+from finitewidth.pipeline.requests import Requests
 from finitewidth.pipeline.sources import read_sources
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
-SHORT = 300  # seconds up to which a training or an experiment travels to a cluster with others
 
 
 def checked(
@@ -108,12 +106,17 @@ class Plan:
     @cached_property
     def costs(self) -> dict[str, Cost]:
         """Job -> its row at this preset in the table of costs; not every job has one."""
-        return costs.read_costs(self.root / costs.TABLE, self.config["preset"])
+        return read_costs(self.root / TABLE, self.config["preset"])
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
         """Job -> the jobs whose files it reads."""
         return forecast.needs_of(self)
+
+    @cached_property
+    def requests(self) -> Requests:
+        """Memory, time, priority and group of every job."""
+        return Requests(self.jobs, self.costs, self.needs)
 
     @cached_property
     def captioned(self) -> tuple[str, ...]:
@@ -183,21 +186,13 @@ class Plan:
         """The time and memory of an experiment or an artifact, as Snakemake measures them."""
         return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
-    # --- what Snakemake and a scheduler are told ------------------------------------------------
-
     def memory(self, rule: str, wildcards: Any, attempt: int) -> int:
         """MB that a job asks a scheduler for."""
-        return costs.memory_mb(self._cost(rule, wildcards), attempt)
+        return self.requests.memory(rule, wildcards, attempt)
 
     def minutes(self, rule: str, wildcards: Any, attempt: int) -> int:
-        """Wall time that a job asks a scheduler for.
-
-        Of what continues from checkpoints ``training_minutes`` at most: the next attempt goes on.
-        """
-        least = costs.FETCHING if rule == "dataset" else costs.LEAST
-        wanted = costs.minutes(self._cost(rule, wildcards), attempt, least)
-        resumes = rule == "train" or getattr(self._declared(rule), "resumes", False)
-        return min(wanted, self.config["training_minutes"]) if resumes else wanted
+        """Wall time that a job asks a scheduler for."""
+        return self.requests.minutes(rule, wildcards, attempt)
 
     def seconds(self, job: str) -> float | None:
         """CPU seconds of a job by the table; None without a row, or if its settings are modified.
@@ -211,45 +206,6 @@ class Plan:
     @cached_property
     def _modified(self) -> set[str]:
         return self.footers.modified()
-
-    def _cost(self, rule: str, wildcards: Any) -> Cost | None:
-        return self.costs.get(job_name(rule, dict(wildcards.items())))
-
-    def _declared(self, rule: str) -> Experiment | Artifact | None:
-        return self.jobs.experiments.get(rule) or self.jobs.artifacts.get(rule)
-
-    def priority(self, rule: str, wildcards: Any) -> int:
-        """The priority of a job: of those that can start, the one with the highest does."""
-        return self._priorities.get(job_name(rule, dict(wildcards.items())), 0)
-
-    @cached_property
-    def _priorities(self) -> dict[str, int]:
-        """Job -> priority: figures and tables first, since they are short and wanted, then what
-        the longest chain of jobs rests on.
-        """
-        seconds = {name: row.seconds for name, row in self.costs.items()}
-        chains = forecast.chains(self.needs, seconds)
-
-        def urgency(name: str) -> tuple[bool, float]:
-            return name in self.jobs.artifacts, forecast.length(chains[name], seconds)
-
-        return {name: place for place, name in enumerate(sorted(self.needs, key=urgency), 1)}
-
-    def group_of(self, rule: str) -> str | None:
-        """The group of jobs in which those of a rule can travel to a cluster; None: alone."""
-        if rule in self.jobs.experiments or rule == "errata":
-            return "experiments"
-        kind = "captions" if rule.startswith("captions_") else rule
-        if rule in self.jobs.artifacts or kind in ("claims", "captions", "datapackages"):
-            return "results"
-        return {"dataset": "datasets", "train": "trainings"}.get(rule)
-
-    def group(self, rule: str, wildcards: Any) -> str | None:
-        """The group of one job; a training or an experiment that is long, or unknown, is alone."""
-        group, cost = self.group_of(rule), self._cost(rule, wildcards)
-        if group in ("trainings", "experiments") and (cost is None or cost.seconds > SHORT):
-            return None
-        return group
 
     def gpus(self, name: str | None = None) -> int:
         """The number of GPUs that a training, or a declared job, asks a scheduler for."""
