@@ -19,7 +19,7 @@ OF_PATHS = {"replace", "rename"}  # methods of paths with one argument, which is
 # module: function -> number of calls and why they touch nothing of the user
 ALLOWED = {
     "cli/running.py: verify": (1, "the log of verify, in the results"),
-    "cli/terminal/state.py: write": (1, "run.json, in the logs, by its own temporary file"),
+    "cli/status.py: write": (1, "run.json, in the logs, by its own temporary file"),
     "cli/tiles.py: _remove_outdated": (1, "kernel.npy, in a folder that the command has made"),
     "common/disk_cache.py: _keep": (1, "a cache in __pycache__, by its own temporary file"),
     "common/progress.py: logged_to": (1, "a link in place of a log"),

@@ -1,7 +1,6 @@
 """What jobs ask of a scheduler: more than the table says, more on another attempt; who travels."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from tests.workflow_rules import rules
@@ -23,7 +22,7 @@ def of(job):
     if "/" in job:
         return "train", dict(zip(("paper", "training"), job.split("/"), strict=True))
     rule, *values = job.split()
-    return rule, {"x": value for value in values}
+    return rule, dict(enumerate(values))
 
 
 @pytest.mark.parametrize("preset", PRESETS)

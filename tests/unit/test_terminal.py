@@ -75,8 +75,7 @@ def test_a_run_is_one_line_per_finished_job(shown, tmp_path):
     screen.handler.close()
     first, *jobs, last = screen.lines()
     assert first == (
-        "3 jobs, about 40 s left on 2 cores (1 without a measured time); "
-        "details in .snakemake/log"
+        "3 jobs, about 40 s left on 2 cores (1 without a measured time); details in .snakemake/log"
     )
     assert [line.split()[:2] for line in jobs] == [
         ["[1/3]", "npf/nu"], ["[2/3]", "npf_nu"], ["[3/3]", "npf_fig3"]
