@@ -1,4 +1,4 @@
-"""Declarations, rules, captions, renderers, claims, costs and printed numbers agree."""
+"""Declarations, rules, captions, renderers, claims and printed numbers agree."""
 
 import inspect
 import re
