@@ -32,7 +32,8 @@ class Shown:
     """A handler, and the lines that it wrote."""
 
     def __init__(self, dryrun=False, quiet=()):
-        settings = SimpleNamespace(stdout=dryrun, dryrun=dryrun, quiet=quiet)
+        settings = SimpleNamespace(stdout=dryrun, dryrun=dryrun, quiet=quiet, verbose=False,
+                                   debug_dag=False, printshellcmds=False)  # fmt: skip
         self.handler = terminal.LogHandler(settings, None)
         self.handler.stream = self.stream = io.StringIO()
         # as Snakemake does
@@ -80,7 +81,7 @@ def test_a_run_is_one_line_per_finished_job(shown, tmp_path):
     assert [line.split()[:2] for line in jobs] == [
         ["[1/3]", "npf/nu"], ["[2/3]", "npf_nu"], ["[3/3]", "npf_fig3"]
     ]  # fmt: skip
-    assert [" left" in line for line in jobs] == [True, True, False]
+    assert [line.endswith(" left") for line in jobs] == [True, True, False]
     assert last == "3 jobs done in 0.0 s."
     assert read_run(tmp_path / "logs").state == "done"
 
@@ -153,7 +154,9 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
     text = "\n".join(screen.lines())
     assert text.startswith("Job stats:\njob  count\n")
     assert "    reason: Missing output files: x.csv" in text
-    assert text.endswith("This was a dry-run (flag -n).")
+    assert text.endswith(
+        "This was a dry-run (flag -n).\n3 jobs, 44 s of CPU time (1 without a measured time)."
+    )
 
 
 @pytest.mark.parametrize("dryrun", [False, True])

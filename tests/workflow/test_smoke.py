@@ -340,7 +340,7 @@ def test_the_terminal_shows_a_line_per_job_and_nothing_of_snakemake(smoke):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     lines = [line for line in done.stdout.splitlines() if "Using workflow specific" not in line]
-    assert re.fullmatch(r"1 job, about .* left on 2 cores; details in .snakemake/log", lines[0])
+    assert re.fullmatch(r"1 job, .* left on 2 cores; details in .snakemake/log", lines[0])
     assert lines[1].startswith("[1/1] npf_fig6 ")
     assert re.fullmatch(r"1 jobs? done in .*\.", lines[2])
     assert len(lines) == 3

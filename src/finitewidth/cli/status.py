@@ -108,7 +108,7 @@ def status(results: str) -> tuple[str, int]:
     if run.state == "running":
         for job, started in run.running.items():
             took = duration(time.time() - started)
-            steps = STEPS.findall("\n".join(last_lines(run.logs[job], 1)))
+            steps = STEPS.findall("\n".join(last_lines(run.logs[job], 5)))
             share = f", {int(steps[-1][0]) / int(steps[-1][1]):.0%}" if steps else ""
             lines.append(f"  running {job:<32} {took}{share}")
         lines.append(f"about {duration(run.left)} left")

@@ -1,8 +1,8 @@
 """What a run shows in the terminal: a line per finished job, with the time that is left.
 
-Snakemake's own messages go to its log file, ``.snakemake/log``. Where no job is run, as by
-``--dry-run``, ``--lint`` or ``--unlock``, and with the environment variable
-``FINITEWIDTH_TERMINAL=snakemake``, they are shown as Snakemake words them.
+Snakemake's own messages go to its log file, ``.snakemake/log``. They are shown as well where no
+job is run, as by ``--dry-run``, ``--lint`` or ``--unlock``, with ``--verbose``, ``--debug-dag`` or
+``--printshellcmds``, and with the environment variable ``FINITEWIDTH_TERMINAL=snakemake``.
 """
 
 import logging
@@ -11,7 +11,6 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Mapping
 from logging import WARNING, LogRecord
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,10 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         """Choose the stream, and tell the jobs to leave the terminal to this handler."""
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.plain = os.environ.get(SWITCH) == "snakemake"
+        asked = self.common_settings
+        self.plain = os.environ.get(SWITCH) == "snakemake" or any(
+            (asked.verbose, asked.debug_dag, asked.printshellcmds)
+        )
         self.held: list[str] = []
         self.run: Run | None = None
         self.forecast: dict[str, float | None] = {}  # of all jobs
@@ -91,10 +93,12 @@ class LogHandler(LogHandlerBase):
         elif event in (None, LogEvent.ERROR):
             self._message(record)
         elif self.common_settings.dryrun:
+            if event == LogEvent.RUN_INFO:
+                self._plan()
             if event != LogEvent.WORKFLOW_STARTED:
                 self._line(self.format(record))
         elif event == LogEvent.RUN_INFO and self.run is None:
-            self._begin(record.stats)
+            self._begin()
         elif self.run is None:
             return
         elif event == LogEvent.JOB_INFO:
@@ -132,19 +136,25 @@ class LogHandler(LogHandlerBase):
         if record.levelno >= logging.ERROR:
             self.held.clear()
 
-    def _begin(self, stats: Mapping[str, int]) -> None:
-        """The first line of a run; its jobs are known now."""
-        self.held.clear()
+    def _plan(self) -> None:
+        """The jobs that are to run are known."""
         facts = announced()
         self.forecast = dict(facts.jobs()) if facts else {}
-        self.run = Run(_command(), total=len(self.forecast) or stats["total"])
         self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
-        unknown = sum(seconds is None for seconds in self.forecast.values())
-        words = f" ({unknown} without a measured time)" if unknown else ""
-        self._line(f"{_jobs(self.run.total)}, {self._left()} on "
-                   f"{self.cores} core{'s' * (self.cores != 1)}{words}; "
+
+    def _begin(self) -> None:
+        """The first line of a run."""
+        self._plan()
+        self.held.clear()
+        self.run = Run(_command(), total=len(self.forecast))
+        self._line(f"{_jobs(self.run.total)}, {self._left()} on {self.cores} "
+                   f"core{'s' * (self.cores != 1)}{self._unknown()}; "
                    "details in .snakemake/log")  # fmt: skip
         self._write()
+
+    def _unknown(self) -> str:
+        count = sum(seconds is None for seconds in self.forecast.values())
+        return f" ({count} without a measured time)" if count else ""
 
     def _left(self) -> str:
         """The time left: forecasts of jobs that have not ended, at the pace of those that have."""
@@ -154,11 +164,11 @@ class LogHandler(LogHandlerBase):
         for job, started in self.run.running.items():
             rest[job] = max(rest.get(job, 0.0) - (now - started), 0.0)
         self.run.left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
-        return f"about {duration(round(self.run.left))} left"
+        return f"about {duration(self.run.left)} left" if self.run.left >= 10 else "seconds left"
 
     def _started(self, record: LogRecord) -> None:
         name = job_name(record.rule_name, dict(record.wildcards or {}))
-        if name in self.forecast or not self.forecast:  # else a target, such as `all`
+        if name in self.forecast:  # else a target, such as `all`
             self.jobs[record.jobid] = name
             self.run.running[name] = time.time()
             self.run.logs[name] = str(record.log[0]) if record.log else ""
@@ -187,19 +197,22 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         """Say how the run ended, or what was held back."""
-        run, self.run = self.run, None
-        if run is None:
-            for text in self.held:
-                self._line(text)
-            self.held.clear()
-        else:
-            self._line(_end(run, time.time() - self.started))
-            self._write(run)
+        if self.run is not None:
+            self._line(_end(self.run, time.time() - self.started))
+            self._write()
+            self.run = None
+        elif self.forecast:
+            seconds = duration(sum(self.rest.values()))
+            self._line(f"{_jobs(len(self.rest))}, {seconds} of CPU time{self._unknown()}.")
+            self.forecast = {}
+        for text in self.held:
+            self._line(text)
+        self.held.clear()
         super().close()
 
-    def _write(self, run: Run | None = None) -> None:
+    def _write(self) -> None:
         if facts := announced():
-            (run or self.run).write(Path(facts.results) / "logs")
+            self.run.write(Path(facts.results) / "logs")
 
 
 def _end(run: Run, seconds: float) -> str:
