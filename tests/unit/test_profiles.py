@@ -26,7 +26,7 @@ def groups(seconds):
     """The groups of one job of each kind, if trainings and experiments take so long."""
     jobs = Plan(preset_only("smoke", ROOT / "config"), ROOT).jobs
     rows = {job: Cost("smoke", job, seconds, 100, "estimated") for job in ("npf/nu", "npf_nu")}
-    requests = Requests(jobs, rows, {})
+    requests = Requests(jobs, rows, dict)
     wildcards = {"train": {"paper": "npf", "training": "nu"}}
     rules = ("dataset", "train", "claims", "captions_npf", "npf_nu", "npf_fig3")
     return {requests.group(rule, wildcards.get(rule, {})) for rule in rules} - {None}

@@ -116,7 +116,7 @@ class Plan:
     @cached_property
     def requests(self) -> Requests:
         """Memory, time, priority and group of every job."""
-        return Requests(self.jobs, self.costs, self.needs)
+        return Requests(self.jobs, self.costs, lambda: self.needs)
 
     @cached_property
     def captioned(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What a job asks of Snakemake and of a cluster's scheduler, from the table of costs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -29,10 +29,10 @@ class Requests:
     Args:
         jobs: all jobs.
         costs: job -> its row in the table of costs; not every job has one.
-        needs: job -> the jobs whose files it reads.
+        needs: returns job -> the jobs whose files it reads; called when a priority is asked for.
     """
 
-    def __init__(self, jobs: Jobs, costs: Mapping[str, Cost], needs: Needs):
+    def __init__(self, jobs: Jobs, costs: Mapping[str, Cost], needs: Callable[[], Needs]):
         self._jobs, self._costs, self._needs = jobs, costs, needs
 
     def _cost(self, rule: str, wildcards: Any) -> Cost | None:
@@ -69,12 +69,13 @@ class Requests:
         longest chain of jobs rests on.
         """
         seconds = {name: cost.seconds for name, cost in self._costs.items()}
-        after = chains(self._needs, seconds)
+        needs = self._needs()
+        after = chains(needs, seconds)
 
         def urgency(name: str) -> tuple[bool, float]:
             return name in self._jobs.artifacts, length(after[name], seconds)
 
-        return {name: place for place, name in enumerate(sorted(self._needs, key=urgency), 1)}
+        return {name: place for place, name in enumerate(sorted(needs, key=urgency), 1)}
 
     def group_of(self, rule: str) -> str | None:
         """The group in which jobs of a rule can travel to a cluster; None: alone."""
