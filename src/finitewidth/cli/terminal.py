@@ -93,7 +93,7 @@ class LogHandler(LogHandlerBase):
         elif event in (None, LogEvent.ERROR):
             self._message(record)
         elif self.common_settings.dryrun:
-            if event == LogEvent.RUN_INFO:
+            if event == LogEvent.RUN_INFO and not self.forecast:  # comes again at the end
                 self._plan()
             if event != LogEvent.WORKFLOW_STARTED:
                 self._line(self.format(record))
