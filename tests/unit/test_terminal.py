@@ -74,6 +74,7 @@ def test_a_run_is_one_line_per_finished_job(shown, tmp_path):
         screen.say(event=LogEvent.JOB_FINISHED, job_id=number)
     screen.say(event=LogEvent.PROGRESS, done=3, total=3)
     screen.handler.close()
+    screen.handler.close()  # as Snakemake does
     first, *jobs, last = screen.lines()
     assert first == (
         "3 jobs, about 40 s left on 2 cores (1 without a measured time); details in .snakemake/log"
@@ -105,6 +106,20 @@ def test_a_failed_job_shows_the_end_of_its_log_and_how_to_go_on(shown, tmp_path)
     assert code == 1
     assert text.startswith("0 of 3 jobs done, 1 failed: ended with failed jobs\n  failed  npf_nu")
     assert "the kernel is singular" in text
+
+
+def test_a_job_that_another_attempt_makes_has_not_failed(shown):
+    screen = shown()
+    screen.plan()
+    screen.start(2, "npf_nu")
+    screen.say("Error in rule npf_nu", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=2)
+    for number, (rule, of) in enumerate(
+        (("npf_nu", {}), ("npf_fig3", {}), ("train", {"paper": "npf", "training": "nu"})), 2
+    ):
+        screen.start(number, rule, **of)
+        screen.say(event=LogEvent.JOB_FINISHED, job_id=number)
+    screen.handler.close()
+    assert screen.lines()[-1] == "3 jobs done in 0.0 s."
 
 
 def test_an_interrupted_run_says_what_is_kept_in_one_sentence(shown, tmp_path):

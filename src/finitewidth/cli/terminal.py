@@ -170,6 +170,7 @@ class LogHandler(LogHandlerBase):
         name = job_name(record.rule_name, dict(record.wildcards or {}))
         if name in self.forecast:  # else a target, such as `all`
             self.jobs[record.jobid] = name
+            self.run.failed = [job for job in self.run.failed if job != name]  # another attempt
             self.run.running[name] = time.time()
             self.run.logs[name] = str(record.log[0]) if record.log else ""
             self._write()
@@ -201,10 +202,10 @@ class LogHandler(LogHandlerBase):
             self._line(_end(self.run, time.time() - self.started))
             self._write()
             self.run = None
-        elif self.forecast:
+        elif self.common_settings.dryrun and self.forecast:
             seconds = duration(sum(self.rest.values()))
             self._line(f"{_jobs(len(self.rest))}, {seconds} of CPU time{self._unknown()}.")
-            self.forecast = {}
+            self.forecast = {}  # Snakemake closes its handlers twice
         for text in self.held:
             self._line(text)
         self.held.clear()
