@@ -34,10 +34,8 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/robustness.smk"
 include: "workflow/rules/captions.smk"
 include: "workflow/rules/datapackages.smk"
-include: "workflow/rules/plan.smk"
 include: "workflow/rules/report.smk"
-include: "workflow/rules/cluster.smk"  # sees all rules before it
-include: "workflow/rules/order.smk"  # and so do these
+include: "workflow/rules/scheduling.smk"  # sees all rules before it
 
 
 rule all:

@@ -1,5 +1,5 @@
-"""Snakemake's logger plugin ``finitewidth``; see `finitewidth.cli.terminal.handler`."""
+"""Snakemake's logger plugin ``finitewidth``; see `finitewidth.cli.terminal`."""
 
-from finitewidth.cli.terminal.handler import LogHandler
+from finitewidth.cli.terminal import LogHandler
 
 __all__ = ["LogHandler"]

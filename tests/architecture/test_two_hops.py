@@ -1,4 +1,4 @@
-"""Declarations, rules, captions, renderers, claims, costs and printed numbers agree."""
+"""Declarations, rules, captions, renderers, claims and printed numbers agree."""
 
 import inspect
 import re
@@ -14,8 +14,7 @@ from finitewidth.claims import ledger
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.fields import Field
 from finitewidth.common.reported_numbers import read_reported
-from finitewidth.common.settings import PRESETS, preset_only
-from finitewidth.pipeline.costs.table import KINDS, TABLE, read_costs
+from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -102,18 +101,6 @@ def test_a_finished_artifact_has_no_claim_without_a_judge():
     for claim in CLAIMS:
         if claim.artifacts and not planned & set(claim.artifacts):
             assert claim.judge, f"{claim.id}: its artifacts are finished, but nothing judges it"
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_every_job_has_a_cost_estimate(preset):
-    plan = Plan(preset_only(preset, ROOT / "config"), ROOT)
-    rows = read_costs(ROOT / TABLE, preset).rows
-    assert {*EXPERIMENTS, *KINDS, "errata"} == set(rows)
-    for name in (*DONE, *EXPERIMENTS, *KINDS, "errata"):
-        assert plan.minutes(name, None, attempt=1) > 0
-        assert plan.memory(name, None, attempt=1) > 0
-    for training in plan.trainings():
-        assert plan.requests.minutes(training) > 0
 
 
 def is_measured(artifact: str) -> bool:

@@ -9,8 +9,10 @@ import pytest
 import yaml
 from tests.workflow_rules import rules
 
-from finitewidth.pipeline.costs.requests import Requests
-from finitewidth.pipeline.costs.table import Cost, Costs
+from finitewidth.common.settings import preset_only
+from finitewidth.pipeline.costs import Cost
+from finitewidth.pipeline.plan import Plan
+from finitewidth.pipeline.requests import Requests
 
 ROOT = Path(__file__).parents[2]
 PROFILES = ("slurm", "cluster-generic")
@@ -22,13 +24,12 @@ def profile(name):
 
 def groups(seconds):
     """The groups of one job of each kind, if trainings and experiments take so long."""
-    jobs = ("npf/nu", "npf_nu")
-    rows = {job: Cost("smoke", job, seconds, 100, None, "estimated") for job in jobs}
-    settings = {"preset": "smoke", "device": "cpu", "gpu_tflops": 1}
-    requests = Requests(settings, {}, Costs("smoke", rows))
-    wildcards = SimpleNamespace(paper="npf", training="nu")
+    jobs = Plan(preset_only("smoke", ROOT / "config"), ROOT).jobs
+    rows = {job: Cost("smoke", job, seconds, 100, "estimated") for job in ("npf/nu", "npf_nu")}
+    requests = Requests(jobs, rows, dict)
+    wildcards = {"train": {"paper": "npf", "training": "nu"}}
     rules = ("dataset", "train", "claims", "captions_npf", "npf_nu", "npf_fig3")
-    return {requests.group(rule, wildcards, {"npf_fig3"}) for rule in rules} - {None}
+    return {requests.group(rule, wildcards.get(rule, {})) for rule in rules} - {None}
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -62,7 +63,7 @@ def test_gpus_are_requested_where_a_job_asks_for_them(tmp_path):
 
 @pytest.mark.parametrize("name", ["mem_mb", "runtime"])
 def test_every_rule_asks_for_more_at_another_attempt(name):
-    wildcards = SimpleNamespace(paper="npf", training="nu", source="digits")
+    wildcards = {"paper": "npf", "training": "nu", "source": "digits"}
     jobs = {rule.name: rule.resources[name] for rule in rules().values() if rule.output}
     assert len(jobs) > 80
     for rule, resource in jobs.items():

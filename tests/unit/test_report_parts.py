@@ -91,10 +91,11 @@ def test_numbers_as_the_pages_write_them(value, text):
         (59.7, "1 min 00 s"),
         (75, "1 min 15 s"),
         (7500, "2 h 05 min"),
+        (274_000, "3 d 4 h"),
     ],
 )
 def test_times_as_the_pages_write_them(seconds, text):
-    assert formatting.duration(seconds) == text
+    assert number_words.duration(seconds) == text
 
 
 def test_a_caption_as_html_and_as_plain_text():

@@ -63,9 +63,8 @@ def jobs_of(text: str) -> list[str]:
 def test_a_run_submits_few_jobs(announced, preset):
     assert len(submitted(announced[preset])) <= MOST
     alone = re.findall(r"^rule (\w+):", announced[preset], re.M)
-    forecast = Plan(preset_only(preset, ROOT / "config"), ROOT).requests.forecast
-    lone = {rule for rule in alone if rule in EXPERIMENTS}
-    assert all(forecast(rule) >= 5 for rule in lone)
+    costs = Plan(preset_only(preset, ROOT / "config"), ROOT).costs
+    assert all(costs[rule].seconds >= 300 for rule in alone if rule in EXPERIMENTS)
     renderers = {rule for rule in alone if re.search(r"_(fig|table|extra)", rule)}
     assert not renderers
 
@@ -81,10 +80,10 @@ def test_the_commands_of_the_document_count_jobs(announced):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_job_says_its_memory_and_time_and_has_enough(announced, preset):
-    forecast = Plan(preset_only(preset, ROOT / "config"), ROOT).requests.forecast
+    costs = Plan(preset_only(preset, ROOT / "config"), ROOT).costs
     for job in jobs_of(announced[preset]):
         name = job.split(":")[0]
         asked = re.search(r"resources: .*mem_mb=(\d+).*runtime=(\d+)", job)
         assert asked, job
         if name in EXPERIMENTS and name not in RESUMING:
-            assert int(asked.group(2)) >= 2 * forecast(name), name
+            assert int(asked.group(2)) >= 2 * costs[name].seconds / 60, name

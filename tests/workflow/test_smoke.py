@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from tests import report_crawler
 
-from finitewidth.cli.terminal.state import read_run
-from finitewidth.common import result_files
+from finitewidth.cli.status import read_run
+from finitewidth.common import number_words, result_files
 from finitewidth.common.declarations import artifacts_of, done, paper_names, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
-from finitewidth.report import formatting
 
 from .conftest import Checkout, trainings_planned
 
@@ -184,7 +183,7 @@ def test_the_summary_names_every_artifact_and_claim_and_adds_up_the_time_of_all_
               if "provenance" in str(file.relative_to(results)) and file.stem != "report"
               and "report" not in file.relative_to(results).parts]  # fmt: skip
     assert len(stamps) == count
-    assert f"| {formatting.duration(sum(each['cpu_seconds'] for each in stamps))} |\n" in text
+    assert f"| {number_words.duration(sum(each['cpu_seconds'] for each in stamps))} |\n" in text
 
 
 def test_restyling_the_report_builds_the_report_only(restore):
@@ -342,7 +341,7 @@ def test_the_terminal_shows_a_line_per_job_and_nothing_of_snakemake(smoke):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     lines = [line for line in done.stdout.splitlines() if "Using workflow specific" not in line]
-    assert re.fullmatch(r"1 jobs?, about .* on 2 cores; details in .snakemake/log", lines[0])
+    assert re.fullmatch(r"1 job, .* left on 2 cores; details in .snakemake/log", lines[0])
     assert lines[1].startswith("[1/1] npf_fig6 ")
     assert re.fullmatch(r"1 jobs? done in .*\.", lines[2])
     assert len(lines) == 3

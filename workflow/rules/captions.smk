@@ -16,8 +16,8 @@ for paper in plan.captioned:
             "../envs/finitewidth.yaml"
         threads: 1
         resources:
-            mem_mb=partial(plan.memory, "captions"),
-            runtime=partial(plan.minutes, "captions"),
+            mem_mb=partial(plan.memory, f"captions_{paper}"),
+            runtime=partial(plan.minutes, f"captions_{paper}"),
         params:
             captions=partial(plan.caption_jobs, paper),
             code=plan.caption_code(paper),

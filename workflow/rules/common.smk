@@ -57,11 +57,12 @@ if workflow.is_main_process:
 announce(
     Run(
         results,
-        plan.seconds,
-        lambda: [
-            job_name(job.rule.name, job.wildcards_dict)
+        lambda: {
+            name: plan.seconds(name)
             for job in workflow.dag.needrun_jobs()
-        ],
+            if not job.is_norun  # a target, such as `all`
+            for name in [job_name(job.rule.name, job.wildcards_dict)]
+        },
     )
 )
 

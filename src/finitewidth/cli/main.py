@@ -124,7 +124,7 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
     )  # fmt: skip
     tiles.add_options(tiled)
     status = commands.add_parser("status", help="how far the last run is: done, running, failed")
-    plan = commands.add_parser("plan", help="forecast the cost of every artifact")
+    plan = commands.add_parser("plan", help="forecast time and memory of every artifact")
     costs = commands.add_parser("costs", help="update the table of costs from a finished run")
     costs.add_argument("--new", action="store_true", help="only jobs that have no row yet")
     robustness = commands.add_parser(
@@ -211,8 +211,14 @@ def _errata(options: argparse.Namespace) -> None:
         options.write.write_text(text, encoding="utf-8")
 
 
+def _plan(options: argparse.Namespace) -> None:
+    from finitewidth.pipeline.plan import Plan
+
+    print(Plan(preset_only(options.preset, "config"), ".").forecast())
+
+
 def _costs(options: argparse.Namespace) -> None:
-    from finitewidth.pipeline.costs.refresh import refresh
+    from finitewidth.pipeline.costs import refresh
 
     print(refresh(options.preset, results_folder(options.preset), only_new=options.new))
 
@@ -248,7 +254,7 @@ COMMANDS = {
     "network": network.run,
     "kernel": tiles.run,
     "status": _status,
-    "plan": lambda options: running.run_rule("plan", options.preset),
+    "plan": _plan,
     "report": lambda options: images.report(
         options.images, options.preset, options.seed, options.config
     ),

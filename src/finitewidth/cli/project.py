@@ -69,7 +69,7 @@ def checked_targets(names: Sequence[str], settings: Sequence[str] = ()) -> list[
         papers += read_papers("workflow/own")
     artifacts = {entry.artifact: entry for entry in artifacts_of(papers)}
     experiments = {experiment.name for paper in papers for experiment in paper.experiments}
-    known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report", "plan",
+    known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",
              "errata", "datapackages", "robustness",
              *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
     for name in names:

@@ -38,7 +38,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def run_rule(rule: str, preset: str, *settings: str) -> int:
-    """Run a rule without inputs; only Snakemake knows which job rests on which."""
+    """Run a rule without inputs, beside other runs; return the exit status."""
     words = [rule, "--cores", "1", "--quiet", "all", "--nolock"]
     words += ["--config", f"preset={preset}", *settings]
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode

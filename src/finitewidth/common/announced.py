@@ -1,9 +1,9 @@
-"""What the workflow announces to the terminal: the results folder and forecasts of jobs.
+"""What the workflow announces to the terminal: the results folder and the jobs of this run.
 
 Snakemake starts its logger before it reads the workflow, so the workflow leaves these facts here.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -13,14 +13,11 @@ class Run:
 
     Attributes:
         results: folder of its results.
-        seconds: name of a job, such as ``npf_fig3`` or ``npf/nu`` -> forecast in CPU seconds of
-            the reference machine.
-        jobs: the names of all jobs that have to run.
+        jobs: name of each job that has to run -> its forecast in CPU seconds, or None.
     """
 
     results: str
-    seconds: Callable[[str], float]
-    jobs: Callable[[], Iterable[str]]
+    jobs: Callable[[], Mapping[str, float | None]]
 
 
 _RUN: list[Run] = []

@@ -1,4 +1,4 @@
-"""Numbers and ranges as words, for sentences and tables of the report."""
+"""Numbers, ranges and times as words, for sentences and tables."""
 
 import math
 from typing import Any
@@ -21,6 +21,22 @@ def number(value: Any, digits: int = 4) -> str:
         mantissa, _, exponent = text.partition("e")
         text = f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
     return text.replace("-", "−")
+
+
+def duration(seconds: float) -> str:
+    """Format a time: ``0.4 s``, ``3 min 20 s`` or ``3 d 4 h``; nan is not recorded."""
+    if math.isnan(seconds):
+        return "not recorded"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes_left = divmod(minutes, 60)
+    if not hours:
+        return f"{minutes} min {rest:02d} s"
+    days, hours_left = divmod(hours, 24)
+    return f"{days:,} d {hours_left} h" if days else f"{hours} h {minutes_left:02d} min"
 
 
 def threshold(words: str) -> str:

@@ -81,7 +81,7 @@ class Progress:
         self._started = self._said = time.monotonic()
         self._start = done
         self._bar = None
-        # a run of Snakemake draws the bars of its jobs itself, from their logs
+        # the jobs of a run of Snakemake share one terminal, which has a line per finished job
         if sys.stderr.isatty() and os.environ.get("FINITEWIDTH_BARS") != "0":
             from tqdm import tqdm
 

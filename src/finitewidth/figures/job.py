@@ -1,5 +1,6 @@
 """The job of one figure: read tables, select rows, write them, and draw what was written."""
 
+import logging
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -75,6 +76,8 @@ def redraw(module: str, file: str | Path, settings: Mapping[str, Any], mark: str
 
 def save(figure: "Figure", file: str | Path, footer: str) -> None:
     """Write a figure as PDF, SVG or PNG, as the suffix says, with ``footer`` as its description."""
+    # fontTools takes the dates of some fonts for errors, and says so on the terminal
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
     kind = Path(file).suffix.removeprefix(".")
     metadata = {**METADATA[kind], ABOUT[kind]: footer}
     with result_files.atomic(file) as temporary:

@@ -340,8 +340,8 @@ class Footers:
         return in_words(one for name in jobs for one in self._compared(self._choosing, name, seen))
 
     def modified(self) -> set[str]:
-        """The experiments whose settings differ from those of the unmodified preset."""
-        return {name for name in self.jobs.experiments
+        """The experiments and trainings whose settings are not those of the unmodified preset."""
+        return {name for name in (*self.jobs.experiments, *self.jobs.trainings)
                 if self._differ(self.jobs, self._preset, [name], Seen(unseen={}))}  # fmt: skip
 
     def _roles(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> tuple[str, ...]:

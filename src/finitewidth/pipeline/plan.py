@@ -24,20 +24,17 @@ from finitewidth.common.declarations import (
 )
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
-from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import content_of
 from finitewidth.data.places import folder_of, registered
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline import own, tree_sizes
-from finitewidth.pipeline.costs.forecast import forecast
-from finitewidth.pipeline.costs.requests import Requests, may_travel
-from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
+from finitewidth.pipeline import forecast, own, tree_sizes
+from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.marks import mark_of
+from finitewidth.pipeline.requests import Requests
 from finitewidth.pipeline.sources import read_sources
-from finitewidth.pipeline.steps import order_of
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
 
@@ -107,14 +104,19 @@ class Plan:
         self._script_digest = cache(script_digest)
 
     @cached_property
-    def requests(self) -> Requests:
-        """Memory, time and group of every job."""
-        resuming = [e.name for p in self.chapters for e in p.experiments if e.resumes]
-        return Requests(self.config, self.trainings(), self._costs, resuming)
+    def costs(self) -> dict[str, Cost]:
+        """Job -> its row at this preset in the table of costs; not every job has one."""
+        return read_costs(self.root / TABLE, self.config["preset"])
 
     @cached_property
-    def _costs(self) -> Costs:
-        return read_costs(self.root / TABLE, self.config["preset"])
+    def needs(self) -> dict[str, list[str]]:
+        """Job -> the jobs whose files it reads."""
+        return forecast.needs_of(self)
+
+    @cached_property
+    def requests(self) -> Requests:
+        """Memory, time, priority and group of every job."""
+        return Requests(self.jobs, self.costs, lambda: self.needs)
 
     @cached_property
     def captioned(self) -> tuple[str, ...]:
@@ -184,42 +186,26 @@ class Plan:
         """The time and memory of an experiment or an artifact, as Snakemake measures them."""
         return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
-    def memory(self, name: str, wildcards: Any, attempt: int) -> int:
+    def memory(self, rule: str, wildcards: Any, attempt: int) -> int:
         """MB that a job asks a scheduler for."""
-        return self.requests.memory(self._cost_name(name, wildcards), attempt)
+        return self.requests.memory(rule, wildcards, attempt)
 
-    def minutes(self, name: str, wildcards: Any, attempt: int) -> int:
+    def minutes(self, rule: str, wildcards: Any, attempt: int) -> int:
         """Wall time that a job asks a scheduler for."""
-        return self.requests.minutes(self._cost_name(name, wildcards), attempt)
+        return self.requests.minutes(rule, wildcards, attempt)
 
-    def seconds(self, job: str) -> float:
-        """Forecast of a job in CPU seconds of the reference machine; 0 of what is no job.
+    def seconds(self, job: str) -> float | None:
+        """CPU seconds of a job by the table; None without a row, or if its settings are modified.
 
         Args:
             job: as `finitewidth.common.announced.job_name` names it.
         """
-        rule = job.split()[0]
-        name = self.jobs[rule].kind if rule in self._rendered else job
-        known = name in self.trainings() or row_of(name.split()[0]) in self._costs.rows
-        return 60 * self.requests.forecast(name.split()[0]) if known else 0.0
-
-    def _cost_name(self, name: str, wildcards: Any) -> str:
-        """The name under which the costs of a job are known; figures and tables share one each."""
-        if name == "train":
-            return f"{wildcards.paper}/{wildcards.training}"
-        return self.jobs[name].kind if name in self._rendered else name
-
-    def group(self, rule: str, wildcards: Any) -> str | None:
-        """The group in which a job travels to a cluster; None: alone."""
-        return self.requests.group(rule, wildcards, self._rendered)
-
-    def may_travel(self, rule: str) -> bool:
-        """Whether jobs of a rule can be part of a group."""
-        return may_travel(rule, {*self.jobs.experiments, *self._rendered})
+        known = job in self.costs and job not in self._modified
+        return self.costs[job].seconds if known else None
 
     @cached_property
-    def _rendered(self) -> frozenset[str]:
-        return frozenset(entry.artifact for entry in done(self.artifacts))
+    def _modified(self) -> set[str]:
+        return self.footers.modified()
 
     def gpus(self, name: str | None = None) -> int:
         """The number of GPUs that a training, or a declared job, asks a scheduler for."""
@@ -287,15 +273,18 @@ class Plan:
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, and the numbers it prints."""
         paper = wildcards.paper
-        judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
-        compared = [numbers.reads for numbers in reported.numbers_of(paper)]
-        tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
-        inputs: dict[str, Any] = {
-            "tables": [f"{self.results}/{table_file(reference)}" for reference in tables]
-        }
+        tables = [file for read in self.claim_reads(paper) for file in read.files]
+        inputs: dict[str, Any] = {"tables": tables}
         if printed := self._reported(paper):
             inputs["reported"] = printed[0]
         return inputs
+
+    def claim_reads(self, paper: str) -> list[Read]:
+        """The tables that a paper's claims and printed numbers are compared with."""
+        judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
+        compared = [numbers.reads for numbers in reported.numbers_of(paper)]
+        tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
+        return [self.jobs.read("", reference) for reference in tables]
 
     def _reported(self, paper: str) -> list[str]:
         """The file of a paper's printed numbers, if there is one."""
@@ -407,13 +396,17 @@ class Plan:
         for template in templates:
             if not (self.root / template).is_file():
                 raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
-        names = {entry.artifact for entry in entries}
-        verdicts = [
-            self.verdict_tables(p.name)["verdicts"]
+        verdicts = [self.verdict_tables(each)["verdicts"] for each in self.judged_in(paper)]
+        return {"templates": templates, "verdicts": verdicts}
+
+    def judged_in(self, paper: str) -> list[str]:
+        """The papers with claims on the artifacts of a paper."""
+        names = {entry.artifact for entry in done(self.artifacts, paper)}
+        return [
+            p.name
             for p in self.papers
             if any(names.intersection(claim.artifacts) for claim in ledger.claims_of(p.name))
         ]
-        return {"templates": templates, "verdicts": verdicts}
 
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
@@ -473,8 +466,6 @@ class Plan:
             "paper": paper,
         }
 
-    # --- forecasts ------------------------------------------------------------------------------
-
     def graph(self, rules: Iterable[Any]) -> dict[str, dict[str, list[str]]]:
         """What every rule without wildcards reads and makes, from Snakemake's own ``rules``."""
         return {
@@ -486,15 +477,10 @@ class Plan:
             if not rule.has_wildcards()
         }
 
-    def forecast(self, rules: Mapping[str, Mapping[str, Sequence[str]]], gpu_tflops: float) -> str:
-        """What every artifact will cost, as a table; ``rules`` as of `graph`."""
-        return forecast(
-            self.config,
-            done(self.artifacts),
-            rules,
-            self.trainings(),
-            gpu_tflops,
-            costs=self._costs,
-            modified=self.footers.modified(),
-            order=order_of(self),
-        )
+    def forecast(self) -> str:
+        """What every artifact, every paper and everything takes, as a table."""
+        entries = done(self.artifacts)
+        sums = {entry.artifact: [entry.artifact] for entry in entries}
+        for paper in self.captioned:
+            sums[f"all of {paper}"] = [e.artifact for e in entries if e.paper == paper]
+        return forecast.table(self.needs, self.costs, {**sums, "everything": [*self.needs]})

@@ -1,11 +1,12 @@
 """Which claims are judged again under other base seeds, and with what.
 
 These are the claims that a run decides, that rest on something drawn or trained at random, and for
-which everything upstream takes at most ``robustness.minutes`` of CPU time by the forecast.
+which everything upstream takes at most ``robustness.minutes`` of CPU time by the table of costs.
 """
 
 from collections.abc import Mapping
 from functools import cache
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -98,8 +99,9 @@ class Robustness:
         if not self._plan.footers.draws(reads):
             return False  # the same under every base seed
         _, jobs = self._plan.jobs.closure(reads)
-        minutes = sum(self._plan.requests.forecast(job) for job in jobs)
-        return minutes <= self._plan.config["robustness"]["minutes"]
+        rows = [self._plan.costs.get(job) for job in jobs]
+        seconds = sum(row.seconds if row else inf for row in rows)
+        return seconds <= 60 * self._plan.config["robustness"]["minutes"]
 
     def _reads(self, claim: ledger.Claim) -> list[Read]:
         return [self._plan.jobs.read("", ref, name) for name, ref in claim.reads.items()]

@@ -52,19 +52,6 @@ def thousands(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:,.0f}".replace(",", "\u202f")
 
 
-def duration(seconds: float) -> str:
-    """Format a time: ``0.4 s``, ``12 s``, ``3 min 20 s`` or ``2 h 05 min``; nan is not recorded."""
-    if math.isnan(seconds):
-        return "not recorded"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes_left = divmod(minutes, 60)
-    return f"{hours} h {minutes_left:02d} min" if hours else f"{minutes} min {rest:02d} s"
-
-
 def size(count: int) -> str:
     """Format a number of bytes: ``840 B``, ``12 kB`` or ``1.4 MB``."""
     if count < 1000:

@@ -338,7 +338,7 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
-        "number": number_words.number, "duration": formatting.duration, "size": formatting.size,
+        "number": number_words.number, "duration": number_words.duration, "size": formatting.size,
         "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
         "name_of": formatting.name_of, "order": formatting.order,
         "thousands": formatting.thousands, "threshold": number_words.threshold,

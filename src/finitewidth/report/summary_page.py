@@ -37,7 +37,7 @@ def markdown(findings: Findings) -> str:
         trim_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "duration": formatting.duration, "number": number_words.number, "md": escaped,
+        "duration": number_words.duration, "number": number_words.number, "md": escaped,
         "name_of": formatting.name_of, "threshold": number_words.threshold,
     }  # fmt: skip
     words = ["snakemake", "--cores", "all", "--config", f"preset={findings.preset}"]

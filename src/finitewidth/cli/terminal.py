@@ -1,0 +1,257 @@
+"""What a run shows in the terminal: a line per finished job, with the time that is left.
+
+Snakemake's own messages go to its log file, ``.snakemake/log``. They are shown as well where no
+job is run, as by ``--dry-run``, ``--lint`` or ``--unlock``, with ``--verbose``, ``--debug-dag`` or
+``--printshellcmds``, and with the environment variable ``FINITEWIDTH_TERMINAL=snakemake``.
+"""
+
+import logging
+import os
+import re
+import shlex
+import sys
+import time
+from logging import WARNING, LogRecord
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from finitewidth.cli.status import Run, last_lines
+from finitewidth.common.announced import announced, job_name
+from finitewidth.common.number_words import duration
+
+SWITCH = "FINITEWIDTH_TERMINAL"  # "snakemake" shows Snakemake's own messages
+SHOWN_LINES = 8  # of the log of a failed job
+INTERRUPTED = "Terminating processes on user request"
+UNKNOWN = re.compile(r"No rule to produce ([\w./-]+)")
+# pattern in a message of Snakemake -> what is shown in its place; nothing if another line says it
+MESSAGES = {
+    r"Nothing to be done": "Nothing to be done: all that was asked for is there and up to date.",
+    r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
+    "folder. Wait until it ends, or stop it; finitewidth status shows how far it is.",
+    r"returned non-zero exit status|Exiting because a job|At least one job did not complete|"
+    r"is extended by additional config|^Building DAG|^Assuming unrestricted shared": "",
+    r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device": "Snakemake cannot write ({0}): the "
+    "disk of the project or that of temporary files (TMPDIR, else /tmp) is full; free some space "
+    "there and start again",
+    r"(?<=died with <Signals\.)\w+": "{0} ended a job. SIGKILL: its memory ran out, or somebody "
+    "killed it; fewer --cores need less memory at once",
+}
+
+
+class LogHandler(LogHandlerBase):
+    """Handles the log records of Snakemake.
+
+    Until a run starts, its messages are held back: before a run they are noise, and of a command
+    that runs nothing they are the answer.
+    """
+
+    def __post_init__(self) -> None:
+        """Choose the stream, and tell the jobs to leave the terminal to this handler."""
+        self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        asked = self.common_settings
+        self.plain = os.environ.get(SWITCH) == "snakemake" or any(
+            (asked.verbose, asked.debug_dag, asked.printshellcmds)
+        )
+        self.held: list[str] = []
+        self.run: Run | None = None
+        self.forecast: dict[str, float | None] = {}  # of all jobs
+        self.rest: dict[str, float] = {}  # of those that have not ended
+        self.jobs: dict[int, str] = {}
+        self.cores, self.started = 1, time.time()
+        self.ratio = [0.0, 0.0]  # seconds that jobs took and were forecast to take
+        logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
+        if not self.plain:
+            os.environ["FINITEWIDTH_BARS"] = "0"
+
+    @property
+    def writes_to_stream(self) -> bool:
+        """It replaces Snakemake's own output."""
+        return True
+
+    writes_to_file = has_filter = has_formatter = needs_rulegraph = property(lambda self: False)
+
+    def filter(self, record: LogRecord) -> Any:
+        """What Snakemake's own filter lets through, and errors of a quiet run."""
+        return record.levelno >= WARNING or super().filter(record)
+
+    def emit(self, record: LogRecord) -> None:
+        """Show one record, count it, or hold it back."""
+        try:
+            self._emit(record)
+        except Exception:  # a display must never stop a run
+            self.handleError(record)
+
+    def _emit(self, record: LogRecord) -> None:
+        event = getattr(record, "event", None)
+        if event == LogEvent.RESOURCES_INFO:
+            self.cores = getattr(record, "cores", None) or self.cores
+        if self.plain:
+            self._line(self.format(record))
+        elif event in (None, LogEvent.ERROR):
+            self._message(record)
+        elif self.common_settings.dryrun:
+            if event == LogEvent.RUN_INFO and not self.forecast:  # comes again at the end
+                self._plan()
+            if event != LogEvent.WORKFLOW_STARTED:
+                self._line(self.format(record))
+        elif event == LogEvent.RUN_INFO and self.run is None:
+            self._begin()
+        elif self.run is None:
+            return
+        elif event == LogEvent.JOB_INFO:
+            self._started(record)
+        elif event == LogEvent.JOB_FINISHED:
+            self._ended(record.job_id)
+        elif event == LogEvent.JOB_ERROR:
+            self._ended(record.jobid, failed=True)
+        elif record.levelno >= WARNING:
+            self._line(self.format(record))
+
+    def _line(self, text: str | None) -> None:
+        if text and text != "None":
+            print(text, file=self.stream, flush=True)
+
+    def _message(self, record: LogRecord) -> None:
+        """Free text; in our words where they name the remedy better."""
+        text = self.format(record).strip()
+        ours = next((ours.format(found[0]) for pattern, ours in MESSAGES.items()
+                     if (found := re.search(pattern, text))), None)  # fmt: skip
+        if INTERRUPTED in text and self.run:
+            self.run.state = "interrupted"
+        elif self.run and self.run.state == "interrupted":
+            return  # the end of the run says it
+        elif ours is not None:
+            self._line(ours)
+        elif found := UNKNOWN.search(text):
+            self._line(_suggested(found[1]) or text)
+        elif record.levelno >= WARNING:
+            self._line(_without_frames(text))
+        elif self.common_settings.dryrun:
+            self._line(text)
+        elif self.run is None:
+            self.held.append(text)
+        if record.levelno >= logging.ERROR:
+            self.held.clear()
+
+    def _plan(self) -> None:
+        """The jobs that are to run are known."""
+        facts = announced()
+        self.forecast = dict(facts.jobs()) if facts else {}
+        self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
+
+    def _begin(self) -> None:
+        """The first line of a run."""
+        self._plan()
+        self.held.clear()
+        self.run = Run(_command(), total=len(self.forecast))
+        self._line(f"{_jobs(self.run.total)}, {self._left()} on {self.cores} "
+                   f"core{'s' * (self.cores != 1)}{self._unknown()}; "
+                   "details in .snakemake/log")  # fmt: skip
+        self._write()
+
+    def _unknown(self) -> str:
+        count = sum(seconds is None for seconds in self.forecast.values())
+        return f" ({count} without a measured time)" if count else ""
+
+    def _left(self) -> str:
+        """The time left: forecasts of jobs that have not ended, at the pace of those that have."""
+        now, (took, wanted) = time.time(), self.ratio
+        pace = took / wanted if wanted else 1.0
+        rest = {job: pace * seconds for job, seconds in self.rest.items()}
+        for job, started in self.run.running.items():
+            rest[job] = max(rest.get(job, 0.0) - (now - started), 0.0)
+        self.run.left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
+        return f"about {duration(self.run.left)} left" if self.run.left >= 10 else "seconds left"
+
+    def _started(self, record: LogRecord) -> None:
+        name = job_name(record.rule_name, dict(record.wildcards or {}))
+        if name in self.forecast:  # else a target, such as `all`
+            self.jobs[record.jobid] = name
+            self.run.failed = [job for job in self.run.failed if job != name]  # another attempt
+            self.run.running[name] = time.time()
+            self.run.logs[name] = str(record.log[0]) if record.log else ""
+            self._write()
+
+    def _ended(self, number: int, failed: bool = False) -> None:
+        job = self.jobs.get(number)
+        if job not in self.run.running:
+            return
+        took, forecast = time.time() - self.run.running.pop(job), self.rest.pop(job, None)
+        if failed:
+            self.run.failed.append(job)
+            if self.run.state != "interrupted":
+                log = self.run.logs[job]
+                self._line(f"FAILED {job} after {duration(took)}; log: {log}")
+                self._line("\n".join(f"    {line}" for line in last_lines(log, SHOWN_LINES)))
+        else:
+            self.run.done += 1
+            self.run.logs.pop(job)
+            if forecast:
+                self.ratio = [self.ratio[0] + took, self.ratio[1] + forecast]
+            ended, total = self.run.done + len(self.run.failed), self.run.total
+            left = f"   {self._left()}" if ended < total else ""
+            self._line(f"[{ended:>{len(str(total))}}/{total}] {job:<32} {duration(took):>12}{left}")
+        self._write()
+
+    def close(self) -> None:
+        """Say how the run ended, or what was held back."""
+        if self.run is not None:
+            self._line(_end(self.run, time.time() - self.started))
+            self._write()
+            self.run = None
+        elif self.common_settings.dryrun and self.forecast:
+            seconds = duration(sum(self.rest.values()))
+            self._line(f"{_jobs(len(self.rest))}, {seconds} of CPU time{self._unknown()}.")
+            self.forecast = {}  # Snakemake closes its handlers twice
+        for text in self.held:
+            self._line(text)
+        self.held.clear()
+        super().close()
+
+    def _write(self) -> None:
+        if facts := announced():
+            self.run.write(Path(facts.results) / "logs")
+
+
+def _end(run: Run, seconds: float) -> str:
+    """The last line of a run, whose state is settled by it."""
+    took, done = duration(seconds), f"{run.done} of {run.total} jobs are done and kept"
+    if run.state == "interrupted":
+        return (f"Stopped after {took}: {done}, and trainings continue from checkpoints; go on "
+                f"with: {run.command}")  # fmt: skip
+    run.state = "done" if run.done == run.total else "failed"
+    if run.failed:
+        return (f"{_jobs(len(run.failed))} failed ({', '.join(run.failed)}), {done}; once the "
+                f"cause is mended, go on with: {run.command}")  # fmt: skip
+    return f"{_jobs(run.done)} done in {took}." if run.state == "done" else ""
+
+
+def _jobs(count: int) -> str:
+    return f"{count} job{'s' * (count != 1)}"
+
+
+def _suggested(name: str) -> str:
+    """What to say of an unknown target."""
+    from finitewidth.cli.project import checked_targets
+    from finitewidth.common.errors import ConfigError
+
+    try:
+        checked_targets([name])
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _without_frames(text: str) -> str:
+    """The message of an error of ours, which is complete, without the frames below it."""
+    if not re.match(r"(Config|Data|Result)Error", text):
+        return text
+    return "\n".join(line for line in text.splitlines() if not line.startswith("  File "))
+
+
+def _command() -> str:
+    """The command that started this process, to be typed again."""
+    return shlex.join([Path(sys.argv[0]).name.replace("__main__.py", "snakemake"), *sys.argv[1:]])

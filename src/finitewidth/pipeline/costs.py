@@ -1,0 +1,155 @@
+"""The table of costs, ``workflow/costs.tsv``: what every job takes, preset by preset.
+
+Columns:
+    preset: ``smoke``, ``quick``, ``laptop`` or ``paper``, with its settings unmodified.
+    job: as `finitewidth.common.announced.job_name` names it: ``npf_fig3``, ``claims npf``, or
+        ``npf/nu`` for a training.
+    seconds: CPU seconds.
+    memory_mb: largest resident memory in MB, the interpreter included.
+    source: ``measured <date>``, or ``estimated`` where no run has been measured.
+
+``finitewidth costs --preset quick`` replaces the rows of a preset by what its last run took.
+Imports no torch: Snakemake reads the table at every start.
+"""
+
+import csv
+import math
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+
+from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.settings import PRESETS
+from finitewidth.common.usage import provenance_files, usage_in
+
+TABLE = "workflow/costs.tsv"
+MEASURED, ESTIMATED = "measured", "estimated"
+DATASETS = "data/provenance"  # below results, which has the datasets of all presets
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One row of the table; its columns are explained above."""
+
+    preset: str
+    job: str
+    seconds: float
+    memory_mb: float
+    source: str
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the job has not been measured at this preset."""
+        return self.source == ESTIMATED
+
+
+COLUMNS = tuple(field.name for field in fields(Cost))
+
+
+def read_costs(path: str | Path, preset: str) -> dict[str, Cost]:
+    """The rows of one preset, by job. Errors as of `read_table`."""
+    return {row.job: row for row in read_table(path) if row.preset == preset}
+
+
+def read_table(path: str | Path) -> list[Cost]:
+    """All rows, in their order.
+
+    Raises:
+        ConfigError: the file is missing or has other columns; a cell is not what its column wants;
+            or a job has two rows at one preset.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is missing; it belongs to the project, restore it") from None
+    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    if (header := tuple(next(reader, ()))) != COLUMNS:
+        raise ConfigError(f"{path}, line 1: columns are {header}, wanted {COLUMNS}")
+    rows: dict[tuple[str, str], Cost] = {}
+    for number, cells in enumerate(reader, 2):
+        try:
+            row = _row(*cells)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{path}, line {number}: {error}") from None
+        if rows.setdefault((row.preset, row.job), row) is not row:
+            raise ConfigError(f"{path}, line {number}: {row.job} has a row at preset {row.preset}")
+    return list(rows.values())
+
+
+def _row(preset: str, job: str, seconds: str, memory: str, source: str) -> Cost:
+    if preset not in PRESETS:
+        raise ValueError(f"preset {preset!r} is not one of {', '.join(PRESETS)}")
+    if source.split(" ")[0] not in (MEASURED, ESTIMATED):
+        raise ValueError(f"source {source!r} begins with neither {MEASURED!r} nor {ESTIMATED!r}")
+    return Cost(preset, job, float(seconds), float(memory), source)
+
+
+def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
+    """Write ``rows``, sorted by preset and job, numbers rounded to three digits."""
+    rows = sorted(rows, key=lambda row: (PRESETS.index(row.preset), row.job))
+    lines = ["\t".join(COLUMNS), *("\t".join(map(_cell, astuple(row))) for row in rows)]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _cell(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{float(f'{value:.3g}'):.10g}"
+
+
+def measured(preset: str, results: str | Path) -> dict[str, Cost]:
+    """Job -> its row, from the provenance of a run; without what has no CPU time or memory.
+
+    Args:
+        preset: of the run.
+        results: its folder; the datasets are beside it.
+
+    Raises:
+        ResultError: a provenance is damaged.
+    """
+    from finitewidth.common.result_files import read_json  # imports numpy
+
+    rows = {}
+    datasets = Path(results).absolute().parent / DATASETS
+    for file in [*provenance_files(results), *datasets.glob("*.json")]:
+        record = read_json(file)
+        usage = usage_in(record)
+        # a job that was killed while it ended has left no name
+        if "job" in record and not math.isnan(usage.cpu + usage.memory):
+            day = datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
+            job = record["job"]
+            rows[job] = Cost(preset, job, usage.cpu, usage.memory, f"{MEASURED} {day}")
+    return rows
+
+
+def refresh(
+    preset: str, results: str | Path, table: str | Path = TABLE, *, only_new: bool = False
+) -> str:
+    """Replace the rows of a preset by what a run took. Other rows stay.
+
+    The run must have had the preset's own settings, on a CPU.
+
+    Args:
+        preset: its name.
+        results: the folder of the run.
+        table: the file, which is rewritten.
+        only_new: keep the rows of jobs that have one already.
+
+    Returns:
+        How many rows were written, and the seconds of their jobs before and now.
+
+    Raises:
+        ResultError: there is no provenance, or a file of it is damaged.
+        ConfigError: the table is damaged.
+    """
+    before, now = read_costs(table, preset), measured(preset, results)
+    if not now:
+        raise ResultError(f"{results} has no provenance with CPU times; first run "
+                          f"`finitewidth run --preset {preset}`")  # fmt: skip
+    if only_new:
+        now = {job: row for job, row in now.items() if job not in before}
+    others = [row for row in read_table(table) if row.preset != preset]
+    write_table(table, [*others, *(before | now).values()])
+    replaced = [job for job in now if job in before]
+    old, new = (sum(rows[job].seconds for job in replaced) for rows in (before, now))
+    return (f"{len(now) - len(replaced)} rows of preset {preset} added, {len(replaced)} replaced: "
+            f"{old:.0f} s before, {new:.0f} s now")  # fmt: skip

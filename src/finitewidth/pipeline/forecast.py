@@ -1,0 +1,132 @@
+"""What a complete run takes: sums of the table of costs, and the longest chain of jobs."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from finitewidth.common.declarations import done
+from finitewidth.common.number_words import duration
+from finitewidth.pipeline.costs import Cost
+
+if TYPE_CHECKING:
+    from finitewidth.pipeline.jobs import Read
+    from finitewidth.pipeline.plan import Plan
+
+DATA = "results/data/"
+HEADER = f"{'':<24} {'jobs':>4} {'no row':>6} {'CPU time':>12} {'estimated':>9} {'memory':>9}"
+NOTES = (
+    "CPU time is that of one core, the sum over all jobs, started from nothing; a job that several",
+    "artifacts need counts in each of them and once in a sum. Jobs without a row in the table are",
+    "left out. `estimated` is the share of the time that no run has measured at this preset.",
+    "Memory is that of the largest job.",
+)
+Needs = Mapping[str, Collection[str]]
+
+
+def needs_of(plan: "Plan") -> dict[str, list[str]]:
+    """Job -> the jobs whose files it reads, of all jobs of a complete run.
+
+    Jobs are named as by `finitewidth.common.announced.job_name`.
+    """
+    jobs = [*plan.declared(), *(plan.jobs[name] for name in plan.trainings())]
+    needs = {job.name: list(_makers(job.reads)) for job in jobs}
+    needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
+    ends = {
+        f"claims {paper.name}": list(_makers(plan.claim_reads(paper.name))) for paper in plan.papers
+    }
+    ends |= {
+        f"captions_{paper}": [f"claims {each}" for each in plan.judged_in(paper)]
+        for paper in plan.captioned
+    }
+    for name, papers in {"datapackages": plan.papers, "datapackage_own": plan.own}.items():
+        described = {paper.name for paper in papers}.intersection(plan.captioned)
+        if described:
+            artifacts = [e.artifact for e in done(plan.artifacts) if e.paper in described]
+            ends[name] = [*artifacts, *(f"captions_{paper}" for paper in described)]
+    ends["errata"] = []
+    shown = [entry.artifact for entry in done(plan.artifacts)]
+    return {**needs, **ends, "report": [*shown, *ends]}
+
+
+def _makers(reads: Iterable["Read"]) -> Iterator[str]:
+    """The jobs that make some inputs; those of datasets have no declaration."""
+    found = [name for read in reads for name in read.jobs]
+    data = [file for read in reads for file in read.files if file.startswith(DATA)]
+    yield from dict.fromkeys([*found, *(f"dataset {Path(file).stem}" for file in data)])
+
+
+def behind(needs: Needs, targets: Iterable[str]) -> set[str]:
+    """Some jobs and all that they rest on."""
+    found, waiting = set(), [*targets]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += needs[name]
+    return found
+
+
+def chains(needs: Needs, seconds: Mapping[str, float]) -> dict[str, list[str]]:
+    """Job -> the longest chain of jobs that begins with it and ends with the last of a run.
+
+    Args:
+        needs: job -> jobs that end before it starts.
+        seconds: of each job; a job that is not there counts as none.
+    """
+    readers: dict[str, list[str]] = {name: [] for name in needs}
+    for name, before in needs.items():
+        for each in before:
+            readers[each].append(name)
+    found: dict[str, list[str]] = {}
+    lengths: dict[str, float] = {}
+    waiting = [(name, False) for name in needs]
+    while waiting:
+        name, ready = waiting.pop()
+        if name in found:
+            continue
+        if not ready:  # its readers first
+            waiting += [(name, True), *((each, False) for each in readers[name])]
+            continue
+        after = max(readers[name], key=lengths.__getitem__, default=None)
+        found[name] = [name, *(found[after] if after else [])]
+        lengths[name] = seconds.get(name, 0.0) + (lengths[after] if after else 0.0)
+    return found
+
+
+def length(chain: Sequence[str], seconds: Mapping[str, float]) -> float:
+    """Seconds of the jobs of a chain, one after another."""
+    return sum(seconds.get(name, 0.0) for name in chain)
+
+
+def table(needs: Needs, costs: Mapping[str, Cost], sums: Mapping[str, Iterable[str]]) -> str:
+    """The forecast of ``finitewidth plan``: a line for each sum, and the longest chain of jobs.
+
+    Args:
+        needs: job -> the jobs whose files it reads.
+        costs: job -> its row.
+        sums: name of a line -> the jobs that are wanted; what they rest on is counted, too.
+    """
+    presets = dict.fromkeys(cost.preset for cost in costs.values())
+    head = f"preset {', '.join(presets)}, from workflow/costs.tsv"
+    lines = [_line(name, behind(needs, targets), costs) for name, targets in sums.items()]
+    seconds = {name: cost.seconds for name, cost in costs.items() if name in needs}
+    chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
+    longest = ", ".join(f"{name} {duration(seconds.get(name, 0.0))}" for name in chain)
+    missing = [name for name in needs if name not in costs]
+    return "\n".join([
+        head, "", HEADER, *lines, "",
+        f"longest chain of jobs: {duration(length(chain, seconds))} ({longest})",
+        f"jobs without a row in the table: {len(missing)} of {len(needs)}"
+        + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),
+        "", *NOTES,
+    ])  # fmt: skip
+
+
+def _line(name: str, jobs: Collection[str], costs: Mapping[str, Cost]) -> str:
+    rows = [costs[job] for job in jobs if job in costs]
+    seconds = sum(row.seconds for row in rows)
+    estimated = sum(row.seconds for row in rows if row.estimated)
+    share = f"{100 * estimated / seconds:.0f} %" if seconds else ""
+    memory = f"{max((row.memory_mb for row in rows), default=0) / 1000:.2g} GB"
+    missing = len(jobs) - len(rows) or ""
+    return f"{name:<24} {len(jobs):>4} {missing:>6} {duration(seconds):>12} {share:>9} {memory:>9}"

@@ -1,0 +1,94 @@
+"""What a job asks of Snakemake and of a cluster's scheduler, from the table of costs."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from finitewidth.common.announced import job_name
+from finitewidth.pipeline.costs import Cost
+from finitewidth.pipeline.forecast import Needs, chains, length
+from finitewidth.pipeline.jobs import Jobs
+
+SLACK = 4  # times the seconds of the table: another processor, a loaded node
+LEAST = 5  # minutes: starting from a slow file system takes some
+FETCHING = 60  # minutes, the same for a dataset, which may have to be downloaded
+START_MB = 1500  # an interpreter with torch, and Snakemake twice around it
+MARGIN = 1.5  # times the memory of the table
+MOST = 3  # times the memory of the first attempt
+WITHOUT_ROW = (60, 4000)  # minutes and MB
+SHORT = 300  # seconds up to which a training or an experiment travels to a cluster with others
+
+
+class Requests:
+    """Memory, time, priority and group of the jobs of one configuration.
+
+    Attempts count from 1: a failed job is submitted again with the next number, and what it asks
+    for grows with it.
+
+    Args:
+        jobs: all jobs.
+        costs: job -> its row in the table of costs; not every job has one.
+        needs: returns job -> the jobs whose files it reads; called when a priority is asked for.
+    """
+
+    def __init__(self, jobs: Jobs, costs: Mapping[str, Cost], needs: Callable[[], Needs]):
+        self._jobs, self._costs, self._needs = jobs, costs, needs
+
+    def _cost(self, rule: str, wildcards: Any) -> Cost | None:
+        return self._costs.get(job_name(rule, dict(wildcards.items())))
+
+    def memory(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
+        """MB: `MARGIN` times those of the table, and what any job takes to start.
+
+        `MOST` times that at most: a tenth attempt at a long training ran out of time, not memory.
+        """
+        cost = self._cost(rule, wildcards)
+        wanted = START_MB + MARGIN * cost.memory_mb if cost else WITHOUT_ROW[1]
+        return min(attempt, MOST) * 500 * math.ceil(wanted / 500)
+
+    def minutes(self, rule: str, wildcards: Any, attempt: int = 1) -> int:
+        """Wall time: `SLACK` times that of the table, `LEAST` or `FETCHING` at least.
+
+        Of what continues from checkpoints ``training_minutes`` at most: the next attempt goes on.
+        """
+        cost = self._cost(rule, wildcards)
+        wanted = math.ceil(SLACK * cost.seconds / 60) if cost else WITHOUT_ROW[0]
+        wanted = attempt * max(wanted, FETCHING if rule == "dataset" else LEAST)
+        experiment = self._jobs.experiments.get(rule)
+        resumes = rule == "train" or (experiment is not None and experiment.resumes)
+        return min(wanted, self._jobs.config["training_minutes"]) if resumes else wanted
+
+    def priority(self, rule: str, wildcards: Any) -> int:
+        """Of the jobs that can start, the one with the highest priority does."""
+        return self._priorities.get(job_name(rule, dict(wildcards.items())), 0)
+
+    @cached_property
+    def _priorities(self) -> dict[str, int]:
+        """Job -> priority: figures and tables first, which are short and wanted, then what the
+        longest chain of jobs rests on.
+        """
+        seconds = {name: cost.seconds for name, cost in self._costs.items()}
+        needs = self._needs()
+        after = chains(needs, seconds)
+
+        def urgency(name: str) -> tuple[bool, float]:
+            return name in self._jobs.artifacts, length(after[name], seconds)
+
+        return {name: place for place, name in enumerate(sorted(needs, key=urgency), 1)}
+
+    def group_of(self, rule: str) -> str | None:
+        """The group in which jobs of a rule can travel to a cluster; None: alone."""
+        if rule in self._jobs.experiments or rule == "errata":
+            return "experiments"
+        kind = "captions" if rule.startswith("captions_") else rule
+        if rule in self._jobs.artifacts or kind in ("claims", "captions", "datapackages"):
+            return "results"
+        return {"dataset": "datasets", "train": "trainings"}.get(rule)
+
+    def group(self, rule: str, wildcards: Any) -> str | None:
+        """The group of one job; a training or an experiment that is long or has no row is alone."""
+        group, cost = self.group_of(rule), self._cost(rule, wildcards)
+        if group in ("trainings", "experiments") and (cost is None or cost.seconds > SHORT):
+            return None
+        return group
