@@ -95,8 +95,9 @@ lint: setup
 	PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakefmt --check .
 
 clean:
-	rm -rf results/smoke results/quick results/laptop results/paper \
-	  results/smoke-seed[0-9]* results/quick-seed[0-9]* results/laptop-seed[0-9]* results/paper-seed[0-9]*
+	@for folder in results/*; do \
+	  echo "$$folder" | grep -qxE 'results/(smoke|quick|laptop|paper)(-seed[0-9]+)?' && rm -rf "$$folder"; \
+	done; true
 
 # Tools for the lock files and for audits, in an environment of their own
 AUDIT := build/audit/bin

@@ -12,12 +12,14 @@ from snakemake.utils import min_version
 
 min_version("9.25")
 
+project = str(workflow.current_basedir)  # not basedir, which a module shares with its user
+
 
 configfile: "config/config.yaml"
 
 
-for paper in paper_names(f"{workflow.basedir}/workflow/papers"):
-    if os.path.exists(f"{workflow.basedir}/config/papers/{paper}.yaml"):
+for paper in paper_names(f"{project}/workflow/papers"):
+    if os.path.exists(f"{project}/config/papers/{paper}.yaml"):
 
         configfile: f"config/papers/{paper}.yaml"
 
@@ -51,6 +53,3 @@ rule all:
         plan.errata(),
         rules.report.output,
     localrule: True
-
-
-include: "workflow/rules/chain.smk"  # after all rules

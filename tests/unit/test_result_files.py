@@ -15,12 +15,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from finitewidth.common.temporary import this_machine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.common.temporary import this_machine
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

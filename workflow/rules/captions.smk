@@ -7,7 +7,8 @@ for paper in plan.captioned:
         input:
             **plan.caption_inputs(paper),
         output:
-            plan.captions(paper),
+            *plan.captions(paper),
+            provenance=f"{results}/provenance/{paper}/captions.json",
         log:
             f"{results}/logs/{paper}/captions.log",
         benchmark:
