@@ -7,7 +7,7 @@
 # workflow/papers/<paper>.yaml declares the trainings, experiments and artifacts of a paper. The name
 # of an artifact is the name of its rule. It names its experiments and its renderer.
 from finitewidth.common.declarations import paper_names
-from finitewidth.common.settings import preset_file
+from finitewidth.common.settings import completed, preset_file
 from snakemake.utils import min_version
 
 min_version("9.25")
@@ -18,6 +18,7 @@ project = str(workflow.current_basedir)  # not basedir, which a module shares wi
 configfile: "config/config.yaml"
 
 
+config.setdefault("preset", "quick")  # as a module it reads no file of settings
 for paper in paper_names(f"{project}/workflow/papers"):
     if os.path.exists(f"{project}/config/papers/{paper}.yaml"):
 
@@ -25,6 +26,9 @@ for paper in paper_names(f"{project}/workflow/papers"):
 
 
 configfile: preset_file(config, "config")
+
+
+config.update(completed(config, f"{project}/config"))
 
 
 include: "workflow/rules/common.smk"

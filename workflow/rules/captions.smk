@@ -5,7 +5,7 @@ for paper in plan.captioned:
         name:
             f"captions_{paper}"
         input:
-            **plan.caption_inputs(paper),
+            **in_project(plan.caption_inputs(paper)),
         output:
             *plan.captions(paper),
             provenance=f"{results}/provenance/{paper}/captions.json",

@@ -3,7 +3,7 @@
 
 rule claims:
     input:
-        unpack(plan.claim_inputs),
+        unpack(lambda wildcards: in_project(plan.claim_inputs(wildcards))),
     output:
         verdicts=f"{results}/claims/{{paper}}_verdicts.csv",
         parts=f"{results}/claims/{{paper}}_parts.csv",

@@ -10,6 +10,17 @@ config.update(typed(config))
 plan = Plan(config, project)
 results = plan.results
 
+
+def in_project(files):
+    """Files of the project, such as captions: elsewhere if this is a module of a workflow."""
+    if isinstance(files, dict):
+        return {name: in_project(each) for name, each in files.items()}
+    if not isinstance(files, str):
+        return [in_project(file) for file in files]
+    ours = files.startswith(("config/", "workflow/", "CITATION.cff"))
+    return f"{project}/{files}" if ours and project != os.getcwd() else files
+
+
 # what the terminal shows of this run (finitewidth.cli.terminal)
 announce(
     Run(

@@ -23,7 +23,7 @@ for job in plan.declared():
         name:
             job.name
         input:
-            **job.inputs,
+            **in_project(job.inputs),
         output:
             **outputs_of(job),
         log:

@@ -23,7 +23,7 @@ rule report:
         plan.captions(),
         rules.datapackages.output,
         rules.datapackage_own.output if plan.own else [],
-        citations="CITATION.cff",
+        citations=in_project("CITATION.cff"),
     output:
         pages=directory(f"{results}/report"),
         provenance=f"{results}/provenance/report.json",
