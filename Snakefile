@@ -12,7 +12,8 @@ from snakemake.utils import min_version
 
 min_version("9.25")
 
-project = str(workflow.current_basedir)  # not basedir, which a module shares with its user
+# not basedir, which a module shares with its user
+project = str(workflow.current_basedir)
 
 
 configfile: "config/config.yaml"

@@ -1,10 +1,18 @@
 # What all rules share: the checked configuration and the folder its results go to.
+import sys
 from functools import partial
 
 from finitewidth.common.announced import Run, announce, job_name
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
 from finitewidth.pipeline.plan import Plan
+
+if " " in sys.executable or set("{}") & set(os.getcwd() + project):
+    raise ConfigError(
+        f"{sys.executable} or {project}: Snakemake does not quote spaces in the path of the "
+        "interpreter, and takes braces for placeholders; use a folder without these"
+    )
 
 config.update(typed(config))
 plan = Plan(config, project)
