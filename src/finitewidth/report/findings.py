@@ -12,7 +12,7 @@ from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.usage import Usage
-from finitewidth.common.verification import COMPARISON, Provenances
+from finitewidth.common.verification import COMPARISON, REMEDY, Provenances
 from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
 from finitewidth.report.robustness import Robustness, read_robustness
@@ -203,15 +203,14 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     records = sources.read_records(settings["results"])
     provenances = Provenances(settings["results"], root)
     artifacts = _as_made(settings["artifacts"], jobs, sources.footers_of(records))
-    errata = _optional(Path(settings["errata"]))
+    errata = _optional(Path(settings["errata"]), provenances)
     judged = {
-        name: _claims(name, settings["results"], settings["preset"], errata or ())
-        for name in settings["papers"]
+        name: _claims(name, settings, errata or (), provenances) for name in settings["papers"]
     }
     every = [claim for claims in judged.values() for claim in claims]
     papers = []
     for name, claims in judged.items():
-        numbers = _numbers(name, settings["results"], root / "config/reported")
+        numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
         entries = [entry for entry in artifacts if entry["paper"] == name]
         papers.append(Paper(
             name=name, citation=citations[name],
@@ -268,22 +267,32 @@ def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
                           [number["outcome"] for number in numbers])  # fmt: skip
 
 
-def _optional(file: Path) -> list[dict[str, str]] | None:
-    return result_files.read_rows(file, empty=True) if file.is_file() else None
+def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
+    """Return the rows of a table; None if it is not there or not what its job wrote."""
+    if not file.is_file() or provenances.problem(file):
+        return None
+    return result_files.read_rows(file, empty=True)
 
 
 def _claims(
-    paper: str, results: str, preset: str, errata: Sequence[Mapping[str, str]]
+    paper: str,
+    settings: Mapping[str, Any],
+    errata: Sequence[Mapping[str, str]],
+    provenances: Provenances,
 ) -> list[dict[str, Any]]:
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
-    folder = Path(results) / "claims"
-    judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
-    parts = _optional(folder / f"{paper}_parts.csv") or []
+    verdicts, comparisons = (
+        Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
+    )
+    judged = {row["claim"]: row for row in _optional(verdicts, provenances) or ()}
+    parts = _optional(comparisons, provenances) or []
     unjudged = Verdict(verdict=NOT_RUN, reason="the verdicts have not been computed yet")
+    if verdicts.is_file() and (problem := provenances.problem(verdicts)):
+        unjudged = Verdict(verdict=NOT_RUN, reason=f"{verdicts} {problem}; {REMEDY}")
     rows = []
     for claim in ledger.claims_of(paper):
         row = judged.get(claim.id) or ledger.verdict_row(
-            claim, unjudged, preset, ledger.Situation()
+            claim, unjudged, settings["preset"], ledger.Situation()
         )
         rows.append(row | {
             "needs": [need.wording for need in claim.needs],
@@ -295,9 +304,11 @@ def _claims(
     return rows
 
 
-def _numbers(paper: str, results: str, folder: Path) -> list[dict[str, str]]:
+def _numbers(
+    paper: str, results: str, folder: Path, provenances: Provenances
+) -> list[dict[str, str]]:
     """Return the printed numbers of a paper and our counterparts."""
-    compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv")
+    compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv", provenances)
     if compared is not None:
         return compared
     if not (folder / f"{paper}.csv").is_file():
