@@ -26,9 +26,9 @@ def test_killed_while_it_writes(checkout, undisturbed):
     assert not (checkout.path / TABLE).exists()  # written beside, and not yet in its place
     assert "Directory cannot be locked" in checkout.make(FIGURE).stdout
     assert checkout.run("--unlock").returncode == 0
-    done = checkout.make(FIGURE)
+    done = checkout.make(TABLE)
     assert done.returncode == 0, done.stdout
-    assert "thesis_risk" in jobs_of(done.stdout)
+    assert jobs_of(done.stdout) == ["thesis_risk"]
     assert (checkout.path / f"{PICTURE}.png").read_bytes() == before
     assert checkout.finitewidth("verify").returncode == 0
 
