@@ -1,7 +1,7 @@
 # make            set up .venv and regenerate everything (preset quick, bundled data)
 # make test       set up .venv and run the short version of all tests but those on a cluster
 # make test-full  all tests at their full length, and a Slurm cluster of one node, as root
-#                 (docs/cluster.md); writes docs/reliability.md
+#                 (docs/cluster.md)
 # make robustness SEEDS="1 2 3"   judge the claims that rest on cheap experiments under other base seeds
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make benchmarks  times of samplers, kernels and trainings, and their page, docs/benchmarks.md
@@ -73,7 +73,7 @@ test: setup
 
 # also faults, mutated configurations and schedulers in their long versions: an hour or so
 test-full: setup
-	$(PYTEST) tests --full --reliability docs/reliability.md
+	$(PYTEST) tests --full
 
 robustness: setup
 	@for seed in 0 $(SEEDS); do \
@@ -95,8 +95,9 @@ lint: setup
 	PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakefmt --check .
 
 clean:
-	rm -rf results/smoke results/quick results/laptop results/paper \
-	  results/smoke-seed[0-9]* results/quick-seed[0-9]* results/laptop-seed[0-9]* results/paper-seed[0-9]*
+	@for folder in results/*; do \
+	  echo "$$folder" | grep -qxE 'results/(smoke|quick|laptop|paper)(-seed[0-9]+)?' && rm -rf "$$folder"; \
+	done; true
 
 # Tools for the lock files and for audits, in an environment of their own
 AUDIT := build/audit/bin

@@ -1,21 +1,18 @@
-"""Options of the test suite, and the table of faults that it writes."""
+"""Options of the test suite."""
 
 import os
 import random
 import signal
-from pathlib import Path
 
 import pytest
-from tests.faults.reliability import Run, write_table
 
 
 def pytest_addoption(parser):
     parser.addoption(
         "--full",
         action="store_true",
-        help="also what takes minutes: every fault, and 200 configurations that are executed",
+        help="also what takes minutes: 200 configurations that are executed",
     )
-    parser.addoption("--reliability", type=Path, metavar="FILE", help="write the table of faults")
 
 
 def pytest_configure(config):
@@ -67,15 +64,3 @@ def pytest_xdist_make_scheduler(config, log):
             return "smoke" if file in OF_THE_SMOKE_RUN else file
 
     return ByFile(config, log)
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    file = config.getoption("reliability")
-    if file is not None:
-        outcomes = ("passed", "failed", "error")
-        reports = [each for word in outcomes for each in terminalreporter.getreports(word)]
-        faults = Path(__file__).parent / "faults"
-        asked = [Path(each.partition("::")[0]).resolve() for each in config.args]
-        whole = any(place in (faults, *faults.parents) for place in asked)
-        full = config.getoption("full") and whole and not config.option.keyword
-        write_table(file, reports, Run.now(full=bool(full)))

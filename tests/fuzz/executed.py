@@ -110,7 +110,8 @@ class Results:
         return str(path)
 
     def _execute(self, plan: Plan, job: Job, outputs: dict[str, str]) -> None:
-        call = {"inputs": self.inputs(plan, job), "outputs": outputs}
+        made = {kind: file for kind, file in outputs.items() if kind != "provenance"}
+        call = {"inputs": self.inputs(plan, job), "outputs": made}
         checkpoints = str(self.folder / "checkpoints")
         if job.kind == "training":
             runtime = {"threads": 1, "device": "cpu", "checkpoints": checkpoints,

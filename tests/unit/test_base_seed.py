@@ -1,7 +1,6 @@
 """Another base seed changes what is drawn and trained, and where it is written; nothing else."""
 
 import ast
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,12 +30,9 @@ def plan(**over):
 
 def measured(folder, **seed):
     """The table and the provenance of an experiment at small sizes."""
-    outputs = {
-        "curves": str(folder / "curves.csv"),
-        "provenance": str(folder / "provenance.json"),
-    }
-    run_experiment("finitewidth.experiments.trust.depth", {}, outputs, DEPTH, "c", 1, **seed)
-    stamp = json.loads((folder / "provenance.json").read_text())
+    outputs = {"curves": str(folder / "curves.csv")}
+    module = "finitewidth.experiments.trust.depth"
+    stamp = run_experiment(module, {}, outputs, DEPTH, "c", 1, **seed)
     return (folder / "curves.csv").read_bytes(), stamp["base_seed"]
 
 

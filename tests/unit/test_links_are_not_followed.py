@@ -74,7 +74,7 @@ def test_a_log_that_is_a_link_is_replaced_itself(tmp_path, outside):
 
 def test_temporary_files_that_are_links(tmp_path, outside):
     old = time.time() - 2 * result_files.LEFT
-    link = tmp_path / ".a-abc123-12345678.csv"
+    link = tmp_path / ".a-12345678.csv"
     link.symlink_to(outside / "a.csv")
     os.utime(outside / "a.csv", (old, old))
     result_files.write_text(tmp_path / "a.csv", "new")
@@ -83,7 +83,7 @@ def test_temporary_files_that_are_links(tmp_path, outside):
 
 def test_a_folder_named_like_a_temporary_file_stays(tmp_path):
     old = time.time() - 2 * result_files.LEFT
-    folder = tmp_path / ".a-abc123-12345678.csv"
+    folder = tmp_path / ".a-12345678.csv"
     folder.mkdir()
     os.utime(folder, (old, old))
     result_files.write_text(tmp_path / "a.csv", "new")

@@ -12,7 +12,9 @@ from tests import report_crawler
 
 from finitewidth.claims import grades, ledger, verdicts
 from finitewidth.common import result_files
+from finitewidth.common.digests import digest_of
 from finitewidth.common.errors import ResultError
+from finitewidth.common.provenance import code_of
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 from finitewidth.report import notices
@@ -34,6 +36,14 @@ def settings_in(results):
     plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
     told = {**plan.report_settings(), "jobs": {}, "overrides": [], "results": str(results)}
     return {**told, "errata": str(results / "errata.csv")}
+
+
+def write_provenance(results):
+    """A provenance of one job that has made all tables below ``results``."""
+    digests = {str(file): digest_of(file) for file in results.rglob("*.csv")}
+    stamp = {"job": "all", "digests": {"inputs": {}, "outputs": digests}}
+    code = code_of(["finitewidth.common.errors"], [], ROOT)
+    result_files.write_json(results / "provenance/all.json", stamp | {"code": code})
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +74,7 @@ def partial(tmp_path_factory):
     result_files.write_table(results / "claims/beyond_parts.csv", pd.DataFrame(parts))
     result_files.write_table(results / "beyond/experiments/x.csv", pd.DataFrame({"x": [1]}))
     result_files.write_table(results / "errata.csv", pd.DataFrame([ERRATUM]))
+    write_provenance(results)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
         build_report(results / "report", settings_in(results))
@@ -231,7 +242,8 @@ def test_a_figure_made_with_other_settings_says_so_and_keeps_its_own_line(tmp_pa
     folder = tmp_path / "provenance/npf"
     folder.mkdir(parents=True)
     parameters = {"footer": told} if told else {}
-    (folder / "npf_fig6.json").write_text(json.dumps({"job": "npf_fig6", "parameters": parameters}))
+    stamp = {"job": "npf_fig6", "parameters": parameters}
+    (folder / "npf_fig6.json").write_text(json.dumps(stamp))
     (paper,) = (each for each in read_findings(settings, ROOT).papers if each.name == "npf")
     six, seven = (each for each in paper.artifacts if each.artifact in settings["jobs"])
     other = told == "preset quick · stand-in"
@@ -241,11 +253,26 @@ def test_a_figure_made_with_other_settings_says_so_and_keeps_its_own_line(tmp_pa
     assert (seven.footer, seven.scale == OTHER_SETTINGS) == (line, False)
 
 
-def test_a_damaged_table_is_named_and_the_old_report_stays(partial, monkeypatch):
+def test_an_altered_table_of_verdicts_is_named_and_not_shown(partial, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    results = partial.parent
+    table = results / "claims/beyond_verdicts.csv"
+    before = table.read_bytes()
+    table.write_bytes(before.replace(b"contradicted", b"supported"))
+    (claim, *_) = read_findings(settings_in(results), ROOT).claims
+    assert claim["verdict"] == verdicts.NOT_RUN
+    assert claim["reason"] == (
+        f"{table} was altered after its job had written it; delete it and run again"
+    )
+    table.write_bytes(before)
+
+
+def test_an_unreadable_table_is_named_and_the_old_report_stays(partial, monkeypatch):
     monkeypatch.chdir(ROOT)
     results = partial.parent
     table = results / "claims/npf_verdicts.csv"
     table.write_text("claim,paper\nN04")
+    write_provenance(results)
     with pytest.raises(ResultError, match=r"npf_verdicts\.csv is damaged"):
         build_report(partial, settings_in(results))
     table.unlink()

@@ -120,14 +120,14 @@ def write_history(path, row, regime):
 
 def run(name, smoke, files, folder, checkpoints):
     outputs = {table: str(folder / Path(path).name)
-               for table, path in smoke.jobs.outputs(name).items()}  # fmt: skip
+               for table, path in smoke.jobs.outputs(name).items()
+               if table != "provenance"}  # fmt: skip
     run_experiment(
         EXPERIMENTS[name].module, files(name), outputs, smoke.params(name), "code", 1,
         device="cpu" if smoke.on_device(name) else None,
         checkpoints=str(checkpoints), checkpoint_seconds=-1.0,
     )  # fmt: skip
-    return {table: Path(file).read_bytes() for table, file in outputs.items()
-            if table != "provenance"}  # fmt: skip
+    return {table: Path(file).read_bytes() for table, file in outputs.items()}
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,7 @@ def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
 
 JOB = """
 import json, sys, time
+from finitewidth.common import result_files
 from finitewidth.training import job, loop
 step = loop._Training._step
 def slow(self, batch):
@@ -308,12 +309,13 @@ def slow(self, batch):
     step(self, batch)
 loop._Training._step = slow
 print("ready", flush=True)
-job.run_training(**json.loads(sys.argv[1]))
+words = json.loads(sys.argv[1])
+result_files.write_json(words["outputs"]["history"] + ".json", job.run_training(**words))
 """
 
 
 def job_words(folder, data):
-    outputs = {"history": "h.csv", "weights": "w.npz", "provenance": "p.json"}
+    outputs = {"history": "h.csv", "weights": "w.npz"}
     runtime = {"threads": 1, "device": "cpu", "checkpoints": str(folder / "checkpoints")}
     return {
         "inputs": {"data": str(data)},
@@ -377,7 +379,7 @@ def test_a_killed_job_ends_with_the_bytes_of_one_left_in_peace(tmp_path, data):
             for key, array in arrays[0].items():
                 assert array.tobytes() == arrays[1][key].tobytes()
     assert len(list((killed / "checkpoints").glob("*/*"))) == 1
-    stamps = [result_files.read_json(folder / "p.json") for folder in (whole, killed)]
+    stamps = [result_files.read_json(folder / "h.csv.json") for folder in (whole, killed)]
     assert stamps[0]["fingerprint"] == stamps[1]["fingerprint"]
     with (whole / "h.csv").open(newline="") as stream:
         assert len(list(csv.DictReader(stream))) == 8 * 3
@@ -402,9 +404,9 @@ def test_a_training_with_another_base_seed_starts_anew(tmp_path, data, caplog):
     for seed in (0, 1):
         words = job_words(tmp_path, data)
         with caplog.at_level(logging.INFO, "finitewidth"):
-            job.run_training(**words, seed=seed)
+            stamp = job.run_training(**words, seed=seed)
         found[seed] = Path(words["outputs"]["history"]).read_bytes()
-        assert result_files.read_json(words["outputs"]["provenance"])["base_seed"] == seed
+        assert stamp["base_seed"] == seed
         for file in words["outputs"].values():
             Path(file).unlink()
     assert "continuing after" not in caplog.text

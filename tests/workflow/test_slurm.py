@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from . import hostile, slurm_cluster
-from .conftest import Checkout
+from . import slurm_cluster
 from .slurm_cluster import Cluster
 
 pytestmark = pytest.mark.slurm
@@ -166,38 +165,3 @@ def test_the_profile_for_other_schedulers(cluster, make_checkout):
     assert finished.returncode == 0, finished.stdout
     assert stamp(checkout, "beyond/experiments/theory_")["machine"]["scheduler_job"]
     assert len(list((checkout.path / ".snakemake/cluster_logs").glob("*.log"))) == 2
-
-
-GENERIC = ("--profile", "profiles/cluster-generic", "--latency-wait", "10")
-
-
-@pytest.mark.parametrize("profile", [PROFILE, GENERIC], ids=["slurm", "cluster-generic"])
-def test_no_setting_reaches_a_shell(cluster, tmp_path, monkeypatch, profile):
-    """Data root and image folder are full of commands, the project's folder of odd characters."""
-    monkeypatch.setenv("FINITEWIDTH_DATA", hostile.data_root(tmp_path))
-    checkout = Checkout(tmp_path / hostile.FOLDER)
-    finished = checkout.run(hostile.SETTING, hostile.TARGET, *profile, cores=1)
-    assert finished.returncode == 0, finished.stdout
-    hostile.checked(checkout, tmp_path)
-
-
-@pytest.mark.parametrize("profile", [PROFILE, GENERIC], ids=["slurm", "cluster-generic"])
-def test_what_is_refused_is_not_submitted(cluster, tmp_path, profile):
-    before = jobs_known()
-    checkout = Checkout(tmp_path / "$(touch canary)")
-    for setting, named in (
-        ("npf={nu: {runs: $(touch canary)}}", "npf.nu.runs"),
-        ("data={mnist: $(touch canary)}", "data.mnist"),
-        ("checkpoint_seconds=60", "the folder of the run"),
-    ):
-        finished = checkout.run(setting, "beyond_fig5", *profile, cores=1)
-        assert finished.returncode != 0
-        assert named in finished.stdout
-    assert jobs_known() == before
-    assert not list(tmp_path.rglob("canary"))
-
-
-def jobs_known():
-    command = ["squeue", "--noheader", "--states=all", "--format=%i"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-    return set(answer.stdout.split())

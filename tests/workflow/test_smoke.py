@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from html import escape
 from pathlib import Path
 
@@ -37,14 +38,7 @@ def test_no_file_in_results_that_no_rule_makes(smoke):
     answer = smoke.run("--list-untracked")
     orphans = re.findall(r"results/\S+", answer.stdout)
     # the report's folder is one output: Snakemake empties it before it is made
-    known = (
-        "/logs/",
-        "/benchmarks/",
-        "/.sums/",
-        "/provenance/",
-        "results/smoke/report/",
-        "results/.records/",
-    )
+    known = ("/logs/", "/benchmarks/", "results/smoke/report/", "results/data/.contents.json")
     assert not [o for o in orphans if not any(k in o for k in known)], answer.stdout
 
 
@@ -298,15 +292,42 @@ def test_switching_branches_and_back_reruns_nothing(finished):
     assert finished.planned() == {}
 
 
-@pytest.mark.parametrize("copy", [shutil.copyfile, shutil.copy2], ids=["new times", "old times"])
-def test_results_copied_into_another_clone_are_as_good_there(smoke, make_checkout, copy):
+@pytest.mark.parametrize("records", [False, True])
+def test_results_copied_into_another_clone_are_as_good_there(smoke, make_checkout, records):
     clone = make_checkout("clone")
-    shutil.copytree(smoke.path / "results", clone.path / "results", copy_function=copy)
+    shutil.copytree(smoke.path / "results", clone.path / "results", copy_function=shutil.copyfile)
+    if records:
+        shutil.copytree(smoke.path / ".snakemake", clone.path / ".snakemake", dirs_exist_ok=True)
+        assert clone.planned("npf={nu: {per_class: 11}}")["npf_nu"] == 1
+    else:
+        assert clone.run("--touch").returncode == 0
     assert clone.planned() == {}
-    # and only there where settings and code are the same
-    assert clone.planned("npf={nu: {per_class: 11}}")["npf_nu"] == 1
-    clone.edit("src/finitewidth/kernels/npk.py", "import torch", "import torch\n\nONE = 1\n")
-    assert clone.planned()["npf_nu"] == 1
+
+
+def test_stock_commands(finished):
+    """What a user of Snakemake knows works here, too."""
+    said = finished.run("--summary", preset="smoke")
+    assert (said.returncode, "npf_fig3.png" in said.stdout) == (0, True)
+    assert "Would delete" in finished.run("--delete-all-output", "--dry-run").stdout
+    jobs = finished.planned("--forcerun", "npf_nu", "--until", "npf_nu")
+    assert jobs == {"npf_nu": 1}
+    figure = finished.path / "results/smoke/npf/figures/npf_fig3.pdf"
+    figure.unlink()
+    assert finished.run("--touch", "npf_fig3").returncode == 0
+    assert figure.with_suffix(".png").exists()
+
+
+def test_a_module_of_another_workflow(finished, tmp_path):
+    (tmp_path / "user").mkdir()
+    (tmp_path / "user/Snakefile").write_text(
+        f'module finitewidth:\n    snakefile: "{finished.path}/Snakefile"\n'
+        '    config: {"preset": "smoke"}\n\nuse rule * from finitewidth\n'
+    )
+    words = [sys.executable, "-m", "snakemake", "--cores", "1", "thesis_fig2_4"]
+    done = subprocess.run(words, cwd=tmp_path / "user", env=finished.environment(), text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "user/results/smoke/thesis/figures/thesis_fig2_4.png").is_file()
 
 
 def test_changed_content_is_noticed_whatever_its_time(finished):

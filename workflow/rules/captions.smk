@@ -5,9 +5,10 @@ for paper in plan.captioned:
         name:
             f"captions_{paper}"
         input:
-            **plan.caption_inputs(paper),
+            **in_project(plan.caption_inputs(paper)),
         output:
-            plan.captions(paper),
+            *plan.captions(paper),
+            provenance=f"{results}/provenance/{paper}/captions.json",
         log:
             f"{results}/logs/{paper}/captions.log",
         benchmark:

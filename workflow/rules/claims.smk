@@ -3,11 +3,12 @@
 
 rule claims:
     input:
-        unpack(plan.claim_inputs),
+        unpack(lambda wildcards: in_project(plan.claim_inputs(wildcards))),
     output:
-        verdicts=ensure(f"{results}/claims/{{paper}}_verdicts.csv", non_empty=True),
+        verdicts=f"{results}/claims/{{paper}}_verdicts.csv",
         parts=f"{results}/claims/{{paper}}_parts.csv",
         numbers=f"{results}/claims/{{paper}}_numbers.csv",
+        provenance=f"{results}/provenance/claims/{{paper}}.json",
     log:
         f"{results}/logs/claims/{{paper}}.log",
     benchmark:

@@ -2,55 +2,31 @@
 import sys
 from functools import partial
 
-from snakemake.persistence.file import FilePersistence
-
 from finitewidth.common.announced import Run, announce, job_name
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
-from finitewidth.pipeline.job_commands import (
-    refuse_active_words,
-    relative_interpreter,
-    send_in_a_file,
-)
-from finitewidth.pipeline.limits import refuse_low_limits
 from finitewidth.pipeline.plan import Plan
-from finitewidth.pipeline.scheduling import look_when_jobs_end
-from finitewidth.pipeline.shared_folder import alone, keep_locks_of_others
-from finitewidth.pipeline.source_copies import copy_sources
-from finitewidth.pipeline.startup_checks import (
-    is_dry_run,
-    keep_records_with_results,
-    refuse_braces,
-    refuse_files_of_others,
-    refuse_unreadable_records,
-    refuse_unwritable,
-    release_stale_locks,
-)
+
+if " " in sys.executable or set("{}") & set(os.getcwd() + project):
+    raise ConfigError(
+        f"{sys.executable} or {project}: Snakemake does not quote spaces in the path of the "
+        "interpreter, and takes braces for placeholders; use a folder without these"
+    )
 
 config.update(typed(config))
-plan = Plan(config, workflow.basedir)
+plan = Plan(config, project)
 results = plan.results
-# Snakemake starts scripts and jobs with it, and does not quote it
-sys.executable = relative_interpreter(sys.executable, os.getcwd())
 
-# the jobs of a run, on a cluster or not, leave this to the run itself
-if workflow.is_main_process:
-    refuse_braces(workflow.basedir)
-    keep_locks_of_others(FilePersistence)
-    wet = not is_dry_run(sys.argv)
-    # Snakemake writes there in a dry run, too
-    refuse_unwritable(".snakemake", ".snakemake/iocache")
-    refuse_unreadable_records("results/.records")
-    if wet:
-        refuse_low_limits(min(workflow.resource_settings.cores or 1, 64))
-        refuse_unwritable("results", results)
-        refuse_files_of_others(
-            ".snakemake", "results/.records", "results/data", results
-        )
-        # held until this process ends
-        share = release_stale_locks(".snakemake", "results")
-        send_in_a_file(workflow, ".snakemake")  # the settings, to jobs on a cluster
-    keep_records_with_results(".snakemake", "results", make=wet)
+
+def in_project(files):
+    """Files of the project, such as captions: elsewhere if this is a module of a workflow."""
+    if isinstance(files, dict):
+        return {name: in_project(each) for name, each in files.items()}
+    if not isinstance(files, str):
+        return [in_project(file) for file in files]
+    ours = files.startswith(("config/", "workflow/", "CITATION.cff"))
+    return f"{project}/{files}" if ours and project != os.getcwd() else files
 
 
 # what the terminal shows of this run (finitewidth.cli.terminal)
@@ -67,20 +43,12 @@ announce(
 )
 
 
-onstart:
-    look_when_jobs_end(workflow.scheduler)
-    refuse_active_words(workflow)
-    copy_sources(workflow)
-
-
 onsuccess:
-    if alone(share):  # the jobs of another run may be about to end
-        clear_finished(results)
+    clear_finished(results)
 
 
 onerror:
-    if alone(share):  # the jobs of another run may be about to end
-        clear_finished(results)
+    clear_finished(results)
 
 
 report: "../report/workflow.rst"

@@ -3,7 +3,8 @@
 
 rule dataset:
     output:
-        data=ensure("results/data/{source}.npz", non_empty=True),
+        data="results/data/{source}.npz",
+        provenance="results/data/provenance/{source}.json",
     log:
         "results/data/logs/{source}.log",
     benchmark:

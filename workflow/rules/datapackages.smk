@@ -12,7 +12,8 @@ for name, papers in {"datapackages": plan.papers, "datapackage_own": plan.own}.i
             input:
                 packages.files(),
             output:
-                list(packages.described()),
+                *packages.described(),
+                provenance=f"{results}/provenance/{name}.json",
             log:
                 f"{results}/logs/{name}.log",
             benchmark:

@@ -2,24 +2,19 @@
 # one target for every paper. A job's name is the name of its rule: `snakemake npf_fig3`.
 
 
-def caption_of(job, files):
-    """The files of an artifact; the one that a reader opens first carries the caption."""
-    shown = "png" if job.kind == "figure" else "md"
-    files[shown] = report(
-        files[shown],
-        caption=f"{workflow.basedir}/{plan.caption(job.name)}",
+def outputs_of(job):
+    """What a job makes; of an artifact, the file that a reader opens first has the caption."""
+    files = plan.jobs.outputs(job.name)
+    if job.kind == "experiment":
+        return files
+    first = "png" if job.kind == "figure" else "md"
+    files[first] = report(
+        files[first],
+        caption=os.path.abspath(plan.caption(job.name)),
         category=job.paper,
         labels={"artifact": job.declared.label},
     )
-    return files
-
-
-def outputs_of(job):
-    """What a job makes; its first file must not be empty."""
-    files = plan.jobs.outputs(job.name)
-    first = next(iter(files))
-    files[first] = ensure(files[first], non_empty=True)
-    return files if job.kind == "experiment" else caption_of(job, files)
+    return {**files, "provenance": f"{results}/provenance/{job.paper}/{job.name}.json"}
 
 
 for job in plan.declared():
@@ -28,7 +23,7 @@ for job in plan.declared():
         name:
             job.name
         input:
-            **job.inputs,
+            **in_project(job.inputs),
         output:
             **outputs_of(job),
         log:

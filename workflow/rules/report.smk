@@ -23,9 +23,10 @@ rule report:
         plan.captions(),
         rules.datapackages.output,
         rules.datapackage_own.output if plan.own else [],
-        citations="CITATION.cff",
+        citations=in_project("CITATION.cff"),
     output:
-        directory(f"{results}/report"),
+        pages=directory(f"{results}/report"),
+        provenance=f"{results}/provenance/report.json",
     log:
         f"{results}/logs/report.log",
     benchmark:
@@ -54,6 +55,7 @@ rule report_now:
         runtime=partial(plan.minutes, "report"),
     params:
         **report_params,
-        folder=rules.report.output[0],
+        pages=rules.report.output.pages,
+        provenance=rules.report.output.provenance,
     script:
         "../scripts/report.py"

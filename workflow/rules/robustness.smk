@@ -9,7 +9,7 @@ rule robustness_claims:
     input:
         robust.inputs,
     output:
-        verdicts=ensure(f"{results}/robustness/{{paper}}_verdicts.csv", non_empty=True),
+        verdicts=f"{results}/robustness/{{paper}}_verdicts.csv",
         parts=f"{results}/robustness/{{paper}}_parts.csv",
         provenance=f"{results}/robustness/{{paper}}_provenance.json",
     log:
@@ -26,6 +26,7 @@ rule robustness_claims:
         claims=robust.claims,
         settings=robust.settings,
         stamp=robust.stamp,
+        code=robust.code,
     script:
         "../scripts/robustness.py"
 

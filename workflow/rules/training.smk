@@ -6,12 +6,8 @@ rule train:
     input:
         unpack(plan.training_inputs),
     output:
-        history=ensure(
-            f"{results}/{{paper}}/training/{{training}}/history.csv", non_empty=True
-        ),
-        weights=ensure(
-            f"{results}/{{paper}}/training/{{training}}/weights.npz", non_empty=True
-        ),
+        history=f"{results}/{{paper}}/training/{{training}}/history.csv",
+        weights=f"{results}/{{paper}}/training/{{training}}/weights.npz",
         provenance=f"{results}/{{paper}}/training/{{training}}/provenance.json",
     log:
         f"{results}/logs/{{paper}}/training/{{training}}.log",

@@ -4,4 +4,9 @@ from finitewidth.captions.job import write_captions
 from finitewidth.common.recorded import recorded
 
 with recorded(snakemake):
-    write_captions(snakemake.params.captions, list(snakemake.input.get("verdicts", [])))
+    captions = snakemake.params.captions
+    templates = zip(captions, snakemake.input.templates, strict=True)
+    write_captions(
+        {artifact: {**captions[artifact], "template": file} for artifact, file in templates},
+        list(snakemake.input.get("verdicts", [])),
+    )

@@ -1,10 +1,13 @@
 """Rule -> dataset: make, read or fetch a source and write it as one verified file."""
 
+from finitewidth.common.errors import DataError
 from finitewidth.common.recorded import recorded
 from finitewidth.data.build import build_dataset
+from finitewidth.data.content import tree_of
 from finitewidth.data.store import write_dataset
 
 with recorded(snakemake):
-    write_dataset(
-        snakemake.output.data, build_dataset(snakemake.wildcards.source, snakemake.config["data"])
-    )
+    source, data = snakemake.wildcards.source, snakemake.config["data"]
+    write_dataset(snakemake.output.data, build_dataset(source, data))
+    if tree_of(source, data, known=None) != snakemake.params.tree:
+        raise DataError(f"the pictures of {source} have changed during the run; run again")

@@ -2,14 +2,14 @@
 
 import gc
 
-from finitewidth.common.recorded import recorded
+from finitewidth.common.recorded import PROVENANCE, recorded
 
-with recorded(snakemake):
+with recorded(snakemake) as provenance:
     params = snakemake.params
     call = {
         "module": params.module,
         "inputs": dict(snakemake.input.items()),
-        "outputs": dict(snakemake.output.items()),
+        "outputs": {key: file for key, file in snakemake.output.items() if key != PROVENANCE},
         "settings": params.settings,
     }
     layer = params.module.split(".")[1]
@@ -25,9 +25,9 @@ with recorded(snakemake):
     else:
         from finitewidth.experiments.job import run_experiment
 
-        run_experiment(
+        provenance |= run_experiment(
             **call,
-            code=params.code,
+            code=params.code["digest"],
             threads=snakemake.threads,
             seed=params.seed,
             device=snakemake.config["device"] if params.on_device else None,

@@ -2,23 +2,40 @@
 
 import logging
 import time
+from pathlib import Path
 
-from finitewidth.common.recorded import record_in_place_of, recorded
+from finitewidth.common.progress import logged_to
+from finitewidth.common.recorded import digests_of, recorded, write_provenance
 from finitewidth.common.settings import overrides
 from finitewidth.report.job import build_report
 
+
+def build(folder: str) -> None:
+    params = snakemake.params
+    root = Path(snakemake.scriptdir).resolve().parents[1]
+    build_report(
+        folder=folder,
+        settings={
+            **params.settings,
+            "jobs": params.jobs,
+            # not a parameter: the device, say, is told but makes nothing anew
+            "overrides": overrides(snakemake.config, root / "config"),
+        },
+        root=root,
+    )
+
+
 # a library that the report uses sends what is logged to the terminal, too
 logging.getLogger("finitewidth").propagate = False
-with recorded(snakemake, check=False):
-    started = time.monotonic()
-    build_report(
-        folder=snakemake.output[0] if snakemake.output else snakemake.params.folder,
-        settings={
-            **snakemake.params.settings,
-            "jobs": snakemake.params.jobs,
-            # not a parameter: the device, say, is told but makes nothing anew
-            "overrides": overrides(snakemake.config, "config"),
-        },
-    )
-    if not snakemake.output:
-        record_in_place_of("report", snakemake, time.monotonic() - started)
+if snakemake.output:
+    with recorded(snakemake):
+        build(snakemake.output.pages)
+else:  # `finitewidth report`: of the results that there are, while others may be made
+    with logged_to(snakemake.log[0]):
+        started, params = time.monotonic(), dict(snakemake.params.items())
+        pages, provenance = params.pop("pages"), params.pop("provenance")
+        build(pages)
+        inputs = [file for file in params["jobs"]["report"]["inputs"] if Path(file).exists()]
+        digests = {"inputs": digests_of(inputs), "outputs": digests_of([pages])}
+        seconds = time.monotonic() - started
+        write_provenance(provenance, "report", digests, params, seconds, {})

@@ -3,12 +3,13 @@
 from finitewidth.claims.robustness import run_again
 from finitewidth.common.recorded import recorded
 
-with recorded(snakemake):
+with recorded(snakemake) as provenance:
     run_again(
         paper=snakemake.wildcards.paper,
         claims=snakemake.params.claims,
         tables=list(snakemake.input),
         outputs=dict(snakemake.output.items()),
         settings=snakemake.params.settings,
-        stamp=snakemake.params.stamp,
     )
+    provenance["claims"] = snakemake.params.claims
+    provenance |= snakemake.params.stamp

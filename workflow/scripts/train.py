@@ -3,12 +3,12 @@
 from finitewidth.common.recorded import recorded
 from finitewidth.training.job import run_training
 
-with recorded(snakemake):
-    run_training(
+with recorded(snakemake) as provenance:
+    provenance |= run_training(
         inputs=dict(snakemake.input.items()),
         outputs=dict(snakemake.output.items()),
         settings=snakemake.params.run,
-        code=snakemake.params.code,
+        code=snakemake.params.code["digest"],
         seed=snakemake.params.seed,
         runtime={
             "threads": snakemake.threads,

@@ -13,7 +13,6 @@ from finitewidth.claims import ledger
 from finitewidth.claims.verdicts import FAILS
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.common.provenance import environment
 from finitewidth.common.settings import results_folder
 
 FOLDER = "robustness"
@@ -47,7 +46,6 @@ def run_again(
     tables: Sequence[str],
     outputs: Mapping[str, str],
     settings: Mapping[str, Any],
-    stamp: Mapping[str, Any],
 ) -> None:
     """Judge some of the claims of a paper, as rule ``robustness_claims`` does.
 
@@ -57,14 +55,11 @@ def run_again(
         tables: the CSV files that they read.
         outputs: as of `files_of`.
         settings: as for `finitewidth.claims.job.run_claims`.
-        stamp: ``base_seed``, ``code`` and ``identity``, for the provenance.
     """
     from finitewidth.claims.job import read_tables, write_verdicts
 
     chosen = [claim for claim in ledger.claims_of(paper) if claim.id in claims]
     write_verdicts(chosen, read_tables(tables, settings["results"]), outputs, settings)
-    told = {"claims": list(claims), **stamp, **environment()}
-    result_files.write_json(outputs["provenance"], told)
 
 
 def compare(preset: str, seeds: Iterable[int]) -> list[Row]:

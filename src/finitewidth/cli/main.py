@@ -78,12 +78,9 @@ def _add_results(commands: argparse._SubParsersAction) -> None:
     listing.add_argument("--planned", action="store_true", help="list planned artifacts as well")
     listing.add_argument("--paper", help="only the artifacts of one paper")
     report = commands.add_parser("report", help="build the report from the results there are")
-    verify = commands.add_parser(
-        "verify", help="is every result what its job wrote, from today's settings and code?"
-    )
-    for command in (report, verify):
-        command.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE",
-                             help="the settings that the run overrode")  # fmt: skip
+    report.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE",
+                        help="the settings that the run overrode")  # fmt: skip
+    verify = commands.add_parser("verify", help="is every result what its job wrote?")
     errata = commands.add_parser("errata", help="compute the errata of the papers, as Markdown")
     errata.add_argument("--write", type=Path, metavar="FILE", help="write to a file, not to stdout")
     compare = commands.add_parser("compare", help="which verdicts and numbers of two runs differ")
@@ -191,11 +188,9 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    own = images.names(options.images)
-    return running.verify(
-        options.preset, options.seed, results_folder(options.preset, options.seed, own),
-        *images.settings_of_run(options.images, options.preset, options.seed, options.config),
-    )  # fmt: skip
+    from finitewidth.cli.verifying import verify
+
+    return verify(results_folder(options.preset, options.seed, images.names(options.images)))
 
 
 def _errata(options: argparse.Namespace) -> None:

@@ -5,10 +5,8 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from finitewidth.common.settings import results_folder
-from finitewidth.common.unwritable import unwritable
 
 
 def command(
@@ -50,31 +48,3 @@ def report(preset: str, seed: int = 0, *settings: str) -> int:
     if status == 0:
         print(f"{results_folder(preset, seed)}/report/index.html")
     return status
-
-
-def verify(preset: str, seed: int, results: str, *settings: str) -> int:
-    """Check that all results are what their jobs wrote, from today's settings and code.
-
-    Args:
-        preset: of sizes.
-        seed: base seed.
-        results: their folder.
-        *settings: overrides, ``key=value``.
-
-    Returns:
-        The exit status: 0 if the chain of digests holds, 1 if it is broken or was not checked.
-    """
-    log = Path(results, "logs", "verify.log")
-    try:
-        log.unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable(error, log) from error
-    words = ["verify", "--cores", "1", "--quiet", "all", "--nolock"]
-    words += ["--config", f"preset={preset}", f"seed={seed}", *settings]
-    done = subprocess.run([sys.executable, "-m", "snakemake", *words], check=False,
-                          capture_output=True, text=True)  # fmt: skip
-    if log.is_file():
-        print(log.read_text(encoding="utf-8"), end="")
-    else:  # the configuration was refused
-        print(done.stdout + done.stderr, end="", file=sys.stderr)
-    return int(done.returncode != 0)

@@ -11,7 +11,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
@@ -193,18 +193,55 @@ def _seen() -> dict[str, list[Any]]:
     return remembered(folder / f"digests.{sys.implementation.cache_tag}.json")
 
 
-def text_digest(*files: str | Path) -> str:
-    """Digest (16 hex digits) of the bytes of some files of the project."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(hashlib.sha256(Path(file).read_bytes()).digest())
-    return digest.hexdigest()[:16]
+def file_digest(file: str | Path) -> str:
+    """Return a digest (16 hex digits) of a text, or of a Python file without its docstrings.
+
+    Raises:
+        FileNotFoundError: there is no such file, or it is no regular file.
+    """
+    if not Path(file).is_file():
+        raise FileNotFoundError(f"{file} is no file")
+    content = Path(file).read_bytes()
+    if Path(file).suffix == ".py":
+        content = ast.dump(without_docstrings(ast.parse(content))).encode()
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
-def script_digest(file: str | Path) -> str:
-    """Return a digest (16 hex digits) of one Python file, without its docstrings."""
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    return hashlib.sha256(ast.dump(without_docstrings(tree)).encode()).hexdigest()[:16]
+def code_of(modules: Iterable[str], files: Iterable[str], root: str | Path) -> dict[str, Any]:
+    """Return the code of a job as the parameter ``code`` of its rule.
+
+    Args:
+        modules: the modules that the job calls; those that they import count as well.
+        files: scripts and texts that the job reads, relative to ``root``.
+        root: folder of the project.
+
+    Returns:
+        ``digest`` of all of it, ``modules`` and ``files``.
+
+    Raises:
+        ModuleNotFoundError: the package has no such module.
+        OSError: a file cannot be read.
+    """
+    code = {"modules": sorted(modules), "files": list(files)}
+    digests = [code_digest(*code["modules"])]
+    digests += [file_digest(Path(root, file)) for file in code["files"]]
+    return {"digest": "-".join(digests), **code}
+
+
+def code_changed(code: Mapping[str, Any], root: str | Path) -> bool:
+    """Whether the files of the project are no longer the code that `code_of` returned.
+
+    Modules that this process has read before are not read again; see `forget_modules`.
+    """
+    try:
+        return code_of(code["modules"], code["files"], root) != code
+    except (ModuleNotFoundError, OSError, SyntaxError):
+        return True
+
+
+def forget_modules() -> None:
+    """Let digests of modules be computed anew, from the files as they are then."""
+    _module_digest.cache_clear()
 
 
 def code_digest(*modules: str) -> str:

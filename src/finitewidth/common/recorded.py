@@ -1,8 +1,7 @@
-"""What every job of the workflow does around its work: log, check inputs, seal outputs, provenance.
+"""What every job of the workflow does around its work: the log, and the provenance.
 
-The provenance of a job holds the digests of its inputs and outputs and its identity, a digest of
-all parameters of its rule: settings, code, base seed, footer. `finitewidth.pipeline.chain` compares
-them with the files and with the parameters of today.
+The provenance of a job is a JSON file among its outputs. It holds the digests of the files that the
+job read and made, the digest of its code, its parameters, versions, machine, time and memory.
 """
 
 import atexit
@@ -10,125 +9,110 @@ import contextlib
 import gc
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from finitewidth.common.announced import job_name
+from finitewidth.common.digests import digest_of
+from finitewidth.common.errors import ResultError
 from finitewidth.common.progress import logged_to
-from finitewidth.common.provenance import environment, fingerprint
-from finitewidth.common.seals import checked_digest, digest_of, seal_of, sealed_digest
+from finitewidth.common.provenance import code_changed, environment, forget_modules
 from finitewidth.common.usage import cpu_seconds, peak_memory
 
-PROVENANCE = "provenance"  # name of the output, and of the folder, that holds the provenance
-
-
-def identity_of(params: Mapping[str, Any]) -> str:
-    """Return a digest (16 hex digits) of the parameters of a job."""
-    return fingerprint(plain(params))
-
-
-def plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as values that JSON can hold."""
-    return json.loads(json.dumps(dict(params), default=str))
-
-
-def provenance_of(outputs: Mapping[str, str], log: str) -> str:
-    """Return the file of a job's provenance.
-
-    This is the output of that name; a job without one has a file in ``provenance``, in the place
-    that its log has in ``logs``.
-
-    Args:
-        outputs: name -> file, as far as outputs have names.
-        log: the job's log, such as ``results/quick/logs/npf/npf_fig3.log``.
-    """
-    if PROVENANCE in outputs:
-        return outputs[PROVENANCE]
-    parts = ["provenance" if part == "logs" else part for part in Path(log).parts]
-    return str(Path(*parts).with_suffix(".json"))
+PROVENANCE = "provenance"  # name of the output
 
 
 @contextlib.contextmanager
-def recorded(snakemake: Any, check: bool = True) -> Iterator[None]:
-    """Do the work of a job in the block: with its log, checked inputs, sealed outputs, provenance.
+def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
+    """Do the work of a job in the block: with a log before it, and the provenance after it.
+
+    The code must be that with which Snakemake planned the job, and the inputs must stay the same
+    while it works. Both are compared when the job starts and when it ends. Of a job that fails
+    Snakemake deletes the outputs.
 
     Args:
         snakemake: the object of that name in a script of Snakemake.
-        check: whether an altered input stops the job. The report names such files instead.
+
+    Yields:
+        An empty dictionary for what the job adds to its provenance.
 
     Raises:
-        SystemExit: an input is missing or altered, or the job raised a
+        SystemExit: code or inputs have changed, or the job raised a
             `finitewidth.common.errors.FinitewidthError`; see
             `finitewidth.common.progress.logged_to`.
     """
     # otherwise Python searches all objects for garbage when it ends, for a fifth of a second
     atexit.register(gc.freeze)
-    outputs = dict(snakemake.output.items())
-    provenance = provenance_of(outputs, snakemake.log[0])
-    made = [str(file) for file in snakemake.output if str(file) != provenance]
+    params = dict(snakemake.params.items())
+    provenance = str(snakemake.output[PROVENANCE])
+    outputs = [str(file) for file in snakemake.output if str(file) != provenance]
+    root = Path(snakemake.scriptdir).resolve().parents[1]
     with logged_to(snakemake.log[0]):
         started = time.monotonic()
-        digest = checked_digest if check else digest_of
-        inputs = {str(file): digest(file) for file in dict.fromkeys(snakemake.input)}
-        for file in made:  # seals of an earlier run, whose files Snakemake has deleted
-            if not Path(file).exists():
-                seal_of(file).unlink(missing_ok=True)
-        yield
-        if made:
-            stamp = {
-                "job": job_name(snakemake.rule, dict(snakemake.wildcards.items())),
-                "digests": {"inputs": inputs, "outputs": {file: seal(file) for file in made}},
-            }
-            _write(provenance, stamp, dict(snakemake.params.items()), time.monotonic() - started)
+        _refuse_other_code(params["code"], root)
+        inputs = digests_of(map(str, snakemake.input))
+        facts: dict[str, Any] = {}
+        yield facts
+        _refuse_other_code(params["code"], root)
+        if changed := [file for file, digest in digests_of(inputs).items()
+                       if digest != inputs[file]]:  # fmt: skip
+            raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
+        write_provenance(
+            provenance, job_name(snakemake.rule, dict(snakemake.wildcards.items())),
+            {"inputs": inputs, "outputs": digests_of(outputs)}, params,
+            time.monotonic() - started, facts,
+        )  # fmt: skip
 
 
-def seal(file: str) -> str:
-    """Write the digest of a finished file beside it, and return it.
+def digests_of(files: Iterable[str]) -> dict[str, str]:
+    """Return file -> digest.
+
+    Raises:
+        ResultError: a file is missing.
+    """
+    try:
+        return {file: digest_of(file) for file in files}
+    except FileNotFoundError as error:
+        raise ResultError(f"{error.filename or error}: missing; run the rule that makes it") from (
+            error
+        )
+
+
+def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
+    forget_modules()
+    if code_changed(code, root):
+        raise ResultError("the code of this job has changed since the run was planned; its results "
+                          "are not kept: start the run again")  # fmt: skip
+
+
+def write_provenance(
+    file: str,
+    job: str,
+    digests: Mapping[str, Mapping[str, str]],
+    params: Mapping[str, Any],
+    seconds: float,
+    facts: Mapping[str, Any],
+) -> None:
+    """Write the provenance of a job.
+
+    Args:
+        file: to write.
+        job: its name.
+        digests: file -> digest of its ``inputs`` and of its ``outputs``.
+        params: the parameters of its rule, ``code`` among them.
+        seconds: wall time.
+        facts: what the job adds, such as its settings in place of all parameters.
 
     Raises:
         ResultError: the file cannot be written.
     """
-    from finitewidth.common.result_files import write_text
+    from finitewidth.common.result_files import write_json
 
-    digest = digest_of(file)
-    if sealed_digest(file) != digest:
-        write_text(seal_of(file), digest)
-    return digest
-
-
-def record_in_place_of(rule: str, snakemake: Any, seconds: float) -> None:
-    """Write the provenance of a rule whose folder a job without outputs has made anew.
-
-    `finitewidth report` replaces the folder of rule ``report``, from the results that exist.
-
-    Args:
-        rule: the rule; the parameter ``jobs`` names its inputs, and ``folder`` is its output.
-        snakemake: of the job. Its other parameters are those of the rule, and so is its log.
-        seconds: wall time.
-
-    Raises:
-        ResultError: the provenance cannot be written.
-    """
-    params = dict(snakemake.params.items())
-    folder = params.pop("folder")
-    files = [file for file in params["jobs"][rule]["inputs"] if Path(file).exists()]
-    digests = {"inputs": {f: digest_of(f) for f in files}, "outputs": {folder: seal(folder)}}
-    stamp = {"job": rule, "digests": digests}
-    _write(provenance_of({}, snakemake.log[0]), stamp, params, seconds)
-
-
-def _write(file: str, stamp: dict[str, Any], params: Mapping[str, Any], seconds: float) -> None:
-    """Write a provenance, or add to the one that the job wrote itself."""
-    from finitewidth.common.result_files import read_json, write_json
-
-    stamp["identity"] = identity_of(params)
-    stamp |= {"cpu_seconds": round(cpu_seconds(), 2), "memory_mb": round(peak_memory(), 1)}
-    if Path(file).is_file() and Path(file).name.endswith("provenance.json"):
-        write_json(file, read_json(file) | stamp)
-        return
     parameters = {name: value for name, value in params.items() if name != "code"}
-    write_json(file, stamp | {
-        "code": params.get("code"), "parameters": plain(parameters),
-        "wall_seconds": round(seconds, 2), **environment(),
+    write_json(file, {
+        "job": job, "digests": digests, "code": params["code"],
+        **(facts or {"parameters": json.loads(json.dumps(parameters, default=str))}),
+        "wall_seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds(), 2),
+        "memory_mb": round(peak_memory(), 1), **environment(),
     })  # fmt: skip

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from finitewidth.common.errors import ResultError
-from finitewidth.common.seals import digest_of, seal_of, sealed_digest
-from finitewidth.common.temporary import is_left, lock, this_machine
 from finitewidth.common.unwritable import unwritable
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
     The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
     the temporary file replaces ``path``, so a reader sees either the old file or the complete new
-    one. If the block fails, the temporary file is deleted. A temporary file of a killed process is
-    deleted when the same file is written again: on the same machine at once, as nobody holds the
-    lock on it, and elsewhere more than an hour later.
+    one. If the block fails, the temporary file is deleted. What a killed process left is deleted
+    when the same file is written again, more than an hour later.
 
     Args:
         path: the file to write. Its folder is created.
@@ -43,15 +41,15 @@ def atomic(path: str | Path) -> Iterator[Path]:
             disk is full. The message names the file and what to do.
     """
     path = Path(path)
-    temporary = handle = None
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path)
         # the suffix is kept, because numpy and matplotlib choose the format by it
         handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}-{this_machine()}-", suffix=path.suffix, dir=path.parent
+            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
         )
-        lock(handle)
+        os.close(handle)
         temporary = Path(name)
         yield temporary
         with temporary.open("rb") as stream:
@@ -64,24 +62,14 @@ def atomic(path: str | Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        if handle is not None:
-            os.close(handle)
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Delete temporary files that killed processes left when they wrote ``path``.
-
-    Files that another process may be writing are not deleted: those that are locked, those that
-    were written within the last second and may not be locked yet, and those of other machines,
-    whose locks may not be seen here, for an hour.
-    """
-    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
-    temporary = re.compile(rf"\.{stem}-([0-9a-f]{{6}})-[a-z0-9_]{{8}}{suffix}")
+    """Delete temporary files older than `LEFT` that killed processes left when writing ``path``."""
+    name = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
     for file in path.parent.glob(".*"):
-        if (found := temporary.fullmatch(file.name)) is None:
-            continue
         with contextlib.suppress(OSError):
-            if is_left(file, found[1], LEFT):
+            if name.fullmatch(file.name) and time.time() - file.stat().st_mtime > LEFT:
                 file.unlink()
 
 
@@ -89,30 +77,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-@contextlib.contextmanager
-def _sealed(path: str | Path) -> Iterator[Path]:
-    """Write a file as `atomic` does, and its digest beside it (`finitewidth.common.seals`).
-
-    A job seals all its files when it ends. Tables are sealed at once, because figures and tables
-    are made from the data file that their own job has just written.
-    """
-    seal = seal_of(path)
-    with atomic(path) as temporary:
-        yield temporary
-        digest = digest_of(temporary)
-        # so that a killed process leaves a table without a digest and not with a wrong one
-        seal.unlink(missing_ok=True)
-    write_text(seal, digest)
-
-
-def _refuse_altered(path: str | Path) -> None:
-    """Compare a table with its digest; tables written by hand have none and are accepted."""
-    sealed = sealed_digest(path)
-    if sealed is not None and sealed != digest_of(path):
-        raise ResultError(f"{path} is damaged (it differs from what its job wrote); "
-                          "delete it and run again")  # fmt: skip
 
 
 def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:
@@ -123,7 +87,7 @@ def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> No
         rows: the table.
         missing: how a missing value is written.
     """
-    with _sealed(path) as temporary:
+    with atomic(path) as temporary:
         rows.to_csv(temporary, index=False, lineterminator="\n", na_rep=missing)
 
 
@@ -139,7 +103,7 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
         if list(row) != columns:
             raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
         lines.append(",".join("" if row[c] is None else _cell(row[c]) for c in columns))
-    with _sealed(path) as temporary:
+    with atomic(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -151,13 +115,12 @@ def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
         empty: whether a file without rows is accepted.
 
     Raises:
-        ResultError: the file is missing, empty or altered, or it ends within a row.
+        ResultError: the file is missing or empty, or it ends within a row.
     """
     import csv
 
     try:
         _refuse_cut_line(path)
-        _refuse_altered(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, strict=True))
     except FileNotFoundError as error:
@@ -195,14 +158,12 @@ def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) ->
         **options: arguments of ``pandas.read_csv``.
 
     Raises:
-        ResultError: the file is missing, empty, cut short, altered or not CSV, or it lacks a
-            column.
+        ResultError: the file is missing, empty, cut short or not CSV, or it lacks a column.
     """
     import pandas as pd
 
     try:
         _refuse_cut_line(path)
-        _refuse_altered(path)
         rows = pd.read_csv(path, **options)
     except FileNotFoundError as error:
         raise ResultError(f"{path} is missing; run the rule that makes it") from error

@@ -63,6 +63,16 @@ def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     return {**_defaults(folder, preset), "preset": preset}
 
 
+def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
+    """Return settings in which those that are missing are those of the preset.
+
+    Args:
+        config: settings with the key ``preset``.
+        folder: the folder ``config``.
+    """
+    return merged(preset_only(config["preset"], folder), config)
+
+
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
     """Return the settings that differ from those of the preset, as for Snakemake's ``--config``.
 

@@ -8,23 +8,43 @@ no program can set it back.
 This module imports only the standard library, because the workflow imports it at every start.
 """
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from finitewidth.common.disk_cache import remembered
-from finitewidth.data.places import SPLITS, entries
+from finitewidth.data.places import SPLITS, entries, folder_of, registered
 
+LARGEST = 1 << 30  # bytes; no picture is as large, and reading the dataset refuses it
 KNOWN = Path("results/data/.contents.json")
 
 
-def content_of(folder: Path, known: Path = KNOWN) -> str:
+def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KNOWN) -> str | None:
+    """Return the folder of images that a source is read from, and a digest of its content.
+
+    Args:
+        source: name of a dataset.
+        data_config: the ``data:`` section of the settings.
+        known: as for `content_of`.
+
+    Returns:
+        The folder and the digest; None if the source is read from no folder of images.
+    """
+    tree = registered(data_config)["imagefolder"].get(source)
+    if tree is None:
+        return None
+    return f"{tree} {content_of(folder_of(tree, data_config), known)}".strip()
+
+
+def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     """Return a digest (16 hex digits) of the names and bytes of all files of an image folder.
 
     Args:
         folder: with ``train`` and ``test``.
-        known: the file of digests that are known already.
+        known: the file of digests that are known already; None to read all files.
 
     Returns:
         The digest; "" if the folder contains no files. A file that cannot be read counts by its
@@ -33,6 +53,8 @@ def content_of(folder: Path, known: Path = KNOWN) -> str:
     files = list(_files(folder))
     if not files:
         return ""
+    if known is None:
+        return _digest(folder, files)
     digests = remembered(known)
     state = _state(folder, files)
     if state not in digests:
@@ -50,8 +72,10 @@ def _files(folder: Path) -> Iterator[str]:
 def _state(folder: Path, files: list[str]) -> str:
     digest = hashlib.sha256(os.fsencode(folder.absolute()))
     for file in files:
-        found = os.stat(os.path.join(folder, file), follow_symlinks=False)
-        facts = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        facts: tuple[int, ...] = ()
+        with contextlib.suppress(OSError):
+            found = os.stat(os.path.join(folder, file), follow_symlinks=False)
+            facts = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
         digest.update(os.fsencode(f"\0{file} {facts}"))
     return digest.hexdigest()
 
@@ -64,9 +88,9 @@ def _digest(folder: Path, files: list[str]) -> str:
 
 
 def _bytes_of(file: Path) -> bytes:
-    """Return the digest of a file; nothing if it is no file or cannot be read."""
+    """Return the digest of a file; nothing if it is no file, too large, or cannot be read."""
     try:
-        if not file.is_file():  # a pipe would wait for ever
+        if not file.is_file() or file.stat().st_size > LARGEST:  # a pipe would wait for ever
             return b""
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").digest()

@@ -5,6 +5,7 @@ their EXIF orientation says, and folders inside class folders are refused.
 """
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -85,7 +86,7 @@ def _classes(root: Path) -> tuple[str, ...]:
 
 
 def _class_folders(root: Path, folder: Path) -> tuple[str, ...]:
-    inside = [entry for entry in _listed(root, folder) if entry.is_dir()]
+    inside = [entry for entry in _listed(root, folder) if os.path.isdir(entry)]
     if not inside:
         raise DataError(f"{shown(folder)} has no class folders; {_REMEDY}")
     return tuple(entry.name for entry in inside)
@@ -96,6 +97,8 @@ def _listed(root: Path, folder: Path) -> list[Path]:
     _refuse_outside(root, folder)
     try:
         entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+        for entry in entries:
+            entry.lstat()  # not allowed without the right to search the folder
     except OSError as error:
         raise DataError(
             f"{shown(folder)} cannot be listed ({error.strerror}); {_REMEDY}"
@@ -128,7 +131,8 @@ def _pictures(root: Path, split: str, label: str) -> list[Path]:
     folder = root / split / label
     entries = _listed(root, folder)
     files = [entry for entry in entries if entry.suffix.lower() in SUFFIXES]
-    if below := [entry for entry in entries if entry not in files and entry.is_dir()]:
+    if below := [entry for entry in entries
+                 if entry.suffix.lower() not in SUFFIXES and os.path.isdir(entry)]:  # fmt: skip
         raise DataError(f"{shown(below[0])} is a folder inside a class folder; put its pictures "
                         f"into {shown(folder)}")  # fmt: skip
     if not files:

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import os
 import socket
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,6 @@ import numpy as np
 
 from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import ConfigError, DataError
-from finitewidth.common.temporary import remove_left, temporary_folder
 from finitewidth.data.catalogue import SOURCES, unknown
 from finitewidth.data.places import VARIABLE
 from finitewidth.data.store import Dataset
@@ -96,8 +96,9 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
     """
     try:
         root.mkdir(parents=True, exist_ok=True)
-        remove_left(root, "fetch")
-        with temporary_folder(root, "fetch") as folder, _time_limit():
+        temporary = tempfile.TemporaryDirectory(prefix=".finitewidth-fetch-", dir=root)
+        with temporary as name_of_folder, _time_limit():
+            folder = Path(name_of_folder)
             kind(str(folder), train=True, download=True)
             _verify(name, kind, folder)
             for file in missing:

@@ -140,7 +140,7 @@ def _counts(folder: Path) -> tuple[int, ...]:
     return tuple(
         sum(_is_picture(file.name) for file in entries(Path(label.path)))
         for label in classes
-        if label.is_dir()
+        if os.path.isdir(label.path)  # False for a link to itself
     ) or (0,)
 
 

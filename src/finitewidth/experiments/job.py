@@ -1,15 +1,14 @@
-"""Run one experiment as a job: read the inputs, measure, write tables and provenance."""
+"""Run one experiment as a job: read the inputs, measure, write the tables."""
 
 import sys
-import time
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from finitewidth.common import result_files
-from finitewidth.common.provenance import base_seed, environment, fingerprint
+from finitewidth.common.digests import digest_of
+from finitewidth.common.provenance import base_seed, fingerprint
 from finitewidth.common.references import WEIGHTS
-from finitewidth.common.seals import digest_of
 
 
 def run_experiment(
@@ -23,7 +22,7 @@ def run_experiment(
     device: str | None = None,
     checkpoints: str | None = None,
     checkpoint_seconds: float = 60.0,
-) -> None:
+) -> dict[str, Any]:
     """Call ``module.measure(inputs, settings)`` and write the tables it returns.
 
     Args:
@@ -32,8 +31,7 @@ def run_experiment(
             `finitewidth.training.checkpoints.Checkpoints` as a third argument.
         inputs: name -> file or files. CSV files are read as tables (several are concatenated), the
             file ``data`` as a dataset, and any other ``.npz`` as arrays by name.
-        outputs: name of a table -> CSV file, ``weights`` -> ``.npz`` file of arrays, and
-            ``provenance`` -> JSON file.
+        outputs: name of a table -> CSV file, and ``weights`` -> ``.npz`` file of arrays.
         settings: the parameters of the experiment.
         code: digest of the code that measures.
         threads: number of threads of torch, if the experiment uses it.
@@ -43,12 +41,14 @@ def run_experiment(
         checkpoints: folder of the checkpoints of a preset; None if it does not use them.
         checkpoint_seconds: time between two checkpoints.
 
+    Returns:
+        What the provenance of the job says of it: settings, base seed, threads and device.
+
     Raises:
         ConfigError: the settings are contradictory.
         DataError: the dataset is missing or damaged.
         ResultError: an input is damaged, or an output cannot be written.
     """
-    started = time.monotonic()
     measure = import_module(module).measure
     if "torch" in sys.modules:
         from finitewidth.common.torch_setup import prepare_torch
@@ -69,18 +69,13 @@ def run_experiment(
         arguments += (_checkpoints(checkpoints, stamp["fingerprint"], checkpoint_seconds),)
     with base_seed(seed):
         tables = measure(*arguments)
-    stamp |= {
-        "threads": threads,
-        "device": device or "cpu",
-        "wall_seconds": round(time.monotonic() - started, 2),
-        **environment(),
-    }
-    result_files.write_json(outputs["provenance"], stamp)
     for name, path in outputs.items():
         if name == WEIGHTS:
             result_files.write_arrays(path, **tables[name])
-        elif name != "provenance":
+        else:
             result_files.write_table(path, tables[name])
+    del stamp["code"]
+    return stamp | {"threads": threads, "device": device or "cpu"}
 
 
 def _identity(stamp: Mapping[str, Any]) -> str:

@@ -1,11 +1,11 @@
 """Networks of the user as torch modules: made from YAML or by a factory, and drawn at random."""
 
-import importlib.util
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -49,15 +49,16 @@ def _executed(file: Path) -> Any:
     """Execute a Python file; it may import modules from its own folder."""
     # a name of its own, so that two files of one name are two modules
     name = f"finitewidth_own_{next(_numbers)}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(file)
     sys.modules[name] = module  # dataclasses look their module up
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)
     torchvision_operators.install()  # the file may import torchvision
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        # not by an import, which would take bytecode of a file of equal size and date
+        exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), module.__dict__)
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"{KEY}: {file} cannot be executed: {_told(error, file)}") from error
     finally:
         sys.path.remove(folder)
@@ -84,7 +85,7 @@ def draw(own: OwnFile, factory: Factory, shape: Shape, classes: int, seed: int) 
     with seeded(seed):
         try:
             network = factory(shape, classes)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigError(f"{KEY}: {own.name}({shape}, {classes}) fails: "
                               f"{_told(error, own.file)}") from error  # fmt: skip
         if not isinstance(network, nn.Module):
@@ -110,7 +111,7 @@ def _check_outputs(own: OwnFile, network: nn.Module, shape: Shape, classes: int)
     try:
         with torch.no_grad():
             outputs = network(torch.zeros(2, *shape))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"{KEY}: {own.name} does not take images of shape (N, {_sizes(shape)}): "
                           f"{_told(error, own.file)}") from error  # fmt: skip
     found = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__

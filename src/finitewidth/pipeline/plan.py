@@ -4,7 +4,7 @@ Imports no torch: Snakemake reads this at every start.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,10 +23,10 @@ from finitewidth.common.declarations import (
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import code_digest, script_digest, text_digest
+from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
-from finitewidth.data.content import content_of
-from finitewidth.data.places import folder_of, registered
+from finitewidth.data.content import tree_of
+from finitewidth.data.places import registered
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline import forecast, own, tree_sizes
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
@@ -101,7 +101,6 @@ class Plan:
         )
         self.jobs = self.footers.jobs
         self.results = self.jobs.results
-        self._script_digest = cache(script_digest)
 
     @cached_property
     def costs(self) -> dict[str, Cost]:
@@ -162,21 +161,18 @@ class Plan:
             return own.mark(self.config)
         return mark_of(self.footers, artifact) if self.jobs[artifact].kind == "figure" else ""
 
-    def code(self, name: str) -> str:
-        """Digest of all code and printed numbers that an experiment or a renderer reaches."""
+    def code(self, name: str) -> dict[str, Any]:
+        """All code and printed numbers that an experiment or a renderer reaches."""
         job = self.jobs[name]
         modules = job.declared.module, f"finitewidth.{job.declared.module.split('.')[1]}.job"
         texts = [f for r in job.reads if r.reference.startswith("reported/") for f in r.files]
+        if "network" in job.declared.tell:
+            texts.append(str(own.own_file(self.config[own.OWN]["network"]).file.absolute()))
         return self.code_of(*modules, script="declared", texts=texts)
 
-    def code_of(self, *modules: str, script: str, texts: Iterable[str] = ()) -> str:
-        """Digest of modules, of all that they import, of their script and of some texts."""
-        digests = [
-            code_digest(*modules),
-            self._script_digest(self.root / f"workflow/scripts/{script}.py"),
-        ]
-        digests += [text_digest(self.root / text) for text in texts]
-        return "-".join(digests)
+    def code_of(self, *modules: str, script: str, texts: Iterable[str] = ()) -> dict[str, Any]:
+        """The parameter ``code`` of a rule: modules, their script, some texts, and their digest."""
+        return code_of(modules, [f"workflow/scripts/{script}.py", *texts], self.root)
 
     def log(self, name: str) -> str:
         """The log of an experiment or an artifact."""
@@ -230,10 +226,7 @@ class Plan:
 
     def tree(self, wildcards: Any) -> str | None:
         """The folder of images that a source is read from, and a digest of its content, or None."""
-        tree = self.config["data"]["imagefolder"].get(wildcards.source)
-        if tree is None:
-            return None
-        return f"{tree} {content_of(folder_of(tree, self.config['data']))}".strip()
+        return tree_of(wildcards.source, self.config["data"])
 
     def trainings(self) -> dict[str, PlannedTraining]:
         """All trainings, by ``paper/name``."""
@@ -341,14 +334,14 @@ class Plan:
     def _reads(self, reads: Mapping[str, str]) -> list[Read]:
         return [self.jobs.read("", reference, name) for name, reference in reads.items()]
 
-    def claim_code(self, wildcards: Any) -> str:
-        """Digest of the code that judges a paper's claims, and of the numbers it prints."""
+    def claim_code(self, wildcards: Any) -> dict[str, Any]:
+        """The code that judges a paper's claims, and the numbers it prints."""
         paper = wildcards.paper
         modules = filter(None, (ledger.module_of(paper), "finitewidth.claims.job"))
         return self.code_of(*modules, script="claims", texts=self._reported(paper))
 
-    def caption_code(self, paper: str) -> str:
-        """Digest of the code and of the templates that the captions of a paper are written from."""
+    def caption_code(self, paper: str) -> dict[str, Any]:
+        """The code and the templates that the captions of a paper are written from."""
         texts = self.caption_inputs(paper)["templates"]
         return self.code_of("finitewidth.captions.job", script="captions", texts=texts)
 

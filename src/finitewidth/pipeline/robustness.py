@@ -56,10 +56,12 @@ class Robustness:
         return {"preset": told["preset"], "results": told["results"], "situations": situations}
 
     def stamp(self, wildcards: Any) -> dict[str, Any]:
-        """Base seed, code and identity, for the provenance."""
-        code = self._plan.code_of("finitewidth.claims.robustness", script="robustness")
-        identity = self.identity(wildcards.paper)
-        return {"base_seed": self._plan.config["seed"], "code": code, "identity": identity}
+        """Base seed and identity, for the provenance."""
+        return {"base_seed": self._plan.config["seed"], "identity": self.identity(wildcards.paper)}
+
+    def code(self, wildcards: Any) -> dict[str, Any]:
+        """The code that judges the claims of a paper again."""
+        return self._plan.code_of("finitewidth.claims.robustness", script="robustness")
 
     def identities(self) -> dict[str, str]:
         """Paper -> identity of the verdicts that this code and these settings would give."""

@@ -18,7 +18,8 @@ def as_html(caption: str) -> str:
     from docutils.core import publish_parts
 
     settings = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
-    return publish_parts(caption, writer="html5", settings_overrides=settings)["body"]
+    body = publish_parts(caption, writer="html5", settings_overrides=settings)["body"]
+    return re.sub(r'href="(?!https?:|#)[^"]*"', "", body)  # no address that is a program
 
 
 def as_text(caption: str) -> str:

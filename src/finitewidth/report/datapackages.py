@@ -12,8 +12,8 @@ from typing import Any
 
 from finitewidth.captions.written import read_caption
 from finitewidth.common import result_files
+from finitewidth.common.digests import digest_of
 from finitewidth.common.fields import MISSING, Field
-from finitewidth.common.seals import digest_of
 from finitewidth.report.captions import as_text
 
 

@@ -2,10 +2,11 @@
 
 import gzip
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from finitewidth.common.seals import problem_of, sealed_digest
+from finitewidth.common.errors import ResultError
 
 THUMBNAIL = 360  # pixels; shown at half of it, so it is sharp on fine screens
 LARGE = 100_000  # bytes; text above it is compressed
@@ -30,16 +31,23 @@ class Thumbnail:
 
 
 class Downloads:
-    """Copy files from ``results`` to ``folder``/files; each file is copied once."""
+    """Copy files from ``results`` to ``folder``/files; each file is copied once.
 
-    def __init__(self, results: str | Path, folder: str | Path):
-        self._results, self._folder = Path(results), Path(folder)
+    Args:
+        results: folder of the results.
+        folder: of the report.
+        whole: whether a file is as its job wrote it; others are not copied.
+    """
+
+    def __init__(
+        self, results: str | Path, folder: str | Path,
+        whole: Callable[[Path], bool] = lambda file: True,
+    ):  # fmt: skip
+        self._results, self._folder, self._whole = Path(results), Path(folder), whole
         self._copies: dict[Path, Download | None] = {}
 
     def put(self, file: str | Path, compress: bool = True) -> Download | None:
         """Copy a file; None if it does not exist, or if it is not what its job wrote.
-
-        A file without a digest, such as a log, is copied as it is.
 
         Text files above `LARGE` are compressed, SVG files to ``.svgz``, which drawing programs can
         open; with ``compress=False`` none is. A log is renamed to ``.log.txt``, which browsers
@@ -47,22 +55,29 @@ class Downloads:
         """
         file = Path(file)
         if file not in self._copies:
-            whole = file.is_file() and (sealed_digest(file) is None or problem_of(file) is None)
-            self._copies[file] = self._copied(file, compress) if whole else None
+            copied = file.is_file() and self._whole(file)
+            self._copies[file] = self._copied(file, compress) if copied else None
         return self._copies[file]
 
     def thumbnail(self, file: str | Path) -> Thumbnail:
-        """Write a small copy of a picture, `THUMBNAIL` pixels wide at most and as high."""
+        """Write a small copy of a picture, `THUMBNAIL` pixels wide at most and as high.
+
+        Raises:
+            ResultError: the picture is damaged.
+        """
         from PIL import Image
 
         href = f"thumbnails/{Path(file).stem}.png"
         target = self._folder / href
         target.parent.mkdir(parents=True, exist_ok=True)
-        with Image.open(file) as picture:
-            small = picture.convert("RGB")
-            small.thumbnail((THUMBNAIL, THUMBNAIL), reducing_gap=3.0)
-            small.quantize(128).save(target, optimize=True)
-            return Thumbnail(href=href, width=small.width, height=small.height)
+        try:
+            with Image.open(file) as picture:
+                small = picture.convert("RGB")
+        except (OSError, SyntaxError) as error:
+            raise ResultError(f"{file} is damaged ({error}); delete it and run again") from error
+        small.thumbnail((THUMBNAIL, THUMBNAIL), reducing_gap=3.0)
+        small.quantize(128).save(target, optimize=True)
+        return Thumbnail(href=href, width=small.width, height=small.height)
 
     def _copied(self, file: Path, compress: bool) -> Download:
         below = file.relative_to(self._results)

@@ -11,8 +11,8 @@ from finitewidth.captions.written import read_caption
 from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
-from finitewidth.common.seals import problem_of
 from finitewidth.common.usage import Usage
+from finitewidth.common.verification import COMPARISON, REMEDY, Provenances
 from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
 from finitewidth.report.robustness import Robustness, read_robustness
@@ -21,6 +21,7 @@ MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 CONFIRMED = "misprint confirmed"
 OTHER_SETTINGS = "made with other settings"  # than those of the report
+OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
 YOURS = "own"  # in the place of a paper: a network of the user
 EARLIER = "npf0"  # an earlier version of npf, with the same title
 
@@ -40,7 +41,7 @@ class ArtifactFindings:
         footer: the line below it.
         scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
             ``made with other settings`` if its own line below it is not that of the settings of
-            the report; empty if it is planned.
+            the report; ``of another run``; empty if it is planned.
         grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
         claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
         jobs: the experiments and trainings that it is computed from.
@@ -149,6 +150,13 @@ class Findings:
     datasets: tuple[str, ...] = ()
     yours: Paper | None = None  # the figures of a network of the user, if there is one
     robustness: Robustness | None = None
+    provenances: Provenances | None = None
+
+    def whole(self, file: Path) -> bool:
+        """Whether a file may be shown: it is as its job wrote it, or it is the log of a job."""
+        if self.provenances is None or file.suffix in (".log", ".tsv", ".json"):
+            return True
+        return file.name == COMPARISON or self.provenances.problem(file) is None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -193,20 +201,20 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     root, jobs = Path(root), sources.read_jobs(settings["jobs"])
     citations = read_citations(root / "CITATION.cff", settings["papers"])
     records = sources.read_records(settings["results"])
+    provenances = Provenances(settings["results"], root)
     artifacts = _as_made(settings["artifacts"], jobs, sources.footers_of(records))
-    errata = _optional(Path(settings["errata"]))
+    errata = _optional(Path(settings["errata"]), provenances)
     judged = {
-        name: _claims(name, settings["results"], settings["preset"], errata or ())
-        for name in settings["papers"]
+        name: _claims(name, settings, errata or (), provenances) for name in settings["papers"]
     }
     every = [claim for claims in judged.values() for claim in claims]
     papers = []
     for name, claims in judged.items():
-        numbers = _numbers(name, settings["results"], root / "config/reported")
+        numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
         entries = [entry for entry in artifacts if entry["paper"] == name]
         papers.append(Paper(
             name=name, citation=citations[name],
-            artifacts=tuple(_artifact(entry, every, numbers, jobs, root) for entry in entries),
+            artifacts=tuple(_artifact(e, every, numbers, jobs, provenances) for e in entries),
             claims=tuple(claims), numbers=tuple(numbers),
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
@@ -217,7 +225,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         records=tuple(records), usage=sources.usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
-        yours=_yours(artifacts, jobs, root),
+        yours=_yours(artifacts, jobs, provenances), provenances=provenances,
         robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
 
@@ -242,10 +250,12 @@ def _as_made(
 
 
 def _yours(
-    artifacts: Sequence[Mapping[str, Any]], jobs: Mapping[str, sources.Job], root: Path
+    artifacts: Sequence[Mapping[str, Any]],
+    jobs: Mapping[str, sources.Job],
+    provenances: Provenances,
 ) -> Paper | None:
     """Return the figures of a network of the user in the form of a paper; None without one."""
-    entries = [_artifact(entry, [], [], jobs, root) for entry in artifacts
+    entries = [_artifact(entry, [], [], jobs, provenances) for entry in artifacts
                if entry["paper"] == YOURS]  # fmt: skip
     citation = Citation(title="Your network", authors="", year=0, url="", note="")
     return Paper(name=YOURS, citation=citation, artifacts=tuple(entries), claims=(), numbers=(),
@@ -257,22 +267,32 @@ def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
                           [number["outcome"] for number in numbers])  # fmt: skip
 
 
-def _optional(file: Path) -> list[dict[str, str]] | None:
-    return result_files.read_rows(file, empty=True) if file.is_file() else None
+def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
+    """Return the rows of a table; None if it is not there or not what its job wrote."""
+    if not file.is_file() or provenances.problem(file):
+        return None
+    return result_files.read_rows(file, empty=True)
 
 
 def _claims(
-    paper: str, results: str, preset: str, errata: Sequence[Mapping[str, str]]
+    paper: str,
+    settings: Mapping[str, Any],
+    errata: Sequence[Mapping[str, str]],
+    provenances: Provenances,
 ) -> list[dict[str, Any]]:
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
-    folder = Path(results) / "claims"
-    judged = {row["claim"]: row for row in _optional(folder / f"{paper}_verdicts.csv") or ()}
-    parts = _optional(folder / f"{paper}_parts.csv") or []
+    verdicts, comparisons = (
+        Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
+    )
+    judged = {row["claim"]: row for row in _optional(verdicts, provenances) or ()}
+    parts = _optional(comparisons, provenances) or []
     unjudged = Verdict(verdict=NOT_RUN, reason="the verdicts have not been computed yet")
+    if verdicts.is_file() and (problem := provenances.problem(verdicts)):
+        unjudged = Verdict(verdict=NOT_RUN, reason=f"{verdicts} {problem}; {REMEDY}")
     rows = []
     for claim in ledger.claims_of(paper):
         row = judged.get(claim.id) or ledger.verdict_row(
-            claim, unjudged, preset, ledger.Situation()
+            claim, unjudged, settings["preset"], ledger.Situation()
         )
         rows.append(row | {
             "needs": [need.wording for need in claim.needs],
@@ -284,9 +304,11 @@ def _claims(
     return rows
 
 
-def _numbers(paper: str, results: str, folder: Path) -> list[dict[str, str]]:
+def _numbers(
+    paper: str, results: str, folder: Path, provenances: Provenances
+) -> list[dict[str, str]]:
     """Return the printed numbers of a paper and our counterparts."""
-    compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv")
+    compared = _optional(Path(results) / "claims" / f"{paper}_numbers.csv", provenances)
     if compared is not None:
         return compared
     if not (folder / f"{paper}.csv").is_file():
@@ -301,7 +323,7 @@ def _artifact(
     claims: list[dict[str, Any]],
     numbers: list[dict[str, str]],
     jobs: Mapping[str, sources.Job],
-    root: Path,
+    provenances: Provenances,
 ) -> ArtifactFindings:
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     common = {key: entry[key] for key in ("artifact", "paper", "kind", "label", "title", "extra")}
@@ -315,7 +337,8 @@ def _artifact(
     files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
     state = MADE if len(files) == len(entry["files"]) else NOT_MADE
     shown = [*files.values(), *filter(os.path.isfile, [entry["caption"]])]
-    problems = {file: problem for file in shown if (problem := problem_of(file))}
+    problems = {file: problem for file in shown if (problem := provenances.problem(file))}
+    another = any(provenances.other_run(file) for file in shown)
     return ArtifactFindings(
         **common,
         state=ALTERED if problems else state,
@@ -323,8 +346,8 @@ def _artifact(
         problems=problems,
         caption="" if problems else read_caption(entry["caption"]).text,
         footer=entry["footer"],
-        scale=entry["scale"],
-        grade=entry["grade"],
+        scale=OTHER_RUN if another else entry["scale"],
+        grade="" if another else entry["grade"],
         jobs=tuple(sources.feeding(job, jobs)),
         log=job.log,
         benchmark=job.benchmark,

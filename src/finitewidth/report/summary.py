@@ -14,6 +14,7 @@ from finitewidth.report.findings import (
     ALTERED,
     MADE,
     NOT_MADE,
+    OTHER_RUN,
     OTHER_SETTINGS,
     PLANNED,
     Findings,
@@ -25,6 +26,7 @@ SCALE_WORDS = {
     grades.ON_STAND_IN: "on a stand-in for the paper's data",
     grades.DRAWN: "drawings and tables of equations",
     OTHER_SETTINGS: "made with other settings than those of this report",
+    OTHER_RUN: "of another run: made with other code, or from other files than those of now",
 }
 MEANINGS = {
     grades.EXACT: "Computed without random draws and without a dataset.",

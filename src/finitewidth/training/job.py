@@ -1,6 +1,5 @@
-"""Run one training as a job: read the dataset, train, write history, weights and provenance."""
+"""Run one training as a job: read the dataset, train, write history and weights."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,9 +7,9 @@ import numpy as np
 import torch
 
 from finitewidth.common import result_files
+from finitewidth.common.digests import digest_of
 from finitewidth.common.progress import LOG
-from finitewidth.common.provenance import base_seed, environment, fingerprint
-from finitewidth.common.seals import digest_of
+from finitewidth.common.provenance import base_seed, fingerprint
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.select import (
     altered,
@@ -34,24 +33,26 @@ def run_training(
     code: str,
     runtime: Mapping[str, Any],
     seed: int = 0,
-) -> None:
+) -> dict[str, Any]:
     """Train the networks that ``settings`` describe and write the results.
 
     Args:
         inputs: ``data``, a dataset's ``.npz``; optionally ``history`` and ``weights`` of an earlier
             training.
-        outputs: ``history`` (CSV), ``weights`` (``.npz``) and ``provenance`` (JSON).
+        outputs: ``history`` (CSV) and ``weights`` (``.npz``).
         settings: a `TrainingRun` as a mapping.
         code: digest of the code that trains.
         runtime: ``threads``, ``device``, ``checkpoints`` (a folder) and ``checkpoint_seconds``.
         seed: the base seed of all random numbers.
+
+    Returns:
+        What the provenance of the job says of it: settings, base seed, device and threads.
 
     Raises:
         ConfigError: the settings are contradictory, or the device is not available.
         DataError: the dataset is missing or damaged.
         ResultError: an input is damaged, or an output cannot be written.
     """
-    started = time.monotonic()
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)
     identity = _identity(settings, seed, code, inputs)
@@ -59,19 +60,15 @@ def run_training(
     with base_seed(seed):
         trained = _trained(inputs, run, runtime, device, checkpoints)
     result_files.write_arrays(outputs["weights"], **trained.weights)
-    stamp = {
+    result_files.write_rows(outputs["history"], trained.history)
+    checkpoints.keep_newest()
+    return {
         "settings": settings,
         "base_seed": seed,
-        "code": code,
         "fingerprint": identity,
         **device_facts(device),
         "threads": runtime["threads"],
-        "wall_seconds": round(time.monotonic() - started, 2),
-        **environment(),
     }
-    result_files.write_json(outputs["provenance"], stamp)
-    result_files.write_rows(outputs["history"], trained.history)
-    checkpoints.keep_newest()
 
 
 def _identity(settings: Mapping[str, Any], seed: int, code: str, inputs: Mapping[str, str]) -> str:

@@ -1,0 +1,147 @@
+"""Are results what their jobs made? Their files, compared with the provenances of the jobs.
+
+Nothing is written. A file that has the date of before passes for Snakemake, but not here.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from finitewidth.common.digests import digest_of
+from finitewidth.common.provenance import SOURCE_ROOT, code_changed
+from finitewidth.common.usage import provenance_files
+
+REMEDY = "delete it and run again"
+MADE_WITHOUT = ("logs", "benchmarks", "provenance", "report")  # folders below results/<preset>
+COMPARISON = "robustness.csv"  # which `finitewidth robustness` writes, and no job
+
+
+class Provenances:
+    """The provenances of one run, and what they say of its files.
+
+    Attributes:
+        results: folder of the results, as the jobs name it.
+        stamps: file of a provenance -> its content.
+        damaged: files of provenances that cannot be read.
+    """
+
+    def __init__(self, results: str | Path, root: str | Path = SOURCE_ROOT.parent):
+        """Read all provenances of a run; ``root`` is the folder of the project."""
+        self.results, self._root = Path(results), Path(root)
+        self.stamps: dict[str, dict[str, Any]] = {}
+        self.damaged: list[str] = []
+        for file in self._files():
+            stamp = _read(file)
+            if stamp is None:
+                self.damaged.append(str(file))
+            else:
+                self.stamps[str(file)] = stamp
+        self._digest = cache(digest_of)
+        self._code_changed = cache(self._has_other_code)
+
+    @property
+    def _data(self) -> Path:
+        return self.results.parent / "data"
+
+    def _files(self) -> list[Path]:
+        again = sorted(self.results.glob("robustness/*_provenance.json"))
+        return [*provenance_files(self.results), *again, *provenance_files(self._data)]
+
+    @cached_property
+    def _makers(self) -> dict[str, str]:
+        """Output -> provenance of the job that made it."""
+        return {
+            file: name
+            for name, stamp in self.stamps.items()
+            for file in stamp["digests"]["outputs"]
+            if self._is_of_this_run(file)
+        }
+
+    def _is_of_this_run(self, file: str) -> bool:
+        path = Path(file)
+        inside = path.is_relative_to(self.results) or path.is_relative_to(self._data)
+        return inside and ".." not in path.parts
+
+    def _has_other_code(self, name: str) -> bool:
+        return code_changed(self.stamps[name]["code"], self._root)
+
+    def problem(self, file: str | Path) -> str | None:
+        """Say what is wrong with a file that exists; None if it is what its job wrote."""
+        name = self._makers.get(str(file))
+        if name is None:
+            return "has no provenance of this run"
+        try:
+            if self._digest(str(file)) != self.stamps[name]["digests"]["outputs"][str(file)]:
+                return "was altered after its job had written it"
+        except OSError as error:
+            return f"cannot be read ({error.strerror or error})"
+        return None
+
+    def other_run(self, file: str | Path) -> str | None:
+        """Say why a file is of another run than the files that are there now; None if it is not.
+
+        Its job must have read these files, and its code must be that of today.
+        """
+        name = self._makers.get(str(file))
+        if name is None:
+            return None
+        if read := next(self._other_inputs(name), None):
+            return f"is of another run: its job read another {read}"
+        if self._code_changed(name):
+            return "is of another run: its job had other code"
+        return None
+
+    def _other_inputs(self, name: str) -> Iterator[str]:
+        """Yield what the job read and what is not there any more."""
+        for file, digest in self.stamps[name]["digests"]["inputs"].items():
+            maker = self._makers.get(file)
+            if maker is not None:
+                now = self.stamps[maker]["digests"]["outputs"][file]
+            elif Path(file).is_absolute() or ".." in Path(file).parts:
+                continue  # a file of the project, where another workflow uses it as a module
+            else:
+                now = self._digest(file) if Path(file).is_file() else None
+            if now != digest:
+                yield file
+
+    def problems(self) -> list[str]:
+        """Return a line for everything that is wrong with the results."""
+        lines = [f"{file}: is damaged; {REMEDY}" for file in self.damaged]
+        lines += [
+            f"{name}: is of another run: it names {file}; {REMEDY}"
+            for name, stamp in self.stamps.items()
+            for file in stamp["digests"]["outputs"]
+            if not self._is_of_this_run(file)
+        ]
+        for file in dict.fromkeys((*filter(_exists, self._makers), *self._without_provenance())):
+            if problem := self.problem(file) or self.other_run(file):
+                lines.append(f"{file}: {problem}; {REMEDY}")
+        return lines
+
+    def _without_provenance(self) -> Iterator[str]:
+        for file in sorted(self.results.rglob("*")):
+            below = file.relative_to(self.results).parts
+            hidden = any(part.startswith(".") for part in below)
+            if below[0] in MADE_WITHOUT or hidden or file.is_dir() or file.name == COMPARISON:
+                continue
+            if str(file) not in self._makers and not file.name.endswith("provenance.json"):
+                yield str(file)
+
+
+def _exists(file: str) -> bool:
+    return Path(file).exists()
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Read a provenance; None if it is damaged."""
+    try:
+        stamp = json.loads(file.read_text(encoding="utf-8"))
+        digests, code = stamp["digests"], stamp["code"]
+        texts = [*digests["inputs"], *digests["outputs"], *digests["inputs"].values(),
+                 *digests["outputs"].values(), *code["modules"], *code["files"]]  # fmt: skip
+        whole = isinstance(stamp["job"], str) and all(isinstance(text, str) for text in texts)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return stamp if whole else None

@@ -1,0 +1,194 @@
+"""Ten faults in real runs at preset smoke, and what a second start makes of them."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from .conftest import FIGURE, TRAINING, Faulty, jobs_of
+
+pytestmark = [pytest.mark.faults, pytest.mark.workflow]
+PICTURE = "results/smoke/thesis/figures/thesis_fig2_4"
+TABLE = "results/smoke/thesis/experiments/risk_drawn.csv"
+DATASET = "results/data/digits.npz"
+CHECKPOINT = r"\.checkpoints/.*\d{12}\.pt$"
+CODE = "src/finitewidth/training/losses.py"
+SUBMIT = "#!/bin/sh\nsh $1 > $1.log 2>&1 &\necho $!\n"
+
+
+def test_killed_while_it_writes(checkout, undisturbed):
+    (checkout.path / TABLE).unlink()
+    before = (checkout.path / f"{PICTURE}.png").read_bytes()
+    held = checkout.hold(TABLE, path=r"risk_drawn\.csv$", script="declared.py")
+    held.signal(signal.SIGKILL)
+    assert not (checkout.path / TABLE).exists()  # written beside, and not yet in its place
+    assert "Directory cannot be locked" in checkout.make(FIGURE).stdout
+    assert checkout.run("--unlock").returncode == 0
+    done = checkout.make(TABLE)
+    assert done.returncode == 0, done.stdout
+    assert jobs_of(done.stdout) == ["thesis_risk"]
+    assert (checkout.path / f"{PICTURE}.png").read_bytes() == before
+    assert checkout.finitewidth("verify").returncode == 0
+
+
+def test_killed_in_a_training_it_resumes(checkout, undisturbed):
+    held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=4)
+    held.signal(signal.SIGKILL)
+    assert checkout.run("--unlock").returncode == 0
+    done = checkout.make(TRAINING)
+    assert done.returncode == 0, done.stdout
+    assert "continuing after" in checkout.log
+    assert jobs_of(done.stdout) == ["train"]
+    assert checkout.results() == undisturbed
+    assert not list((checkout.path / "results/smoke/.checkpoints").iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount small disks")
+def test_the_disk_is_full(base, tmp_path, undisturbed):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o"]
+    if subprocess.run([*mount, "size=1g", "tmpfs", disk], check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    try:
+        checkout = Faulty(disk / "project", base.path)
+        held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=4)
+        room = os.statvfs(disk)
+        with (disk / "filling").open("wb") as stream:
+            stream.write(bytes(1))
+            os.posix_fallocate(stream.fileno(), 0, room.f_bavail * room.f_frsize - (1 << 14))
+        said = held.go_on()
+        assert held.process.returncode != 0
+        assert "the disk is full; free some space and start again" in said
+        (disk / "filling").unlink()
+        done = checkout.make(TRAINING)
+        assert done.returncode == 0, done.stdout
+        assert "continuing after" in checkout.log
+        assert checkout.results() == undisturbed
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@pytest.mark.parametrize("how", ["cut", "changed"])
+def test_a_damaged_input(checkout, undisturbed, how):
+    file = checkout.path / DATASET
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content if how == "changed" else content[: len(content) // 2])
+    refused = checkout.make(TRAINING)
+    assert refused.returncode != 0
+    assert "digits.npz is damaged" in checkout.log
+    assert "delete it and build it again" in checkout.log
+    assert "Traceback" not in refused.stdout
+    file.unlink()
+    done = checkout.make(TRAINING)
+    assert done.returncode == 0, done.stdout
+    assert checkout.results() == undisturbed
+
+
+def test_an_altered_result_is_verified_by_name(checkout):
+    assert checkout.finitewidth("verify").returncode == 0
+    for file, change in ((f"{PICTURE}.png", lambda b: b[:-40]), (TABLE, lambda b: b + b"\n")):
+        path = checkout.path / file
+        times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+        path.write_bytes(change(path.read_bytes()))
+        os.utime(path, ns=times)  # Snakemake goes by the time
+    shutil.copy2(checkout.path / TABLE, checkout.path / TABLE.replace("drawn", "copied"))
+    written = {file: file.stat().st_mtime_ns for file in (checkout.path / "results").rglob("*")}
+    said = checkout.finitewidth("verify")
+    assert said.returncode == 1
+    assert f"{PICTURE}.png: was altered after its job had written it; delete it" in said.stdout
+    assert f"{TABLE}: was altered" in said.stdout
+    assert "risk_copied.csv: has no provenance of this run" in said.stdout
+    assert said.stdout.splitlines()[-1].endswith("3 problems")
+    assert written == {
+        file: file.stat().st_mtime_ns for file in (checkout.path / "results").rglob("*")
+    }
+    assert checkout.run("report_now").returncode == 0
+    page = (checkout.path / "results/smoke/report/thesis.html").read_text(encoding="utf-8")
+    assert f"{PICTURE}.png</code> was altered after its job had written it" in page
+    assert "files/thesis/figures/thesis_fig2_4.png" not in page
+
+
+def test_interrupted_by_the_user(checkout, undisturbed):
+    held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=4)
+    said = held.signal(signal.SIGINT)
+    assert held.process.returncode != 0
+    assert "Traceback" not in said
+    done = checkout.make(TRAINING)  # no lock is left
+    assert done.returncode == 0, done.stdout
+    assert "continuing after" in checkout.log
+    assert checkout.results() == undisturbed
+
+
+def test_two_presets_one_after_the_other(checkout):
+    before = checkout.results()
+    done = checkout.run(FIGURE, "thesis={risk: {draws: 12}}", cores=1, preset="quick")
+    assert done.returncode == 0, done.stdout
+    assert checkout.results().items() >= before.items()
+    assert checkout.planned(FIGURE, "npf={kvf: {epochs: 150, every: 50}}") == {}
+    copied = f"{PICTURE}.png".replace("smoke", "quick")
+    shutil.copy2(checkout.path / copied, checkout.path / f"{PICTURE}.png")
+    said = checkout.finitewidth("verify").stdout
+    assert f"{PICTURE}.png: was altered" in said
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv takes the rights of root away")
+def test_no_write_permission(checkout):
+    folder = checkout.path / "results/smoke/thesis/figures"
+    (checkout.path / f"{PICTURE}.png").unlink()
+    (checkout.path / "results/smoke/npf").mkdir(exist_ok=True)
+    folder.chmod(0o555)
+    words = checkout.command(FIGURE, cores=1)
+    if os.geteuid() == 0:
+        words = ["setpriv", "--inh-caps", "-all", "--bounding-set", "-dac_override", *words]
+    said = subprocess.run(
+        words, cwd=checkout.path, env=checkout.environment(), text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    folder.chmod(0o755)
+    assert said.returncode != 0
+    assert "ermission" in said.stdout
+    assert checkout.make(FIGURE).returncode == 0
+
+
+@pytest.mark.parametrize("how", ["settings", "code"])
+def test_a_checkpoint_of_other_settings_or_code(checkout, undisturbed, how):
+    if how == "code":
+        whole = (checkout.path / CODE).read_text(encoding="utf-8")
+        checkout.edit(CODE, "argmax(dim=-1)", "argmax(dim=-1, keepdim=False)")
+    others = ["npf={kvf: {epochs: 150, every: 50, step_size: 0.02}}"] * (how == "settings")
+    held = checkout.hold(TRAINING, *others, path=CHECKPOINT, script="train.py", count=4)
+    held.signal(signal.SIGINT)
+    if how == "code":
+        (checkout.path / CODE).write_text(whole, encoding="utf-8")
+    done = checkout.make(TRAINING)
+    assert done.returncode == 0, done.stdout
+    assert "continuing after" not in checkout.log
+    assert checkout.results() == undisturbed
+
+
+def test_a_job_on_a_cluster_of_one_node(checkout, undisturbed):
+    (checkout.path / "submit.sh").write_text(SUBMIT)
+    (checkout.path / "submit.sh").chmod(0o755)
+    done = checkout.make(
+        TRAINING, "--executor", "cluster-generic", "--cluster-generic-submit-cmd",
+        str(checkout.path / "submit.sh"), "--jobs", "1", "--latency-wait", "30",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert checkout.results() == undisturbed
+    assert checkout.finitewidth("verify").returncode == 0
+
+
+def test_code_that_changes_during_a_run_leaves_no_results(checkout):
+    held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=2)
+    whole = (checkout.path / CODE).read_text(encoding="utf-8")
+    checkout.edit(CODE, "argmax(dim=-1)", "argmax(dim=-2)")
+    said = held.go_on()
+    assert held.process.returncode != 0
+    assert "the code of this job has changed since the run was planned" in said
+    assert not (checkout.path / TRAINING).exists()
+    (checkout.path / CODE).write_text(whole, encoding="utf-8")
+    assert checkout.make(TRAINING).returncode == 0
