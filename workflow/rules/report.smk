@@ -22,7 +22,6 @@ rule report:
         plan.errata(),
         plan.captions(),
         rules.datapackages.output,
-        rules.datapackage_own.output if plan.own else [],
         citations="CITATION.cff",
     output:
         directory(f"{results}/report"),

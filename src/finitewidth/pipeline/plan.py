@@ -29,7 +29,7 @@ from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import content_of
 from finitewidth.data.places import folder_of, registered
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline import own, tree_sizes
+from finitewidth.pipeline import tree_sizes
 from finitewidth.pipeline.costs.forecast import forecast
 from finitewidth.pipeline.costs.requests import Requests, may_travel
 from finitewidth.pipeline.costs.table import TABLE, Costs, read_costs, row_of
@@ -73,9 +73,7 @@ class Plan:
         config: the settings.
         results: the folder of this preset's results.
         papers: all declarations of papers.
-        own: those of the user's network, if there is one.
-        chapters: both.
-        artifacts: all artifacts, the papers' own first.
+        artifacts: all artifacts.
         jobs: all jobs of this configuration.
     """
 
@@ -88,15 +86,11 @@ class Plan:
         """
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
-        self.own = own.own_papers(config, root)
-        self.chapters = (*self.papers, *self.own)
-        self.config = config = checked(config, root, self.chapters)
-        if self.own:
-            own.images_of(config)
-        self.artifacts = artifacts_of(self.chapters)
+        self.config = config = checked(config, root, self.papers)
+        self.artifacts = artifacts_of(self.papers)
         folder = self.root / "config"
         self.footers = Footers(
-            self.chapters,
+            self.papers,
             config,
             settings.preset_only(config["preset"], folder),
             settings.preset_only("paper", folder),
@@ -109,7 +103,7 @@ class Plan:
     @cached_property
     def requests(self) -> Requests:
         """Memory, time and group of every job."""
-        resuming = [e.name for p in self.chapters for e in p.experiments if e.resumes]
+        resuming = [e.name for p in self.papers for e in p.experiments if e.resumes]
         return Requests(self.config, self.trainings(), self._costs, resuming)
 
     @cached_property
@@ -119,7 +113,7 @@ class Plan:
     @cached_property
     def captioned(self) -> tuple[str, ...]:
         """The papers with finished artifacts."""
-        return tuple(p.name for p in self.chapters if done(p.artifacts))
+        return tuple(p.name for p in self.papers if done(p.artifacts))
 
     # --- rules ----------------------------------------------------------------------------------
 
@@ -127,7 +121,7 @@ class Plan:
         """Every experiment and every finished artifact, in the order of their declarations."""
         return [
             self.jobs[each.name if isinstance(each, Experiment) else each.artifact]
-            for paper in self.chapters
+            for paper in self.papers
             for each in (*paper.experiments, *done(paper.artifacts))
         ]
 
@@ -141,7 +135,6 @@ class Plan:
         facts = {
             "datasets": partial(self.footers.datasets, job.reads),
             "comparable": partial(self.footers.comparable, job.reads),
-            "network": partial(own.network_of, self.config),
         }
         # the device is no parameter: another one does not make results out of date
         told = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
@@ -150,14 +143,10 @@ class Plan:
 
     def footer(self, artifact: str, wildcards: Any = None) -> str:
         """The line below a figure or table."""
-        if self.jobs[artifact].paper == own.OWN:
-            return own.footer(self.footers, artifact)
         return self.footers.footer(artifact)
 
     def mark(self, artifact: str, wildcards: Any = None) -> str:
         """What a figure says about stand-ins; tables say it in their footer."""
-        if self.jobs[artifact].paper == own.OWN:
-            return own.mark(self.config)
         return mark_of(self.footers, artifact) if self.jobs[artifact].kind == "figure" else ""
 
     def code(self, name: str) -> str:
@@ -379,7 +368,7 @@ class Plan:
         """
         jobs = {}
         for entry in done(self.artifacts, paper):
-            template = own.template_of(entry.artifact, paper)
+            template = self._template_of(entry.artifact)
             jobs[entry.artifact] = {
                 "template": template,
                 "settings": self._settings_in(template),
@@ -387,6 +376,10 @@ class Plan:
                 "output": self.caption(entry.artifact),
             }
         return jobs
+
+    @staticmethod
+    def _template_of(artifact: str) -> str:
+        return f"workflow/report/{artifact}.rst"
 
     def _settings_in(self, template: str) -> dict[str, Any]:
         """Name -> value of the settings that a template of a caption shows."""
@@ -403,7 +396,7 @@ class Plan:
             ConfigError: a finished artifact has no caption.
         """
         entries = done(self.artifacts, paper)
-        templates = [own.template_of(entry.artifact, paper) for entry in entries]
+        templates = [self._template_of(entry.artifact) for entry in entries]
         for template in templates:
             if not (self.root / template).is_file():
                 raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
@@ -435,9 +428,7 @@ class Plan:
                 "datasets": datasets}  # fmt: skip
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
-        """Scale and grade of an artifact; a user's network is compared with no paper."""
-        if entry.paper == own.OWN:
-            return {"scale": own.SCALE, "grade": ""}
+        """Scale and grade of an artifact."""
         if not entry.done:
             return {"scale": "", "grade": ""}
         footers, name = self.footers, entry.artifact
