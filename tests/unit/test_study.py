@@ -247,4 +247,4 @@ def test_the_command_names_the_network_that_is_refused(tmp_path, monkeypatch, ca
     text = FACTORY.replace("nn.ReLU()", "nn.BatchNorm1d(5, track_running_stats=False)")
     (tmp_path / "net.py").write_text(text, encoding="utf-8")
     assert main(["network", "net.py:make", *WORDS]) == 1
-    assert "net.py:make: network: module '2' (BatchNorm1d)" in capsys.readouterr().err
+    assert "net.py:make: module '2' (BatchNorm1d)" in capsys.readouterr().err

@@ -39,7 +39,8 @@ def test_the_code_is_compiled_from_the_bytes_that_were_digested(tmp_path):
 def test_the_file_may_import_its_neighbours_and_define_dataclasses(tmp_path):
     (tmp_path / "neighbour_of_net.py").write_text("width = 4\n", encoding="utf-8")
     text = (
-        "from dataclasses import dataclass\nfrom torch import nn\nfrom neighbour_of_net import width\n"
+        "from dataclasses import dataclass\nfrom torch import nn\n"
+        "from neighbour_of_net import width\n"
         "@dataclass\nclass Sizes:\n    width: int = width\n"
         "def make(input_shape, classes):\n    return nn.Linear(Sizes().width, classes)\n"
     )

@@ -1,5 +1,6 @@
 """``finitewidth network``: the study of a network of the user, `finitewidth.library.study`."""
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -71,7 +72,7 @@ def run(options: Namespace) -> int:
         result = study(lambda: make((channels, height, width), len(data.class_names)), train,
                        test=test, progress=sys.stderr.isatty(), **given)  # fmt: skip
     except ConfigError as error:
-        raise ConfigError(f"{user.name}: {error}") from error
+        raise ConfigError(re.sub("^network:", f"{user.name}:", str(error))) from error
     folder = options.output or user.file.with_name(f"{user.file.stem}_{data.name}_study")
     result.write(folder, network=user.name, sha256=user.digest, data=data.title)
     for part, reason in result.left_out.items():

@@ -39,7 +39,6 @@ HOME = {
     "label_alignment": "finitewidth.library.modules",
     "KernelRegression": "finitewidth.library.regression",
     "study": "finitewidth.library.study",
-    "Study": "finitewidth.library.study",
     # gates and paths
     "Architecture": "finitewidth.networks.architecture",
     "train_gated": "finitewidth.library.gated",

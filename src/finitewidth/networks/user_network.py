@@ -136,7 +136,8 @@ def _described(error: BaseException, file: Path | None = None) -> str:
         trace = trace.tb_next
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     first = text.strip().splitlines()[:1] or ["no message"]
-    return f"{type(error).__name__}: {first[0]}" + (f" ({file.name}, line {line})" if file and line else "")
+    where = f" ({file.name}, line {line})" if file and line else ""
+    return f"{type(error).__name__}: {first[0]}{where}"
 
 
 @contextmanager
