@@ -248,3 +248,12 @@ def test_the_command_names_the_network_that_is_refused(tmp_path, monkeypatch, ca
     (tmp_path / "net.py").write_text(text, encoding="utf-8")
     assert main(["network", "net.py:make", *WORDS]) == 1
     assert "net.py:make: module '2' (BatchNorm1d)" in capsys.readouterr().err
+
+
+def test_inputs_may_be_words():
+    def make():
+        return nn.Sequential(nn.Embedding(7, 4), nn.Flatten(), nn.Linear(12, 2))
+
+    words, labels = torch.randint(7, (20, 3)), torch.arange(20) % 2
+    result = fw.study(make, (words, labels), **SMALL)
+    assert result.tables["kernels"]["step"].tolist() == [0, 1, 4]

@@ -118,8 +118,8 @@ def study(
         network: a function without arguments that returns a new torch module with weights from
             torch's own generator; or a module, which is copied and trained from its present
             weights. A module has no dispersion over initialisations; that part is left out.
-        images: inputs (N, ...) of floating type and labels (N,), integers from 0, for training and
-            for the kernels.
+        images: inputs (N, ...) and labels (N,), integers from 0, for training and for the kernels.
+            Networks take the type of the inputs if it is a floating one; pixels are not scaled.
         test: the same for test losses; None for none.
         draws: networks of which the kernel at initialisation is computed; 0 for none.
         steps: length of the training, one batch each.
@@ -180,14 +180,14 @@ def _computed(
         initialisation_tables,
         training_tables,
     )
-    from finitewidth.networks.user_network import check, draw
+    from finitewidth.networks.user_network import check, draw, placed
 
     data = images_of(images, test, settings["per_class"], device)
     few, seed, initial = data.kernel[:2], settings["seed"], {}
     left_out = {}
     if isinstance(network, nn.Module):
         left_out["dispersion"] = "the network is a module; give a function that makes one"
-        trained = copy.deepcopy(network).to(few.device, few.dtype).eval()
+        trained = placed(copy.deepcopy(network), few)
         check(trained, few, data.classes)
     else:
         trained = draw(network, few, data.classes, seed_for("study", seed, "training", "weights"))

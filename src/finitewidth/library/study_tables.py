@@ -70,9 +70,9 @@ def images_of(
 
 def _tensors(name: str, pair: tuple[Any, Any], device: str) -> Pair:
     x, labels = (torch.as_tensor(each) for each in pair)
-    if not x.is_floating_point() or not x.isfinite().all():
-        raise ConfigError(f"{name}: inputs of type {x.dtype} must be finite and of floating type; "
-                          "divide pixels by 255")  # fmt: skip
+    if x.dtype in (torch.uint8, torch.bool) or x.is_complex() or not x.isfinite().all():
+        raise ConfigError(f"{name}: inputs of type {x.dtype} must be finite real numbers; divide "
+                          "pixels by 255")  # fmt: skip
     if x.dim() < 2 or not len(x) or labels.shape != x.shape[:1]:
         raise ConfigError(f"{name}: inputs of shape {tuple(x.shape)} and labels of shape "
                           f"{tuple(labels.shape)} must be (N, ...) and (N,)")  # fmt: skip

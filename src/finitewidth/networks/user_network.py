@@ -151,7 +151,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) -> "nn.Module":
-    """Make a network with fresh random weights, in eval mode, in the type and on the device of x.
+    """Make a network with fresh random weights, in eval mode, see also `placed`.
 
     Args:
         make: called once, after ``torch.manual_seed(seed)``; the random numbers of the caller do
@@ -170,9 +170,14 @@ def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) 
     if not isinstance(network, nn.Module):
         raise ConfigError(f"network: the function returns {type(network).__name__}, not a "
                           "torch.nn.Module")  # fmt: skip
-    network = network.to(x.device, x.dtype).eval()
+    network = placed(network, x)
     check(network, x, classes)
     return network
+
+
+def placed(network: "nn.Module", x: "Tensor") -> "nn.Module":
+    """Return a network in eval mode on the device of x, and in its type if that is floating."""
+    return network.to(x.device, x.dtype if x.is_floating_point() else None).eval()
 
 
 def check(network: "nn.Module", x: "Tensor", classes: int) -> None:
