@@ -51,7 +51,6 @@ rule all:
         plan.targets(),
         plan.captions(),
         rules.datapackages.output,
-        rules.datapackage_own.output if plan.own else [],
         plan.verdicts(),
         plan.errata(),
         rules.report.output,

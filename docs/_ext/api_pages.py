@@ -22,6 +22,7 @@ BESIDE = {
         "finitewidth.kernels.trained.Options",
         "finitewidth.kernels.trained.eigenvalue.Eigenpair",
         "finitewidth.measures.blocks.BlockMeans",
+        "finitewidth.library.study.Study",
     ),
     "Gates and paths": ("finitewidth.kernels.npk.NuValue",),
 }

@@ -15,13 +15,11 @@ from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
-OWN = ROOT / "workflow/own"
 PRESETS = ("smoke", "quick", "laptop", "paper")
 PLANS = {preset: Plan(preset_only(preset, ROOT / "config"), ROOT) for preset in PRESETS}
 TEMPLATES = {
     file.stem: file.read_text(encoding="utf-8")
-    for folder in (ROOT / "workflow/report", OWN)
-    for file in sorted(folder.glob("*.rst"))
+    for file in sorted((ROOT / "workflow/report").glob("*.rst"))
     if file.stem != "workflow"
 }
 SETTING = re.compile(r"\{\{ [\w.]+ \}\}")
@@ -49,12 +47,6 @@ def test_all_captions_can_be_written_at_every_preset(paper, preset):
         heard = io.StringIO()
         publish_doctree(text, settings_overrides={"warning_stream": heard, "report_level": 1})
         assert not heard.getvalue(), artifact
-
-
-@pytest.mark.parametrize("name", ["own_extra_dispersion", "own_extra_training", "own_extra_gates"])
-def test_captions_of_a_network_of_the_user_name_settings(name):
-    text = filled(TEMPLATES[name], PLANS["quick"]._settings_in(f"workflow/own/{name}.rst"))
-    assert text.startswith("This figure shows your network, not one of a paper")
 
 
 def test_an_unknown_setting_is_refused_with_its_template(tmp_path):

@@ -12,7 +12,7 @@ TINY = 1e-12  # for a number that must be greater than a bound
 MOST_IMAGES = 60
 # numbers whose largest value makes nothing but work, and may not grow far above that of the base
 SIZES = (int,)
-PAPERS = ("npf", "dgn", "trust", "thesis", "beyond", "collapse", "own")
+PAPERS = ("npf", "dgn", "trust", "thesis", "beyond", "collapse")
 
 
 class Schema:

@@ -4,8 +4,6 @@ RUN = [
     "beyond={diagonal: {paper_draws: 3}}",  # bars below zero on a logarithmic axis
     "trust={descent_tanh: {rate: 1000.0}}",  # every run diverges
     "beyond={theorem31: {max_lambda: 0.001}}",  # the first depth lies beyond all limits
-    "own={training: {rate: 1.0}}",  # a network dies while it learns
-    "own={training: {rate: 1.0, loss: cross_entropy}}",
     "thesis={classical: {samples: 3, largest_degree: 2, frequency: 1.0}}",  # a risk of 0
     "thesis={classical: {samples: 2, largest_degree: 1}}",
 ]

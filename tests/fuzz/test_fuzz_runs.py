@@ -20,8 +20,7 @@ from finitewidth.common import settings
 from finitewidth.common.errors import ConfigError
 from finitewidth.pipeline.plan import Plan
 
-OWN = {"own": {"network": str(ROOT / "tests/fuzz/network.yaml")}}
-CONFIG = settings.merged(settings.preset_only("smoke", ROOT / "config"), OWN)
+CONFIG = settings.preset_only("smoke", ROOT / "config")
 CHEAP = ("thesis", "trust", "beyond")
 RUNS = 200
 SHORT_RUNS = 10

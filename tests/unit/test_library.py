@@ -18,7 +18,7 @@ from finitewidth.kernels.reference import tangent_kernel_by_jacobian
 from finitewidth.library import names
 
 PACKAGE = Path(fw.__file__).parent
-MODULES = ("initial", "trust", "modules", "regression", "tiles", "gated")
+MODULES = ("initial", "trust", "modules", "regression", "tiles", "gated", "study")
 
 
 def small(outputs=2, seed=0):

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from finitewidth.common.declarations import read_papers
-from finitewidth.common.settings import PRESETS, merged, preset_only
+from finitewidth.common.settings import PRESETS, preset_only
 from finitewidth.data import bundled
 from finitewidth.data.store import write_dataset
 from finitewidth.experiments.job import run_experiment
@@ -23,11 +23,9 @@ from finitewidth.training.checkpoints import CheckpointStore
 
 ROOT = Path(__file__).parents[2]
 LONG = 600  # seconds
-OF_PAPERS, OWN = (
-    {e.name: e for paper in read_papers(ROOT / folder) for e in paper.experiments}
-    for folder in ("workflow/papers", "workflow/own")
-)
-EXPERIMENTS = OF_PAPERS | OWN
+EXPERIMENTS = {
+    e.name: e for paper in read_papers(ROOT / "workflow/papers") for e in paper.experiments
+}
 RESUMING = [name for name, declared in EXPERIMENTS.items() if declared.resumes]
 # of these the first each, or all with --full
 ALIKE = "trust_descent_", "trust_descent_scaled_", "collapse_training_"
@@ -39,13 +37,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_what_takes_more_than_ten_minutes_resumes(preset):
     rows = read_costs(ROOT / TABLE, preset)
-    long = {name for name in OF_PAPERS if name in rows and rows[name].seconds > LONG}
+    long = {name for name in EXPERIMENTS if name in rows and rows[name].seconds > LONG}
     assert long <= set(RESUMING), "declare them with resumes: true, see CONTRIBUTING.md"
     assert preset in ("smoke", "quick") or long
-
-
-def test_what_may_take_long_with_a_network_of_the_user_resumes():
-    assert {"own_dispersion", "own_training"} <= set(RESUMING)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -75,11 +69,8 @@ class Saves:
 
 
 @pytest.fixture(scope="module")
-def smoke(tmp_path_factory):
-    network = tmp_path_factory.mktemp("own") / "network.yaml"
-    network.write_text("kind: fully_connected\nwidths: [12, 10]\ninit: {sigma_w2: 2.0}\n")
-    own = {"own": {"network": str(network)}}
-    return Plan(merged(preset_only("smoke", ROOT / "config"), own), ROOT)
+def smoke():
+    return Plan(preset_only("smoke", ROOT / "config"), ROOT)
 
 
 @pytest.fixture(scope="module")

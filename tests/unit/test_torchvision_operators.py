@@ -66,10 +66,8 @@ def test_a_file_of_the_user_may_import_torchvision(tmp_path):
         "def make(shape, classes): return resnet18(num_classes=classes)\n"
     )
     code = (
-        "from finitewidth.networks.own import draw, factory_of\n"
-        "from finitewidth.networks.own_file import own_file\n"
-        f"own = own_file({f'{file}:make'!r})\n"
-        "draw(own, factory_of(own), (3, 32, 32), 4, 0)\n"
+        "from finitewidth.networks.user_network import read_user_network\n"
+        f"read_user_network({f'{file}:make'!r}).factory()((3, 32, 32), 4)\n"
     )
     done = python(BARE + code, "-S")
     assert not done.returncode, done.stderr

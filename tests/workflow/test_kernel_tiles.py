@@ -13,8 +13,7 @@ import finitewidth as fw
 from finitewidth.cli import tiles as command
 from finitewidth.cli.main import main, parser
 from finitewidth.library import tiles
-from finitewidth.networks.own import factory_of
-from finitewidth.networks.own_file import own_file
+from finitewidth.networks.user_network import read_user_network
 
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).parents[2]
@@ -75,7 +74,7 @@ def times(folder):
 
 
 def test_the_file_is_the_kernel_and_has_the_bytes_of_one_process(finished_run, user_folder):
-    make = factory_of(own_file(f"{user_folder}/my_net.py:make"))
+    make = read_user_network(f"{user_folder}/my_net.py:make").factory()
     network = make((1, 8, 8), 2).double().eval()
     network.load_state_dict(torch.load(finished_run / "weights.pt", weights_only=True))
     x = torch.from_numpy(np.load(finished_run / "images.npy"))

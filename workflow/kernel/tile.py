@@ -8,18 +8,18 @@ from finitewidth.common.result_files import atomic
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.common.usage import cpu_seconds, peak_memory
 from finitewidth.library.tiles import kernel_tile
-from finitewidth.networks.own import draw, factory_of
-from finitewidth.networks.own_file import own_file
+from finitewidth.networks.user_network import draw, read_user_network
 
 # ruff: noqa: F821 - Snakemake defines snakemake
 with logged_to(snakemake.log[0]):
     prepare_torch(snakemake.threads)
-    config, own = snakemake.config, own_file(snakemake.config["network"])
+    config = snakemake.config
     images = np.load(snakemake.input.images, mmap_mode="r")
     blocks = dict.fromkeys((snakemake.wildcards.rows, snakemake.wildcards.columns))  # one or two
     x = [torch.from_numpy(images[slice(*map(int, block.split("-")))].copy()) for block in blocks]
-    network = draw(own, factory_of(own), images.shape[1:], config["classes"], config["seed"])
-    network.to(x[0].dtype).load_state_dict(torch.load(snakemake.input.weights, weights_only=True))
+    make, classes = read_user_network(config["network"]).factory(), config["classes"]
+    network = draw(lambda: make(images.shape[1:], classes), x[0][:2], classes, config["seed"])
+    network.load_state_dict(torch.load(snakemake.input.weights, weights_only=True))
     tile = kernel_tile(network, *x, budget=snakemake.params.budget)
     with atomic(snakemake.output[0]) as temporary:
         np.save(temporary, tile.numpy())

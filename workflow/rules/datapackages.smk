@@ -1,31 +1,27 @@
-# One Frictionless data package for each paper: what every column of every data file means. The user's
-# network, if there is one, has a package of its own.
+# One Frictionless data package for each paper: what every column of every data file means.
 from finitewidth.pipeline.packages import Packages
 
-for name, papers in {"datapackages": plan.papers, "datapackage_own": plan.own}.items():
-    if papers:
-        packages = Packages(plan, papers)
+packages = Packages(plan)
 
-        rule:
-            name:
-                name
-            input:
-                packages.files(),
-            output:
-                *packages.described(),
-                provenance=f"{results}/provenance/{name}.json",
-            log:
-                f"{results}/logs/{name}.log",
-            benchmark:
-                f"{results}/benchmarks/{name}.tsv"
-            conda:
-                "../envs/finitewidth.yaml"
-            threads: 1
-            resources:
-                mem_mb=partial(plan.memory, "datapackages"),
-                runtime=partial(plan.minutes, "datapackages"),
-            params:
-                packages=packages.described,
-                code=packages.code(),
-            script:
-                "../scripts/datapackages.py"
+
+rule datapackages:
+    input:
+        packages.files(),
+    output:
+        *packages.described(),
+        provenance=f"{results}/provenance/datapackages.json",
+    log:
+        f"{results}/logs/datapackages.log",
+    benchmark:
+        f"{results}/benchmarks/datapackages.tsv"
+    conda:
+        "../envs/finitewidth.yaml"
+    threads: 1
+    resources:
+        mem_mb=partial(plan.memory, "datapackages"),
+        runtime=partial(plan.minutes, "datapackages"),
+    params:
+        packages=packages.described,
+        code=packages.code(),
+    script:
+        "../scripts/datapackages.py"

@@ -50,7 +50,7 @@ for job in plan.declared():
             "../scripts/declared.py"
 
 
-for paper in plan.chapters:
+for paper in plan.papers:
 
     rule:
         name:

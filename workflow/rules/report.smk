@@ -22,7 +22,6 @@ rule report:
         plan.errata(),
         plan.captions(),
         rules.datapackages.output,
-        rules.datapackage_own.output if plan.own else [],
         citations=in_project("CITATION.cff"),
     output:
         pages=directory(f"{results}/report"),

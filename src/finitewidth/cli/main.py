@@ -10,7 +10,7 @@ from finitewidth.cli.project import checked_targets, find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import LARGEST_SEED, PRESETS, preset_only, results_folder
 
-WITHOUT_PROJECT = ("ntk", "completion")
+WITHOUT_PROJECT = ("ntk", "network", "completion")
 SHELLS = ("bash", "zsh", "tcsh")
 # options that are paths, relative to the user's folder
 FILES = ("file", "to", "write", "images", "network", "output")
@@ -111,9 +111,8 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
         "--config", nargs="+", default=[], metavar="KEY=VALUE", help="override settings"
     )
     own = commands.add_parser(
-        "network", help="kernels and gates of a network of your own, in figures and report",
-        epilog="What follows -- is passed on to Snakemake.",
-    )  # fmt: skip
+        "network", help="kernels and gates of a network of your own, over draws and in training"
+    )
     network.add_options(own)
     tiled = commands.add_parser(
         "kernel", help="the tangent kernel of a network of your own, in tiles, as a file",
@@ -134,7 +133,6 @@ def _add_runs(commands: argparse._SubParsersAction) -> None:
     _add_preset(run)
     for command in (run, status):
         _add_images(command)
-    _add_preset(own)
     _add_preset(status)
     for command in (plan, costs, robustness):
         command.add_argument("--preset", choices=PRESETS, default="quick")
@@ -172,7 +170,7 @@ def _list(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     settings = images.settings(options.images, options.preset, options.config, options.targets)
     words = running.command(
-        checked_targets(options.targets, options.config), options.preset, options.seed,
+        checked_targets(options.targets), options.preset, options.seed,
         options.cores, options.dry_run, settings, options.more,
     )  # fmt: skip
     return running.run(words)

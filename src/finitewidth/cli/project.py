@@ -6,7 +6,6 @@ from pathlib import Path
 
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import read_yaml
 
 MARKS = ("Snakefile", "workflow/papers")
 NEAREST = 3  # names that are suggested
@@ -38,35 +37,18 @@ def _is_project(folder: Path) -> bool:
     return all((folder / mark).exists() for mark in MARKS)
 
 
-def names_own(settings: Sequence[str]) -> bool:
-    """Whether overrides, or the configuration of the project, may name a network of the user."""
-    if any(setting.startswith("own=") for setting in settings):
-        return True
-    default = read_yaml(Path("config/config.yaml")).get("own", {})
-    return default.get("network") is not None
-
-
-def checked_targets(names: Sequence[str], settings: Sequence[str] = ()) -> list[str]:
+def checked_targets(names: Sequence[str]) -> list[str]:
     """Return names of artifacts, papers, experiments and other targets that can be made.
 
     Files below ``results`` are left to Snakemake. The current folder is the project.
 
     Args:
         names: the targets.
-        settings: overrides, ``key=value``; with ``own=..`` there are targets of a user's network.
 
     Raises:
         ConfigError: a name is unknown, with the nearest names; or an artifact is only planned.
     """
     papers = read_papers()
-    own = [name for name in names if name == "own" or name.startswith("own_")]
-    if own and not names_own(settings):
-        raise ConfigError(
-            f"{own[0]!r} needs a network of yours: finitewidth network my_net.yaml, or --config "
-            "'own={network: my_net.yaml}'"
-        )
-    if own:
-        papers += read_papers("workflow/own")
     artifacts = {entry.artifact: entry for entry in artifacts_of(papers)}
     experiments = {experiment.name for paper in papers for experiment in paper.experiments}
     known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",

@@ -21,8 +21,7 @@ def redraw(file: Path, target: Path) -> None:
     """
     from finitewidth.figures import job
 
-    papers = (*read_papers(), *read_papers("workflow/own"))
-    figures = {a.artifact: a for a in artifacts_of(papers) if a.kind == "figure" and a.done}
+    figures = {a.artifact: a for a in artifacts_of(read_papers()) if a.kind == "figure" and a.done}
     if file.stem not in figures:
         raise ConfigError(f"{file}: {file.stem!r} is no figure; finitewidth list shows all")
     if target.suffix.removeprefix(".") not in job.METADATA:

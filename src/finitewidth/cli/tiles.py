@@ -13,7 +13,7 @@ from finitewidth.cli import images, running
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.result_files import atomic
 from finitewidth.common.settings import read_yaml
-from finitewidth.networks.own_file import OwnFile, own_file
+from finitewidth.networks.user_network import UserNetwork, read_user_network
 
 SNAKEFILE = "workflow/kernel/Snakefile"
 RUN, IMAGES, LABELS, WEIGHTS = "run.yaml", "images.npy", "labels.npy", "weights.pt"
@@ -23,8 +23,8 @@ KERNEL = "kernel.npy"
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("network", type=Path, metavar="FILE",
-                        help="my_net.yaml, or my_net.py:function, which takes (input_shape, "
-                        "classes) and returns a torch.nn.Module")  # fmt: skip
+                        help="my_net.py:function, which takes (input_shape, classes) and returns "
+                        "a torch.nn.Module")  # fmt: skip
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--images", type=Path, metavar="FOLDER",
                         help="images of your own, {train,test}/<class>/*")  # fmt: skip
@@ -91,11 +91,11 @@ def prepare(options: Namespace) -> Path:
     from finitewidth.data.select import channels_first, scaled
     from finitewidth.kernels.trained import traced_kernel
     from finitewidth.library.tiles import blocks
-    from finitewidth.networks.own import draw, factory_of
+    from finitewidth.networks.user_network import draw
 
-    own = own_file(str(options.network))
+    user = read_user_network(str(options.network))
     dataset = _dataset(options)
-    folder = _folder(options, own, dataset.name)
+    folder = _folder(options, user, dataset.name)
     splits = ("train", "test") if options.test else ("train",)
     pixels = np.concatenate([getattr(dataset, f"{split}_images") for split in splits])
     labels = np.concatenate([getattr(dataset, f"{split}_labels") for split in splits])
@@ -106,10 +106,10 @@ def prepare(options: Namespace) -> Path:
         "budget": options.budget * 2**20,
         "blocks": [f"{block.start}-{block.stop}" for block in blocks(len(x), options.tile)],
     }  # fmt: skip
-    network = draw(own, factory_of(own), x.shape[1:], classes, options.seed)
-    pair = torch.from_numpy(x[:2])
+    pair, make = torch.from_numpy(x[:2]), user.factory()
+    network = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
-    traced_kernel(network.to(pair.dtype), pair, budget=record["budget"])
+    traced_kernel(network, pair, budget=record["budget"])
     _write(folder / IMAGES, lambda stream: np.save(stream, x))
     _write(folder / LABELS, lambda stream: np.save(stream, labels))
     _write(folder / WEIGHTS, lambda stream: torch.save(network.state_dict(), stream))
@@ -130,8 +130,8 @@ def _dataset(options: Namespace) -> Any:
     return stratified_subset(dataset, options.train, options.test, ("kernel",))
 
 
-def _folder(options: Namespace, own: OwnFile, data: str) -> Path:
-    folder = options.output or own.file.with_name(f"{own.file.stem}_{data}_kernel")
+def _folder(options: Namespace, user: UserNetwork, data: str) -> Path:
+    folder = options.output or user.file.with_name(f"{user.file.stem}_{data}_kernel")
     if folder.suffix == ".npy" or folder.is_file():
         raise ConfigError(f"--output {folder}: name a folder; the kernel is {KERNEL} in it")
     if folder.is_dir() and not (folder / RUN).is_file() and any(folder.iterdir()):

@@ -19,7 +19,7 @@ from finitewidth.common.settings import read_yaml
 FIGURE_FORMATS = ("pdf", "png", "svg", "csv")
 TABLE_FORMATS = ("csv", "md", "tex")
 KINDS = {"fig": "figure", "table": "table"}
-TOLD = ("datasets", "comparable", "device", "network")
+TOLD = ("datasets", "comparable", "device")
 FOLDER = "workflow/papers"
 
 _ARTIFACT = re.compile(r"(?P<paper>[a-z0-9]+)_(?P<kind>fig|table)(?P<number>[1-9]\d*(_[1-9]\d*)?)")
@@ -128,8 +128,6 @@ class Artifact:
     @property
     def label(self) -> str:
         """The name in the paper, ``Figure 3`` or ``Table 2``, or ``Extra: theorem31``."""
-        if self.paper == "own":  # of the user
-            return f"Your network: {self.number}"
         return f"Extra: {self.number}" if self.extra else f"{self.kind.capitalize()} {self.number}"
 
     @property

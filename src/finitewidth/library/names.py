@@ -38,6 +38,7 @@ HOME = {
     "block_means": "finitewidth.measures.blocks",
     "label_alignment": "finitewidth.library.modules",
     "KernelRegression": "finitewidth.library.regression",
+    "study": "finitewidth.library.study",
     # gates and paths
     "Architecture": "finitewidth.networks.architecture",
     "train_gated": "finitewidth.library.gated",

@@ -72,8 +72,7 @@ def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
     with torch.no_grad(), _Recorder() as recorder:
         network(x)
     if not recorder.found:
-        raise ConfigError("network: it calls no activation that has gates, such as torch.nn.ReLU; "
-                          "make own_extra_dispersion and own_extra_training only")  # fmt: skip
+        raise ConfigError("network: it calls no activation that has gates, such as torch.nn.ReLU")
     for place, layer in enumerate(recorder.found, start=1):
         if len(layer.on) != len(x):
             raise ConfigError(f"network: activation {place} ({layer.activation}) is given "

@@ -38,13 +38,9 @@ def needs_of(plan: "Plan") -> dict[str, list[str]]:
         f"captions_{paper}": [f"claims {each}" for each in plan.judged_in(paper)]
         for paper in plan.captioned
     }
-    for name, papers in {"datapackages": plan.papers, "datapackage_own": plan.own}.items():
-        described = {paper.name for paper in papers}.intersection(plan.captioned)
-        if described:
-            artifacts = [e.artifact for e in done(plan.artifacts) if e.paper in described]
-            ends[name] = [*artifacts, *(f"captions_{paper}" for paper in described)]
-    ends["errata"] = []
     shown = [entry.artifact for entry in done(plan.artifacts)]
+    ends["datapackages"] = [*shown, *(f"captions_{paper}" for paper in plan.captioned)]
+    ends["errata"] = []
     return {**needs, **ends, "report": [*shown, *ends]}
 
 

@@ -1,23 +1,21 @@
-"""The data packages of the papers, and that of the user's network: files, content and code."""
+"""The data packages of the papers: files, content and code."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from finitewidth.common.declarations import Artifact, Paper, artifacts_of, done
+from finitewidth.common.declarations import Artifact, artifacts_of, done
 from finitewidth.pipeline.plan import Plan
 
 
 class Packages:
-    """What a rule that writes data packages asks for, of one configuration.
+    """What the rule that writes data packages asks for, of one configuration.
 
     Args:
         plan: the configuration and its jobs.
-        papers: whose packages.
     """
 
-    def __init__(self, plan: Plan, papers: Sequence[Paper]):
+    def __init__(self, plan: Plan):
         self._plan = plan
-        self._papers = [paper for paper in papers if done(paper.artifacts)]
+        self._papers = [paper for paper in plan.papers if done(paper.artifacts)]
         self._entries = done(artifacts_of(self._papers))
 
     def described(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
@@ -47,7 +45,7 @@ class Packages:
         data = [self._plan.jobs.outputs(name)["csv"] for name in names]
         return data + [self._plan.caption(name) for name in names]
 
-    def code(self) -> str:
-        """Digest of the code that describes the columns of all data files."""
+    def code(self) -> dict[str, Any]:
+        """The code that describes the columns of all data files."""
         modules = "finitewidth.report.datapackages", *sorted({e.module for e in self._entries})
         return self._plan.code_of(*modules, script="datapackages")

@@ -28,7 +28,7 @@ from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
 from finitewidth.data.places import registered
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline import forecast, own, tree_sizes
+from finitewidth.pipeline import forecast, tree_sizes
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
@@ -70,9 +70,7 @@ class Plan:
         config: the settings.
         results: the folder of this preset's results.
         papers: all declarations of papers.
-        own: those of the user's network, if there is one.
-        chapters: both.
-        artifacts: all artifacts, the papers' own first.
+        artifacts: all artifacts.
         jobs: all jobs of this configuration.
     """
 
@@ -85,15 +83,11 @@ class Plan:
         """
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
-        self.own = own.own_papers(config, root)
-        self.chapters = (*self.papers, *self.own)
-        self.config = config = checked(config, root, self.chapters)
-        if self.own:
-            own.images_of(config)
-        self.artifacts = artifacts_of(self.chapters)
+        self.config = config = checked(config, root, self.papers)
+        self.artifacts = artifacts_of(self.papers)
         folder = self.root / "config"
         self.footers = Footers(
-            self.chapters,
+            self.papers,
             config,
             settings.preset_only(config["preset"], folder),
             settings.preset_only("paper", folder),
@@ -120,7 +114,7 @@ class Plan:
     @cached_property
     def captioned(self) -> tuple[str, ...]:
         """The papers with finished artifacts."""
-        return tuple(p.name for p in self.chapters if done(p.artifacts))
+        return tuple(p.name for p in self.papers if done(p.artifacts))
 
     # --- rules ----------------------------------------------------------------------------------
 
@@ -128,7 +122,7 @@ class Plan:
         """Every experiment and every finished artifact, in the order of their declarations."""
         return [
             self.jobs[each.name if isinstance(each, Experiment) else each.artifact]
-            for paper in self.chapters
+            for paper in self.papers
             for each in (*paper.experiments, *done(paper.artifacts))
         ]
 
@@ -142,7 +136,6 @@ class Plan:
         facts = {
             "datasets": partial(self.footers.datasets, job.reads),
             "comparable": partial(self.footers.comparable, job.reads),
-            "network": partial(own.network_of, self.config),
         }
         # the device is no parameter: another one does not make results out of date
         told = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
@@ -151,14 +144,10 @@ class Plan:
 
     def footer(self, artifact: str, wildcards: Any = None) -> str:
         """The line below a figure or table."""
-        if self.jobs[artifact].paper == own.OWN:
-            return own.footer(self.footers, artifact)
         return self.footers.footer(artifact)
 
     def mark(self, artifact: str, wildcards: Any = None) -> str:
         """What a figure says about stand-ins; tables say it in their footer."""
-        if self.jobs[artifact].paper == own.OWN:
-            return own.mark(self.config)
         return mark_of(self.footers, artifact) if self.jobs[artifact].kind == "figure" else ""
 
     def code(self, name: str) -> dict[str, Any]:
@@ -166,8 +155,6 @@ class Plan:
         job = self.jobs[name]
         modules = job.declared.module, f"finitewidth.{job.declared.module.split('.')[1]}.job"
         texts = [f for r in job.reads if r.reference.startswith("reported/") for f in r.files]
-        if "network" in job.declared.tell:
-            texts.append(str(own.own_file(self.config[own.OWN]["network"]).file.absolute()))
         return self.code_of(*modules, script="declared", texts=texts)
 
     def code_of(self, *modules: str, script: str, texts: Iterable[str] = ()) -> dict[str, Any]:
@@ -361,7 +348,7 @@ class Plan:
         """
         jobs = {}
         for entry in done(self.artifacts, paper):
-            template = own.template_of(entry.artifact, paper)
+            template = self._template_of(entry.artifact)
             jobs[entry.artifact] = {
                 "template": template,
                 "settings": self._settings_in(template),
@@ -369,6 +356,10 @@ class Plan:
                 "output": self.caption(entry.artifact),
             }
         return jobs
+
+    @staticmethod
+    def _template_of(artifact: str) -> str:
+        return f"workflow/report/{artifact}.rst"
 
     def _settings_in(self, template: str) -> dict[str, Any]:
         """Name -> value of the settings that a template of a caption shows."""
@@ -385,7 +376,7 @@ class Plan:
             ConfigError: a finished artifact has no caption.
         """
         entries = done(self.artifacts, paper)
-        templates = [own.template_of(entry.artifact, paper) for entry in entries]
+        templates = [self._template_of(entry.artifact) for entry in entries]
         for template in templates:
             if not (self.root / template).is_file():
                 raise ConfigError(f"{Path(template).stem} has no caption; write {template}")
@@ -421,9 +412,7 @@ class Plan:
                 "datasets": datasets}  # fmt: skip
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
-        """Scale and grade of an artifact; a user's network is compared with no paper."""
-        if entry.paper == own.OWN:
-            return {"scale": own.SCALE, "grade": ""}
+        """Scale and grade of an artifact."""
         if not entry.done:
             return {"scale": "", "grade": ""}
         footers, name = self.footers, entry.artifact

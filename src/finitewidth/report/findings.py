@@ -22,7 +22,6 @@ ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artif
 CONFIRMED = "misprint confirmed"
 OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
-YOURS = "own"  # in the place of a paper: a network of the user
 EARLIER = "npf0"  # an earlier version of npf, with the same title
 
 
@@ -148,7 +147,6 @@ class Findings:
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
     datasets: tuple[str, ...] = ()
-    yours: Paper | None = None  # the figures of a network of the user, if there is one
     robustness: Robustness | None = None
     provenances: Provenances | None = None
 
@@ -225,7 +223,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         records=tuple(records), usage=sources.usage_of(records),
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
-        yours=_yours(artifacts, jobs, provenances), provenances=provenances,
+        provenances=provenances,
         robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
 
@@ -247,19 +245,6 @@ def _as_made(
         other = {} if made == now else {"scale": OTHER_SETTINGS, "grade": ""}
         found.append({**entry, "footer": made, **other})
     return found
-
-
-def _yours(
-    artifacts: Sequence[Mapping[str, Any]],
-    jobs: Mapping[str, sources.Job],
-    provenances: Provenances,
-) -> Paper | None:
-    """Return the figures of a network of the user in the form of a paper; None without one."""
-    entries = [_artifact(entry, [], [], jobs, provenances) for entry in artifacts
-               if entry["paper"] == YOURS]  # fmt: skip
-    citation = Citation(title="Your network", authors="", year=0, url="", note="")
-    return Paper(name=YOURS, citation=citation, artifacts=tuple(entries), claims=(), numbers=(),
-                 errata=()) if entries else None  # fmt: skip
 
 
 def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:

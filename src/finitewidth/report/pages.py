@@ -17,7 +17,7 @@ from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
 from finitewidth.report import captions, formatting, sources, summary
 from finitewidth.report.downloads import Downloads, Thumbnail
-from finitewidth.report.findings import PLANNED, YOURS, ArtifactFindings, Findings, Paper
+from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Paper
 from finitewidth.report.formulas import in_html, with_formulas
 from finitewidth.report.notices import notices
 from finitewidth.report.page import Page, Section
@@ -34,21 +34,16 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
         claims_page(findings, downloads),
         errata_page(findings, downloads),
         runs_page(findings, downloads),
-        *(paper_page(paper, findings, downloads, thumbnails) for paper in _chapters(findings)),
+        *(paper_page(paper, findings, downloads, thumbnails) for paper in findings.papers),
         notices_page(),
     ]
-
-
-def _chapters(findings: Findings) -> list[Paper]:
-    """The papers, and the network of the user if there is one."""
-    return [*findings.papers, *([findings.yours] if findings.yours else [])]
 
 
 def _thumbnails(findings: Findings, downloads: Downloads) -> dict[str, Thumbnail]:
     """Artifact -> its small picture, for all figures that were made."""
     return {
         artifact.artifact: downloads.thumbnail(artifact.files["png"])
-        for paper in _chapters(findings)
+        for paper in findings.papers
         for artifact in paper.artifacts
         if "png" in artifact.files
     }
@@ -110,8 +105,7 @@ def paper_page(
     paper: Paper, findings: Findings, downloads: Downloads, thumbnails: Mapping[str, Thumbnail]
 ) -> Page:
     """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
-    template = "own.html" if paper.name == YOURS else "paper.html"
-    head = _rendered(template, paper=paper, thumbnails=thumbnails)
+    head = _rendered("paper.html", paper=paper, thumbnails=thumbnails)
     shown = [artifact for artifact in paper.artifacts if artifact.state != PLANNED]
     planned = [artifact for artifact in paper.artifacts if artifact.state == PLANNED]
     sections = [

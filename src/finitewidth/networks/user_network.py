@@ -1,0 +1,207 @@
+"""A network of the user: a function in a Python file, and modules with fresh random weights.
+
+This module imports torch inside functions only, because the workflow of tiled kernels imports it
+at every start.
+"""
+
+import difflib
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from finitewidth.common import torchvision_operators
+from finitewidth.common.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+CONTRACT = "a function (input_shape, classes) that returns a torch.nn.Module"
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class UserNetwork:
+    """A function in a Python file that makes a network.
+
+    The code that is executed is compiled from ``source``, the bytes that ``digest`` describes. No
+    cache of bytecode is read or written, since it may belong to another version of the file.
+
+    Attributes:
+        file: the Python file.
+        function: name of the function.
+        source: content of the file.
+    """
+
+    file: Path
+    function: str
+    source: bytes
+
+    @property
+    def name(self) -> str:
+        """``my_net.py:make``, without folders."""
+        return f"{self.file.name}:{self.function}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file's content. Modules that the file imports are not looked at."""
+        return hashlib.sha256(self.source).hexdigest()
+
+    def factory(self) -> "Callable[[Shape, int], nn.Module]":
+        """Execute the file and return its function; the file may import torchvision.
+
+        The function that is returned checks that it returns a module.
+
+        Raises:
+            ConfigError: the file cannot be executed, it calls ``sys.exit``, or it has no such
+                function.
+        """
+        module = ModuleType(f"finitewidth_user_{self.digest[:16]}")
+        module.__file__ = str(self.file)
+        sys.modules[module.__name__] = module  # dataclasses look their module up
+        torchvision_operators.install()
+        with self._executing(f"{self.file} cannot be executed"):
+            exec(compile(self.source, str(self.file), "exec", dont_inherit=True), vars(module))
+        make = self._function_of(module)
+
+        def checked(shape: Shape, classes: int) -> "nn.Module":
+            from torch import nn
+
+            with self._executing(f"{self.name}({tuple(shape)}, {classes}) fails"):
+                network = make(tuple(shape), classes)
+            if not isinstance(network, nn.Module):
+                raise ConfigError(f"{self.name} returns {type(network).__name__}; it must be "
+                                  f"{CONTRACT}")  # fmt: skip
+            return network
+
+        return checked
+
+    def _function_of(self, module: ModuleType) -> Callable:
+        made = [name for name, value in vars(module).items()
+                if callable(value) and not name.startswith("_")]  # fmt: skip
+        if self.function in vars(module):
+            function = getattr(module, self.function)
+            if callable(function):
+                return function
+            raise ConfigError(f"{self.name} is {type(function).__name__}; it must be {CONTRACT}")
+        near = difflib.get_close_matches(self.function, made, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(made) or 'none'}."
+        raise ConfigError(f"{self.file} has no function {self.function!r}; {hint} It must be "
+                          f"{CONTRACT}")  # fmt: skip
+
+    @contextmanager
+    def _executing(self, failure: str) -> Iterator[None]:
+        """Let the user's code import from its own folder; its errors become one message."""
+        folder = str(self.file.resolve().parent)
+        sys.path.insert(0, folder)
+        try:
+            yield
+        except (Exception, SystemExit) as error:
+            raise ConfigError(f"{failure}: {_described(error, self.file)}") from error
+        finally:
+            sys.path.remove(folder)
+
+
+def read_user_network(text: str) -> UserNetwork:
+    """Read the file of a network; nothing is executed.
+
+    Args:
+        text: ``my_net.py:function``; paths are relative to the current folder.
+
+    Raises:
+        ConfigError: the text has another form, or the file cannot be read.
+    """
+    path, colon, function = text.rpartition(":")
+    if not (colon and path.endswith(".py") and function.isidentifier()):
+        raise ConfigError(f"{text!r} names no function in a Python file; write my_net.py:make, "
+                          f"where make is {CONTRACT}")  # fmt: skip
+    try:
+        return UserNetwork(Path(path), function, Path(path).read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be opened ({error.strerror}); give the path of your "
+                          "network's file")  from None  # fmt: skip
+
+
+def _described(error: BaseException, file: Path | None = None) -> str:
+    """The error in one line, with the line of the user's file at which it arose."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace:
+        if file and trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    first = text.strip().splitlines()[:1] or ["no message"]
+    where = f" ({file.name}, line {line})" if file and line else ""
+    return f"{type(error).__name__}: {first[0]}{where}"
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Let torch draw from a seed within the block; afterwards its numbers go on as before."""
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+def draw(make: "Callable[[], nn.Module]", x: "Tensor", classes: int, seed: int) -> "nn.Module":
+    """Make a network with fresh random weights, in eval mode, see also `placed`.
+
+    Args:
+        make: called once, after ``torch.manual_seed(seed)``; the random numbers of the caller do
+            not change.
+        x: a few inputs, (N, ...), on which the outputs are checked.
+        classes: smallest number of outputs.
+        seed: of all weights.
+
+    Raises:
+        ConfigError: see `check`, or ``make`` returns no module.
+    """
+    from torch import nn
+
+    with seeded(seed):
+        network = make()
+    if not isinstance(network, nn.Module):
+        raise ConfigError(f"network: the function returns {type(network).__name__}, not a "
+                          "torch.nn.Module")  # fmt: skip
+    network = placed(network, x)
+    check(network, x, classes)
+    return network
+
+
+def placed(network: "nn.Module", x: "Tensor") -> "nn.Module":
+    """Return a network in eval mode on the device of x, and in its type if that is floating."""
+    return network.to(x.device, x.dtype if x.is_floating_point() else None).eval()
+
+
+def check(network: "nn.Module", x: "Tensor", classes: int) -> None:
+    """Check that a network has trainable parameters, and outputs (N, K) with K >= ``classes``.
+
+    Raises:
+        ConfigError: it has not, or it does not take the inputs.
+    """
+    import torch
+
+    if not any(p.requires_grad for p in network.parameters()):
+        raise ConfigError("network: no parameter is trainable, so there is no tangent kernel; "
+                          "leave requires_grad of its parameters True")  # fmt: skip
+    shape = tuple(x.shape)
+    try:
+        with torch.no_grad():
+            outputs = network(x)
+    except Exception as error:
+        raise ConfigError(f"network: it does not take inputs of shape {shape}: "
+                          f"{_described(error)}") from error  # fmt: skip
+    sizes = tuple(outputs.shape) if isinstance(outputs, torch.Tensor) else type(outputs).__name__
+    if not isinstance(sizes, tuple) or sizes[:1] != shape[:1] or len(sizes) != 2:
+        raise ConfigError(f"network: it maps inputs of shape {shape} to {sizes}; the outputs must "
+                          f"be ({len(x)}, {classes}), one for each class")  # fmt: skip
+    if sizes[1] < classes:
+        raise ConfigError(f"network: it has {sizes[1]} outputs for {classes} classes; use one for "
+                          "each class")  # fmt: skip

@@ -1,0 +1,94 @@
+"""Training of one torch module of any kind with batches of labelled inputs."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import seed_for
+from finitewidth.networks.user_network import seeded
+
+OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
+LOSSES = ("squared", "cross_entropy")
+CHUNK = 1024  # inputs of which losses are computed at once
+
+
+def loss_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
+    """Return the mean loss of outputs (N, K) for labels (N,).
+
+    Args:
+        loss: "squared", 1/(2N) sum_s |f(x_s) - y_s|^2 with one-hot y, or "cross_entropy".
+        outputs: of a network.
+        labels: integers from 0.
+    """
+    if loss == "cross_entropy":
+        return functional.cross_entropy(outputs, labels)
+    wanted = functional.one_hot(labels, outputs.shape[1]).to(outputs)
+    return 0.5 * (outputs - wanted).square().sum(1).mean()
+
+
+def loss_and_accuracy(
+    network: nn.Module, x: Tensor, labels: Tensor, loss: str
+) -> tuple[float, float]:
+    """Return loss and accuracy of a network in eval mode.
+
+    Raises:
+        ConfigError: the loss is not finite.
+    """
+    with torch.no_grad():
+        outputs = torch.cat([network(part) for part in x.split(CHUNK)])
+    value = float(loss_of(loss, outputs, labels))
+    if value != value or value in (float("inf"), -float("inf")):
+        raise ConfigError("rate: the loss is not finite; choose a smaller rate")
+    return value, float((outputs.argmax(1) == labels).double().mean())
+
+
+def train_module(
+    network: nn.Module,
+    x: Tensor,
+    labels: Tensor,
+    *,
+    times: Sequence[int],
+    observe: Callable[[int], None],
+    stepped: Callable[[], object],
+    loss: str,
+    optimiser: str,
+    rate: float,
+    batch_size: int,
+    seed: int,
+) -> None:
+    """Train a network in place, in train mode; let it be observed in eval mode.
+
+    Args:
+        network: any module that maps inputs to outputs (N, K).
+        x: training inputs, (N, ...), on the device of the network.
+        labels: their classes, (N,).
+        times: numbers of steps after which the network is observed, ascending.
+        observe: called with each of ``times``, with the network in eval mode.
+        stepped: called after each step.
+        loss: see `loss_of`.
+        optimiser: a key of `OPTIMISERS`.
+        rate: step size of the optimiser.
+        batch_size: inputs per step; at most all.
+        seed: of the order of the inputs, and of dropout.
+    """
+    step_of = OPTIMISERS[optimiser]([p for p in network.parameters() if p.requires_grad], lr=rate)
+    size = min(batch_size, len(x))
+    stream = torch.Generator().manual_seed(seed_for(seed, "batches"))
+    order, now = torch.empty(0, dtype=torch.int64), 0
+    with seeded(seed_for(seed, "noise")):
+        for time in times:
+            network.train()
+            for _ in range(time - now):
+                if len(order) < size:
+                    order = torch.cat([order, torch.randperm(len(x), generator=stream)])
+                batch, order = order[:size].to(x.device), order[size:]
+                step_of.zero_grad()
+                loss_of(loss, network(x[batch]), labels[batch]).backward()
+                step_of.step()
+                stepped()
+            now = time
+            network.eval()
+            observe(time)
