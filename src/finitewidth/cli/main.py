@@ -173,7 +173,7 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    settings = images.settings(options.images, options.preset, options.config, options.targets)
+    settings = images.settings(options.images, options.preset, options.config)
     words = running.command(
         checked_targets(options.targets, options.config), options.preset, options.seed,
         options.cores, options.dry_run, settings, options.more,
@@ -194,7 +194,7 @@ def _verify(options: argparse.Namespace) -> int:
     own = images.names(options.images)
     return running.verify(
         options.preset, options.seed, results_folder(options.preset, options.seed, own),
-        *images.settings_of_run(options.images, options.preset, options.seed, options.config),
+        *images.settings(options.images, options.preset, options.config),
     )  # fmt: skip
 
 

@@ -63,10 +63,10 @@ def _mistakes(
     unions: dict[str, list[str]] = {}
     for each in error.errors(include_url=False):
         kind, context = each["type"], each.get("ctx", {})
+        context = {name: _plain(value) for name, value in context.items()}
         path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
         key = _readable(".".join(map(str, path)))
         if kind == "missing":
-            *above, name = path
             yield key, "is missing"
         elif kind in ("extra_forbidden", "invalid_key"):
             known = list(fields_of(_at(model, values, path[:-1])[0]))
@@ -119,6 +119,11 @@ def _value(values: Any, path: Sequence[Any], kind: bool) -> Any:
     for key in path:
         values = values[key]
     return values.get("kind") if kind else values
+
+
+def _plain(value: Any) -> Any:
+    """1000 in place of 1000.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _hint(field: FieldInfo | None, error: Mapping[str, Any]) -> str:

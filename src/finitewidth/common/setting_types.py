@@ -118,9 +118,9 @@ def _field(meaning: str, default: Any, alias: str | None, source: Source) -> Any
     return Field(default, alias=alias, description=meaning, json_schema_extra=extra)
 
 
-def general(meaning: str) -> Any:
+def general(meaning: str, default: Any = ...) -> Any:
     """Return a field that belongs to no paper."""
-    return Field(description=meaning)
+    return Field(default, description=meaning)
 
 
 # --- types --------------------------------------------------------------------------------------

@@ -128,8 +128,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: cannot be parsed as YAML: {error}") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
     except ConfigError as error:
         raise ConfigError(f"{path}, {error}") from None
 

@@ -27,44 +27,77 @@ This module does not import torch.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import jsonschema
-import yaml
+from pydantic import model_validator
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.refusals import validated
+from finitewidth.common.setting_types import (
+    Section,
+    Width,
+    between,
+    general,
+    positive,
+    refused,
+    several,
+)
+from finitewidth.common.settings import read_yaml
 from finitewidth.networks.architecture import Architecture
 
-ACTIVATIONS = (
-    "relu", "leaky_relu", "elu", "gelu", "silu", "softplus", "tanh", "sigmoid", "linear",
-)  # fmt: skip
-INITS = ("torch", "he_uniform", "glorot_uniform")
+Activation = Literal[
+    "relu", "leaky_relu", "elu", "gelu", "silu", "softplus", "tanh", "sigmoid", "linear"
+]
 
-_SIZE = {"type": "integer", "minimum": 1, "maximum": 100000}
-_SIZES = {"type": "array", "maxItems": 1000, "items": _SIZE}
-_COMMON = {
-    "activation": {"enum": list(ACTIVATIONS)},
-    "bias": {"type": "boolean"},
-    "init": {"anyOf": [
-        {"enum": list(INITS)},
-        {"type": "object", "additionalProperties": False, "required": ["sigma_w2"], "properties": {
-            "sigma_w2": {"type": "number", "exclusiveMinimum": 0, "maximum": 1000},
-            "sigma_b2": {"type": "number", "minimum": 0, "maximum": 1000}}},
-    ]},
-}  # fmt: skip
-KINDS: dict[str, dict[str, Any]] = {
-    "fully_connected": {"widths": {**_SIZES, "minItems": 1}, "hidden": _SIZE, "width": _SIZE},
-    "convolutional": {
-        "channels": {**_SIZES, "minItems": 1}, "dense": _SIZES, "stride": _SIZE,
-        "padding": {"enum": ["same", "valid"]}, "global_average_pooling": {"type": "boolean"},
-    },
-}  # fmt: skip
-DEFAULTS = {
-    "fully_connected": {},
-    "convolutional": {
-        "dense": [], "stride": 1, "padding": "same", "global_average_pooling": False,
-    },
-}  # fmt: skip
+
+class Variances(Section):
+    """Gaussian weights and biases."""
+
+    sigma_w2: positive(1000) = general("variance of a weight times its fan-in")
+    sigma_b2: between(0, 1000) = general("variance of a bias", default=0.0)
+
+
+class OwnNetwork(Section):
+    """A network of the user."""
+
+    activation: Activation = general("after each hidden layer", default="relu")
+    bias: bool = general("whether layers have biases", default=True)
+    init: Literal["torch", "he_uniform", "glorot_uniform"] | Variances = general(
+        "torch, he_uniform, glorot_uniform, or {sigma_w2: 2.0, sigma_b2: 0.0}", default="he_uniform"
+    )
+
+
+class OwnFullyConnected(OwnNetwork):
+    """``widths``, or ``hidden`` layers of one ``width``."""
+
+    kind: Literal["fully_connected"] = general("kind of network")
+    widths: several(Width, 1000) = general("units of the hidden layers", default=None)
+    hidden: Width = general("hidden layers", default=None)
+    width: Width = general("units of a hidden layer", default=None)
+
+    @model_validator(mode="after")
+    def _widths(self) -> "OwnFullyConnected":
+        equal = self.hidden is not None and self.width is not None
+        if (self.widths is not None) == (self.hidden is not None or self.width is not None):
+            raise refused("widths", self.widths, "write widths, or hidden and width")
+        if self.widths is None and not equal:
+            missing = "width" if self.width is None else "hidden"
+            raise refused(missing, None, "write hidden and width, or widths")
+        return self
+
+
+class OwnConvolutional(OwnNetwork):
+    """Convolutions with kernels of 3×3, and dense layers."""
+
+    kind: Literal["convolutional"] = general("kind of network")
+    channels: several(Width, 1000) = general("output channels of the convolutions")
+    dense: several(Width, 1000, least=0) = general("units of dense layers", default=[])
+    stride: Width = general("of the convolutions", default=1)
+    padding: Literal["same", "valid"] = general("of the convolutions", default="same")
+    global_average_pooling: bool = general("average over positions", default=False)
+
+
+KINDS = {"fully_connected": OwnFullyConnected, "convolutional": OwnConvolutional}
 
 
 def read_own_yaml(file: Path) -> dict[str, Any]:
@@ -74,36 +107,15 @@ def read_own_yaml(file: Path) -> dict[str, Any]:
         ConfigError: the file is not YAML, or a key is unknown, missing or impossible. The message
             names the file and the key.
     """
-    try:
-        found = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{file}: cannot be read as YAML: {error}") from None
+    found = read_yaml(file)
     kind = found.get("kind") if isinstance(found, Mapping) else None
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigError(f"{file}: kind: {kind!r} must be one of {', '.join(KINDS)}")
-    _check(file, found, kind)
-    return {"activation": "relu", "bias": True, "init": "he_uniform", **DEFAULTS[kind], **found}
-
-
-def _check(file: Path, found: Mapping[str, Any], kind: str) -> None:
-    known = {"kind": {}, **_COMMON, **KINDS[kind]}
-    if unknown := sorted(set(map(str, found)) - set(known)):
-        raise ConfigError(f"{file}: unknown key {', '.join(unknown)}; a network of kind {kind} has "
-                          f"{', '.join(known)}")  # fmt: skip
-    validator = jsonschema.Draft202012Validator({"type": "object", "properties": known})
-    for error in validator.iter_errors(found):
-        key = ".".join(str(part) for part in error.absolute_path)
-        wanted = error.message
-        if key.startswith("init"):
-            wanted = f"it must be one of {', '.join(INITS)}, or {{sigma_w2: 2.0, sigma_b2: 0.0}}"
-        raise ConfigError(f"{file}: {key}: {error.instance!r} is refused: {wanted}")
-    needed = ("channels",) if kind == "convolutional" else ("widths",)
-    if kind == "fully_connected" and "widths" not in found:
-        needed = ("hidden", "width")
-    if missing := [key for key in needed if key not in found]:
-        raise ConfigError(f"{file}: {' and '.join(missing)} is missing; a network of kind {kind} "
-                          "needs " + ("channels" if kind == "convolutional" else
-                                      "widths, or hidden and width"))  # fmt: skip
+    try:
+        network = validated(KINDS[kind], found)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from None
+    return {key: value for key, value in network.model_dump().items() if value is not None}
 
 
 def architecture_of(described: Mapping[str, Any]) -> Architecture:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import create_model
 
+from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.general_settings import General
 from finitewidth.common.refusals import validated
@@ -51,14 +52,20 @@ def check(config: Mapping[str, Any], papers: Sequence[str]) -> Section:
 
 
 def sources_of(config: Mapping[str, Any], papers: Sequence[str]) -> dict[tuple[str, ...], Source]:
-    """Return path -> source of every setting of the papers."""
+    """Return path -> source of every setting of the papers.
+
+    Raises:
+        ConfigError: the model of a paper has a setting without a source.
+    """
     model = settings_model(tuple(papers))
-    found = {path: source for path, _, source in settings_in(model, config)}
-    if unknown := [
-        ".".join(path) for path, source in found.items() if path[0] in papers and not source
-    ]:
-        raise ConfigError(f"{', '.join(unknown)} has no source; write it with paper, code or ours")
-    return {path: source for path, source in found.items() if source}
+    found = {}
+    for path, _, source in settings_in(model, config):
+        if source:
+            found[path] = source
+        elif path[0] in papers:
+            name = ".".join(path)
+            raise ConfigError(f"{name} has no source; its model says it by paper, code or ours")
+    return found
 
 
 def json_schema(papers: Sequence[str]) -> str:
@@ -69,4 +76,13 @@ def json_schema(papers: Sequence[str]) -> str:
     schema = settings_model(tuple(papers)).model_json_schema()
     for part in (schema, *schema["$defs"].values()):
         part.pop("required", None)
-    return json.dumps(schema, indent=1, ensure_ascii=False, default=str)
+        for setting in part["properties"].values():
+            setting.pop("sources", None)  # of what lies below
+            if source := setting.pop("source", None):
+                setting["description"] += f" [{Source(**source)}]"
+    # a preset does not repeat the kind of a network, so that several kinds may suit
+    return json.dumps(schema, indent=1, ensure_ascii=False).replace('"oneOf"', '"anyOf"')
+
+
+if __name__ == "__main__":
+    print(json_schema(paper_names()))

@@ -8,7 +8,6 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.setting_types import (
     CODE,
     OURS,
-    PAPER,
     Runs,
     Section,
     Source,

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from finitewidth.common.setting_types import (
-    CODE,
     PAPER,
     Beta,
     Classes,
@@ -25,8 +24,8 @@ from finitewidth.common.setting_types import (
     Section,
     Select,
     Source,
-    StepSize,
     Steps,
+    StepSize,
     Tested,
     TheoryDepths,
     TheoryDraws,
@@ -49,6 +48,7 @@ from finitewidth.common.settings import nearest, one_of
 Checkpoint = Literal["best_test", "best_validation", "last"]
 NetworkName = Annotated[str, Field(max_length=100, pattern=r"^[a-z0-9_]+$")]
 Few = whole(1, 6)  # what can be drawn unit by unit
+Gates = several(Literal[0, 1], most=6)  # of a layer
 Widths = distinct(Width, most=20)
 # a quarter of the units is shared
 Quarters = distinct(Annotated[int, Field(ge=4, le=100_000, multiple_of=4)], most=20)
@@ -372,11 +372,9 @@ class Toy(Section):
 
     inputs: Few = paper("inputs")
     width: Few = paper("units of a hidden layer")
-    gates: several(several(several(Literal[0, 1], most=6), most=2, least=2), most=3, least=3) = (
-        ours(
-            "hidden layers of gates for three examples, such that paths 3 and 12 are those open for "
-            "both the first and the second example"
-        )
+    gates: several(several(Gates, most=2, least=2), most=3, least=3) = ours(
+        "hidden layers of gates for three examples, such that paths 3 and 12 are those open for "
+        "both the first and the second example"
     )
 
     @model_validator(mode="after")
