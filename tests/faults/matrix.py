@@ -189,19 +189,13 @@ def lost_by(stage: Stage) -> str:
 
 def cut(path: Path) -> None:
     """Reduce a copy of the project to one training with its experiment, and thesis chapter 2."""
-    definitions = {}
     for file in (path / "workflow/papers").glob("*.yaml"):
         if file.stem in KEPT:
             continue
-        schema = path / f"workflow/schemas/{file.stem}.schema.yaml"
-        if schema.exists():
-            definitions |= yaml.safe_load(schema.read_text()).get("$defs", {})
-        for each in (file, schema, path / f"config/papers/{file.stem}.yaml"):
+        for each in (file, path / f"config/papers/{file.stem}.yaml"):
             each.unlink(missing_ok=True)
         for preset in (path / "config/preset").glob("*.yaml"):
             _change(preset, lambda values, name=file.stem: values.pop(name, None))
-    _change(path / "workflow/schemas/npf.schema.yaml",
-            lambda schema: schema.update({"$defs": definitions | schema["$defs"]}))  # fmt: skip
     _change(path / "workflow/papers/npf.yaml", _only_kvf)
     _change(path / "workflow/papers/thesis.yaml", lambda paper: _plan(paper, ["thesis_fig2_5"]))
     with (path / "src/finitewidth/claims/npf.py").open("a", encoding="utf-8") as stream:

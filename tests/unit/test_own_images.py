@@ -4,10 +4,8 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import yaml
-from PIL import Image
 
 from finitewidth.cli import images as of_images
 from finitewidth.cli import running
@@ -16,7 +14,6 @@ from finitewidth.cli.main import main
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
-from finitewidth.data.places import registered
 from finitewidth.figures.collapse import decay
 from finitewidth.pipeline.plan import Plan
 

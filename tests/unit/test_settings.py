@@ -152,6 +152,13 @@ REFUSALS = [
     ("thesis.risk.doubled", [2000, 3000], "each number must be twice the one before"),
     ("trust.descent_tanh.activation", "relu", "'relu' is refused; it must be tanh"),
     ("trust.descent_tanh.width", 7, "7 is refused; it must be among the widths"),
+    ("trust.descent_relu.times", [10**7], "[10000000] is refused; they must be at most steps"),
+    ("thesis.concepts.convolution.window", 6, None),
+    ("thesis.concepts.convolution.size", 2, "it must be at most size, 2"),
+    ("thesis.risk.ratios", [0.501], "it must be a whole number of parameters"),
+    ("thesis.risk.descent.ratios", [1], "where descent takes millions of steps"),
+    ("collapse.flow.residuals.kernels", [[1.0, 0.5]], "it needs at least 3 entries"),
+    ("collapse.flow.frozen.other_class", [0.01, 0.1], "[0.2, 0.1, 0.1] is refused; the values"),
     ("trust.descent_relu.mode", "flow", "it is accurate for tanh only"),
     (f"{VGG}.pair", "vgg_cifar", "'vgg_cifar' is refused; it must be vgg_mnist, its key"),
     (f"{VGG}.dataset", "cifar10", "it must be mnist; data.mnist says which images"),
@@ -168,7 +175,11 @@ REFUSALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "value", "words"), REFUSALS, ids=lambda part: None if isinstance(part, list) else str(part)[:40])
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    REFUSALS,
+    ids=lambda part: None if isinstance(part, list) else str(part)[:40],
+)
 def test_a_mistake_has_one_line_with_key_value_and_what_is_allowed(key, value, words):
     if words is None:
         check(as_the_workflow_merges("quick", nested(key, value)), PAPERS)
@@ -298,7 +309,9 @@ def test_what_is_nested_too_deeply_is_refused():
         typed({"npf": deep(5000)})
     config = as_the_workflow_merges("quick")
     config["npf"]["nu"]["classes"] = deep(5000)
-    with pytest.raises(ConfigError, match=r"npf\.nu\.classes: a value that is nested too deeply"):
+    with pytest.raises(
+        ConfigError, match=r"npf\.nu\.classes\.0: a value that is nested too deeply"
+    ):
         check(config, PAPERS)
 
 
@@ -330,5 +343,3 @@ def test_merging_changes_neither_side_and_the_later_wins(base, over):
             assert result[key] == merged(base[key], value)
     assert merged(result, over) == result
     assert merged(base, {}) == base
-
-

@@ -184,7 +184,7 @@ Steps = whole(1, 1_000_000)
 Optimiser = Literal["sgd", "adam", "rmsprop"]
 Init = Literal["glorot_uniform", "he_uniform", "signed"]
 Select = Literal["best_test", "cross_fitted", "last"]
-Trained = Annotated[float, Field(gt=0, lt=1)]
+Trained = positive(1)
 Dataset = Literal["mnist", "fashion_mnist", "cifar10"]
 Beta = positive(1_000_000)
 Eps = between(0, 10)

@@ -71,16 +71,14 @@ class Border(Section):
     depths: distinct(Depth, most=1000) = ours("deep as in Section 4, and the deepest of the map")
 
 
-def _two(pair: list[float]) -> list[float]:
+def _two(pair: list[float | str]) -> list[float | str]:
     """Check a weight variance and a bias variance."""
-    if pair[1] == "border" or not 0 < pair[0] <= 1000 or not 0 <= pair[1] <= 1000:
-        raise PydanticCustomError(
-            "pair", "write a weight variance above 0 and a bias variance from 0, at most 1000 each"
-        )
+    if pair[0] == 0 or pair[1] == "border":
+        raise PydanticCustomError("pair", "write a weight variance above 0 and a bias variance")
     return pair
 
 
-VariancePair = Annotated[several(float, most=2, least=2), AfterValidator(_two)]
+VariancePair = Annotated[several(between(0, 1000), most=2, least=2), AfterValidator(_two)]
 
 
 class DepthCurves(Section):
@@ -96,14 +94,10 @@ class DepthCurves(Section):
     points: whole(2, 1000) = ours("depths per curve")
 
 
-def _phase(pair: list[float | str]) -> list[float | str]:
-    """Check a weight variance, or the word border, and a bias variance."""
-    _two([1.0 if pair[0] == "border" else pair[0], pair[1]])
-    return pair
-
-
 # "border" is the weight variance between the phases
-Phase = Annotated[several(float | Literal["border"], most=2, least=2), AfterValidator(_phase)]
+Phase = Annotated[
+    several(between(0, 1000) | Literal["border"], most=2, least=2), AfterValidator(_two)
+]
 
 
 class Widest(Section):
