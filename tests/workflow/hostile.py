@@ -7,7 +7,7 @@ from tests.workflow.test_own_images import paint
 
 CANARY = "canary"
 ROOT = f"it's $(touch {CANARY}) `touch {CANARY}` \"{{preset}} ä"
-TREE = f"; touch {CANARY} & # ~ ü"
+TREE = "a b, c=1 ~ ü"
 # a comment of YAML is part of what is written on the command line, but not of the settings
 SETTING = f'data={{imagefolder: {{mine: "{TREE}"}}}} # $(touch {CANARY})'
 TARGET = "results/data/mine.npz"
