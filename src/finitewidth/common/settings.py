@@ -143,6 +143,20 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def at(settings: Mapping[str, Any], path: str) -> Any:
+    """Return the setting at a path such as ``nu.runs``.
+
+    Raises:
+        ConfigError: there is no such setting.
+    """
+    found: Any = settings
+    for key in path.split("."):
+        if not isinstance(found, Mapping) or key not in found:
+            raise ConfigError(f"there is no setting {path!r}")
+        found = found[key]
+    return found
+
+
 def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
     """Return path -> value for every setting that is not a mapping."""
     found: dict[tuple[str, ...], Any] = {}
