@@ -20,7 +20,7 @@ SEEDS ?= 1 2 3
 BIN := .venv/bin
 SNAKEMAKE := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup test test-full robustness benchmarks docs lint clean sbom audit lock
+.PHONY: all setup schema test test-full robustness benchmarks docs lint clean sbom audit lock
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -89,6 +89,10 @@ benchmarks: setup
 docs: setup
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 	@echo build/docs/index.html
+
+# with it an editor completes and checks the YAML files of config/ (config/README.md)
+schema: setup
+	$(BIN)/python -m finitewidth.pipeline.configuration > config/settings.schema.json
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -12,6 +12,7 @@ import example_pages
 import gallery_pages
 import notice_pages
 import paper_pages
+import setting_pages
 import stage_graph
 from sphinx.application import Sphinx
 
@@ -32,6 +33,7 @@ def write_all(root: Path, folder: Path, results: Path) -> None:
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     paper_pages.write(root, folder)
     api_pages.write(folder)
+    setting_pages.write(root, folder)
     example_pages.write(root, folder)
     stage_graph.write(root, folder)
     notice_pages.write(folder)

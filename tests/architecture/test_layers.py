@@ -11,6 +11,7 @@ LAYERS = [
     "common",
     "data",
     "networks",
+    "papers",
     ("training", "kernels"),
     "measures",
     "experiments",

@@ -5,6 +5,7 @@ far less time than a start of Snakemake. tests/fuzz/test_fuzz_dry.py starts real
 sample.
 """
 
+import json
 import re
 from collections import Counter
 from functools import cache
@@ -17,7 +18,9 @@ from hypothesis import settings as hypothesis_settings
 from tests.fuzz.mutations import Mutation, mutations, paths
 
 from finitewidth.common import settings
+from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline.configuration import json_schema
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,8 +156,8 @@ BOUNDS = {
 
 def test_the_schema_bounds_every_number_text_and_list():
     unbounded = []
-    for path, part in parts(settings.schema(ROOT / "workflow/schemas")):
-        types = part.get("type", [])
+    for path, part in parts(json.loads(json_schema(paper_names()))):
+        types = [] if {"enum", "const"} & set(part) else part.get("type", [])
         for kind in [types] if isinstance(types, str) else types if isinstance(types, list) else []:
             unbounded += [(".".join(map(str, path)), choice[0]) for choice in BOUNDS.get(kind, [])
                           if not set(choice) & set(part)]  # fmt: skip

@@ -28,15 +28,14 @@ REFUSED = [
     ("npf={nu: 2001-13-45}", "npf.nu"),
     ('dgn={"$(touch canary)": 1}', "unknown key"),
     ("npf=[]", "npf"),
+    ('data={root: "$(touch canary); `touch canary` | touch canary"}', "data.root"),
+    ('data={mnist: mine, imagefolder: {mine: "a $(touch canary) {preset} b"}}', "data.imagefolder"),
 ]
-PLANNED = [
-    'data={root: "$(touch canary); `touch canary` | touch canary"}',
-    'data={mnist: mine, imagefolder: {mine: "a $(touch canary)\\\\\' {preset} b"}}',
-]
+PLANNED = ['data={root: "/a folder/ü, 1"}']
 
 
 SAMPLE = 10
-FREE = [("data", "root"), ("data", "imagefolder", "cifar10_jpeg")]  # take almost any text
+FREE = [("data", "root"), ("data", "imagefolder", "cifar10_jpeg")]  # take text
 
 
 def accepted(monkeypatch):

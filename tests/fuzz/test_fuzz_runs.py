@@ -4,6 +4,7 @@ Each runs to its end, with tables that are drawn, judged and captioned, or it is
 of a key. What failed once is a fixed case below. FINITEWIDTH_FUZZ=<seed> repeats a draw.
 """
 
+import json
 import random
 import re
 import time
@@ -17,7 +18,9 @@ from tests.fuzz.found import REFUSED, RUN
 from tests.fuzz.mutations import SEED
 
 from finitewidth.common import settings
+from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
+from finitewidth.pipeline.configuration import json_schema
 from finitewidth.pipeline.plan import Plan
 
 CONFIG = settings.preset_only("smoke", ROOT / "config")
@@ -56,7 +59,7 @@ def shown(overrides):
 
 def executed(results, count, papers, seconds):
     """Draw configurations until ``count`` of them have been executed; all failures at once."""
-    stream, schema = random.Random(SEED), Schema(settings.schema(ROOT / "workflow/schemas"))
+    stream, schema = random.Random(SEED), Schema(json.loads(json_schema(paper_names())))
     found, failures, start = {"executed": 0, "refused": 0, "unchanged": 0}, [], time.process_time()
     while found["executed"] < count and time.process_time() - start < seconds:
         overrides = drawn(stream, schema, CONFIG, papers)

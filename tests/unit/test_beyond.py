@@ -8,9 +8,6 @@ import pytest
 from tests import artwork
 
 from finitewidth.common import fields
-from finitewidth.common.declarations import read_papers
-from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, preset_only
 from finitewidth.experiments.beyond import diagonal, off_diagonal, shapes, theorem31, theory
 from finitewidth.experiments.beyond.grids import depths, network
 from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
@@ -23,7 +20,6 @@ from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
-from finitewidth.pipeline.plan import checked
 
 PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "errors": "bars",
           "exact": True}  # fmt: skip
@@ -383,19 +379,3 @@ def test_figure_6_draws_a_bar_for_each_layer(closed_forms):
         assert [patch.get_height() for patch in axis.patches] == [
             max(width, fig6.THINNEST * tallest) for width in widths["width"]
         ]
-
-
-@pytest.mark.parametrize(
-    ("section", "value", "words"),
-    [
-        ("diagonal", {"phases": {"banded": [1.3]}}, r"diagonal.phases.banded: \[1.3\] is refused"),
-        ("off_diagonal", {"ratio": {"banded": {"cosines": [0.2]}}}, "ratio.banded.cosines"),
-        ("shapes", {"maps": {"sigma_w2": {"first": 2.4}}}, "first: 2.4 is refused; it must be"),
-        ("theory", {"architectures": {"narrow": 500}}, "narrow: 500 is refused; it must be below"),
-    ],
-)
-def test_settings_that_contradict_each_other_are_refused(section, value, words, request):
-    root = request.config.rootpath
-    config = merged(preset_only("quick", root / "config"), {"beyond": {section: value}})
-    with pytest.raises(ConfigError, match=words):
-        checked(config, root, read_papers(root / "workflow/papers"))

@@ -13,7 +13,7 @@ from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.errata import block_kernel as definition
-from finitewidth.experiments.collapse import block_flow, flow, flow_settings
+from finitewidth.experiments.collapse import block_flow, flow
 from finitewidth.experiments.collapse.block_flow import BlockKernel, FlowState, Start
 from finitewidth.figures import style
 from finitewidth.figures.collapse import flow as figure
@@ -240,26 +240,3 @@ def test_the_figure_draws_every_run_and_every_formula():
     np.testing.assert_allclose(ends.get_ydata(), kept["value"])
     assert rows["weight_scale"].dropna().unique().tolist() == [0.5, 1.0]
     assert rows.loc[rows["series"] == "leading", "time"].min() >= 1
-
-
-def section(**changed):
-    """The settings of the paper with other values in those of the flow."""
-    found = preset_only("quick", "config")["collapse"]
-    return found | {"flow": merged(found["flow"], changed)}
-
-
-@pytest.mark.parametrize(("changed", "key"), [
-    ({"features": 9}, "flow.features: 9"),
-    ({"kernel": {"same_class": 0.3}}, "flow.kernel"),
-    ({"residuals": {"kernels": [[1.0, 0.5]]}}, "flow.residuals.kernels"),
-    ({"frozen": {"other_class": [0.01, 0.1]}}, "flow.frozen.other_class"),
-    ({"steps": {"steps": [0.3]}}, "flow.steps.steps: 0.3"),
-])  # fmt: skip
-def test_settings_that_contradict_each_other_are_refused(changed, key):
-    with pytest.raises(ConfigError, match=rf"^collapse\.{key}.* is refused; "):
-        flow_settings.check(section(**changed))
-
-
-def test_the_settings_of_every_preset_are_accepted():
-    for preset in ("smoke", "quick", "laptop", "paper"):
-        flow_settings.check(preset_only(preset, "config")["collapse"])

@@ -11,16 +11,16 @@ from finitewidth.claims.grades import STATUSES
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import leaves, merged, preset_only, replaced
+from finitewidth.pipeline.configuration import sources_of
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Jobs
 from finitewidth.pipeline.plan import checked
-from finitewidth.pipeline.sources import read_sources
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")
 DONE = [entry.artifact for entry in done(artifacts_of(PAPERS))]
-SOURCES = read_sources(ROOT / "config/papers")
 PRESETS = {name: preset_only(name, ROOT / "config") for name in ("quick", "laptop", "paper")}
+SOURCES = sources_of(PRESETS["paper"], [paper.name for paper in PAPERS])
 
 
 JOBS = {name: Jobs(PAPERS, preset) for name, preset in PRESETS.items()}
@@ -311,7 +311,7 @@ def changed(config, path, value):
             continue
         tried = replaced(config, {path: other})
         try:
-            checked(tried, ROOT, PAPERS)
+            checked(tried, PAPERS)
         except (ConfigError, KeyError, IndexError):
             continue
         return tried

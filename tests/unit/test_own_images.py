@@ -1,25 +1,21 @@
-"""A folder of images of the user in the pipeline: its results, its names, and what it lacks."""
+"""A folder of images of the user in the pipeline: its results, its names."""
 
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import yaml
-from PIL import Image
 
 from finitewidth.cli import images as of_images
 from finitewidth.cli import running
 from finitewidth.cli.comparing import folder_of
 from finitewidth.cli.main import main
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import leaves, merged, preset_only, results_folder
+from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
-from finitewidth.data.places import registered
 from finitewidth.figures.collapse import decay
 from finitewidth.pipeline.plan import Plan
-from finitewidth.pipeline.tree_sizes import fitted, lacks
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ("npf", "dgn", "trust", "beyond", "collapse")
@@ -107,97 +103,9 @@ def test_claims_about_the_papers_data_do_not_count_own_images(tree):
     assert any(told["stand_in"] for told in situations.values())
 
 
-# --- what a folder lacks -----------------------------------------------------------------------
-
-
-def with_tree(folder, preset="smoke", **over):
-    found = config(preset, **over)
-    return {**found, "data": registered({**found["data"], "images": str(folder)})}
-
-
-def test_a_folder_with_enough_lacks_nothing(tmp_path):
-    enough = with_tree(make_tree(tmp_path / "t", 10, 40, 20))
-    assert [str(one) for paper in PAPERS for one in lacks(enough, paper)] == []
-
-
-def test_bundled_data_lack_nothing():
-    found = config("quick")
-    assert [one for paper in PAPERS for one in lacks(found, paper)] == []
-
-
-def test_every_number_too_large_is_named(few):
-    found = {".".join(one.path): one.most for p in PAPERS for one in lacks(with_tree(few), p)}
-    assert found["npf.regimes.train"] == 36
-    assert found["npf.regimes.test"] == 12
-    assert found["npf.nu.classes"] == found["dgn.binary.classes"] == 3
-    assert found["collapse.pairs.vgg_mnist.images.test"] == 12
-    assert found["beyond.training.train"] == 36
-    assert "npf.nu.per_class" not in found  # 10 of 12
-
-
-def test_batches_and_kernels_are_part_of_the_images_of_a_class(few):
-    over = {"collapse": {"pairs": {"vgg_mnist": {"images": {"per_class": 4}}},
-                         "maps": {"vgg_mnist": {"per_class": 13}}}}  # fmt: skip
-    found = {".".join(one.path): one.most for one in lacks(with_tree(few, **over), "collapse")}
-    assert found["collapse.pairs.vgg_mnist.batch_per_class"] == 4
-    assert found["collapse.maps.vgg_mnist.per_class"] == 12
-
-
-@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
-def test_fitted_settings_lack_nothing_and_change_nothing_else(few, preset):
-    classes = {"npf": {"nu": {"classes": [0, 2]}}, "dgn": {"binary": {"classes": [1, 0]}}}
-    before = with_tree(few, preset, **classes)
-    after = fitted(before, PAPERS)
-    assert [str(one) for paper in PAPERS for one in lacks(after, paper)] == []
-    lowered = {path for path, value in leaves(after).items() if value != leaves(before)[path]}
-    assert lowered
-    for path in lowered:
-        assert path[-1] in ("train", "test", "samples") or path[-1].endswith("per_class")
-        assert 1 <= leaves(after)[path] < leaves(before)[path]
-
-
-def test_squares_of_pixels_divide_the_pictures(tmp_path):
-    folder = make_tree(tmp_path / "odd", 2, 2, 1)
-    Image.fromarray(np.zeros((6, 9), np.uint8)).save(folder / "train" / "class0" / "0.png")
-    over = {"npf": {"cntk": {"pool": 4}}, "collapse": {"pairs": {"vgg_mnist": {
-        "images": {"pool": 2}}}}}  # fmt: skip
-    found = {
-        ".".join(one.path): str(one)
-        for paper in ("npf", "collapse")
-        for one in lacks(with_tree(folder, **over), paper)
-        if one.path[-1] == "pool"
-    }
-    assert found["npf.cntk.pool"].endswith("sides it does not divide; 3 does")
-    assert found["collapse.pairs.vgg_mnist.images.pool"].endswith("; 1 does")
-    assert "collapse.pairs.resnet_mnist.images.pool" not in found  # 1
-
-
 def test_panels_say_whose_images_they_show():
     told = {"datasets": {"mnist": "shapes (your images, for MNIST)"}}
     assert decay._title("mnist", told) == "yours for MNIST\nshapes"
-
-
-def test_missing_classes_are_refused_with_key_and_remedy(few):
-    with pytest.raises(ConfigError) as caught:
-        fitted(with_tree(few), ["npf"])
-    said = str(caught.value)
-    assert "npf.nu.classes = [4, 7]: few has 3 classes, 0 to 2" in said
-    remedy = said.split("--config '")[1].split("'")[0]
-    paper, value = remedy.split("=")
-    assert lacks(with_tree(few, **{paper: yaml.safe_load(value)}), "npf", "nu") == []
-
-
-def test_a_job_is_refused_by_its_own_settings_only(few):
-    mine = plan(data={"images": str(few)})
-    with pytest.raises(ConfigError, match=r"\n  npf\.nu\.classes = \[4, 7\]: few has 3 classes"):
-        mine.training_settings(SimpleNamespace(paper="npf", training="nu"))
-    with pytest.raises(ConfigError, match=r"npf\.nu\.classes"):
-        mine.params("npf_nu")
-    with pytest.raises(ConfigError, match=r"collapse\.pairs\.vgg_mnist\.images\.test = 50") as one:
-        mine.params("collapse_training_vgg_mnist")
-    assert "resnet" not in str(one.value)
-    assert mine.params("trust_descent_tanh")["samples"] == 20
-    assert mine.params("npf_fig3")
 
 
 # --- the command -------------------------------------------------------------------------------
@@ -225,7 +133,7 @@ def test_run_takes_a_folder_from_where_the_user_is(tree, monkeypatch, capsys):
     assert called[0][-1] == f"data={{images: {tree}}}"
 
 
-def test_run_lowers_what_the_folder_lacks_and_keeps_what_the_user_sets(few, monkeypatch, capsys):
+def test_run_keeps_what_the_user_sets(few, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     words = ["run", "npf_fig2", "--cores", "1", "--preset", "smoke", "--images", str(few)]
     over = ["npf={nu: {classes: [0, 2], runs: 3}}", "data={download: false, mnist: digits}"]
@@ -233,10 +141,7 @@ def test_run_lowers_what_the_folder_lacks_and_keeps_what_the_user_sets(few, monk
     assert status == 0, said
     given = dict(text.split("=", 1) for text in called[0][called[0].index("--config") + 1 :])
     assert yaml.safe_load(given["data"])["images"] == str(few)
-    npf = yaml.safe_load(given["npf"])
-    assert npf["nu"] == {"runs": 3, "classes": [0, 2]}
-    assert npf["regimes"] == {"train": 36, "test": 12}
-    assert "dgn" not in given
+    assert yaml.safe_load(given["npf"]) == {"nu": {"runs": 3, "classes": [0, 2]}}
 
 
 @pytest.mark.parametrize(
@@ -275,7 +180,7 @@ def test_the_report_is_that_of_the_folder(tree, monkeypatch, capsys):
     assert of_images.report(tree, "smoke", 2, ["npf={kvf: {runs: 3}}"]) == 0
     ((rule, preset, seed, *settings),) = called
     assert (rule, preset, seed) == ("report_now", "smoke", "seed=2")
-    assert settings == of_images.settings(tree, "smoke", ["npf={kvf: {runs: 3}}"], [])
+    assert settings == of_images.settings(tree, "smoke", ["npf={kvf: {runs: 3}}"])
     assert any("runs: 3" in text for text in settings)
     assert any(f"images: {tree}" in text for text in settings)
     assert capsys.readouterr().out == "results/smoke-shapes-seed2/report/index.html\n"
@@ -292,7 +197,7 @@ def test_report_and_verify_are_given_the_same_settings_of_the_run(tree, monkeypa
         main(
             [command, "--preset", "smoke", *(["--images", str(tree)] * folder), "--config", *given]
         )
-    own = of_images.settings(tree if folder else None, "smoke", given, [])
+    own = of_images.settings(tree if folder else None, "smoke", given)
     assert told == [("seed=0", *own)] * 2
 
 

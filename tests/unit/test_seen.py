@@ -7,16 +7,16 @@ import pytest
 
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.settings import leaves, merged, preset_only, replaced
+from finitewidth.pipeline.configuration import sources_of
 from finitewidth.pipeline.footer_words import counted, counted_by_panel
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Jobs
 from finitewidth.pipeline.seen import Seen
-from finitewidth.pipeline.sources import read_sources
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")
 PAPER = preset_only("paper", ROOT / "config")
-SOURCES = read_sources(ROOT / "config/papers")
+SOURCES = sources_of(PAPER, [paper.name for paper in PAPERS])
 FEWER = "fewer runs or draws than the paper's"
 SMALL = {
     "npf_memorisation": {

@@ -1,6 +1,8 @@
-"""Presets pass the schema; every mistake is refused with its key, its value and what is allowed."""
+"""Presets pass; every mistake is refused with its key, its value and what is allowed."""
 
 import copy
+import datetime
+import json
 from collections import OrderedDict
 from functools import reduce
 from pathlib import Path
@@ -8,26 +10,27 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.fuzz.mutations import deep
 
-from finitewidth.common.declarations import read_papers
+from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import (
     PRESETS,
-    check,
+    leaves,
     merged,
     preset_file,
     preset_only,
-    schema_like,
+    read_yaml,
     typed,
 )
-from finitewidth.pipeline.plan import checked
+from finitewidth.pipeline.configuration import check, json_schema, sources_of
 
 ROOT = Path(__file__).resolve().parents[2]
-PAPERS = read_papers(ROOT / "workflow/papers")
+PAPERS = paper_names(ROOT / "workflow/papers")
 CONFIG = ROOT / "config"
-SCHEMA = ROOT / "workflow" / "schemas"
 
 
 def as_the_workflow_merges(preset, override=None):
@@ -45,14 +48,14 @@ def nested(key, value):
 
 def refusal(key, value, preset="quick"):
     with pytest.raises(ConfigError) as caught:
-        checked(as_the_workflow_merges(preset, nested(key, value)), ROOT, PAPERS)
+        check(as_the_workflow_merges(preset, nested(key, value)), PAPERS)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_presets_pass(preset):
     config = as_the_workflow_merges(preset)
-    check(config, SCHEMA)
+    check(config, PAPERS)
     assert preset_only(preset, CONFIG) == config
 
 
@@ -64,91 +67,152 @@ def test_ordered_dictionaries_pass():
             return OrderedDict((key, ordered(entry)) for key, entry in value.items())
         return value
 
-    check(ordered(as_the_workflow_merges("quick")), SCHEMA)
+    check(ordered(as_the_workflow_merges("quick")), PAPERS)
 
 
 def test_the_preset_paper_changes_nothing():
     assert yaml.safe_load((CONFIG / "preset" / "paper.yaml").read_text()) == {}
-    papers = [yaml.safe_load(path.read_text()) for path in (CONFIG / "papers").glob("*.yaml")]
-    for paper in papers:
-        for name, facts in paper.items():
-            assert preset_only("paper", CONFIG)[name] == facts
+
+
+VGG = "collapse.pairs.vgg_mnist"
+REFUSALS = [
+    # type and range
+    ("npf.nu.network.width", 0, "0 is refused; it must be at least 1"),
+    ("npf.kvf.gate.beta", -1, "-1 is refused; it must be greater than 0 (slope)"),
+    ("npf.regimes.gate.eps", 11, "11 is refused; it must be at most 10"),
+    ("npf.nu.step_size", "1e-3", "'1e-3' is refused; it must be a number"),
+    ("npf.nu.epochs", "1e3", "in YAML write 0.001, not 1e-3, which is text"),
+    ("npf.nu.epochs", 2.0, "2.0 is refused; it must be a whole number"),
+    ("npf.nu.runs", True, "True is refused; it must be a whole number"),
+    ("npf.nu.runs", 10**400, "is refused; it must be at most 1000"),
+    ("npf.nu.step_size", float("nan"), "nan is refused; it must be a finite number"),
+    ("npf.nu.step_size", float("inf"), "inf is refused; it must be"),
+    ("npf.nu.train", 0, "it must be at least 1 (training images of the two digits; null: all)"),
+    ("npf.nu.test", 1, "1 is refused; it must be at least 2"),
+    ("npf.nu.every", datetime.date(2001, 2, 3), "it must be a whole number"),
+    ("npf.nu", None, "None is refused; it must be a mapping"),
+    ("npf", [], "[] is refused; it must be a mapping"),
+    ("own", 3, "3 is refused; it must be a mapping"),
+    ("data", 3, "3 is refused; it must be a mapping"),
+    ("data.imagefolder", 3, "3 is refused; it must be a mapping"),
+    ("npf.nu.classes", [4], "[4] is refused; it needs at least 2 entries"),
+    ("npf.nu.classes", [4, 7, 9], "[4, 7, 9] is refused; it may have at most 2 entries"),
+    ("npf.nu.classes", [4, 4], "[4, 4] is refused; its entries must differ"),
+    ("npf.nu.classes", deep(50), "[[[["),
+    ("npf.nu.optimiser", "adamw", "'adamw' is refused; it must be 'sgd', 'adam' or 'rmsprop'"),
+    ("npf.nu.network.kind", ["a"], "['a'] is refused; it must be 'fully_connected'"),
+    ("npf.regimes.networks.gconv.channels", [], "[] is refused; it needs at least 1 entries"),
+    ("npf.theory.variance.widths", [6], "it must be a multiple of 4"),
+    (f"{VGG}.network.kind", ["a"], "['a'] is refused; it must be one of 'vgg', 'resnet'"),
+    (f"{VGG}.network.convolutions", ["N"], "it must be a whole number, or it must be 'M'"),
+    ("trust.mean_field.pairs.erf", [["edge", 1]], "it must be a number, or it must be 'border'"),
+    ("trust.depth.pairs", [[0, 1]], "write a weight variance above 0"),
+    ("collapse.maps.resnet_mnist_ce", {}, "it must be null"),
+    ("device", "gpu", "'gpu' is refused; it must be 'cpu', 'cuda' or 'auto'"),
+    ("seed", -1, "-1 is refused; it must be at least 0"),
+    # what could reach a shell
+    ("preset", "$(touch canary)", "it must be 'smoke', 'quick', 'laptop' or 'paper'"),
+    ("data.mnist", "My Data", "'My Data' is refused; it must match ^[a-z]"),
+    ("data.mnist", "mnist\n", "it must match ^[a-z]"),
+    ("data.root", "", "'' is refused; it must match"),
+    ("data.root", "/data/$(date)", "'/data/$(date)' is refused; it must match"),
+    ("data.root", "{preset}", "it must match"),
+    ("data.images", "a'b", "it must match"),
+    ("data.images", "a\nb", "it must match"),
+    ("data.imagefolder.mine", "../x", "write a path below data.root"),
+    ("data.imagefolder.mine", "/etc", "write a path below data.root"),
+    # unknown keys
+    ("npf.nu.rnus", 1, "unknown key (did you mean runs?)"),
+    ("npf.nu.network.widths", [3], "unknown key (did you mean width?)"),
+    ("dgn.mnist.network.hidden", 3, "unknown key; known keys are kind, widths"),
+    ("npf.regimes.rows.fc_sgd.epoch", 1, "unknown key (did you mean epochs?)"),
+    ("devise", 1, "unknown key (did you mean device?)"),
+    ("npf.regmies", 1, "unknown key (did you mean regimes?)"),
+    ("beyond.shapes.layers.lambda_", 1, "unknown key (did you mean lambda?)"),
+    ("npf.kvf.zzz", 1, "unknown key; known keys are network, dataset"),
+    # contradictions
+    ("npf.stages.network", "gcon", "(did you mean gconv?); it must be one of fc, vconv, gconv"),
+    ("npf.regimes.rows.fc_sgd.network", "vcon", "'vcon' is refused; unknown (did you mean vconv?)"),
+    ("npf.stages.optimiser", "rmsprop", "gconv_rmsprop, which is no row of npf.regimes.rows"),
+    ("npf.nu.every", 51, "51 is refused; it must be at most epochs, 50"),
+    ("npf.kvf.every", 41, "41 is refused; it must be at most epochs, 40"),
+    ("npf.memorisation.widths.narrow", 501, "501 is refused; it must be below wide, 500"),
+    ("npf.concepts.toy.width", 2, "every layer needs as many gates as width, 2"),
+    ("dgn.sweep.in_text.eps", 0.2, "0.2 is refused; it must be one of"),
+    ("dgn.concepts.convolution.layers", 4, None),
+    ("dgn.concepts.convolution.kernel", 3, "kernel times layers must be at most 8"),
+    ("beyond.diagonal.near.banded", [1.7], "all of it must be in sigma_w2"),
+    ("beyond.theory.architectures.narrow", 500, "it must be below wide, 500"),
+    ("beyond.training.times", [1, 2], "it must rise from 0"),
+    ("beyond.training.maps", [1], "write at most 4 of beyond.training.times"),
+    ("beyond.lemmas.products.widths", [1], "it must give one layer at least"),
+    ("beyond.shapes.maps.max_lambda", 0.001, "it must give 3 layers at least"),
+    ("thesis.classical.largest_degree", 20, "it must be below samples, 20"),
+    ("thesis.risk.ratios", [1.0], "one at least must differ from 1"),
+    ("thesis.risk.doubled", [2000, 3000], "each number must be twice the one before"),
+    ("trust.descent_tanh.activation", "relu", "'relu' is refused; it must be tanh"),
+    ("trust.descent_tanh.width", 7, "7 is refused; it must be among the widths"),
+    ("trust.descent_relu.times", [10**7], "[10000000] is refused; they must be at most steps"),
+    ("thesis.concepts.convolution.window", 6, None),
+    ("thesis.concepts.convolution.size", 2, "it must be at most size, 2"),
+    ("thesis.risk.ratios", [0.501], "it must be a whole number of parameters"),
+    ("thesis.risk.descent.ratios", [1], "where descent takes millions of steps"),
+    ("collapse.flow.residuals.kernels", [[1.0, 0.5]], "it needs at least 3 entries"),
+    ("collapse.flow.frozen.other_class", [0.01, 0.1], "[0.2, 0.1, 0.1] is refused; the values"),
+    ("trust.descent_relu.mode", "flow", "it is accurate for tanh only"),
+    (f"{VGG}.pair", "vgg_cifar", "'vgg_cifar' is refused; it must be vgg_mnist, its key"),
+    (f"{VGG}.dataset", "cifar10", "it must be mnist; data.mnist says which images"),
+    (f"{VGG}.network.convolutions", ["M", 3], "the first must be a convolution"),
+    (f"{VGG}.rates", {"values": None, "indices": [30]}, "they must be below points, 30"),
+    (f"{VGG}.inits", ["he"], "it must be among inits, ['he']"),
+    (f"{VGG}.measure_every", 401, "401 is refused; it must be at most epochs"),
+    (f"{VGG}.kernel_per_class", 99, "kernels are of images of the last batch"),
+    ("collapse.models.smoothing.window", 12, "12 is refused; it must be odd"),
+    ("collapse.flow.features", 9, "9 is refused; it must be at least classes, 10"),
+    ("collapse.flow.kernel.diagonal", 0.05, "the values must fall"),
+    ("collapse.flow.steps.time", 0.0007, "must be a multiple of it"),
+    ("collapse.block_kernel.kernel", [1, 3, 7], "[1, 3, 7] is refused; the values must fall"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("key", "value", "words"),
-    [
-        ("npf.nu.network.width", 0, ["0 is refused", "at least 1"]),
-        ("npf.kvf.gate.beta", -1, ["-1 is refused", "greater than 0"]),
-        ("npf.regimes.gate.eps", 11, ["11 is refused", "at most 10"]),
-        ("npf.nu.step_size", "1e-3", ["'1e-3'", "type number", "write 0.001, not 1e-3"]),
-        ("npf.nu.epochs", "1e3", ["'1e3'", "type integer", "not 1e-3, which is text"]),
-        ("npf.nu.epochs", 2.0, ["2.0 is refused", "type integer"]),
-        ("npf.nu.runs", True, ["True is refused", "type integer"]),
-        ("npf.nu.optimiser", "adamw", ["'adamw'", "one of sgd, adam, rmsprop"]),
-        ("npf.nu.train", 0, ["0 is refused", "at least 1, or null for all"]),
-        ("npf.nu.test", 1, ["1 is refused", "at least 2, or null for all"]),
-        ("npf.nu.classes", [4], ["[4] is refused", "at least 2 entries"]),
-        ("npf.nu.classes", [4, 7, 9], ["[4, 7, 9] is refused", "at most 2 entries"]),
-        ("npf.nu.classes", [4, 4], ["[4, 4] is refused", "must differ"]),
-        ("npf.nu.network", {"kind": "convolutional"}, ["kind", "'convolutional'"]),
-        ("npf.regimes.networks.gconv.channels", [], ["[] is refused", "at least 1 entries"]),
-        ("npf.regimes.networks.vconv.init", "signed", ["'signed'", "glorot_uniform, he_uniform"]),
-        ("data.mnist", "My Data", ["'My Data'", "must match ^[a-z]"]),
-        ("data.root", "", ["'' "]),
-        ("device", "gpu", ["'gpu'", "one of cpu, cuda, auto"]),
-        ("checkpoint_seconds", 0, ["0 is refused", "greater than 0"]),
-        ("npf.nu", None, ["None is refused", "type object"]),
-        ("preset", "laptopp", ["'laptopp'", "one of smoke, quick, laptop, paper"]),
-        ("npf.stages.optimiser", "rmsprop", ["gconv_rmsprop", "no row of npf.regimes.rows"]),
-        ("npf.nu.every", 51, ["51 is refused", "at most npf.nu.epochs, 50"]),
-        ("npf.kvf.every", 41, ["41 is refused", "at most npf.kvf.epochs, 40"]),
-        ("npf.stages.network", "gcon", ["'gcon'", "did you mean gconv?", "fc, vconv, gconv"]),
-        ("npf.regimes.rows.fc_sgd.network", "vcon", ["'vcon'", "did you mean vconv?"]),
-    ],
+    REFUSALS,
+    ids=lambda part: None if isinstance(part, list) else str(part)[:40],
 )
-def test_refusals_name_key_value_and_what_is_allowed(key, value, words):
+def test_a_mistake_has_one_line_with_key_value_and_what_is_allowed(key, value, words):
+    if words is None:
+        check(as_the_workflow_merges("quick", nested(key, value)), PAPERS)
+        return
     message = refusal(key, value)
-    assert key in message
-    for word in words:
-        assert word in message
-    assert message.count("\n") <= 1 + len(words)
-
-
-@pytest.mark.parametrize(
-    ("key", "hint"),
-    [
-        ("npf.nu.step_sise", "did you mean step_size?"),
-        ("npf.regimes.rows.fc_sgd.epoch", "did you mean epochs?"),
-        ("npf.regimes.networks.gconv.chanels", "did you mean channels?"),
-        ("devise", "did you mean device?"),
-        ("npf.regmies", "did you mean regimes?"),
-        ("npf.kvf.zzz", "known keys are network, dataset"),
-    ],
-)
-def test_unknown_keys_are_refused_with_a_suggestion(key, hint):
-    message = refusal(key, 1)
-    assert f"{key}: unknown key" in message
-    assert hint in message
+    section = key.rpartition(".")[0]
+    assert f"\n  {section}" in message
+    assert words in message
+    assert message.count("\n") == 1
+    assert len(message) < 900
 
 
 def test_all_mistakes_are_named_at_once():
     config = as_the_workflow_merges("quick", {"npf": {"nu": {"runs": 0}, "kvf": {"runs": 0}}})
     with pytest.raises(ConfigError, match=r"npf\.kvf\.runs: 0 .*\n.*npf\.nu\.runs: 0 "):
-        check(config, SCHEMA)
+        check(config, PAPERS)
 
 
 def test_missing_keys_are_named():
     config = as_the_workflow_merges("quick")
     del config["npf"]["nu"]["runs"], config["npf"]["nu"]["every"]
-    with pytest.raises(ConfigError, match=r"npf\.nu: every, runs is missing"):
-        check(config, SCHEMA)
+    missing = r"npf\.nu\.every: is missing\n  npf\.nu\.runs: is missing"
+    with pytest.raises(ConfigError, match=missing):
+        check(config, PAPERS)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, object()])
-def test_values_that_json_cannot_say_are_refused(value):
-    with pytest.raises(ConfigError, match="JSON"):
-        check(as_the_workflow_merges("quick", nested("npf.nu.step_size", value)), SCHEMA)
+def test_a_key_that_is_given_twice_is_refused_and_merge_keys_are_not(tmp_path):
+    file = tmp_path / "npf.yaml"
+    file.write_text("a: {x: 1}\nb: 2\na: 3\n")
+    with pytest.raises(ConfigError, match=r"npf\.yaml, line 3: the key a is given twice"):
+        read_yaml(file)
+    file.write_text("a: &a {x: 1}\nb: &b\n  c: {<<: *a, x: 2}\nd: {<<: [*a, *b], x: 3}\n")
+    assert read_yaml(file)["d"] == {"x": 3, "c": {"x": 2}}
 
 
 @pytest.mark.parametrize(
@@ -162,6 +226,72 @@ def test_unknown_presets(preset, hint):
     assert "smoke, quick, laptop, paper" in str(caught.value)
 
 
+SOURCES = sources_of(preset_only("paper", CONFIG), PAPERS)
+
+
+def test_every_setting_of_the_papers_has_a_source():
+    papers = {path for path in leaves(preset_only("paper", CONFIG)) if path[0] in PAPERS}
+    assert set(SOURCES) == papers
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("npf.regimes.gate.eps", "authors' code; the paper also has 0"),
+        ("npf.regimes.gate.beta", "paper; the paper also has 8"),
+        ("npf.kvf.per_class", "paper; the code also has 20"),
+        ("npf.cntk.train", "ours"),
+        ("dgn.planar.loss_half", "ours; the paper also has false"),
+        ("beyond.diagonal.draws", "paper (or more)"),
+        ("beyond.diagonal.points", "ours; the code also has null"),
+        ("beyond.shapes.layers.lambda", "ours"),
+        ("trust.heat_widths.sigma_b2", "paper"),
+        ("trust.heat_biases.sigma_b2", "ours"),
+        ("collapse.pairs.resnet_mnist.images.pool", "authors' code"),
+        ("collapse.pairs.resnet_cifar.images.pool", "paper"),
+    ],
+)
+def test_sources_of_some_settings(key, words):
+    assert str(SOURCES[tuple(key.split("."))]) == words
+
+
+def test_a_value_that_a_source_accepts_is_one_that_a_run_can_have():
+    paper = preset_only("paper", CONFIG)
+    for path, source in SOURCES.items():
+        for value in (*source.paper_also, *source.code_also):
+            default = reduce(lambda inner, key: inner[key], path, paper)
+            assert value != default
+            assert source.accepts(default, value)
+            check(merged(paper, nested(".".join(path), value)), PAPERS)
+
+
+@pytest.mark.parametrize(
+    ("source", "default", "value", "accepted"),
+    [
+        (Source("paper"), 4, 4.0, True),
+        (Source("paper"), 1, True, False),
+        (Source("paper"), [1, 2], [1, 2], True),
+        (Source("ours"), 4, 4, False),
+        (Source("ours", paper_also=[5]), 4, 5, True),
+        (Source("code", paper_also=[None]), 4, None, True),
+        (Source("paper", or_more=True), 200, 500, True),
+        (Source("paper", or_more=True), 200, 199, False),
+    ],
+)
+def test_accepted_are_the_values_of_the_paper_and_its_code(source, default, value, accepted):
+    assert source.accepts(default, value) is accepted
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_json_schema_takes_every_preset_and_refuses_a_misspelt_key(preset):
+    validator = jsonschema.Draft202012Validator(json.loads(json_schema(PAPERS)))
+    config = preset_only(preset, CONFIG)
+    assert validator.is_valid(config)
+    assert validator.is_valid(read_yaml(CONFIG / f"preset/{preset}.yaml"))
+    assert not validator.is_valid(merged(config, {"npf": {"nu": {"rnus": 3}}}))
+    assert not validator.is_valid(merged(config, {"npf": {"nu": {"runs": 0}}}))
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [("11", 11), ("0.5", 0.5), ("true", True), ("null", None), ("1e-3", "1e-3"), ("adam", "adam")],
@@ -172,6 +302,17 @@ def test_texts_of_the_command_line_are_read_as_yaml_reads_them(text, value):
     assert read["data"]["root"] == (
         text if isinstance(value, int | float) and value != 1 else value
     )
+
+
+def test_what_is_nested_too_deeply_is_refused():
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        typed({"npf": deep(5000)})
+    config = as_the_workflow_merges("quick")
+    config["npf"]["nu"]["classes"] = deep(5000)
+    with pytest.raises(
+        ConfigError, match=r"npf\.nu\.classes\.0: a value that is nested too deeply"
+    ):
+        check(config, PAPERS)
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) | st.booleans()))
@@ -202,51 +343,3 @@ def test_merging_changes_neither_side_and_the_later_wins(base, over):
             assert result[key] == merged(base[key], value)
     assert merged(result, over) == result
     assert merged(base, {}) == base
-
-
-def leaves(value, path=()):
-    """Paths of all values that are no mappings."""
-    if not isinstance(value, dict):
-        return [path]
-    return [leaf for key, entry in value.items() for leaf in leaves(entry, (*path, key))]
-
-
-QUICK = as_the_workflow_merges("quick")
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    path=st.sampled_from(leaves(QUICK)),
-    value=LEAVES | st.floats() | st.integers() | st.just("1e-3") | st.sampled_from([10**7, 0.5]),
-)
-def test_any_change_of_a_leaf_passes_or_is_refused_by_name(path, value):
-    config = with_leaf(path, value)
-    try:
-        check(config, SCHEMA)
-    except ConfigError as error:
-        refused = str(error)
-    else:
-        return
-    # too few epochs are reported under `every`; values that JSON cannot represent have no name
-    assert path[-1] in refused or "JSON" in refused
-
-
-def with_leaf(path, value):
-    config = copy.deepcopy(QUICK)
-    reduce(lambda inner, key: inner[key], path[:-1], config)[path[-1]] = value
-    return config
-
-
-def test_a_section_without_a_schema_is_checked_against_its_own_values():
-    like = schema_like({"draws": 20, "noise": 0.5, "shift": -1.0, "grid": [1, 2], "rule": "mean",
-                        "train": None, "flag": True})  # fmt: skip
-    validator = jsonschema.Draft202012Validator(like)
-    good = {"draws": 3, "noise": 0.1, "shift": -2.5, "grid": [7], "rule": "median", "train": 5,
-            "flag": False}  # fmt: skip
-    assert validator.is_valid(good)
-    for key, wrong in (("draws", 0.5), ("draws", -1), ("draws", 10**9), ("noise", -0.1),
-                       ("noise", "1e-3"), ("grid", []), ("grid", ["a"]), ("rule", "$(touch x)"),
-                       ("rule", "a\n"), ("train", "all"), ("flag", "yes")):  # fmt: skip
-        assert not validator.is_valid({**good, key: wrong}), (key, wrong)
-    assert not validator.is_valid({**good, "more": 1})
-    assert not validator.is_valid({key: good[key] for key in list(good)[1:]})

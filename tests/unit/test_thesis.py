@@ -12,9 +12,8 @@ from tests.claims.synthetic.thesis import regression
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.common import fields
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.thesis import classical, concepts, risk, settings
+from finitewidth.experiments.thesis import classical, concepts, risk
 from finitewidth.experiments.thesis.least_squares import (
     exact_mean,
     limit,
@@ -306,22 +305,6 @@ def test_a_removed_ratio_changes_no_other():
     part = risk.measure({}, SMALL["risk"] | {"ratios": [2.0]})["drawn"]
     kept = whole[whole["x"] == 2.0].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, part)
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "named"),
-    [
-        ("concepts.convolution.window", 7, "concepts.convolution.window"),
-        ("classical.largest_degree", 20, "classical.largest_degree"),
-        ("risk.doubled", [2000, 3000], "risk.doubled"),
-        ("risk.ratios", [0.501], "risk.ratios"),
-        ("risk.descent.ratios", [1], "risk.descent.ratios"),
-    ],
-)
-def test_settings_that_contradict_each_other_are_refused(path, value, named):
-    settings.check(CONFIG)
-    with pytest.raises(ConfigError, match=f"thesis.{named}"):
-        settings.check(changed(path, value))
 
 
 # H01 and H02

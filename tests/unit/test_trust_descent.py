@@ -1,6 +1,5 @@
 """The descents of trust at a small size: their rows, their references, and their figures."""
 
-import copy
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +13,10 @@ from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
 
 from finitewidth.claims.judges import trust_descent as judge
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.trust import descent, settings
+from finitewidth.experiments.trust import descent
 from finitewidth.figures.trust import change, change_panels, descent_maps
 from finitewidth.figures.trust.looks import PHASES
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
@@ -101,17 +99,6 @@ def test_a_stopped_network_keeps_its_last_change():
     assert (found["networks"]["stop_window"] == stopped).all()
     late = found["changes"].query("time > 100")
     assert (late["reached"] == 100).all()
-
-
-@pytest.mark.parametrize(("changes", "named"), [
-    ({"activation": "tanh"}, "activation"), ({"width": 7}, "width"), ({"times": [61]}, "times"),
-    ({"mode": "flow"}, "mode"),
-])  # fmt: skip
-def test_contradicting_settings_are_refused(changes, named):
-    trust = copy.deepcopy(CONFIG) | {"descent_relu": RELU}
-    settings.check(trust)
-    with pytest.raises(ConfigError, match=f"descent_relu.{named}"):
-        settings.check(trust | {"descent_relu": RELU | changes})
 
 
 def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):

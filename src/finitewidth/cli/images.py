@@ -6,7 +6,6 @@ from pathlib import Path
 import yaml
 
 from finitewidth.cli import running
-from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, overrides, preset_only, results_folder, typed
 from finitewidth.data.places import own_images, registered
@@ -23,50 +22,24 @@ def names(images: Path | None) -> tuple[str, ...]:
     return own_images(registered({"images": str(images)})) if images else ()
 
 
-def settings(
-    images: Path | None, preset: str, given: Sequence[str], targets: Sequence[str]
-) -> list[str]:
-    """Return the overrides of a run: those given, the folder, and numbers that fit the folder.
+def settings(images: Path | None, preset: str, given: Sequence[str]) -> list[str]:
+    """Return the overrides of a run: those given, and the folder.
 
     Args:
         images: the folder; None leaves the overrides as they are.
         preset: of sizes.
         given: overrides, ``key=value`` in YAML.
-        targets: artifacts, papers or experiments; none for everything. The settings of their papers
-            are fitted.
 
     Raises:
-        ConfigError: an override is no YAML, the folder does not contain ``train`` and ``test``, or
-            it lacks classes that a setting names.
+        ConfigError: an override is no YAML, or the folder does not contain ``train`` and ``test``.
     """
     if images is None:
         return list(given)
-    from finitewidth.pipeline.tree_sizes import fitted
-
+    names(images)
     config = preset_only(preset, CONFIG)
     for text in given:
         config = merged(config, typed(_parsed(text)))
-    data = {**config["data"], "images": str(images)}
-    full = fitted({**config, "data": registered(data)}, _papers(targets, config))
-    return overrides({**full, "data": data}, CONFIG)
-
-
-def settings_of_run(images: Path | None, preset: str, seed: int, given: Sequence[str]) -> list[str]:
-    """Return the overrides of a run that was made: those of `settings` for the papers it made.
-
-    Raises:
-        ConfigError: as `settings`.
-    """
-    results = Path(results_folder(preset, seed, names(images)))
-    made = [paper for paper in paper_names() if (results / paper).is_dir()]
-    return settings(images, preset, given, made)
-
-
-def _papers(targets: Sequence[str], config: dict) -> list[str]:
-    """The papers of the targets; all of them if a target is a file or belongs to no paper."""
-    known = [name for name in paper_names() if name in config]
-    named = {target.partition("_")[0] for target in targets}
-    return [name for name in known if name in named] if named and named <= set(known) else known
+    return overrides(merged(config, {"data": {"images": str(images)}}), CONFIG)
 
 
 def _parsed(text: str) -> dict:
@@ -92,7 +65,7 @@ def report(images: Path | None, preset: str, seed: int, given: Sequence[str] = (
     if images is None:
         return running.report(preset, seed, *given)
     own = names(images)
-    chosen = settings_of_run(images, preset, seed, given)
+    chosen = settings(images, preset, given)
     status = running.run_rule("report_now", preset, f"seed={seed}", *chosen)
     if status == 0:
         print(f"{results_folder(preset, seed, own)}/report/index.html")

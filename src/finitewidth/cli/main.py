@@ -168,7 +168,7 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    settings = images.settings(options.images, options.preset, options.config, options.targets)
+    settings = images.settings(options.images, options.preset, options.config)
     words = running.command(
         checked_targets(options.targets), options.preset, options.seed,
         options.cores, options.dry_run, settings, options.more,

@@ -1,18 +1,15 @@
-"""The settings: defaults, settings of the papers, preset and overrides, and their check.
+"""The settings: defaults, settings of the papers, preset and overrides.
 
-Later parts override earlier ones. All settings are checked before a job runs. This module does not
-import torch.
+Later parts override earlier ones. `finitewidth.pipeline.configuration` checks them before a job
+runs. This module does not import torch.
 """
 
 import copy
 import difflib
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import yaml
 
 from finitewidth.common.errors import ConfigError
@@ -20,9 +17,28 @@ from finitewidth.common.errors import ConfigError
 PRESETS = ("smoke", "quick", "laptop", "paper")
 LARGEST_SEED = 2**31 - 1
 LONGEST_SHOWN = 200
-LARGEST = 10**8  # number in a section without a schema
 LONGEST_NUMBER = 100  # characters; longer strings are not parsed as numbers
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
+_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # CSafeLoader is ten times as fast
+
+
+class _Loader(_SafeLoader):
+    """Reads YAML, and refuses a key that is given twice."""
+
+    def __init__(self, stream: Any):
+        super().__init__(stream)
+        self._checked: set[int] = set()  # ids of nodes, which merge keys (<<) change afterwards
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Insert what merge keys give, once the mapping's own keys are known to differ."""
+        if id(node) not in self._checked:
+            self._checked.add(id(node))
+            keys: set[str] = set()
+            for key, _ in node.value:
+                if key.value in keys and isinstance(key, yaml.ScalarNode):
+                    line = key.start_mark.line + 1
+                    raise ConfigError(f"line {line}: the key {key.value} is given twice; keep one")
+                keys |= {key.value} if isinstance(key, yaml.ScalarNode) else set()
+        super().flatten_mapping(node)
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
@@ -83,7 +99,7 @@ def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
     Returns:
         For example ``["npf={nu: {runs: 2}}"]``; empty if nothing differs.
     """
-    changed = _changed(_plain(config), _plain(preset_only(config["preset"], folder)))
+    changed = _changed(config, preset_only(config["preset"], folder))
     flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
     return [
         f"{key}={yaml.safe_dump(value, **flow).removesuffix('...' + chr(10)).strip()}"
@@ -96,9 +112,9 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
     changed = {}
     for key, value in ours.items():
         other = theirs.get(key)
-        if isinstance(value, Mapping) and isinstance(other, Mapping):
-            value = _changed(value, other)
-            if value:
+        if isinstance(value, Mapping):
+            value = _changed(value, other if isinstance(other, Mapping) else {})
+            if value or not isinstance(other, Mapping):
                 changed[key] = value
         elif value != other:
             changed[key] = value
@@ -115,8 +131,17 @@ def _defaults(folder: str | Path, preset: str) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; an empty file gives an empty mapping."""
-    return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+    """Return the mapping in a YAML file; an empty file gives an empty mapping.
+
+    Raises:
+        ConfigError: the file is no YAML, or a key is given twice.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{path}, {error}") from None
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +151,20 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
         result[key] = merged(result[key], value) if both else copy.deepcopy(value)
     return result
+
+
+def at(settings: Mapping[str, Any], path: str) -> Any:
+    """Return the setting at a path such as ``nu.runs``.
+
+    Raises:
+        ConfigError: there is no such setting.
+    """
+    found: Any = settings
+    for key in path.split("."):
+        if not isinstance(found, Mapping) or key not in found:
+            raise ConfigError(f"there is no setting {path!r}")
+        found = found[key]
+    return found
 
 
 def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
@@ -157,7 +196,10 @@ def typed(config: Mapping[str, Any]) -> dict[str, Any]:
     Snakemake passes all values inside ``--config 'npf={nu: {runs: 2}}'`` as strings. Under the key
     ``data``, whose values are paths and names, numbers are not converted.
     """
-    return {key: _typed(value, key == "data") for key, value in config.items()}
+    try:
+        return {key: _typed(value, key == "data") for key, value in config.items()}
+    except RecursionError:
+        raise ConfigError("the settings are nested too deeply; see --config") from None
 
 
 def _typed(value: Any, names: bool) -> Any:
@@ -173,144 +215,6 @@ def _typed(value: Any, names: bool) -> Any:
         return value
     kinds = (bool, type(None)) if names else (bool, type(None), int, float)
     return meant if isinstance(meant, kinds) else value
-
-
-# JSON Schema accepts 2.0 as an integer, but widths and numbers of runs must be of type int
-_Validator = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
-
-
-@cache
-def schema(folder: str | Path) -> dict[str, Any]:
-    """Return the schema of all settings: ``config.schema.yaml`` and the schemas of the papers.
-
-    If a paper has no schema file, its schema is derived from the types of the values in
-    ``config/papers/<paper>.yaml`` by `schema_like`.
-
-    Args:
-        folder: the folder of the schemas, ``workflow/schemas``.
-    """
-    whole = read_yaml(Path(folder) / "config.schema.yaml")
-    parts = [read_yaml(path) for path in sorted(Path(folder).glob("*.schema.yaml"))
-             if path.name != "config.schema.yaml"]  # fmt: skip
-    described = {name for part in parts for name in part["properties"]}
-    for path in sorted((Path(folder).parents[1] / "config/papers").glob("*.yaml")):
-        own = {name: schema_like(v) for name, v in read_yaml(path).items() if name not in described}
-        parts.append({"properties": own, "required": list(own)})
-    for part in parts:
-        whole = {**merged(whole, part), "required": whole["required"] + part["required"]}
-    return whole
-
-
-def schema_like(value: Any) -> dict[str, Any]:
-    """Return a JSON schema that allows values of the same kind as ``value``.
-
-    Mappings must have exactly the same keys. Numbers are bounded by `LARGEST` and may be negative
-    only if ``value`` is. Lists have at least one entry, and all entries are of the kind of the
-    first.
-    """
-    if isinstance(value, Mapping):
-        properties = {key: schema_like(entry) for key, entry in value.items()}
-        return {"type": "object", "additionalProperties": False, "required": list(value),
-                "properties": properties}  # fmt: skip
-    if isinstance(value, list):
-        return {"type": "array", "minItems": 1, "maxItems": 1000, "items": schema_like(value[0])}
-    if isinstance(value, str):
-        return {"type": "string", "maxLength": 100, "pattern": r"^[A-Za-z0-9_.-]+(?![\s\S])"}
-    if isinstance(value, bool):
-        return {"type": "boolean"}
-    if value is None:
-        return {"type": ["null", "integer"], "minimum": 1, "maximum": LARGEST}
-    kind = "integer" if isinstance(value, int) else "number"
-    return {"type": kind, "minimum": -LARGEST if value < 0 else 0, "maximum": LARGEST}
-
-
-def check(config: Mapping[str, Any], schemas: str | Path) -> None:
-    """Check settings against the schemas.
-
-    Args:
-        config: the settings.
-        schemas: the folder of the schemas.
-
-    Raises:
-        ConfigError: the schemas do not allow a setting. The message has one line per mistake, with
-            the key, its value and what is allowed.
-    """
-    validator = _Validator(schema(schemas))
-    mistakes = [line for error in validator.iter_errors(_plain(config)) for line in _lines(error)]
-    if mistakes:
-        raise ConfigError("the configuration is refused:\n  " + "\n  ".join(sorted(set(mistakes))))
-
-
-def _plain(value: Any) -> Any:
-    """Convert a value to the types of JSON; Snakemake passes ordered dictionaries."""
-    try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"the configuration contains a value that JSON cannot represent: {error}; use finite "
-            "numbers, strings, booleans, null, lists and mappings"
-        ) from error
-
-
-def _lines(error: jsonschema.ValidationError) -> Iterator[str]:
-    """Yield the message of one mistake."""
-    key = ".".join(str(part) for part in error.absolute_path) or "configuration"
-    if error.validator == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        for name in set(error.instance) - set(known):
-            where = _readable(name if key == "configuration" else f"{key}.{name}")
-            yield f"{where}: unknown key{nearest(name, known)}; known keys are {', '.join(known)}"
-    elif error.validator == "required":
-        missing = set(error.validator_value) - set(error.instance)
-        yield f"{key}: {', '.join(sorted(missing))} is missing"
-    elif error.validator in ("anyOf", "oneOf", "const") and "description" in error.schema:
-        yield f"{key}: {_shown(error.instance)} is refused; allowed: {error.schema['description']}"
-    else:
-        yield f"{key}: {_shown(error.instance)} is refused; {_allowed(error)}"
-
-
-def _shown(value: Any) -> str:
-    """Return the value as code, cut after `LONGEST_SHOWN` characters."""
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def _readable(key: str) -> str:
-    """Return the key, as code if it is long or contains characters that cannot be printed."""
-    return key if key.isprintable() and len(key) <= LONGEST_SHOWN else _shown(key)
-
-
-def _allowed(error: jsonschema.ValidationError) -> str:
-    value = error.validator_value
-    words = {
-        "minimum": f"it must be at least {value}",
-        "exclusiveMinimum": f"it must be greater than {value}",
-        "maximum": f"it must be at most {value}",
-        "enum": one_of(value) if error.validator == "enum" else "",
-        "type": f"it must be of type {value}" + _type_hint(error),
-        "exclusiveMaximum": f"it must be less than {value}",
-        "const": f"it must be {value}",
-        "multipleOf": f"it must be a multiple of {value}",
-        "minLength": f"it needs at least {value} characters",
-        "maxLength": f"it may have at most {value} characters",
-        "minItems": f"it needs at least {value} entries",
-        "maxItems": f"it may have at most {value} entries",
-        "uniqueItems": "its entries must differ",
-        "pattern": f"it must match {value}",
-    }
-    return words.get(error.validator, error.message)
-
-
-def _type_hint(error: jsonschema.ValidationError) -> str:
-    wanted = error.validator_value
-    if isinstance(error.instance, str) and wanted in ("number", "integer"):
-        return " (in YAML write 0.001, not 1e-3, which is text)"
-    return ""
 
 
 def one_of(values: Any) -> str:

@@ -1,8 +1,8 @@
 """What an artifact, a claim or a number was computed with, derived from the jobs that it rests on.
 
 Nothing here is declared by hand. The parameters of all jobs upstream are compared with those of the
-unmodified preset and with those of the papers' own settings; ``[P]``, ``[C]`` and ``[choice]`` in
-``config/papers`` (`finitewidth.pipeline.sources`) say which differences matter.
+unmodified preset and with those of the papers' own settings. The sources in the models of the
+settings (`finitewidth.common.setting_types.Source`) say which differences matter.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ from finitewidth.claims.grades import (
 )
 from finitewidth.claims.needs import is_original
 from finitewidth.common.declarations import Artifact, Experiment, Paper
-from finitewidth.common.settings import leaves, replaced
+from finitewidth.common.setting_types import Source
+from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.differences import LAYERS, Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
 from finitewidth.pipeline.jobs import Jobs, Read
 from finitewidth.pipeline.seen import Seen
-from finitewidth.pipeline.sources import Source, accepts
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
@@ -142,10 +142,10 @@ class Footers:
         }
 
     def _accepted(self, path: tuple[str, ...], value: Any) -> bool:
-        return accepts(self._sources[path], _at(self._paper_config, ".".join(path)), value)
+        return self._sources[path].accepts(at(self._paper_config, ".".join(path)), value)
 
     def _is_choice(self, path: tuple[str, ...]) -> bool:
-        return self._sources[path].kind == "choice"
+        return not self._sources[path].stated
 
     def scale(
         self,
@@ -436,7 +436,9 @@ class Footers:
                 if isinstance(declared, Experiment):
                     paths = declared.counts.get(table, paths)
                 for path in paths:
-                    settings = _at(self._config[paper], path)
+                    if path not in self._config[paper] and "." not in path:
+                        continue  # an experiment without settings
+                    settings = at(self._config[paper], path)
                     for unit in UNITS:
                         if unit in settings:
                             found[unit][path.split(".")[-1]] = settings[unit]
@@ -460,8 +462,8 @@ class Footers:
         if isinstance(artifact.shown, int):
             shown, runs = artifact.shown, max(counts["runs"].values())
         else:
-            shown = _at(self._config, artifact.shown)
-            runs = _at(self._config, ".".join(artifact.shown.split(".")[:2]))["runs"]
+            shown = at(self._config, artifact.shown)
+            runs = at(self._config, ".".join(artifact.shown.split(".")[:2]))["runs"]
         return f"{words} drawn, {shown:,} shown" if shown < runs else words
 
 
@@ -476,10 +478,3 @@ def _identity(jobs: Jobs, name: str, seen: Seen) -> Any:
         earlier,
         [(read.reference, read.jobs, read.role) for read in job.reads],
     )
-
-
-def _at(settings: Mapping[str, Any], path: str) -> Any:
-    found: Any = settings
-    for key in path.split("."):
-        found = found.get(key, {})
-    return found

@@ -15,7 +15,7 @@ from typing import Any
 from finitewidth.common.declarations import Artifact, Experiment, Paper, artifacts_of
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.references import table_file
-from finitewidth.common.settings import results_folder
+from finitewidth.common.settings import at, results_folder
 from finitewidth.data.catalogue import ROLES, source_for
 from finitewidth.data.places import own_images
 from finitewidth.experiments.planned import PlannedTraining
@@ -250,24 +250,15 @@ def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
     if wanted is None:
         return {}
     if isinstance(wanted, str):
-        return _at(section, _looked_up(section, wanted))
+        return at(section, _looked_up(section, wanted))
     found: dict[str, Any] = {}
     for name, value in wanted.items():
         if isinstance(value, list):
-            found |= {key: _at(section, f"{name}.{key}") for key in value}
+            found |= {key: at(section, f"{name}.{key}") for key in value}
         else:
             found[name] = chosen(section, value)
     return found
 
 
-def _at(section: Mapping[str, Any], path: str) -> Any:
-    found: Any = section
-    for key in path.split("."):
-        if not isinstance(found, Mapping) or key not in found:
-            raise ConfigError(f"there is no setting {path!r}")
-        found = found[key]
-    return found
-
-
 def _looked_up(section: Mapping[str, Any], text: str) -> str:
-    return _LOOKUP.sub(lambda part: str(_at(section, part[1])), text)
+    return _LOOKUP.sub(lambda part: str(at(section, part[1])), text)

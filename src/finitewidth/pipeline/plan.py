@@ -5,7 +5,6 @@ Imports no torch: Snakemake reads this at every start.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,38 +27,30 @@ from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
 from finitewidth.data.places import registered
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline import forecast, tree_sizes
+from finitewidth.pipeline import configuration, forecast
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.requests import Requests
-from finitewidth.pipeline.sources import read_sources
 
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
 
 
-def checked(
-    config: Mapping[str, Any], root: str | Path, papers: Sequence[Paper]
-) -> Mapping[str, Any]:
+def checked(config: Mapping[str, Any], papers: Sequence[Paper]) -> Mapping[str, Any]:
     """Refuse a configuration that cannot be run; return it with the user's folders of images.
 
     Args:
         config: settings as Snakemake hands them over.
-        root: the folder of the Snakefile.
         papers: all declarations.
 
     Raises:
         ConfigError: a setting is unknown, impossible or contradicts another.
     """
-    settings.check(config, Path(root) / "workflow/schemas")
+    configuration.check(config, [paper.name for paper in papers])
     config = {**config, "data": registered(config["data"])}
     for role in ROLES:
         source_for(role, config["data"])
-    for paper in papers:
-        module = f"finitewidth.experiments.{paper.name}.settings"
-        if find_spec(f"finitewidth.experiments.{paper.name}") and find_spec(module):
-            import_module(module).check(config[paper.name])
     return config
 
 
@@ -83,15 +74,16 @@ class Plan:
         """
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
-        self.config = config = checked(config, root, self.papers)
+        self.config = config = checked(config, self.papers)
         self.artifacts = artifacts_of(self.papers)
         folder = self.root / "config"
+        paper = settings.preset_only("paper", folder)
         self.footers = Footers(
             self.papers,
             config,
             settings.preset_only(config["preset"], folder),
-            settings.preset_only("paper", folder),
-            read_sources(folder / "papers"),
+            paper,
+            configuration.sources_of(paper, [each.name for each in self.papers]),
         )
         self.jobs = self.footers.jobs
         self.results = self.jobs.results
@@ -129,8 +121,6 @@ class Plan:
     def params(self, name: str, wildcards: Any = None) -> dict[str, Any]:
         """The settings that an experiment or a renderer is called with, and what it is told."""
         job = self.jobs[name]
-        if job.kind == "experiment":
-            tree_sizes.refuse(self.jobs, name)
         if job.kind == "experiment" and not job.declared.tell:
             return dict(job.params)
         facts = {
@@ -225,7 +215,6 @@ class Plan:
 
     def training_settings(self, wildcards: Any) -> Mapping[str, Any]:
         """The `TrainingRun` that rule ``train`` carries out, as plain values."""
-        tree_sizes.refuse(self.jobs, f"{wildcards.paper}/{wildcards.training}")
         return self._training(wildcards).params
 
     def _training(self, wildcards: Any) -> Job:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from finitewidth.common.declarations import Artifact, Experiment
-from finitewidth.common.settings import leaves, replaced
+from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.pipeline.jobs import Jobs, Read
 
 Path = tuple[str, ...]
@@ -57,7 +57,7 @@ class Seen:
             return params
         most, own = self.shown, None
         if isinstance(self.shown, str):
-            most, own = _at(jobs.config, self.shown), self.shown.split(".")[-1]
+            most, own = at(jobs.config, self.shown), self.shown.split(".")[-1]
         changed = {path: min(value, most) for path, value in leaves(params).items()
                    if path[-1] == "runs"}  # fmt: skip
         others = {("shown", other) for other in _mapping(params.get("shown")) if other != own}
@@ -77,10 +77,3 @@ def _without(settings: Mapping[str, Any], paths: Collection[Path]) -> Mapping[st
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _at(settings: Mapping[str, Any], path: str) -> Any:
-    found: Any = settings
-    for key in path.split("."):
-        found = found[key]
-    return found

@@ -1,0 +1,293 @@
+"""What the models of settings are made of: a base class, sources, and types with ranges.
+
+A section of the settings is a subclass of `Section`. A field states the type and range of a setting
+by its annotation; its meaning and its source by `paper`, `code` or `ours`::
+
+    class Nu(Section):
+        epochs: Epochs = code("passes over the training images")
+        width: Width = paper("units of a hidden layer", paper_also=[50])
+
+This module does not import torch.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError, core_schema
+
+
+class Section(BaseModel):
+    """A section of the settings. Unknown keys, values of another type, NaN and inf are refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True
+    )
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the value of a setting in ``config/papers`` comes from.
+
+    Attributes:
+        kind: ``paper``, ``code`` (the authors' public code) or ``ours`` (given nowhere).
+        or_more: whether any larger number serves as well, such as more draws of the same estimate.
+        paper_also: further values that the paper gives.
+        code_also: further values that the authors' code gives.
+    """
+
+    kind: Literal["paper", "code", "ours"]
+    or_more: bool = False
+    paper_also: Sequence[Any] = ()
+    code_also: Sequence[Any] = ()
+
+    @property
+    def stated(self) -> bool:
+        """Whether the value is the paper's or that of its code."""
+        return self.kind != "ours"
+
+    def accepts(self, default: Any, value: Any) -> bool:
+        """Whether a value is one that the paper or its code gives.
+
+        Args:
+            default: the value in ``config/papers``.
+            value: the value in question.
+        """
+        if any(_same(value, other) for other in (*self.paper_also, *self.code_also)):
+            return True
+        if not self.stated:
+            return False
+        return _same(value, default) or (self.or_more and value >= default)
+
+    def __str__(self) -> str:
+        """``authors' code; the paper also has 0``."""
+        words = {"code": "authors' code"}.get(self.kind, self.kind)
+        words += " (or more)" * self.or_more
+        also = [("the paper", self.paper_also), ("the code", self.code_also)]
+        more = [f"{who} also has {_written(v)}" for who, values in also for v in values]
+        return "; ".join([words, *more])
+
+
+PAPER, CODE, OURS = Source("paper"), Source("code"), Source("ours")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality of YAML values: 4 is 4.0, but 1 is not true."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _written(value: Any) -> str:
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
+
+
+def paper(meaning: str, default: Any = ..., alias: str | None = None, **more: Any) -> Any:
+    """Return a field whose value is the paper's; ``more`` as the attributes of `Source`."""
+    return _field(meaning, default, alias, Source("paper", **more))
+
+
+def code(meaning: str, default: Any = ..., alias: str | None = None, **more: Any) -> Any:
+    """Return a field whose value is that of the authors' code; ``more`` as for `paper`."""
+    return _field(meaning, default, alias, Source("code", **more))
+
+
+def ours(meaning: str, default: Any = ..., alias: str | None = None, **more: Any) -> Any:
+    """Return a field whose value is our own choice; ``more`` as for `paper`."""
+    return _field(meaning, default, alias, Source("ours", **more))
+
+
+def section(meaning: str, **sources: Source) -> Any:
+    """Return a field that holds a section.
+
+    Args:
+        meaning: of the section.
+        sources: of settings in it whose source is another one here than its class says. The key
+            is the path below the section, with ``__`` between its parts.
+    """
+    paths = {path.replace("__", "."): source for path, source in sources.items()}
+    return Field(description=meaning, json_schema_extra={"sources": paths} if paths else None)
+
+
+def _field(meaning: str, default: Any, alias: str | None, source: Source) -> Any:
+    extra = {"source": source}
+    return Field(default, alias=alias, description=meaning, json_schema_extra=extra)
+
+
+def general(meaning: str, default: Any = ...) -> Any:
+    """Return a field that belongs to no paper."""
+    return Field(default, description=meaning)
+
+
+# --- types --------------------------------------------------------------------------------------
+
+
+def whole(least: int, most: int) -> Any:
+    """Return the type of whole numbers in a range, both ends included."""
+    return Annotated[int, Field(ge=least, le=most)]
+
+
+def between(least: float, most: float) -> Any:
+    """Return the type of numbers in a range, both ends included."""
+    return Annotated[float, Field(ge=least, le=most)]
+
+
+def positive(most: float) -> Any:
+    """Return the type of numbers above 0, and at most ``most``."""
+    return Annotated[float, Field(gt=0, le=most)]
+
+
+class _Distinct:
+    """Entries of a list differ."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "uniqueItems": True}
+
+    @staticmethod
+    def _check(values: list[Any]) -> list[Any]:
+        if any(value in values[:index] for index, value in enumerate(values)):
+            raise PydanticCustomError("distinct", "its entries must differ")
+        return values
+
+
+def distinct(kind: Any, most: int, least: int = 1) -> Any:
+    """Return the type of lists of so many entries, no two of them equal."""
+    return Annotated[list[kind], Field(min_length=least, max_length=most), _Distinct()]
+
+
+def several(kind: Any, most: int, least: int = 1) -> Any:
+    """Return the type of lists of so many entries."""
+    return Annotated[list[kind], Field(min_length=least, max_length=most)]
+
+
+Count = whole(1, 1_000_000)
+CountOrAll = whole(1, 100_000_000) | None
+# at least 2, as each half of the test images selects the epoch of the other
+Tested = whole(2, 100_000_000) | None
+Runs = whole(1, 1000)
+Draws = whole(3, 100_000_000)
+Epochs = whole(1, 100_000)
+Samples = whole(2, 100_000)
+Width = whole(1, 100_000)
+Hidden = whole(1, 1000)
+StepSize = positive(1000)
+Steps = whole(1, 1_000_000)
+Optimiser = Literal["sgd", "adam", "rmsprop"]
+Init = Literal["glorot_uniform", "he_uniform", "signed"]
+Select = Literal["best_test", "cross_fitted", "last"]
+Trained = positive(1)
+Dataset = Literal["mnist", "fashion_mnist", "cifar10"]
+Beta = positive(1_000_000)
+Eps = between(0, 10)
+Classes = distinct(whole(0, 9), most=2, least=2)
+GatedDepths = distinct(whole(2, 1000), most=100)  # weight layers; one hidden layer at least
+TheoryDepths = distinct(whole(2, 1000), most=30)  # weight layers
+TheoryDraws = whole(2, 100_000_000)
+Rho = Literal["kernel", "kernel_over_depth"]
+Precision = Literal["float32", "float64", "adapted"]
+# A shell that reads such a path between quotes takes it as it is, and so does Snakemake.
+Path = Annotated[str, Field(max_length=1000, pattern=r"^[\w@%+=:,./~ -]+$")]
+Name = Annotated[str, Field(max_length=100, pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+class Gate(Section):
+    """Soft gates (1 + eps)/(1 + exp(-beta q))."""
+
+    beta: Beta = paper("slope")
+    eps: Eps = paper("offset")
+
+
+class FullyConnected(Section):
+    """A fully connected network whose hidden layers have one width."""
+
+    kind: Literal["fully_connected"] = paper("kind of network")
+    hidden: Hidden = code("hidden layers", paper_also=[4])
+    width: Width = paper("units of a hidden layer")
+    bias: bool = code("whether layers have biases")
+    init: Init = code("distribution of the initial weights")
+
+
+class Convolutional(Section):
+    """A convolutional network with kernels of 3×3 and dense layers."""
+
+    kind: Literal["convolutional"] = paper("kind of network")
+    channels: several(Width, 100) = paper("output channels of the convolutions")
+    padding: Literal["same", "valid"] = code("of the convolutions")
+    stride: whole(1, 16) = code("of the convolutions")
+    global_average_pooling: bool = paper("average over positions, in place of Flatten()")
+    dense: several(Width, 100) = paper("units of the hidden dense layers")
+    bias: bool = code("whether layers have biases", paper_also=[False])
+    init: Literal["glorot_uniform", "he_uniform"] = code("distribution of the initial weights")
+
+
+def refused(key: str, value: Any, allowed: str) -> PydanticCustomError:
+    """Return the error of a setting that contradicts another one.
+
+    Args:
+        key: path below the section whose validator raises the error.
+        value: of the setting.
+        allowed: what is allowed instead, such as ``it must be at most epochs, 50``.
+    """
+    context = {"key": key, "value": repr(value), "allowed": allowed}
+    return PydanticCustomError("refused", "{value} is refused; {allowed}", context)
+
+
+def refuse_rare_snapshots(every: int, epochs: int) -> None:
+    """Refuse a training of fewer epochs than lie between two of its snapshots."""
+    if every > epochs:
+        raise refused("every", every, f"it must be at most epochs, {epochs}")
+
+
+# --- walks --------------------------------------------------------------------------------------
+
+
+def section_of(annotation: Any, value: Any = None) -> type[Section] | None:
+    """The class of the section that a field holds; of several, the one that suits ``value``."""
+    if isinstance(annotation, type):
+        return annotation if issubclass(annotation, Section) else None
+    if get_origin(annotation) is Annotated:
+        return section_of(get_args(annotation)[0], value)
+    found = [one for each in get_args(annotation) if (one := section_of(each))]
+    if len(found) > 1 and isinstance(value, Mapping):
+        return next((one for one in found if value.get("kind") == kind_of(one)), None)
+    is_union = get_origin(annotation) in (Union, type(int | None))
+    return found[0] if found and is_union else None
+
+
+def kind_of(model: type[Section]) -> Any:
+    """The only value of the field ``kind`` of a section."""
+    return get_args(model.model_fields["kind"].annotation)[0]
+
+
+def fields_of(model: type[Section]) -> dict[str, FieldInfo]:
+    """Key in the YAML files -> field, of a section."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def settings_in(
+    model: type[Section], values: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, ...], FieldInfo, Source | None]]:
+    """Yield path, field and source of every setting that is no section.
+
+    Args:
+        model: of the settings.
+        values: the settings, which say which keys there are.
+    """
+    for key, value in values.items():
+        field = fields_of(model)[key]
+        extra = field.json_schema_extra or {}
+        inner = section_of(field.annotation, value)
+        if inner is None or not isinstance(value, Mapping):
+            yield (key,), field, extra.get("source")
+            continue
+        for path, leaf, source in settings_in(inner, value):
+            yield (key, *path), leaf, extra.get("sources", {}).get(".".join(path), source)

@@ -1,0 +1,1 @@
+"""What belongs to one paper, in a folder for each."""

@@ -1,0 +1,334 @@
+"""Settings of beyond: type, range, meaning and source. Imports no torch."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from finitewidth.common.setting_types import (
+    CountOrAll,
+    Hidden,
+    Runs,
+    Section,
+    Source,
+    Width,
+    between,
+    code,
+    distinct,
+    ours,
+    paper,
+    positive,
+    refused,
+    section,
+    whole,
+)
+
+MAPS = 4  # heat maps beside each other
+Draws = whole(3, 1_000_000_000)
+PaperDraws = whole(3, 2048)
+Resamples = whole(2, 100_000)
+Lambda = between(0.001, 20)  # depth over width; networks are as wide as its inverse says
+Depths = whole(2, 1_000_000) | None
+Points = whole(2, 10_000)
+Widths = distinct(Width, most=20)
+Number = positive(100)
+Numbers = distinct(Number, most=50)
+Cosines = distinct(Annotated[float, Field(gt=-1, lt=1)], most=50)
+Layers = distinct(whole(2, 1000), most=1000)
+Times = distinct(whole(0, 10_000_000), most=1000)
+
+
+def _among(key: str, chosen: list[float], name: str, known: list[float]) -> None:
+    """Refuse lines with bands that are not among all lines."""
+    if not set(chosen) <= set(known):
+        raise refused(key, chosen, f"all of it must be in {name}, {known}")
+
+
+class DiagonalGroup(Section):
+    """Networks of one figure, and of its bands."""
+
+    widths: Widths = paper("units of a hidden layer")
+    alpha_0: Numbers = paper("width of the first layer over that of the last")
+    sigma_w2: Numbers = ours("weight variances, among those of the script")
+    banded: Numbers = ours("those with bands, in Figure 9 or 10; fewer lines")
+
+    @model_validator(mode="after")
+    def _bands(self) -> "DiagonalGroup":
+        _among("banded", self.banded, "sigma_w2", self.sigma_w2)
+        return self
+
+
+class Diagonal(Section):
+    """Dispersion of diagonal elements: Figures 1 and 9 (phases), 2 and 10 (edge of chaos)."""
+
+    draws: Draws = paper("networks; one pass for all depths and variances", or_more=True)
+    paper_draws: PaperDraws = paper("shown beside more draws, a stream for every depth")
+    resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
+    max_lambda: Lambda = code("L up to M times this")
+    points: Depths = ours("depths of each network; null: every depth", code_also=[None])
+    phases: DiagonalGroup
+    near: DiagonalGroup
+
+
+class PairGroup(Section):
+    """Networks of one figure."""
+
+    widths: Widths = paper("units of a hidden layer")
+    alpha_0: Numbers = paper("width of the first layer over that of the last")
+    sigma_w2: Numbers = ours("weight variances, one line of each phase for each cosine")
+    cosines: Cosines = paper("cosines of the pairs of inputs")
+
+
+class RatioBands(Section):
+    """Figure 11."""
+
+    sigma_w2: Numbers = ours("weight variances")
+    cosines: Cosines = ours("cosines of the pairs of inputs")
+
+
+class Ratio(Section):
+    """Figures 3 and 11: ratio of means."""
+
+    widths: Widths = paper("units of a hidden layer")
+    alpha_0: Numbers = paper("width of the first layer over that of the last")
+    sigma_w2: Numbers = ours("weight variances, among those of the script")
+    cosines: Cosines = paper("cosines of the pairs of inputs")
+    banded: RatioBands
+
+    @model_validator(mode="after")
+    def _bands(self) -> "Ratio":
+        for key, chosen in self.banded:
+            _among(f"banded.{key}", chosen, key, getattr(self, key))
+        return self
+
+
+class OffDiagonal(Section):
+    """Off-diagonal elements: Figures 3 and 11 (ratio of means), 7 and 8 (dispersion).
+
+    Cosines are exact; the script draws the second input at random, so that they fluctuate.
+    """
+
+    draws: Draws = paper("networks; one pass for all depths, variances and cosines", or_more=True)
+    paper_draws: PaperDraws = paper("the first so many are shown by themselves")
+    resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
+    max_lambda: Lambda = code("L up to M times this")
+    points: Depths = ours("depths of each network; null: every depth", code_also=[None])
+    ratio: Ratio
+    phases: PairGroup = section(
+        "Figure 7, as its text has it: analogous to Figure 1. Its caption, the same as that of "
+        "Figure 8, has M = 200 and alpha_0 of 2, 0.5 and 0.1",
+        widths=Source("paper", paper_also=[[200]]),
+        alpha_0=Source("paper", paper_also=[[2.0, 0.5, 0.1]]),
+    )
+    near: PairGroup = section("Figure 8")
+
+
+class TheoryLimits(Section):
+    """Figure 5."""
+
+    max_lambda: Lambda = ours("depth over width")
+    points: Points = ours("of the curves")
+    alpha_0: Numbers = ours("steps; the paper has the range from 1 to 0.1")
+
+
+class Architectures(Section):
+    """Figure 6."""
+
+    narrow: Width = paper("M1")
+    wide: Width = paper("M2")
+    max_lambda: Lambda = ours("lambda = 2 L / (M1 + M2)")
+    points: Points = ours("of the curves")
+    sigma_w2: Numbers = ours("weight variances")
+    drawn_depth: whole(2, 100) = ours("L of the drawings")
+
+    @model_validator(mode="after")
+    def _ascending(self) -> "Architectures":
+        if self.narrow >= self.wide:
+            raise refused("narrow", self.narrow, f"it must be below wide, {self.wide}")
+        return self
+
+
+class Theory(Section):
+    """Closed forms: Figures 5 (limits) and 6 (architectures)."""
+
+    limits: TheoryLimits
+    architectures: Architectures
+
+
+def _refuse_shallow(widths: list[int], name: str, ratio: float) -> None:
+    """Refuse networks without layers: ratios of depth to width times widths below one half."""
+    if round(ratio * min(widths)) < 1:
+        allowed = f"times {name}, {ratio:g}, it must give one layer at least"
+        raise refused("widths", min(widths), allowed)
+
+
+class Doubled(Section):
+    """Exact values from which the limits are computed."""
+
+    lambdas: distinct(Lambda, most=50) = ours("L / M, within and beyond the range of Figure 1")
+    widths: Widths = ours("units of a hidden layer")
+    sigma_w2: Numbers = ours("weight variances")
+
+    @model_validator(mode="after")
+    def _layers(self) -> "Doubled":
+        _refuse_shallow(self.widths, "lambdas", min(self.lambdas))
+        return self
+
+
+class Small(Section):
+    """Networks drawn in full."""
+
+    width: whole(1, 1000) = ours("units of a hidden layer")
+    depths: Layers = ours("layers")
+    sigma_w2: Numbers = ours("weight variances")
+
+
+class Theorem31(Section):
+    """Theorem 3.1 printed, corrected and exact: beyond the paper."""
+
+    draws: Draws = ours("networks drawn in full for each depth")
+    max_lambda: Lambda = ours("depth over width")
+    points: Points = ours("of the curves")
+    sigma_w2: Numbers = ours("weight variances")
+    widths: Widths = ours("of the exact curves")
+    doubled: Doubled
+    small: Small
+
+
+class Range(Section):
+    """Weight variances around the edge of chaos, where signs change."""
+
+    first: Number = ours("the first")
+    last: Number = ours("the last")
+    points: Points = ours("how many")
+
+    @model_validator(mode="after")
+    def _ascending(self) -> "Range":
+        if self.first >= self.last:
+            raise refused("first", self.first, f"it must be below last, {self.last}")
+        return self
+
+
+class ShapeMaps(Section):
+    """Maps of which architecture has the larger dispersion."""
+
+    max_lambda: Lambda = ours("of 2 L / (M1 + M2): twice the range of Figure 6")
+    points: Points = ours("depths, denser where they are small")
+    sigma_w2: Range
+
+
+class ShapeLayers(Section):
+    """Coefficients of single layers."""
+
+    lambda_: Lambda = ours("the end of Figure 6", alias="lambda")
+    sigma_w2: distinct(Number, most=3, least=3) = ours("weight variances, one of each phase")
+
+
+class Shapes(Section):
+    """The architectures of Figure 6, with its widths, against each other: beyond the paper."""
+
+    maps: ShapeMaps
+    layers: ShapeLayers
+
+
+class Training(Section):
+    """Figure 4, and Figure 2.5 of the thesis: training by Adam with full batches."""
+
+    dataset: Literal["mnist"] = paper("data.mnist says which images play its part")
+    train: CountOrAll = paper("training images; null: all")
+    test: CountOrAll = paper("test images; null: all")
+    sigma_w2: Numbers = paper("weight variances")
+    hidden: Hidden = code(
+        "hidden layers; the paper's L = 20 weight layers have 19", paper_also=[19]
+    )
+    width: Width = paper("units of a hidden layer")
+    runs: Runs = ours("networks of each variance; the paper shows one")
+    rate: Number = code("of Adam; the published curves are those of the script's",
+                        paper_also=[0.00001])  # fmt: skip
+    times: Times = code("steps; one epoch of the paper is one step with all images")
+    per_class: whole(2, 100) = paper("training images of each class in the kernel")
+    maps: Times = paper("steps at which kernels are shown", code_also=[[0, 100, 500, 2000]])
+
+    @model_validator(mode="after")
+    def _rising(self) -> "Training":
+        times, maps = self.times, self.maps
+        if times != sorted(times) or times[0] != 0 or len(times) < 2:
+            raise refused("times", times, "it must rise from 0")
+        if not set(maps) <= set(times) or maps != sorted(maps) or len(maps) > MAPS:
+            allowed = f"write at most {MAPS} of beyond.training.times, {times}, in their order"
+            raise refused("maps", maps, allowed)
+        return self
+
+
+class Moments(Section):
+    """Lemmas A.1 to A.4: moments of norm ratios."""
+
+    draws: Draws = ours("networks")
+    width: whole(2, 1000) = ours("units of a hidden layer")
+    layers: whole(1, 1000) = ours("layers")
+    sigma_w2: Number = ours("weight variance")
+
+
+class Products(Section):
+    """Lemma A.4, exactly."""
+
+    ratio: Lambda = ours("hidden layers over width")
+    widths: Widths = ours("units of a hidden layer")
+
+    @model_validator(mode="after")
+    def _layers(self) -> "Products":
+        _refuse_shallow(self.widths, "ratio", self.ratio)
+        return self
+
+
+class GradientSteps(Section):
+    """Theorem 4.1: one gradient step; the width is the depth over the ratio."""
+
+    draws: Draws = ours("networks")
+    depths: Layers = ours("layers")
+    ratio: Lambda = ours("lambda")
+    sigma_w2: Numbers = ours("weight variances: ordered, chaotic")
+    rate: positive(1000) = ours("of the step")
+
+
+class Estimators(Section):
+    """Appendix C.3: estimators of the dispersion, on lognormal kernels."""
+
+    draws: Draws = ours("samples")
+    sizes: distinct(whole(3, 100_000), most=1000) = ours("of a sample; the paper has 500")
+    dispersions: distinct(between(1, 1000), most=1000) = ours("e^(1/2), e, e^(3/2)")
+
+
+class Lemmas(Section):
+    """Statements without a figure, for the claims."""
+
+    moments: Moments
+    products: Products
+    steps: GradientSteps
+    estimators: Estimators
+
+
+class Settings(Section):
+    """The NTK beyond the infinite-width limit (beyond): the tangent kernel at initialisation.
+
+    ReLU, biases 0 but counted as parameters, standard parametrisation, |x| = 1, one output. Depth L
+    counts weight layers (the script's hidden layers plus one).
+    """
+
+    diagonal: Diagonal
+    off_diagonal: OffDiagonal
+    theory: Theory
+    theorem31: Theorem31
+    shapes: Shapes
+    training: Training
+    lemmas: Lemmas
+
+    @model_validator(mode="after")
+    def _map(self) -> "Settings":
+        """Refuse maps of a single depth; depths start at 2."""
+        largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
+        mean = (shapes.narrow + shapes.wide) // 2
+        if round(largest * mean) < 3:
+            allowed = (f"times {mean}, the mean of the widths in beyond.theory.architectures, it "
+                       "must give 3 layers at least")  # fmt: skip
+            raise refused("shapes.maps.max_lambda", largest, allowed)
+        return self

@@ -1,0 +1,1 @@
+"""Neural (tangent kernel) collapse."""

@@ -1,0 +1,1 @@
+"""The thesis, chapter 2."""

@@ -1,0 +1,217 @@
+"""Settings of trust: type, range, meaning and source. Imports no torch."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, model_validator
+from pydantic_core import PydanticCustomError
+
+from finitewidth.common.setting_types import (
+    OURS,
+    Dataset,
+    Draws,
+    Runs,
+    Section,
+    StepSize,
+    Width,
+    between,
+    distinct,
+    ours,
+    paper,
+    positive,
+    refused,
+    section,
+    several,
+    whole,
+)
+
+Estimator = Literal["naive", "leave_one_out", "printed_leave_one_out", "bias_corrected"]
+Depth = whole(1, 100_000)
+Depths = distinct(Depth, most=100)
+Widths = distinct(Width, most=100)
+WeightVariance = positive(1000)
+BiasVariance = between(0, 1000)
+BiasVariances = distinct(BiasVariance, most=20)
+
+
+class Grid(Section):
+    """Equally spaced values."""
+
+    first: WeightVariance = ours("the first")
+    last: WeightVariance = ours("the last")
+    points: whole(2, 1000) = ours("how many")
+
+
+class Grids(Section):
+    """Weight variances on both sides of the borders, 3.44 and 2 at sigma_b2 = 1."""
+
+    tanh: Grid
+    relu: Grid
+
+
+class Heat(Section):
+    """Dispersion over weight variance and depth."""
+
+    draws: Draws = paper("networks; more are the same estimate with a smaller error", or_more=True)
+    paper_draws: Draws = paper("shown beside ours where we draw more")
+    estimator: Estimator = ours("mean square over squared mean; others: see estimators.py")
+    widths: Widths = paper("units of a hidden layer")
+    sigma_b2: BiasVariances = paper("bias variances")
+    depths: distinct(Depth, most=1000, least=2) = ours("layers")
+    sigma_w2: Grids
+
+
+class Border(Section):
+    """Cells of the ReLU map of Figure 1 at the border, with enough draws to tell r from 2 (T03)."""
+
+    draws: Draws = ours("networks, 500 times the paper's")
+    estimator: Estimator = ours("as in heat_widths")
+    sigma_w2: WeightVariance = ours("weight variance of the border")
+    sigma_b2: BiasVariance = paper("bias variance")
+    widths: Widths = paper("units of a hidden layer")
+    depths: distinct(Depth, most=1000) = ours("deep as in Section 4, and the deepest of the map")
+
+
+def _two(pair: list[float | str]) -> list[float | str]:
+    """Check a weight variance and a bias variance."""
+    if pair[0] == 0 or pair[1] == "border":
+        raise PydanticCustomError("pair", "write a weight variance above 0 and a bias variance")
+    return pair
+
+
+VariancePair = Annotated[several(between(0, 1000), most=2, least=2), AfterValidator(_two)]
+
+
+class DepthCurves(Section):
+    """Figure 2: dispersion of ReLU networks against depth and against depth over width."""
+
+    draws: Draws = paper("networks", or_more=True)
+    paper_draws: Draws = paper("shown beside ours where we draw more")
+    estimator: Estimator = ours("as in heat_widths")
+    pairs: distinct(VariancePair, most=20) = paper("(sigma_w2, sigma_b2)")
+    widths: Widths = ours('units of a hidden layer, "a wider range" than in Figure 1')
+    largest_depth: Depth = ours("layers")
+    largest_lambda: positive(100) = ours("of depth over width")
+    points: whole(2, 1000) = ours("depths per curve")
+
+
+# "border" is the weight variance between the phases
+Phase = Annotated[
+    several(between(0, 1000) | Literal["border"], most=2, least=2), AfterValidator(_two)
+]
+
+
+class Widest(Section):
+    """Descents at the largest width."""
+
+    runs: Runs = ours("networks of a cell")
+
+
+class Descent(Section):
+    """Networks trained by gradient descent, by depth and weight variance.
+
+    Not given in the paper and ours: 10 outputs, the loss 1/(2S) sum |f - y|^2, pixels in [0, 1],
+    balanced classes.
+    """
+
+    activation: Literal["tanh", "relu"] = paper("of the hidden layers")
+    dataset: Dataset = paper("a dataset as the papers call it")
+    samples: whole(2, 100_000) = paper("S, images")
+    runs: Runs = ours("networks of a cell; the paper shows one")
+    widths: Widths = paper("units of a hidden layer, of Figure 10")
+    widest: Widest
+    width: Width = paper("that of Figures 3 and 8")
+    sigma_b2: BiasVariances = ours("all widths have the first; others are of width only")
+    sigma_w2: distinct(WeightVariance, most=1000, least=2) = ours(
+        "weight variances; the border is 3.44 for tanh, 2 for ReLU"
+    )
+    depths: Depths = ours("layers; beyond 20, of which the paper speaks")
+    steps: whole(1, 100_000_000) = paper("at most")
+    rate_rule: Literal["common", "scaled"] = paper(
+        "scaled: the rate is in units of 1/lambda_max of each network"
+    )
+    rate: StepSize = paper("of all networks, or half of the largest stable one")
+    times: distinct(whole(1, 100_000_000), most=100) = paper("steps shown in Figures 8 and 9")
+    stop: Literal["window", "each"] = ours(
+        "when the lowest loss has not fallen by fall in patience"
+    )
+    fall: positive(1) = paper("share of the loss")
+    patience: whole(1, 1_000_000) = paper("steps")
+    mode: Literal["steps", "graded", "flow"] = paper(
+        "steps one by one; graded and flow: see training/descent_run.py"
+    )
+    cap: between(0, 0.5) = ours("of graded steps, in units of 1/lambda_max")
+    share: whole(1, 1_000_000) = ours("a graded step makes at most t/share steps at once")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Descent":
+        if self.width not in self.widths:
+            raise refused("width", self.width, f"it must be among the widths, {self.widths}")
+        if max(self.times) > self.steps:
+            raise refused("times", self.times, f"they must be at most steps, {self.steps}")
+        if self.mode == "flow" and self.activation != "tanh":
+            raise refused("mode", "flow", "it is accurate for tanh only")
+        return self
+
+
+class MeanFieldPairs(Section):
+    """Variances in the ordered phase, at the border and in the chaotic phase, by activation."""
+
+    erf: distinct(Phase, most=20) = ours("(sigma_w2, sigma_b2); border: between the phases")
+    relu: distinct(Phase, most=20) = ours("(sigma_w2, sigma_b2); border: between the phases")
+
+
+class MeanField(Section):
+    """Figures 5 and 6: kappa_1 and kappa_2 of infinitely wide networks, by depth."""
+
+    depth: whole(2, 100_000) = ours("layers; kappa_2 of one layer may vanish")
+    covariances: distinct(between(0, 1), most=1000) = ours("the paper has the range from 0 to 1")
+    pairs: MeanFieldPairs
+
+
+class Solutions(Section):
+    """Theorem 5.3: variance of trained infinitely wide networks, against its formula."""
+
+    draws: Draws = ours("outputs at initialisation")
+    datasets: whole(2, 100_000) = ours("of random directions")
+    samples: whole(1, 1000) = ours("S")
+    input_width: whole(2, 100_000) = ours("n_0; on a line, inputs are the same")
+    depths: Depths = ours("layers")
+    pairs: MeanFieldPairs
+
+
+class Settings(Section):
+    """Can we trust NTK theory (trust): the tangent kernel at initialisation and in training.
+
+    The paper states widths, the number of draws, steps, rate and what is shown; grids of the
+    figures and the input at initialisation are not given anywhere. Ours too: this input has
+    |x|^2 = n_0 and n_0 = M, and variances are divided by the fan-in (as in equation 5; equation 1
+    prints the layer's own width). No code is public.
+    """
+
+    heat_widths: Heat = section("Figure 1: four widths")
+    heat_biases: Heat = section("Figure 7: one width and several bias variances", sigma_b2=OURS)
+    border: Border
+    depth: DepthCurves
+    mean_field: MeanField
+    descent_tanh: Descent = section("Figures 3, 8 and 10: tanh, at a common rate")
+    descent_relu: Descent = section("Figures 4, 9 and 11: ReLU, at a common rate")
+    descent_scaled_tanh: Descent = section(
+        "trust_extra_scaled: each network at a rate of its own, as its kernel at the start allows",
+        rate_rule=OURS, rate=OURS, steps=OURS, times=OURS,
+    )  # fmt: skip
+    descent_scaled_relu: Descent = section(
+        "the same for ReLU", rate_rule=OURS, rate=OURS, steps=OURS, times=OURS
+    )
+    solutions: Solutions
+
+    @model_validator(mode="after")
+    def _figures(self) -> "Settings":
+        """Each descent has the activation and the rule of its figures."""
+        for rule, name in (("common", "descent"), ("scaled", "descent_scaled")):
+            for activation in ("tanh", "relu"):
+                section_name = f"{name}_{activation}"
+                descent = getattr(self, section_name)
+                for key, wanted in (("activation", activation), ("rate_rule", rule)):
+                    if (value := getattr(descent, key)) != wanted:
+                        raise refused(f"{section_name}.{key}", value, f"it must be {wanted}")
+        return self
