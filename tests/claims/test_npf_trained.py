@@ -7,7 +7,7 @@ import pytest
 from tests.claims.synthetic import npf as synthetic
 
 from finitewidth.claims.judges import npf_accuracy, npf_cntk
-from finitewidth.claims.judges.npf_accuracy import CNTK
+from finitewidth.papers.npf.judges.accuracy import CNTK
 from finitewidth.claims.verdicts import CannotDecideError, Part, decide
 from finitewidth.common.reported_numbers import read_reported
 

@@ -3,6 +3,7 @@
 Imports no torch: Snakemake reads this at every start.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -12,6 +13,7 @@ from typing import Any
 
 from finitewidth.captions.template import settings_of
 from finitewidth.claims import ledger, needs, reported
+from finitewidth.claims.model import judging_modules
 from finitewidth.common import settings
 from finitewidth.common.declarations import (
     Artifact,
@@ -23,6 +25,7 @@ from finitewidth.common.declarations import (
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.paper_files import modules_of, text_file
 from finitewidth.common.provenance import code_digest, script_digest, text_digest
 from finitewidth.common.references import table_file
 from finitewidth.data.catalogue import ROLES, describe, source_for
@@ -280,12 +283,20 @@ class Plan:
         return f"{self.results}/errata/experiments/errata.csv"
 
     def errata_modules(self) -> list[str]:
-        """The modules with the errata of the papers."""
-        names = (f"finitewidth.errata.{paper.name}" for paper in self.papers)
-        return [name for name in names if find_spec(name)]
+        """The modules that compute the errata of the papers."""
+        return [module for paper in self.papers for module in modules_of(paper.name, "errata")]
+
+    def errata_texts(self) -> list[str]:
+        """The files with the texts of the errata."""
+        return list(filter(None, (self._texts(paper.name, "errata") for paper in self.papers)))
+
+    def _texts(self, paper: str, name: str) -> str | None:
+        """The file ``<name>.yaml`` of a paper, as a rule reads it; None if it has none."""
+        file = text_file(paper, name)
+        return os.path.relpath(file, self.root.resolve()) if file else None
 
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
-        """The files that rule ``claims`` reads for a paper: tables, and the numbers it prints."""
+        """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
         paper = wildcards.paper
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
         compared = [numbers.reads for numbers in reported.numbers_of(paper)]
@@ -293,6 +304,8 @@ class Plan:
         inputs: dict[str, Any] = {
             "tables": [f"{self.results}/{table_file(reference)}" for reference in tables]
         }
+        if texts := self._texts(paper, "claims"):
+            inputs["claims"] = texts
         if printed := self._reported(paper):
             inputs["reported"] = printed[0]
         return inputs
@@ -353,10 +366,11 @@ class Plan:
         return [self.jobs.read("", reference, name) for name, reference in reads.items()]
 
     def claim_code(self, wildcards: Any) -> str:
-        """Digest of the code that judges a paper's claims, and of the numbers it prints."""
+        """Digest of the code that judges a paper's claims, of its claims and printed numbers."""
         paper = wildcards.paper
-        modules = filter(None, (ledger.module_of(paper), "finitewidth.claims.job"))
-        return self.code_of(*modules, script="claims", texts=self._reported(paper))
+        modules = *judging_modules(paper), "finitewidth.claims.job"
+        texts = [file for file in (self._texts(paper, "claims"), *self._reported(paper)) if file]
+        return self.code_of(*modules, script="claims", texts=texts)
 
     def caption_code(self, paper: str) -> str:
         """Digest of the code and of the templates that the captions of a paper are written from."""
