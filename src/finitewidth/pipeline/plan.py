@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.template import settings_of
-from finitewidth.claims import ledger, needs, reported
-from finitewidth.claims.model import judging_modules
+from finitewidth.claims import ledger, needs
+from finitewidth.claims.model import Numbers, judging_modules, numbers_of
 from finitewidth.common import settings
 from finitewidth.common.declarations import (
     Artifact,
@@ -299,7 +299,7 @@ class Plan:
         """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
         paper = wildcards.paper
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
-        compared = [numbers.reads for numbers in reported.numbers_of(paper)]
+        compared = [numbers.reads for numbers in numbers_of(paper)]
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
         inputs: dict[str, Any] = {
             "tables": [f"{self.results}/{table_file(reference)}" for reference in tables]
@@ -322,12 +322,12 @@ class Plan:
         }
         numbers = {
             f"{each.artifact}/{each.quantity}": self._bases(each)
-            for each in reported.numbers_of(wildcards.paper)
+            for each in numbers_of(wildcards.paper)
         }
         common = {"preset": self.config["preset"], "results": self.results}
         return {**common, "numbers": numbers, "situations": situations}
 
-    def _bases(self, numbers: reported.Numbers) -> dict[str, dict[str, Any]]:
+    def _bases(self, numbers: Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
         reads, free = self._reads(numbers.reads), numbers.scale_free
         context, found = self.footers.context(reads), {}
