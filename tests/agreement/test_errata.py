@@ -15,8 +15,10 @@ from finitewidth.common.declarations import paper_names
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import preset_only
 from finitewidth.common.texts import FOLDER, TEXTS, Quote, copies, stands_there
-from finitewidth.errata import beyond_lazy, block_kernel, collapse_theorem, document, table
+from finitewidth.errata import document, table
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
+from finitewidth.papers.beyond.errata import lazy
+from finitewidth.papers.collapse.errata import block_kernel, theorem
 
 ROOT = Path(__file__).parents[2]
 # the number of networks in the settings; seeds are fixed, so tests with random networks are stable
@@ -59,11 +61,11 @@ def test_numbers_are_in_order_and_every_missing_one_says_why():
              if line.startswith("### ")]  # fmt: skip
     assert shown == [erratum.id for erratum in ERRATA]
     for paper in PAPERS:
-        numbers = [table.number_of(e) for e in ERRATA if e.paper == paper]
+        numbers = [int(e.id.rsplit("-", 1)[1]) for e in ERRATA if e.paper == paper]
         wanted = range(1, max(numbers, default=0) + 1)
         missing = [f"{paper}-{number}" for number in wanted if number not in numbers]
-        assert missing == [name for name in table.UNUSED if name.startswith(f"{paper}-")]
-    for name, what in table.UNUSED.items():
+        assert missing == list(table.unused([paper]))
+    for name, what in table.unused(PAPERS).items():
         assert f"The number {name} is not used: it was {what}." in text
 
 
@@ -168,21 +170,21 @@ def test_extrapolation_takes_out_powers_of_one_over_m():
 @pytest.mark.parametrize("alpha", [0.5, 3.0, 100.0])
 def test_the_step_of_a_rescaled_model_falls_with_alpha_only_where_the_output_is_0(alpha):
     """One network: its relative change is proportional to f - y/α, not to (f - y)/α²."""
-    start = beyond_lazy.drawn_parameters()
-    f = beyond_lazy.output(start, beyond_lazy.INPUT)
-    plain, scaled = (beyond_lazy.relative_change(start, scale)[0] for scale in (1.0, alpha))
+    start = lazy.drawn_parameters()
+    f = lazy.output(start, lazy.INPUT)
+    plain, scaled = (lazy.relative_change(start, scale)[0] for scale in (1.0, alpha))
     assert scaled / plain == pytest.approx((f - 1 / alpha) / (f - 1), rel=1e-8)
     start[-1] -= f  # the bias of the output: now f = 0
-    plain, scaled = (beyond_lazy.relative_change(start, scale)[0] for scale in (1.0, alpha))
+    plain, scaled = (lazy.relative_change(start, scale)[0] for scale in (1.0, alpha))
     assert scaled / plain == pytest.approx(1 / alpha, rel=1e-8)
 
 
 def test_gradient_flow_keeps_the_rank_of_weights_only_where_the_invariant_is_0():
-    start = collapse_theorem.slim_state()
-    assert np.linalg.matrix_rank(collapse_theorem.product_after(start, 4.0), tol=1e-6) == 1
+    start = theorem.slim_state()
+    assert np.linalg.matrix_rank(theorem.product_after(start, 4.0), tol=1e-6) == 1
     rng = np.random.default_rng(0)
     moved = replace(start, features=start.features + 0.1 * rng.standard_normal((5, 6)))
-    assert np.linalg.matrix_rank(collapse_theorem.product_after(moved, 4.0), tol=1e-6) >= 2
+    assert np.linalg.matrix_rank(theorem.product_after(moved, 4.0), tol=1e-6) >= 2
 
 
 def test_a_start_of_full_rank_with_no_invariant_can_fall_to_0():
@@ -194,14 +196,14 @@ def test_a_start_of_full_rank_with_no_invariant_can_fall_to_0():
     for sign in (-1, 1):
         features = np.kron(means, np.ones(block_kernel.SAMPLES))
         start = block_kernel.State(sign * scale * means.T, np.full(3, 1 / 3), features)
-        ends.append(collapse_theorem.product_after(start, 6.0))
+        ends.append(theorem.product_after(start, 6.0))
     assert abs(ends[0]).max() < 1e-4
     assert ends[1] == pytest.approx(np.eye(3) - 1 / 3, abs=1e-4)
 
 
 def test_variation_within_classes_falls_at_all_times_where_the_invariant_is_0():
     """The repair of collapse-19: d tr S/dt <= -(2m/n) (tr S)² with E = 0, R₁ not 0."""
-    start = collapse_theorem.slim_state()
+    start = theorem.slim_state()
     n, m = block_kernel.FEATURES, block_kernel.SAMPLES
     assert abs(start.weights @ start.means - np.eye(3) + 1 / 3).max() > 0.1
     rate = block_kernel.second_part(block_kernel.flow(start).features)

@@ -16,8 +16,10 @@ LAYERS = [
     "measures",
     "experiments",
     "errata",
+    "papers errata",
     ("figures", "tables"),
     "claims",
+    "papers judges",
     "captions",
     "report",
     "pipeline",
@@ -30,6 +32,8 @@ RANK = {
     for rank, layer in enumerate(LAYERS)
     for name in ((layer,) if isinstance(layer, str) else layer)
 }
+# What one paper takes from another: dgn and npf make claims on the same networks.
+SHARED = {("dgn", "finitewidth.papers.npf.judges.memorisation")}
 FILES = sorted((SOURCE_ROOT / "finitewidth").rglob("*.py"))
 
 
@@ -39,8 +43,14 @@ def module_name(file: Path) -> str:
 
 
 def layer_of(module: str) -> str | None:
-    """The second word of ``finitewidth.data.store``; None for the package itself."""
+    """The second word of ``finitewidth.data.store``; None for the package itself.
+
+    The parts of a paper are in different layers: ``papers judges`` for
+    ``finitewidth.papers.npf.judges.nu``.
+    """
     words = module.split(".")
+    if words[1:2] == ["papers"]:
+        return f"papers {words[3]}" if len(words) > 3 else None
     return words[1] if len(words) > 1 else None
 
 
@@ -58,6 +68,17 @@ def test_a_module_imports_nothing_from_a_later_layer(file):
     assert layer in RANK, f"{layer} is in no layer; give it a place in LAYERS"
     allowed = {name for name, rank in RANK.items() if rank < RANK[layer]} | {layer}
     assert imported_layers(file) <= allowed
+
+
+def test_a_paper_imports_no_other_paper():
+    found = {
+        (words[2], name)
+        for file in FILES
+        if (words := module_name(file).split("."))[1:2] == ["papers"]
+        for name in imports_of(ast.parse(file.read_text(encoding="utf-8")), ".".join(words))
+        if name.startswith("finitewidth.papers.") and name.split(".")[2] != words[2]
+    }
+    assert found == SHARED
 
 
 def test_the_guard_sees_an_import_from_a_later_layer(tmp_path):

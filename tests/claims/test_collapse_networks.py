@@ -7,11 +7,11 @@ from tests.claims.synthetic import collapse_networks as synthetic
 from tests.claims.test_ledger import ALL, judged_as
 
 from finitewidth.claims import verdicts
-from finitewidth.claims.collapse_networks import PAIRS
 from finitewidth.experiments.collapse import models
 from finitewidth.measures.collapse import collapse_measures
 
 CLAIMS = {claim.id: claim for claim in ALL if claim.id in synthetic.ROWS}
+PAIRS = synthetic.PAIRS
 each_claim = pytest.mark.parametrize("name", CLAIMS)
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from tests.claims.synthetic import npf as synthetic
 
-from finitewidth.claims.judges import npf_accuracy, npf_cntk
-from finitewidth.claims.judges.npf_accuracy import CNTK
 from finitewidth.claims.verdicts import CannotDecideError, Part, decide
 from finitewidth.common.reported_numbers import read_reported
+from finitewidth.papers.npf.judges import accuracy as npf_accuracy
+from finitewidth.papers.npf.judges import cntk as npf_cntk
+from finitewidth.papers.npf.judges.accuracy import CNTK
 
 REPORTED = Path(__file__).parents[2] / "config/reported"
 

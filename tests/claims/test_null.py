@@ -10,7 +10,7 @@ from scipy import stats
 from tests.claims import null
 from tests.claims.null import INDEPENDENT, JUDGED, LEVEL, NULLS, SAME, SHUFFLED
 
-from finitewidth.claims.judges import samples
+from finitewidth.claims import samples
 from finitewidth.claims.verdicts import OBSERVATION, THEOREM, Part, Terms, decide
 
 ESTIMATES, TABLES = 400, 10  # replications

@@ -9,12 +9,16 @@ from scipy import stats
 from tests.claims.synthetic import npf
 from tests.claims.synthetic.trust import trained
 
-from finitewidth.claims import grades, reported
-from finitewidth.claims.judges import dgn_training, npf_accuracy, npf_numbers, trust_numbers
+from finitewidth.claims import grades
+from finitewidth.claims.model import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.reported_numbers import Reported, read_reported
 from finitewidth.common.settings import preset_only
+from finitewidth.papers.dgn.judges import training as dgn_training
+from finitewidth.papers.npf.judges import accuracy as npf_accuracy
+from finitewidth.papers.npf.judges import numbers as npf_numbers
+from finitewidth.papers.trust.judges import numbers as trust_numbers
 from finitewidth.pipeline.jobs import Jobs
 
 ROOT = Path(__file__).parents[2]
@@ -233,7 +237,7 @@ def test_every_row_says_whether_it_is_a_constant():
     kinds = {
         (n.artifact, n.quantity): n.kind
         for paper in ("npf", "trust", "beyond", "dgn")
-        for n in reported.numbers_of(paper)
+        for n in numbers_of(paper)
     }
     assert {key[0] for key, kind in kinds.items() if kind == "constant"} == {
         "trust_text", "beyond_text", "dgn_text"
@@ -285,7 +289,7 @@ def test_finders_belong_to_printed_numbers(paper):
         (number.artifact, number.quantity)
         for number in read_reported(ROOT / "config/reported", paper)
     }
-    for numbers in reported.numbers_of(paper):
+    for numbers in numbers_of(paper):
         assert (numbers.artifact, numbers.quantity) in known
         assert set(numbers.reads.values()) <= TABLES
 
@@ -294,7 +298,7 @@ def test_parts_are_rows_of_trainings():
     papers = read_papers(ROOT / "workflow/papers")
     jobs = Jobs(papers, preset_only("paper", ROOT / "config"))
     rows = {training.run.row for training in jobs.trainings.values()}
-    parts = {part for paper in papers for n in reported.numbers_of(paper.name) for part in n.parts}
+    parts = {part for paper in papers for n in numbers_of(paper.name) for part in n.parts}
     assert {row for part in parts for row in part.split()} <= rows
     assert "gconv_sgd gconv_adam" in parts
 
@@ -306,7 +310,6 @@ def test_numbers_in_the_text_of_dgn_rest_on_their_own_trainings():
           "trained": 1}
          for row, column in keys for value in (55.0, 56.0)]
     )  # fmt: skip
-    found = dgn_training.text_numbers({"runs": runs}, "test_accuracy")
+    found = dgn_training.test_accuracy_in_text({"runs": runs})
     parts = {(ours.row, ours.column): ours.part for ours in found}
     assert parts == dict(zip(keys, ("gates_only", "table4", "mnist"), strict=True))
-    assert set(parts.values()) == set(dgn_training.PARTS)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from finitewidth.claims.judges import samples
-from finitewidth.claims.judges.estimates import Estimate, largest, smallest
+from finitewidth.claims import samples
+from finitewidth.claims.estimates import Estimate, largest, smallest
 from finitewidth.claims.verdicts import (
     BOUND,
     CAVEAT,

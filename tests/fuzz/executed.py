@@ -14,8 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from finitewidth.captions.job import write_captions
-from finitewidth.claims import ledger, reported
+from finitewidth.claims import ledger
 from finitewidth.claims.job import _chosen, read_tables, write_verdicts
+from finitewidth.claims.model import numbers_of
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.common import fields, result_files
 from finitewidth.common.references import table_file
@@ -145,7 +146,7 @@ class Results:
 
         for paper in plan.papers:
             claims = [c for c in ledger.claims_of(paper.name) if c.judge and rests(c.reads)]
-            numbers = [n for n in reported.numbers_of(paper.name) if rests(n.reads)]
+            numbers = [n for n in numbers_of(paper.name) if rests(n.reads)]
             if claims or numbers:
                 self._judge(plan, paper.name, claims, numbers)
 

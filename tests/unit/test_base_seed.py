@@ -13,7 +13,7 @@ from finitewidth.common.provenance import base_seed, modules_reached, source_of
 from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
-from finitewidth.errata import networks
+from finitewidth.errata import shared
 from finitewidth.experiments.job import run_experiment
 from finitewidth.pipeline.plan import Plan
 
@@ -75,8 +75,8 @@ def test_datasets_do_not_depend_on_the_base_seed(name):
 
 def test_checks_of_misprints_do_not_depend_on_the_base_seed():
     with base_seed(1):
-        other = networks.generator("trust-2").random()
-    assert networks.generator("trust-2").random() == other
+        other = shared.generator("trust-2").random()
+    assert shared.generator("trust-2").random() == other
     assert rules()["errata"].params.seed == 0
 
 

@@ -12,7 +12,6 @@ from tests.claims.synthetic.beyond_training import blocks
 from tests.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
 
-from finitewidth.claims.judges import beyond_training as judges
 from finitewidth.claims.verdicts import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -31,6 +30,7 @@ from finitewidth.figures import kernel_maps, style
 from finitewidth.figures.beyond import fig4
 from finitewidth.figures.thesis import fig2_5
 from finitewidth.kernels.trained import traced_kernel
+from finitewidth.papers.beyond.judges import training as judges
 from finitewidth.pipeline.plan import checked
 from finitewidth.training.fully_connected import Draw, initial_stack
 

@@ -12,7 +12,6 @@ from tests.descent_cases import kernel_on
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
 
-from finitewidth.claims.judges import trust_descent as judge
 from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
@@ -20,6 +19,7 @@ from finitewidth.experiments.trust import descent
 from finitewidth.figures.trust import change, change_panels, descent_maps
 from finitewidth.figures.trust.looks import PHASES
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
+from finitewidth.papers.trust.judges import descent as judge
 from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import Plan
 from finitewidth.training.fully_connected import Draw, initial_stack

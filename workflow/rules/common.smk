@@ -25,7 +25,7 @@ def in_project(files):
         return {name: in_project(each) for name, each in files.items()}
     if not isinstance(files, str):
         return [in_project(file) for file in files]
-    ours = files.startswith(("config/", "workflow/", "CITATION.cff"))
+    ours = files.startswith(("config/", "workflow/", "src/", "CITATION.cff"))
     return f"{project}/{files}" if ours and project != os.getcwd() else files
 
 

@@ -23,6 +23,7 @@ rule errata:
             "finitewidth.errata.table",
             "finitewidth.experiments.job",
             script="declared",
+            texts=plan.errata_texts(),
         ),
         settings={**config["errata"], "papers": [paper.name for paper in plan.papers]},
     script:

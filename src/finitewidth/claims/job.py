@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from finitewidth.claims import ledger, reported
+from finitewidth.claims.model import numbers_of
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.references import table_file
@@ -101,7 +102,7 @@ def _numbers(
         return []
     printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
     found, bases = {}, {}
-    for numbers in reported.numbers_of(paper):
+    for numbers in numbers_of(paper):
         key = numbers.artifact, numbers.quantity
         try:
             found[key] = tuple(numbers.find(_chosen(read, numbers.reads)))

@@ -1,20 +1,17 @@
-"""What a claim is, how it is judged, and where the claims of each paper are listed.
+"""How a claim is judged, and its verdict as a row of a table.
 
 Snakemake imports the ledger at every start. Therefore no module of ``claims`` except ``job``
 imports pandas or scipy at its top.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from finitewidth.claims.needs import Need
+from finitewidth.claims.model import Claim, Tables, claims_of
 from finitewidth.claims.verdicts import (
     FAILS,
-    KINDS,
     NOT_DECIDABLE,
     NOT_RUN,
     UNDECIDED,
@@ -26,10 +23,8 @@ from finitewidth.claims.verdicts import (
     origin,
 )
 from finitewidth.common.references import table_file
-from finitewidth.common.texts import Quote
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["Claim", "Situation", "Tables", "claims_of", "judge", "verdict_row"]
 
 NOT_JUDGED = "not judged"
 # columns on the comparison that decided a verdict
@@ -37,52 +32,6 @@ DECISIVE = (
     "statistic", "value", "low", "high", "threshold", "threshold_of", "threshold_reason",
     "outcome",
 )  # fmt: skip
-
-Tables = Mapping[str, "pd.DataFrame"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """One statement of a paper that rows can support or contradict.
-
-    Attributes:
-        id: ``N04``, ``D06``, … as in the ledger of all claims.
-        paper: the paper that makes the claim.
-        place: section, theorem or figure where it makes it.
-        kind: ``theorem``, ``bound``, ``observation`` or ``hedged observation``.
-        statement: the claim, in our words.
-        quotes: the words of the paper that the statement rests on, few and verbatim.
-        hedge: the words by which the paper limits the statement, such as "sufficiently wide".
-        sizes: the sizes that the paper speaks about, in words.
-        rule: when it counts as supported: statistic and threshold, in words.
-        artifacts: ids of the artifacts that show it; may be empty.
-        reads: name of a table -> the job that makes it and its name there, ``npf_regimes.runs``.
-        needs: what must have been run for the claim to be decidable.
-        own_sizes: what must have been run for comparisons to count as made at the paper's own
-            sizes. If it is None, all sizes that the tables rest on must be the paper's; numbers of
-            runs and draws do not count as sizes.
-        judge: from the tables read to the comparisons that the claim makes; None as long as no
-            experiment makes these tables. Raises `CannotDecideError` if rows are missing.
-    """
-
-    id: str
-    paper: str
-    place: str
-    kind: str
-    statement: str
-    rule: str
-    quotes: tuple[Quote, ...] = ()
-    hedge: str = ""
-    sizes: str = ""
-    artifacts: tuple[str, ...] = ()
-    reads: Mapping[str, str] = field(default_factory=dict)
-    needs: tuple[Need, ...] = ()
-    own_sizes: tuple[Need, ...] | None = None
-    judge: Callable[[Tables], Sequence[Part]] | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"{self.id}: {self.kind!r} is not one of {', '.join(KINDS)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,18 +51,6 @@ class Situation:
     stand_in: bool = False
     grade: str = ""
     context: str = ""
-
-
-def module_of(paper: str) -> str | None:
-    """The module with the claims and numbers of a paper; None if it has neither."""
-    name = f"finitewidth.claims.{paper}"
-    return name if find_spec(name) else None
-
-
-def claims_of(paper: str) -> tuple[Claim, ...]:
-    """All claims of a paper, in their order (``CLAIMS`` of its module)."""
-    module = module_of(paper)
-    return import_module(module).CLAIMS if module else ()
 
 
 def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:

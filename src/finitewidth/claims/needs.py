@@ -4,6 +4,9 @@ Snakemake evaluates the needs of all claims at every start: nothing here reads a
 imports numpy or pandas. A path such as ``npf.regimes.rows.*.epochs`` leads to values in the
 settings; ``*`` matches every key of a mapping and every entry of a list. The value ``null`` stands
 for all images or all depths that there are, and meets every minimum.
+
+A claim needs what no judge can tell from rows: the original data, the paper's sizes, the fewest
+runs or draws for an interval. Of rows that are missing a judge says so itself.
 """
 
 import math
@@ -11,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.paper_files import refuse_unknown
 from finitewidth.data.catalogue import ROLES, SOURCES, describe
 
 # The 95 % interval of the mean of n runs reaches 12.7 standard errors to each side for n = 2,
@@ -77,15 +82,10 @@ def unmet(needs: Sequence[Need], facts: Facts) -> list[str]:
 
 @dataclass(frozen=True)
 class AtLeast:
-    """Every number that ``path`` leads to is at least ``minimum``.
-
-    Where the last key of ``path`` is missing (a row of a table without a number of its own), the
-    value at ``default`` counts.
-    """
+    """Every number that ``path`` leads to is at least ``minimum``."""
 
     path: str
     minimum: float
-    default: str | None = None
 
     @property
     def wording(self) -> str:
@@ -94,92 +94,34 @@ class AtLeast:
 
     def lacking(self, facts: Facts) -> str:
         """The smallest number found, if it is too small."""
-        numbers = _numbers_at(facts.settings, self.path, self.default)
-        lowest = min(numbers, default=math.inf)
+        lowest = min(_numbers_at(facts.settings, self.path), default=math.inf)
         return _number(lowest) if lowest < self.minimum else ""
 
 
 @dataclass(frozen=True)
-class AtMost:
-    """Every number that ``path`` leads to is at most ``maximum``."""
+class Equals:
+    """Every value that ``path`` leads to is ``value``."""
 
     path: str
-    maximum: float
+    value: Any
 
     @property
     def wording(self) -> str:
-        """``trust.heat_widths.sigma_w2.*.first of at most 1.5``."""
-        return f"{self.path} of at most {_number(self.maximum)}"
+        """``dgn.mnist.network.widths of [512, 512, 256, 256, 128, 64]``."""
+        return f"{self.path} of {self.value}"
 
     def lacking(self, facts: Facts) -> str:
-        """The largest number found, if it is too large."""
-        highest = max(_numbers_at(facts.settings, self.path), default=-math.inf)
-        return _number(highest) if highest > self.maximum else ""
+        """The first other value."""
+        others = (v for v in _values_at(facts.settings, self.path) if v != self.value)
+        return str(next(others, ""))
 
 
 @dataclass(frozen=True)
-class Covers:
-    """The numbers that ``path`` leads to, or those in its lists, include all of ``values``."""
+class Values:
+    """Each list that ``path`` leads to has at least ``count`` values.
 
-    path: str
-    values: tuple[float, ...]
-
-    @property
-    def wording(self) -> str:
-        """``npf.theory.mean.depths to include 3, 5 and 8``."""
-        return f"{self.path} to include {_listed(self.values)}"
-
-    def lacking(self, facts: Facts) -> str:
-        """All numbers found, if one of the values is not among them."""
-        found = _numbers_at(facts.settings, self.path)
-        covered = all(any(math.isclose(a, b) for b in found) for a in self.values)
-        return "" if covered else _listed(found)
-
-
-@dataclass(frozen=True)
-class Entries:
-    """The list at ``path`` has at least ``count`` entries, from ``low`` to ``high``.
-
-    With ``strict`` these two do not count themselves. A ``*`` in the path puts all lists together.
-    """
-
-    path: str
-    count: int
-    low: float = -math.inf
-    high: float = math.inf
-    strict: bool = False
-
-    @property
-    def wording(self) -> str:
-        """``beyond.diagonal.phases.sigma_w2 with at least 2 values above 2``."""
-        words = []
-        if self.low > -math.inf:
-            words.append(f"{'above' if self.strict else 'of at least'} {_number(self.low)}")
-        if self.high < math.inf:
-            words.append(f"{'below' if self.strict else 'of at most'} {_number(self.high)}")
-        values = "one value" if self.count == 1 else f"at least {self.count} values"
-        return " ".join(filter(None, [self.path, "with", values, " and ".join(words)]))
-
-    def lacking(self, facts: Facts) -> str:
-        """The entries found, if too few of them count."""
-        found = [entry for value in _values_at(facts.settings, self.path) for entry in value]
-        if sum(map(self._counts, found)) >= self.count:
-            return ""
-        return _listed(found)
-
-    def _counts(self, entry: Any) -> bool:
-        if self.low == -math.inf and self.high == math.inf:
-            return True
-        if self.strict:
-            return self.low < entry < self.high
-        return self.low <= entry <= self.high
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Each list of initial rates that ``path`` leads to has at least ``count`` of them.
-
-    A list is given by the settings ``values`` or, where these are null, by ``indices`` on a grid.
+    A list of learning rates is given by the settings ``values`` or, where these are null, by
+    ``indices`` on a grid.
     """
 
     path: str
@@ -187,39 +129,13 @@ class Rates:
 
     @property
     def wording(self) -> str:
-        """``8 or more initial rates in each of collapse.pairs.*.rates``."""
-        return f"{self.count} or more initial rates in each of {self.path}"
+        """``trust.heat_biases.sigma_b2 with at least 3 values``."""
+        return f"{self.path} with at least {self.count} values"
 
     def lacking(self, facts: Facts) -> str:
-        """The number of rates of the shortest list, if too small."""
-        lists = _values_at(facts.settings, self.path)
-        found = [rates["indices" if rates["values"] is None else "values"] for rates in lists]
-        fewest = min(map(len, found))
+        """The number of values of the shortest list, if too small."""
+        fewest = min(len(_listed(found)) for found in _values_at(facts.settings, self.path))
         return str(fewest) if fewest < self.count else ""
-
-
-@dataclass(frozen=True)
-class KeptEpochs:
-    """A training keeps its weights at ``count`` or more epochs, the start among them.
-
-    ``section`` has the settings ``epochs`` and ``every``.
-    """
-
-    section: str
-    count: int
-
-    @property
-    def wording(self) -> str:
-        """``11 or more kept epochs in npf.nu (epochs over every, and the start)``."""
-        return f"{self.count} or more kept epochs in {self.section} (epochs / every, and the start)"
-
-    def lacking(self, facts: Facts) -> str:
-        """How many are kept, if too few."""
-        epochs, every = (
-            _numbers_at(facts.settings, f"{self.section}.{key}")[0] for key in ("epochs", "every")
-        )
-        kept = int(epochs // every) + 1
-        return str(kept) if kept < self.count else ""
 
 
 @dataclass(frozen=True)
@@ -255,48 +171,68 @@ class PaperScale:
         return "" if facts.paper_scale else "other data or other sizes"
 
 
-def _numbers_at(settings: Mapping[str, Any], path: str, default: str | None = None) -> list[float]:
+def needs_of(where: str, values: Mapping[str, Any]) -> tuple[Need, ...]:
+    """The needs that a text file lists, in its order.
+
+    Args:
+        where: file and key, for messages.
+        values: ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
+            ``original: [role]`` and ``paper_scale: true``.
+
+    Raises:
+        ConfigError: a key or a role is unknown.
+    """
+    kinds = {"at_least": AtLeast, "equals": Equals, "values": Values}
+    refuse_unknown(where, values, (*kinds, "original", "paper_scale"))
+    found: list[Need] = []
+    for key, value in values.items():
+        if key == "original":
+            if unknown := set(value) - set(ROLES):
+                raise ConfigError(f"{where}: original: {sorted(unknown)}; write {', '.join(ROLES)}")
+            found += map(Original, value)
+        elif key == "paper_scale":
+            found.append(PaperScale())
+        else:
+            found += (kinds[key](path, limit) for path, limit in value.items())
+    return tuple(found)
+
+
+def _numbers_at(settings: Mapping[str, Any], path: str) -> list[float]:
     """The numbers at a path, lists taken apart, ``null`` left out."""
     found = []
-    for value in _values_at(settings, path, default):
+    for value in _values_at(settings, path):
         found += value if isinstance(value, list) else [value]
     return [value for value in found if value is not None]
 
 
-def _values_at(settings: Mapping[str, Any], path: str, default: str | None = None) -> list[Any]:
+def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
     """All values that a path with ``*`` leads to.
 
     Raises:
         KeyError: the path leads nowhere.
     """
-    *parents, last = path.split(".")
-    places: list[Any] = [settings]
-    for key in parents:
-        places = [child for place in places for child in _children(place, key, path)]
-    found: list[Any] = []
-    for place in places:
-        if default is not None and last not in place:
-            found += _values_at(settings, default)
-        else:
-            found += _children(place, last, path)
+    found: list[Any] = [settings]
+    for key in path.split("."):
+        found = [child for section in found for child in _children(section, key, path)]
     return found
 
 
-def _children(place: Any, key: str, path: str) -> list[Any]:
+def _children(section: Any, key: str, path: str) -> list[Any]:
+    if section is None:
+        return []
     if key == "*":
-        return list(place.values() if isinstance(place, Mapping) else place)
-    if not isinstance(place, Mapping) or key not in place:
+        return list(section.values() if isinstance(section, Mapping) else section)
+    if not isinstance(section, Mapping) or key not in section:
         raise KeyError(f"{path}: the settings have no {key} there")
-    return [place[key]]
+    return [section[key]]
+
+
+def _listed(value: Any) -> list[Any]:
+    """The values of a list, or of the learning rates of a section."""
+    if isinstance(value, Mapping):
+        return value["indices" if value["values"] is None else "values"]
+    return value
 
 
 def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
-
-
-def _listed(values: Sequence[Any]) -> str:
-    """``3, 5 and 8``; ``none`` of no value."""
-    words = [str(value) if isinstance(value, list) else _number(value) for value in values]
-    if not words:
-        return "none"
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]

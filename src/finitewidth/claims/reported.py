@@ -39,19 +39,17 @@ the same uncertainty, however precise ours is.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from finitewidth.claims.ledger import Tables, module_of
+from finitewidth.claims.model import CONSTANT, MEASURED
 from finitewidth.common.reported_numbers import Reported
 
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
 CLOSE, DIFFERS = "close at reduced scale", "differs at reduced scale"
 UNTRAINED = "not trained"
 OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, UNTRAINED, NOT_COMPARABLE, NOT_RUN)
-CONSTANT, MEASURED = "constant", "measured"
 KINDS = (CONSTANT, MEASURED)
 LEVEL = 0.05  # of the intervals
 IMPRECISE = 0.1  # of a number; the largest standard error with which it is compared
@@ -83,37 +81,6 @@ class Ours:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbers:
-    """Where our counterparts of the printed numbers of one artifact and quantity come from.
-
-    Attributes:
-        artifact, quantity: as in ``config/reported/<paper>.csv``.
-        reads: name of a table -> the job that makes it and its name there, ``npf_regimes.runs``.
-        find: from the tables read to our numbers.
-        scale_free: whether the number depends on no dataset and no size, so that it is comparable
-            at every preset.
-        constant: whether a constant or a limit is printed rather than a measurement. What is
-            ``scale_free`` is always a constant.
-        parts: the parts of the tables on which single numbers rest, each the rows of trainings
-            (`TrainingRun.row`) separated by blanks, or empty for all. With each, what is smaller
-            than in the paper at every preset, in words; empty if nothing is.
-    """
-
-    artifact: str
-    quantity: str
-    reads: Mapping[str, str]
-    find: Callable[[Tables], Iterable[Ours]]
-    scale_free: bool = False
-    constant: bool = False
-    parts: Mapping[str, str] = field(default_factory=lambda: {"": ""})
-
-    @property
-    def kind(self) -> str:
-        """``constant`` or ``measured``."""
-        return CONSTANT if self.constant or self.scale_free else MEASURED
-
-
-@dataclass(frozen=True, kw_only=True)
 class Basis:
     """What our counterparts of some printed numbers were computed with.
 
@@ -132,12 +99,6 @@ class Basis:
     differs: str = ""
     grade: str = ""
     context: str = ""
-
-
-def numbers_of(paper: str) -> tuple[Numbers, ...]:
-    """All numbers of a paper, in their order (``NUMBERS`` of its module)."""
-    module = module_of(paper)
-    return import_module(module).NUMBERS if module else ()
 
 
 def compare(

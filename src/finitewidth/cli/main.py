@@ -197,7 +197,7 @@ def _errata(options: argparse.Namespace) -> None:
 
     titles = {paper.name: paper.title for paper in read_papers()}
     networks = preset_only("paper", "config")["errata"]["networks"]
-    text = document.markdown(table.errata_of(titles), titles, networks, table.UNUSED)
+    text = document.markdown(table.errata_of(titles), titles, networks, table.unused(titles))
     if options.write is None:
         print(text, end="")
     else:

@@ -97,6 +97,10 @@ class Erratum:
     claims: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is not one of {', '.join(KINDS)}")
+
     @property
     def transcribed(self) -> bool:
         """Whether every copy with the printed words was read from pictures of pages."""

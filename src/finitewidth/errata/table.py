@@ -1,36 +1,59 @@
 """All errata of the papers, each with its printed, corrected and true value."""
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
-from importlib.util import find_spec
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
+from finitewidth.common.paper_files import (
+    build,
+    function_of,
+    quotes_of,
+    read_texts,
+    refuse_unknown,
+    text_file,
+)
 from finitewidth.common.texts import Quote
 from finitewidth.errata.erratum import Erratum, outcome
 
-UNUSED: Mapping[str, str] = {
-    "thesis-5": "a missing power, |w*| = r² for |w*|² = r², which the transcription may have lost",
-}
-"""Ids that are not given to another erratum, and what they were."""
-
-
-def modules_of(papers: Iterable[str]) -> list[str]:
-    """The modules with the errata of some papers, those left out that have none."""
-    names = [f"finitewidth.errata.{paper}" for paper in papers]
-    return [name for name in names if find_spec(name)]
-
 
 def errata_of(papers: Iterable[str]) -> tuple[Erratum, ...]:
-    """All errata of some papers (``ERRATA`` of their modules), paper by paper and by number."""
-    modules = (import_module(name) for name in modules_of(papers))
-    return tuple(e for module in modules for e in sorted(module.ERRATA, key=number_of))
+    """All errata of some papers, paper by paper and by number.
+
+    Raises:
+        ConfigError: the ``errata.yaml`` of a paper is malformed; the message names erratum and key.
+    """
+    return tuple(erratum for paper in papers for erratum in _errata(paper))
 
 
-def number_of(erratum: Erratum) -> int:
-    """The number in the id of an erratum."""
-    return int(erratum.id.rsplit("-", 1)[1])
+def unused(papers: Iterable[str]) -> dict[str, str]:
+    """Ids of some papers that are not given to another erratum, and what they were."""
+    return {
+        name: what for paper in papers for name, what in _texts(paper).get("unused", {}).items()
+    }
+
+
+def _texts(paper: str) -> Mapping[str, Any]:
+    found = read_texts(paper, "errata")
+    refuse_unknown(str(text_file(paper, "errata")), found, ("errata", "unused"))
+    return found
+
+
+@cache
+def _errata(paper: str) -> tuple[Erratum, ...]:
+    entries = _texts(paper).get("errata", {})
+    return tuple(_erratum(paper, name, dict(values)) for name, values in entries.items())
+
+
+def _erratum(paper: str, name: str, values: dict[str, Any]) -> Erratum:
+    where = f"{text_file(paper, 'errata')}: {name}"
+    values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
+    for key in ("claims", "numbers"):
+        values[key] = tuple(values.get(key, ()))
+    if "check" in values:
+        values["check"] = function_of(paper, "errata", values["check"])
+    return build(Erratum, where, values, id=name, paper=paper)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

@@ -3,14 +3,15 @@
 Imports no torch: Snakemake reads this at every start.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.template import settings_of
-from finitewidth.claims import ledger, needs, reported
+from finitewidth.claims import ledger, needs
+from finitewidth.claims.model import Numbers, judging_modules, numbers_of
 from finitewidth.common import settings
 from finitewidth.common.declarations import (
     Artifact,
@@ -22,6 +23,7 @@ from finitewidth.common.declarations import (
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.paper_files import modules_of, text_file
 from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
@@ -235,15 +237,25 @@ class Plan:
         return f"{self.results}/errata/experiments/errata.csv"
 
     def errata_modules(self) -> list[str]:
-        """The modules with the errata of the papers."""
-        names = (f"finitewidth.errata.{paper.name}" for paper in self.papers)
-        return [name for name in names if find_spec(name)]
+        """The modules that compute the errata of the papers."""
+        return [module for paper in self.papers for module in modules_of(paper.name, "errata")]
+
+    def errata_texts(self) -> list[str]:
+        """The files with the texts of the errata."""
+        return list(filter(None, (self._texts(paper.name, "errata") for paper in self.papers)))
+
+    def _texts(self, paper: str, name: str) -> str | None:
+        """The file ``<name>.yaml`` of a paper, as a rule reads it; None if it has none."""
+        file = text_file(paper, name)
+        return os.path.relpath(file, self.root.resolve()) if file else None
 
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
-        """The files that rule ``claims`` reads for a paper: tables, and the numbers it prints."""
+        """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
         paper = wildcards.paper
         tables = [file for read in self.claim_reads(paper) for file in read.files]
         inputs: dict[str, Any] = {"tables": tables}
+        if texts := self._texts(paper, "claims"):
+            inputs["claims"] = texts
         if printed := self._reported(paper):
             inputs["reported"] = printed[0]
         return inputs
@@ -251,7 +263,7 @@ class Plan:
     def claim_reads(self, paper: str) -> list[Read]:
         """The tables that a paper's claims and printed numbers are compared with."""
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
-        compared = [numbers.reads for numbers in reported.numbers_of(paper)]
+        compared = [numbers.reads for numbers in numbers_of(paper)]
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
         return [self.jobs.read("", reference) for reference in tables]
 
@@ -267,12 +279,12 @@ class Plan:
         }
         numbers = {
             f"{each.artifact}/{each.quantity}": self._bases(each)
-            for each in reported.numbers_of(wildcards.paper)
+            for each in numbers_of(wildcards.paper)
         }
         common = {"preset": self.config["preset"], "results": self.results}
         return {**common, "numbers": numbers, "situations": situations}
 
-    def _bases(self, numbers: reported.Numbers) -> dict[str, dict[str, Any]]:
+    def _bases(self, numbers: Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
         reads, free = self._reads(numbers.reads), numbers.scale_free
         context, found = self.footers.context(reads), {}
@@ -311,10 +323,11 @@ class Plan:
         return [self.jobs.read("", reference, name) for name, reference in reads.items()]
 
     def claim_code(self, wildcards: Any) -> dict[str, Any]:
-        """The code that judges a paper's claims, and the numbers it prints."""
+        """The code that judges a paper's claims, its claims, and the numbers it prints."""
         paper = wildcards.paper
-        modules = filter(None, (ledger.module_of(paper), "finitewidth.claims.job"))
-        return self.code_of(*modules, script="claims", texts=self._reported(paper))
+        modules = *judging_modules(paper), "finitewidth.claims.job"
+        texts = [file for file in (self._texts(paper, "claims"), *self._reported(paper)) if file]
+        return self.code_of(*modules, script="claims", texts=texts)
 
     def caption_code(self, paper: str) -> dict[str, Any]:
         """The code and the templates that the captions of a paper are written from."""

@@ -9,7 +9,7 @@ from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
 from finitewidth.claims.reported import OFF, OUTCOMES
 from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import IN_PART
-from finitewidth.errata.table import UNUSED
+from finitewidth.errata.table import unused
 from finitewidth.report.findings import (
     ALTERED,
     MADE,
@@ -168,5 +168,5 @@ def errata(findings: Findings) -> dict[str, Any]:
         "computed": sum(bool(row["quantity"]) for row in rows),
         "confirmed": sum(row["outcome"] == CONFIRMED for row in rows),
         "transcribed": sum(row.get("transcribed") == "True" for row in rows),
-        "unused": UNUSED,
+        "unused": unused(paper.name for paper in findings.papers),
     }

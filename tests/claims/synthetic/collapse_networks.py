@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from tests.claims.synthetic import jitter
 
-from finitewidth.claims.collapse_networks import PAIRS
-
+PAIRS = [f"{net}_{data}" for net in ("vgg", "resnet", "densenet")
+         for data in ("mnist", "fashion", "cifar")]  # fmt: skip
 ENTROPY = "resnet_mnist_ce"
 INITS = ("lecun", "torch", "he")
 RATES = tuple(float(f"{rate:.3g}") for rate in np.geomspace(0.01, 1, 8))

@@ -1,0 +1,163 @@
+"""Comparisons made from estimates with standard errors, and from curves of such estimates."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from finitewidth.claims.verdicts import LEVEL, CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Estimate(NamedTuple):
+    """A number and its standard error, which is 0 if the number is computed exactly.
+
+    Errors are combined as those of independent estimates. Two estimates from the same random
+    numbers mostly err in the same direction. The error of their difference is then too large.
+    """
+
+    value: float
+    error: float = 0.0
+
+    def log(self) -> "Estimate":
+        """The natural logarithm; nan of what is not above 0."""
+        if self.value <= 0:
+            return Estimate(math.nan, 0.0)
+        return Estimate(math.log(self.value), self.error / self.value)
+
+    def shifted(self, by: float) -> "Estimate":
+        """Plus an exact number."""
+        return Estimate(self.value + by, self.error)
+
+    def scaled(self, by: float) -> "Estimate":
+        """Times an exact number."""
+        return Estimate(self.value * by, self.error * abs(by))
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """The difference."""
+        return Estimate(self.value - other.value, math.hypot(self.error, other.error))
+
+    def over(self, other: "Estimate") -> "Estimate":
+        """The ratio, its error at first order; nan where the other is 0."""
+        if other.value == 0:
+            return Estimate(math.nan, 0.0)
+        ratio = self.value / other.value
+        return Estimate(ratio, math.hypot(self.error, ratio * other.error) / abs(other.value))
+
+    def part(self, name: str, **thresholds: float) -> Part:
+        """The comparison with ``low`` and/or ``high``, ``strict`` or not."""
+        return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
+
+
+def largest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
+    """The largest of several estimates, its error widened by Bonferroni's rule for their number.
+
+    An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
+    is decided.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    return _extreme(name, found, 1, thresholds)
+
+
+def smallest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
+    """The smallest of several estimates, as `largest`."""
+    return _extreme(name, found, -1, thresholds)
+
+
+def _extreme(name: str, found: Sequence[Estimate], sign: int, thresholds: dict) -> Part:
+    from scipy import special
+
+    if not found:
+        raise CannotDecideError(f"{name}: no rows")
+    chosen = max(found, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
+    widened = special.ndtri(1 - LEVEL / len(found)) / special.ndtri(1 - LEVEL)
+    return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
+
+
+def estimates(rows: "pd.DataFrame", value: str, error: str) -> list[Estimate]:
+    """The estimates of all rows."""
+    return [Estimate(*map(float, pair)) for pair in rows[[value, error]].to_numpy()]
+
+
+def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Estimate:
+    """The estimate at ``x`` on a curve, interpolated linearly between the two points beside it.
+
+    Raises:
+        CannotDecideError: ``x`` lies outside the curve.
+    """
+    curve = rows.sort_values(place)
+    grid = curve[place].to_numpy(float)
+    if not len(grid) or not grid[0] - 1e-9 <= x <= grid[-1] + 1e-9:
+        span = f"from {grid[0]:g} to {grid[-1]:g}" if len(grid) else "missing"
+        raise CannotDecideError(f"no rows at {place} = {x:g}: they are {span}")
+    values, errors = (np.interp(x, grid, curve[name].to_numpy(float)) for name in (value, error))
+    return Estimate(float(values), float(errors))
+
+
+def mean(found: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates that may be correlated; its error is the mean of their errors.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    if not found:
+        raise CannotDecideError("no rows to average")
+    values, errors = zip(*found, strict=True)
+    return Estimate(float(np.mean(values)), float(np.mean(errors)))
+
+
+def power_of(x: Sequence[float], found: Sequence[Estimate]) -> Estimate:
+    """Exponent p of y ~ x^p from the first and the last of several estimates."""
+    span = math.log(x[-1] / x[0])
+    return found[-1].log().minus(found[0].log()).scaled(1 / span)
+
+
+def in_the_limit(widths: Sequence[float], found: Sequence[Estimate]) -> Estimate:
+    """The limit M -> infinity of estimates that differ from it by a multiple of 1 / M.
+
+    It is computed from the estimates of the last two widths.
+    """
+    (narrow, wide), (first, second) = widths[-2:], found[-2:]
+    return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
+
+
+def required(rows: "pd.DataFrame", what: str) -> "pd.DataFrame":
+    """The rows, of which there must be some.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    if rows.empty:
+        raise CannotDecideError(f"no rows of {what}")
+    return rows
+
+
+def over_printed(values: list[float], printed: float, name: str) -> Part:
+    """The limit of exact values at doubled widths over the printed one, which the paper has as 1.
+
+    It may differ from 1 by the numerical error of the extrapolation only.
+
+    Raises:
+        CannotDecideError: fewer than three widths.
+    """
+    from finitewidth.errata.erratum import extrapolated  # it needs scipy
+
+    if len(values) < 3:
+        raise CannotDecideError(f"{name}: {len(values)} widths")
+    limit, error = extrapolated(values)
+    found = limit / printed if printed else math.nan
+    room = error / abs(printed) if printed and math.isfinite(error) else 0.0
+    name = f"{name} (numerical error {room:.0e})"
+    return Part(
+        name=name,
+        value=found,
+        low=1 - room,
+        high=1 + room,
+        paper=True,
+        tolerance="the numerical error of the extrapolated limit",
+    )

@@ -1,1 +1,0 @@
-"""From rows to the comparisons a claim makes: one pure function per claim."""

@@ -1,0 +1,146 @@
+"""The folder of a paper, ``src/finitewidth/papers/<paper>``: its YAML files and its functions.
+
+A text file such as ``claims.yaml`` names functions of the modules beside it: ``accuracy.n14`` in
+``claims.yaml`` is ``n14`` of ``judges/accuracy.py``, and ``h01`` is a function of ``judges.py``.
+This module uses only the standard library and yaml.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.provenance import SOURCE_ROOT
+from finitewidth.common.settings import read_yaml
+from finitewidth.common.texts import Quote
+
+PAPERS = "finitewidth.papers"
+FOLDER = SOURCE_ROOT / "finitewidth/papers"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function by its name; its module is imported when it is called."""
+
+    module: str
+    name: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        return getattr(import_module(self.module), self.name)(*arguments)
+
+
+def function_of(paper: str, part: str, name: str) -> Function:
+    """The function that a text file names.
+
+    Args:
+        paper: key of the paper.
+        part: ``judges`` or ``errata``.
+        name: ``<module>.<function>``, or ``<function>`` where the part is one module.
+    """
+    module, _, function = f"{PAPERS}.{paper}.{part}.{name}".rpartition(".")
+    return Function(module, function)
+
+
+def modules_of(paper: str, part: str) -> list[str]:
+    """All modules of a part of a paper, such as ``finitewidth.papers.npf.judges.accuracy``."""
+    single = FOLDER / paper / f"{part}.py"
+    files = [single] if single.is_file() else sorted((FOLDER / paper / part).glob("*.py"))
+    return [".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts) for file in files]
+
+
+def text_file(paper: str, name: str) -> Path | None:
+    """The file ``<name>.yaml`` of a paper; None if it has none."""
+    file = FOLDER / paper / f"{name}.yaml"
+    return file if file.is_file() else None
+
+
+@cache
+def read_texts(paper: str, name: str) -> Mapping[str, Any]:
+    """The content of ``<name>.yaml`` of a paper; empty if it has no such file.
+
+    Raises:
+        ConfigError: it is not YAML, or no mapping.
+    """
+    file = text_file(paper, name)
+    if file is None:
+        return {}
+    try:
+        found = read_yaml(file)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file} is not YAML: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f"{file}: write a mapping with the keys that CONTRIBUTING.md lists")
+    return found
+
+
+def refuse_unknown(where: str, values: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse a key that nothing reads.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    if unknown := set(values) - set(known):
+        raise ConfigError(
+            f"{where}: unknown key {', '.join(sorted(map(str, unknown)))}; "
+            f"known keys are {', '.join(sorted(known))}"
+        )
+
+
+def build(kind: type, where: str, values: Mapping[str, Any], **given: Any) -> Any:
+    """An object of a dataclass from a part of a text file.
+
+    Args:
+        kind: the dataclass. A field of type ``str`` takes a text, or a list of texts, which are
+            joined by a blank.
+        where: file and key, for messages.
+        values: field -> value.
+        given: fields that are not taken from the file.
+
+    Raises:
+        ConfigError: a key is unknown or missing, or a text is something else.
+    """
+    declared = {field.name: field for field in fields(kind) if field.name not in given}
+    refuse_unknown(where, values, declared)
+    made = dict(values)
+    for name, field in declared.items():
+        if name not in values:
+            if field.default is MISSING and field.default_factory is MISSING:
+                raise ConfigError(f"{where}: {name} is missing")
+        elif field.type in (str, "str"):
+            made[name] = _text(f"{where}: {name}", values[name])
+    try:
+        return kind(**made, **given)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _text(where: str, value: Any) -> str:
+    parts = value if isinstance(value, list) else [value]
+    if not all(isinstance(part, str) for part in parts):
+        raise ConfigError(f"{where} is {value!r}; write a text, in quotes if YAML takes it for "
+                          "something else")  # fmt: skip
+    return " ".join(parts)
+
+
+def quotes_of(where: str, entries: Iterable[Mapping[str, str]]) -> tuple[Quote, ...]:
+    """Quotes, each written as ``<text> <line>: <words>``.
+
+    Raises:
+        ConfigError: an entry has another form, or the text is unknown.
+    """
+    found = []
+    for entry in entries:
+        try:
+            ((place, words),) = entry.items()
+            text, line = place.split()
+            found.append(Quote(text=text, line=int(line), words=words))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ConfigError(f"{where}: {entry!r} is no quote ({error}); write "
+                              "<text> <line>: <words>")  from error  # fmt: skip
+    return tuple(found)

@@ -1,0 +1,169 @@
+"""Claims of beyond, and its printed numbers, on kernels during training (Figure 4)."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from finitewidth.claims import samples
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
+from finitewidth.claims.runs import mean_of
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EARLY = 6  # the early stage is this part of all steps: 500 of 3000
+RISEN = 0.6  # share of the rise of the gap that is to be done by then
+SMALL = 0.1  # gap up to which a kernel counts as label-agnostic
+BLIND = "the paper gives no size; images of one class are more alike whatever the kernel"
+DOUBLE = "the paper only says that blocks develop; twice is more than the gap at the start"
+SOON = "the paper says early stages; a sixth of the steps is ours"
+MOST = "the paper says more rapidly in the early stages; most of the rise in a sixth of the steps"
+
+
+def _networks(tables: Tables) -> Iterator[tuple[float, "pd.DataFrame"]]:
+    """Rows of each sigma_w^2, ascending.
+
+    Raises:
+        CannotDecideError: there is no row.
+    """
+    rows = tables["rows"]
+    if rows.empty:
+        raise CannotDecideError("no network was trained")
+    yield from rows.groupby("sigma_w2")
+
+
+def _at(rows: "pd.DataFrame", step: float, column: str) -> np.ndarray:
+    """The column at a step, one value per run.
+
+    Raises:
+        CannotDecideError: no network was observed at this step.
+    """
+    found = rows[rows["step"] == step].sort_values("seed")[column]
+    if found.empty:
+        raise CannotDecideError(f"no kernel was computed at step {step:g}")
+    return found.to_numpy(float)
+
+
+def b19(tables: Tables) -> list[Part]:
+    """Before training the class mean is below the diagonal, and the gap of classes is small."""
+    parts = []
+    for sigma_w2, rows in _networks(tables):
+        at = f"sigma_w^2 = {sigma_w2:g}, step 0"
+        ratio = _at(rows, 0, "same_class") / _at(rows, 0, "diagonal")
+        parts += [
+            samples.mean(f"{at}: class mean over diagonal", ratio, high=1, strict=True, paper=True),
+            samples.mean(f"{at}: gap of classes", _at(rows, 0, "gap"), high=SMALL, ours=BLIND),
+        ]
+    return parts
+
+
+def b20(tables: Tables) -> list[Part]:
+    """The gap rises, faster in the first sixth of the steps than after, and so does alignment."""
+    parts = []
+    for sigma_w2, rows in _networks(tables):
+        last = int(rows["step"].max())
+        early = last / EARLY
+        start, soon, end = (_at(rows, step, "gap") for step in (0, early, last))
+        rise = end - start
+        aligned = _at(rows, last, "alignment") - _at(rows, 0, "alignment")
+        faster = (soon - start) / early - (end - soon) / (last - early)
+        at = f"sigma_w^2 = {sigma_w2:g}"
+        parts += [
+            samples.mean(f"{at}: rise of the gap in {last} steps", rise, **_above(True)),
+            samples.mean(
+                f"{at}: rise of the gap per 100 steps, up to step {early:g} minus after",
+                100 * faster, cut=SOON, **_above(True),
+            ),
+            samples.mean(f"{at}: rise of the alignment", aligned, **_above(True)),
+            samples.mean(
+                f"{at}: gap at the end minus twice that at the start", end - 2 * start,
+                ours=DOUBLE, **_above(False),
+            ),
+            samples.mean(
+                f"{at}: rise of the gap up to step {early:g} minus {RISEN:g} of the whole",
+                soon - start - RISEN * rise, ours=MOST, low=0,
+            ),
+        ]  # fmt: skip
+    return parts
+
+
+def _above(paper: bool) -> dict:
+    """Thresholds of a comparison that says "above 0"."""
+    return {"low": 0, "strict": True, "paper": paper}
+
+
+def b21(tables: Tables) -> list[Part]:
+    """Of any two sigma_w^2 the one with the larger gap has the smaller test loss at the end."""
+    ends = {
+        sigma_w2: tuple(_at(rows, rows["step"].max(), name) for name in ("gap", "test_loss"))
+        for sigma_w2, rows in _networks(tables)
+    }
+    if len(ends) < 2:
+        raise CannotDecideError("one sigma_w^2 has no order")
+    return [
+        _ordered(f"sigma_w^2 = {first:g} and {second:g}", *ends[first], *ends[second])
+        for first, second in combinations(ends, 2)
+    ]
+
+
+def _ordered(
+    names: str,
+    gap_a: np.ndarray, loss_a: np.ndarray, gap_b: np.ndarray, loss_b: np.ndarray,
+) -> Part:  # fmt: skip
+    """Compare the test loss of the network with the smaller gap to that of the other one.
+
+    Which gap is the smaller one is itself estimated. Therefore the error makes the comparison as
+    uncertain as the less certain of both differences: it fails only if both are clear. Runs are
+    paired, since those of one number start from the same random numbers.
+    """
+    if len(gap_a) != len(gap_b) or len(gap_a) < 2:
+        raise CannotDecideError(f"{names}: {len(gap_a)} runs beside {len(gap_b)}")
+    gap, loss = gap_a - gap_b, loss_b - loss_a
+    value = math.copysign(1, gap.mean()) * float(loss.mean())
+    certain = min(_score(gap), _score(loss))
+    # with equal means, or with runs that are all alike, the order is not known
+    error = abs(value) / certain if certain > 0 else math.nan
+    return Part(
+        name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
+        standard_error=error, dof=len(gap) - 1, **_above(True),
+    )  # fmt: skip
+
+
+def _score(differences: Sequence[float]) -> float:
+    """The mean over its standard error, without sign; 0 if all runs are alike."""
+    values = np.asarray(differences, float)
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return abs(float(values.mean())) / error if error > 0 and np.isfinite(error) else 0.0
+
+
+def _numbers(tables: Tables, column: str, name: str, over: str = "") -> list[Ours]:
+    """Means over runs at the last step, under the names of the printed numbers."""
+    found = []
+    for sigma_w2, rows in tables["rows"].groupby("sigma_w2"):
+        ends = rows[rows["step"] == rows["step"].max()]
+        values = ends[column] / ends[over] if over else ends[column]
+        found.append(mean_of(f"sigma_w2_{sigma_w2:.1f}_step3000", name, values.tolist()))
+    return found
+
+
+def kernel_ratio(tables: Tables) -> list[Ours]:
+    """Theta_c, with the diagonal as in the authors' code, and Theta_n over Theta_d."""
+    return [
+        *_numbers(tables, "same_class_with_diagonal", "same_class_over_diagonal", "diagonal"),
+        *_numbers(tables, "other_class", "other_class_over_diagonal", "diagonal"),
+    ]
+
+
+def test_loss(tables: Tables) -> list[Ours]:
+    """Test losses at the last step."""
+    return _numbers(tables, "test_loss", "test")
+
+
+def train_loss(tables: Tables) -> list[Ours]:
+    """Training losses at the last step."""
+    return _numbers(tables, "train_loss", "train")

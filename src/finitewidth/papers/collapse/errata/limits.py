@@ -1,0 +1,95 @@
+"""Errata of ``collapse`` in limits: equal biases, the remark on α, the definition of collapse."""
+
+import numpy as np
+
+from finitewidth.errata.erratum import Evidence, exactly, extrapolated
+from finitewidth.errata.shared import generator
+
+CLASSES, ALPHA, BETA = 4, 0.15, 0.1
+ONES, EYE = np.ones((CLASSES, CLASSES)), np.eye(CLASSES)
+
+
+def root(matrix: np.ndarray) -> np.ndarray:
+    """The positive semidefinite square root of a symmetric matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return vectors @ np.diag(np.sqrt(np.maximum(values, 0))) @ vectors.T
+
+
+def angle_of_weights() -> Evidence:
+    """γ from the square root of the right side of (29) with equal biases."""
+    biases = np.full((CLASSES, 1), BETA)
+    mixed = biases @ np.ones((1, CLASSES))
+    square = EYE - ALPHA * ONES
+    square = square + (1 - ALPHA * CLASSES) * (CLASSES * biases @ biases.T - mixed - mixed.T)
+    shrink = np.sqrt(1 - ALPHA * CLASSES)
+    forms = ((1 - abs(part) * shrink) / CLASSES for part in (BETA * CLASSES, 1 - BETA * CLASSES))
+    return exactly("γ at C = 4, α = 0.15, β = 0.1", -root(square)[0, 1], *forms)
+
+
+def second_of_squares() -> Evidence:
+    """The second line of (56) for W H₁ = I - 1 1ᵀ/C."""
+    rng = generator("collapse-9")
+    m, eigenvalue = 3, 1.4
+    weights = rng.standard_normal((CLASSES, 6))
+    centring = EYE - ONES / CLASSES
+    means = np.linalg.pinv(weights) @ centring
+    whole = weights @ (eigenvalue * weights.T @ weights - m * means @ means.T) @ weights.T
+    gram = weights @ weights.T
+    forms = ((eigenvalue * gram @ gram - factor * centring @ centring)[0, 0] for factor in (1, m))
+    return exactly("entry (1, 1) of (56), line 2; C = 4, m = 3, λ̃ = 1.4", whole[0, 0], *forms)
+
+
+def inverse_matrix() -> Evidence:
+    """An off-diagonal entry of the inverse of I - φ 1 1ᵀ."""
+    phi = (1 - np.sqrt(1 - ALPHA * CLASSES)) / CLASSES
+    truth = np.linalg.inv(EYE - phi * ONES)[0, 1]
+    forms = (-phi / (1 + phi * CLASSES), phi / (1 - phi * CLASSES))
+    return exactly("entry (1, 2) of (𝕀 − φ 11ᵀ)⁻¹ at C = 4, α = 0.15", truth, *forms)
+
+
+def angle_of_means() -> Evidence:
+    """θ from the positive solution of (64)."""
+    half = root(EYE - ALPHA * ONES)
+    inner = half @ np.linalg.matrix_power(EYE - BETA * ONES, 2) @ half
+    inverse = np.linalg.inv(half)
+    solution = inverse @ root(inner) @ inverse
+    shrink = np.sqrt(1 - ALPHA * CLASSES)
+    forms = (
+        (1 - abs(1 - BETA * CLASSES) / denominator) / CLASSES
+        for denominator in (2 - shrink, shrink)
+    )
+    return exactly("θ at C = 4, α = 0.15, β = 0.1", -solution[0, 1], *forms)
+
+
+def centred_means() -> Evidence:
+    """MᵀM from (63) at α = 1/C with arbitrary biases: its square is P (63) P, P = I - 1 1ᵀ/C."""
+    ratio = 2.5
+    biases = generator("collapse-12").standard_normal((CLASSES, 1))
+    mixed = biases @ np.ones((1, CLASSES))
+    square = ratio * (EYE - mixed - mixed.T + (biases**2).sum() * ONES)
+    centring = EYE - ONES / CLASSES
+    truth = root(centring @ square @ centring)[0, 0]
+    forms = (factor * centring[0, 0] for factor in (ratio, ratio**0.5))
+    return exactly("entry (1, 1) of MᵀM at α = 1/C, C = 4, μ_class/m = 2.5", truth, *forms)
+
+
+def distance_of_means() -> Evidence:
+    """Squared distance of two class means whose Gram matrix is given by (58)."""
+    ratio = 1.7
+    means = root(ratio**0.5 * (EYE - ONES / CLASSES))
+    truth = float(((means[:, 0] - means[:, 1]) ** 2).sum())
+    quantity = "|⟨h⟩₁ − ⟨h⟩₂|² where (58) holds, C = 4, λ̃_c/m = 1.7"
+    return exactly(quantity, truth, 0.0, 2 * ratio**0.5)
+
+
+def many_classes() -> Evidence:
+    """αC from 1 − αC, an eigenvalue of (𝕀 + κ_n m/μ_class 11ᵀ)⁻¹, for ever more classes."""
+    m, kappa_d, kappa_c, kappa_n = 12, 5.0, 3.0, 1.0
+    mu_class = kappa_d - kappa_c + m * (kappa_c - kappa_n)
+    values = []
+    for classes in (64, 128, 256, 512, 1024):
+        ones = np.ones((classes, classes))
+        values.append(np.linalg.solve(np.eye(classes) + kappa_n * m / mu_class * ones, ones[0])[0])
+    limit, error = extrapolated(values)
+    quantity = "lim αC as C → ∞, κ_c/κ_n = 3, κ_d/κ_n = 5, m = 12"
+    return Evidence(quantity, 1 - limit, error, 0.0, 1.0)

@@ -1,0 +1,245 @@
+"""Claims of collapse on the flow under a block kernel: convergence, invariant, neural collapse.
+
+The flow is integrated numerically, so that values carry no statistical error. It ends at a finite
+time, whereas the paper speaks of limits. At late times NC3 and |H2| fall with the power -1/2 of the
+time (`finitewidth.experiments.collapse.flow.leading_terms`); a limit is therefore extrapolated with
+this power.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from finitewidth.claims.estimates import required
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COMPONENTS = ("global", "class", "single")
+NAMES = {"global": "global mean", "class": "class means", "single": "single samples"}
+EARLIER = 4  # the last time is compared with this fraction of it
+CASE = "kappa_n = 0.01, beta = 0"  # where NC3 is judged
+PERCENT = {
+    "low": 0.99, "high": 1.01, "paper": True,
+    "tolerance": "1 %: the formula is the limit of a flow that ends at a finite time",
+}  # fmt: skip
+DRIFT = {
+    "high": 1e-8, "paper": True,
+    "tolerance": "the paper has 0; 1e-8 is far above what the integration leaves",
+}  # fmt: skip
+ORDER = {
+    "low": 3.7, "high": 4.3,
+    "ours": "what drift there is belongs to the integrator if it falls with the order of that",
+}  # fmt: skip
+POWER = {
+    "low": -0.55, "high": -0.45,
+    "ours": "the paper states no rate; at leading order (25) gives the power -1/2",
+}  # fmt: skip
+LIMIT = {
+    "low": -0.005, "high": 0.005, "paper": True,
+    "tolerance": "the paper has 0; the extrapolation leaves terms of higher order in 1/t",
+}  # fmt: skip
+FRAME = "the paper has 0 in the limit; the flow ends at a finite time"
+STAYS = {
+    "high": 0.05, "late": True,
+    "ours": "the paper says that there is no collapse, not how fast; collapse has the power 1/2",
+}  # fmt: skip
+AGREE = {
+    "low": 0.99, "late": True,
+    "ours": "the paper has 1 in the limit, for all points; at a finite time some lie in between",
+}  # fmt: skip
+UNALIGNED = {
+    "high": 0.9, "late": True,
+    "ours": "the claim is about such flows; the paper gives no bound for what counts as aligned",
+}  # fmt: skip
+NEAR = {
+    "high": 0.02, "paper": True,
+    "tolerance": "the paper has an equality at the end of training; the flow ends at a finite time",
+}  # fmt: skip
+SHIFTED = {
+    "low": 0.01, "strict": True, "late": True,
+    "ours": "the paper has 1/C for a global mean of 0 only; a smaller shift would decide nothing",
+}  # fmt: skip
+
+
+def k02(tables: Tables) -> list[Part]:
+    """The global mean of residuals converges first, then class means, then single samples."""
+    parts = []
+    for kernel, rows in required(tables["residuals"], "residuals").groupby("kernel", sort=False):
+        for first, second in itertools.pairwise(COMPONENTS):
+            times = {name: rows[rows["component"] == name] for name in (first, second)}
+            joined = times[first].merge(times[second], on="run")
+            ratio = (joined["reached_x"] / joined["reached_y"]).tolist()
+            name = f"kernel {kernel}: time of the {NAMES[first]} over that of the {NAMES[second]}"
+            parts.append(_most(name, ratio, high=1, strict=True, paper=True))
+    return parts
+
+
+def k03(tables: Tables) -> list[Part]:
+    """The flow conserves E."""
+    frozen = tables["frozen"]
+    found = (("starts", tables["curves"]["drift"]),
+             ("frozen biases", frozen[frozen["quantity"] == "drift"]["value"]))  # fmt: skip
+    parts = [
+        _most(f"{name}: largest drift of E, relative", values.tolist(), **DRIFT)
+        for name, values in found
+    ]
+    steps = tables["orders"][tables["orders"]["method"] == "RK4"].sort_values("step")
+    if len(steps) < 2:
+        raise CannotDecideError("fewer than two steps of Runge-Kutta")
+    (fine, coarse) = steps.iloc[:2].to_dict("records")
+    power = _power(coarse["drift"], fine["drift"], coarse["step"] / fine["step"])
+    parts.append(Part(name="Runge-Kutta of order 4: power of the step in the drift", value=power,
+                      **ORDER))  # fmt: skip
+    parts.append(Part(name=f"Runge-Kutta of order 4, step {fine['step']:g}: drift",
+                      value=fine["drift"], **DRIFT))  # fmt: skip
+    return parts
+
+
+def k04(tables: Tables) -> list[Part]:
+    """From E = 0 and a global mean of 0 the flow tends to neural collapse."""
+    rows = _starting(tables["curves"], "zero_invariant")
+    last, early, first = _at_end(rows), _at_end(rows, EARLIER), _first(rows)
+    size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
+    parts = [
+        _most("distance from NC2 at the end", last["nc2"].tolist(), high=0.01, paper=True,
+              tolerance=FRAME),
+        _farthest("NC3: limit", (2 * last["nc3"] - early["nc3"]).tolist(), **LIMIT),
+        _farthest("|H2|: limit over the start", ((2 * last["h2"] - early["h2"]) / size).tolist(),
+                  **LIMIT),
+    ]  # fmt: skip
+    for name, quantity in (("NC3", "nc3"), ("|H2|", "h2")):
+        pairs = zip(early[quantity], last[quantity], strict=True)
+        powers = [-_power(a, b, EARLIER) for a, b in pairs]
+        parts += [Part(name=f"{name}: power of the time, run {run}", value=power, **POWER)
+                  for run, power in enumerate(powers)]  # fmt: skip
+    agree = last["nc4"].tolist()
+    return [*parts, _least("NC4: share of points at which both rules agree", agree, **AGREE)]
+
+
+def k05(tables: Tables) -> list[Part]:
+    """Without an aligned invariant the flow does not tend to neural collapse.
+
+    NC1 and NC3 make the alignment 1, so that they cannot both hold where it stays below. The rate
+    at which NC3 still falls is measured.
+    """
+    rows = _starting(tables["curves"], "random_weights")
+    balanced = _at_end(_starting(tables["curves"], "zero_invariant"))
+    last, early = _at_end(rows), _at_end(rows, EARLIER)
+    limits = (2 * last["nc3"] - early["nc3"]).tolist()
+    beside = last["nc3"].min() - balanced["nc3"].max()
+    parts = [
+        _least("NC3: smallest limit", limits, low=0, strict=True, paper=True),
+        _least("NC3 at the end: smallest minus largest from E = 0", [beside], low=0, strict=True,
+               paper=True),
+        _most("alignment at the end, largest", last["alignment"].tolist(), **UNALIGNED),
+    ]  # fmt: skip
+    for case, own in last.groupby("case", sort=False):
+        pairs = zip(early.loc[own.index, "nc3"], own["nc3"], strict=True)
+        powers = [abs(_power(a, b, EARLIER)) for a, b in pairs]
+        parts.append(_most(f"{case}: size of the power of the time in NC3", powers, **STAYS))
+    return parts
+
+
+def k06(tables: Tables) -> list[Part]:
+    """The biases end at 1/C - W <h>, which is 1/C if the global mean <h> is 0."""
+    last = _at_end(required(tables["uncentred"], "flows with a global mean"))
+    free = _at_end(_starting(required(tables["curves"], "the flow"), "free_biases"))
+    parts = []
+    for case, own in last.groupby("case", sort=False):
+        share = (own["error"] / own["gap"]).tolist()
+        parts += [
+            _most(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", share, **NEAR),
+            _least(f"{case}: smallest |b - 1/C|", own["gap"].tolist(), **SHIFTED),
+        ]
+    name = "E = 0, <h> = 0 and b = 0 at the start: largest |b - 1/C| at the end"
+    outside = "the global mean of the features is near 0 there, not 0"
+    return [*parts, _most(name, free["bias_gap"].tolist(), outside=outside, **NEAR)]
+
+
+def k07(tables: Tables) -> list[Part]:
+    """At equal biases W W^T has the gamma of (68); NC2 holds, NC3 does not."""
+    frozen = required(tables["frozen"], "frozen biases")
+    parts = list(_angles(tables, "gamma", "corrected"))
+    nc2, nc3, early = (
+        frozen[frozen["quantity"] == name].set_index(["case", "run"])["value"]
+        for name in ("nc2", "nc3", "nc3_earlier")
+    )
+    here = nc3[nc3.index.get_level_values("case") == CASE]
+    return [
+        *parts,
+        _most("distance from NC2 at the end, largest", nc2.tolist(), high=1e-3, paper=True,
+              tolerance=FRAME),
+        _least("NC3: smallest limit", (2 * nc3 - early).tolist(), low=0, strict=True, paper=True),
+        _least(f"{CASE}: NC3 at the end", here.tolist(), low=0.1, strict=True,
+               ours="the paper says that NC3 fails, not by how much"),
+    ]  # fmt: skip
+
+
+def k08(tables: Tables) -> list[Part]:
+    """At equal biases H1^T H1 has the theta of (66) and (68), as printed."""
+    return list(_angles(tables, "theta", "printed"))
+
+
+def _angles(tables: Tables, quantity: str, form: str) -> Iterator[Part]:
+    """The fitted value over the formula for each case; the run that is farthest from 1."""
+    formulas, frozen = tables["formulas"], required(tables["frozen"], "frozen biases")
+    chosen = formulas[(formulas["quantity"] == quantity) & (formulas["form"] == form)]
+    wanted = chosen.set_index("case")["value"]
+    for case, rows in frozen[frozen["quantity"] == quantity].groupby("case", sort=False):
+        if case not in wanted.index:
+            raise CannotDecideError(f"no formula for {case}")
+        formula = float(wanted.loc[case])
+        ratios = [value / formula if formula else math.nan for value in rows["value"]]
+        yield _farthest(f"{case}: fitted {quantity} over the formula", ratios, at=1, **PERCENT)
+
+
+def _starting(rows: "pd.DataFrame", start: str) -> "pd.DataFrame":
+    return required(rows[rows["start"] == start], f"the start {start}")
+
+
+def _at_end(rows: "pd.DataFrame", fraction: float = 1) -> "pd.DataFrame":
+    """Each run at the last time, or at a fraction of it, by case and run.
+
+    Raises:
+        CannotDecideError: there is no such time.
+    """
+    time = rows["time"].max() / fraction
+    found = rows[(rows["time"] / time - 1).abs() < 1e-9] if time > 0 else rows.iloc[:0]
+    return required(found, f"the time {time:g}").set_index(["case", "run"])
+
+
+def _first(rows: "pd.DataFrame") -> "pd.DataFrame":
+    return rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
+
+
+def _power(before: float, after: float, factor: float) -> float:
+    """The exponent p of a quantity that falls by factor^p; nan of what is not above 0."""
+    if not (before > 0 and after > 0):
+        return math.nan
+    return math.log(before / after) / math.log(factor)
+
+
+def _most(name: str, values: list[float], **thresholds: object) -> Part:
+    """The largest value; nan if one of them is nan."""
+    return _chosen(name, values, lambda value: value, thresholds)
+
+
+def _least(name: str, values: list[float], **thresholds: object) -> Part:
+    """The smallest value; nan if one of them is nan."""
+    return _chosen(name, values, lambda value: -value, thresholds)
+
+
+def _farthest(name: str, values: list[float], at: float = 0, **thresholds: object) -> Part:
+    """The value that differs most from ``at``; nan if one of them is nan."""
+    return _chosen(name, values, lambda value: abs(value - at), thresholds)
+
+
+def _chosen(name: str, values: list[float], key: object, thresholds: dict) -> Part:
+    if not values:
+        raise CannotDecideError(f"{name}: no rows")
+    worst = math.nan if any(map(math.isnan, values)) else max(values, key=key)
+    return Part(name=name, value=float(worst), **thresholds)

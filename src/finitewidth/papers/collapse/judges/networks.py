@@ -1,0 +1,354 @@
+"""Claims of collapse on trained networks: neural collapse, invariant and kernels (Figures 1 to 20).
+
+A pair is a network and a dataset. The paper trains each network once. Here the initialisations of a
+pair are averaged, since they share data and batches, and means are over pairs, with Student's t.
+Networks that fit less than `TRAINED` of the training images at the end are left out of everything.
+The models close to collapse and far from it are those of the figures
+(`finitewidth.experiments.collapse.picking`); K11 and K14 compare them. K10 uses all networks, since
+models that were picked by NC3 cannot show how the alignment goes with NC3.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from finitewidth.claims import samples
+from finitewidth.claims.estimates import required
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLOSE, FAR = "collapsed", "other"
+ENTROPY, SQUARED = "resnet_mnist_ce", "resnet_mnist"
+TRAINED = 0.95  # least training accuracy of the networks that count
+COLLAPSED = 0.3  # NC3 below which a network counts as collapsed
+TOP, COMPARABLE = 0.01, 0.02  # test accuracies below the best of the pair
+FITTED, BOTH_FITTED = 0.999, 0.99  # least training accuracies, of K09 and of K15
+FEWEST = 5  # pairs in a mean, and networks in a median
+FEWEST_RATES = 3  # in a rank correlation
+RANK_STEP = 0.01  # resolution of a mean of rank correlations
+EQUAL = 1e-9  # accuracies that differ by less are equal
+KERNELS = {"theta": "Theta", "theta_h": "Theta^h"}
+
+MOST = {
+    "low": 0.5, "strict": True,
+    "ours": "the paper says most, but not which networks count as accurate and as collapsed",
+}  # fmt: skip
+IDENTIFIED = {
+    "low": COLLAPSED, "strict": True,
+    "ours": "the paper gives no bound of NC3, and no distance of comparable accuracies",
+}  # fmt: skip
+CLEARLY = {"high": -0.5, "late": True, "ours": "the paper gives no size of the correlation"}
+SMALLER_E = {
+    "low": 0, "strict": True,
+    "ours": "pane a shows |E|; the words on its size are about cross-entropy (Figure 12)",
+}  # fmt: skip
+RELATIVE_E = {
+    "low": 0, "strict": True, "late": True,
+    "ours": "not in the paper: |E| is about |W^T W| in trained networks, so that |E| alone "
+    "measures |W^T W|",
+}  # fmt: skip
+STRONGLY = {
+    "low": 0.5,
+    "ours": "the paper gives no level; a kernel of equal entries has 0.32 for ten classes",
+}  # fmt: skip
+BLOCKS = {
+    "theta": {"high": 1 / 1.5, "ours": "the paper says larger; 1.5 times as large is meant"},
+    "theta_h": {"high": 1 / 2, "ours": "the paper says larger; twice as large is meant"},
+}
+HALF = {"high": 0.5, "ours": "the paper says smaller; half is meant"}
+SMALL_MEAN = {
+    "high": 0.05, "late": True,
+    "ours": "half of the largest value that is possible: for ten classes 1/C = 0.1",
+}  # fmt: skip
+SMALL_H2 = {"high": 0.1, "ours": "the paper says small and gives no number"}
+SMALLER_H2 = {
+    "high": 0, "strict": True,
+    "ours": "the paper says small for models with neural collapse, and makes no comparison",
+}  # fmt: skip
+MUCH = {"low": math.log10(5), "ours": "the paper says much larger; 5 times is meant"}
+SCALE_FREE = {
+    "high": 0, "strict": True,
+    "ours": "the paper's NC1 scales with the features, whose size cross-entropy does not fix; "
+    "variance within over variance between classes does not",
+}  # fmt: skip
+ABOVE = {"low": 0, "strict": True, "paper": True}
+BELOW = {"high": 0, "strict": True, "paper": True}
+BELOW_ONE = {"high": 1, "strict": True, "paper": True}
+
+
+def k09(tables: Tables) -> list[Part]:
+    """Most accurate networks are collapsed, and an accurate one that is not exists in each pair."""
+    rows = networks(tables)
+    lag = rows.groupby("pair")["test_accuracy"].transform("max") - rows["test_accuracy"]
+    top = rows[lag <= TOP + EQUAL]
+    collapsed = (top["nc3"] < COLLAPSED).astype(float).where(top["nc3"].notna())
+    name = f"NC3 below {COLLAPSED:g}: share of networks within 1 point of the best test accuracy"
+    parts = [over_pairs(name, top.assign(value=collapsed), **MOST)]
+    others = rows[(lag <= COMPARABLE + EQUAL) & (rows["train_accuracy"] >= FITTED - EQUAL)]
+    for pair in rows["pair"].unique():
+        nc3 = others.loc[others["pair"] == pair, "nc3"]
+        parts.append(Part(
+            name=f"{pair}: largest NC3 within 2 points, of networks that fit 99.9 %",
+            value=float(nc3.max(skipna=False)) if len(nc3) else math.nan, **IDENTIFIED,
+        ))  # fmt: skip
+    return parts
+
+
+def k10(tables: Tables) -> list[Part]:
+    """The smaller NC3, the better aligned is the invariant and the smaller its norm."""
+    rows, entropy = networks(tables), networks(tables, loss=ENTROPY)
+    return [
+        correlation("alignment of the invariant", rows, "invariant_alignment", **BELOW),
+        correlation("alignment of the invariant", rows, "invariant_alignment", **CLEARLY),
+        correlation("|E|", rows, "e_norm", **SMALLER_E),
+        correlation("|E| / |W^T W|", rows, "e_relative", **RELATIVE_E),
+        ranks("alignment of the invariant", entropy, "invariant_alignment", **BELOW),
+        ranks("|E|", entropy, "e_norm", **ABOVE),
+    ]
+
+
+def k11(tables: Tables) -> list[Part]:
+    """Both kernels are aligned with the labels, more so close to collapse."""
+    rows = with_ends(picked(tables), tables)
+    best = networks(tables).groupby("pair")["test_accuracy"].max()
+    lag = rows["pair"].map(best) - rows["test_accuracy"]
+    parts = []
+    for kernel, name in KERNELS.items():
+        column = f"alignment_{kernel}"
+        top = rows[lag <= TOP + EQUAL].assign(value=lambda own, column=column: own[column])
+        parts += [
+            difference(f"alignment of {name}, close minus far", rows, column, **ABOVE),
+            over_pairs(f"alignment of {name}, models within 1 point of the best", top, **STRONGLY),
+        ]
+    return parts
+
+
+def k12(tables: Tables) -> list[Part]:
+    """Traced kernels are larger for images of one class."""
+    rows, parts = maps(tables), []
+    for kernel, name in KERNELS.items():
+        own = rows[rows["kernel"] == kernel]
+        ratio = own["other_class"] / own["same_class"].where(own["same_class"] > 0)
+        told = f"{name}: mean of pairs of two classes over mean of pairs of one class"
+        parts += [over_pairs(told, own.assign(value=ratio), **thresholds)
+                  for thresholds in (BELOW_ONE, BLOCKS[kernel])]  # fmt: skip
+    return parts
+
+
+def k13(tables: Tables) -> list[Part]:
+    """Kernels of two outputs or features are smaller than those of one."""
+    rows, parts = maps(tables), []
+    for kernel, name in KERNELS.items():
+        own = rows[rows["kernel"] == kernel]
+        told = f"{name}: median norm off the diagonal over median norm on it"
+        parts += [over_pairs(told, own.assign(value=own["norm_ratio"]), **thresholds)
+                  for thresholds in (BELOW_ONE, HALF)]  # fmt: skip
+    return parts
+
+
+def k14(tables: Tables) -> list[Part]:
+    """The global mean of the features is small, and H2 is small close to collapse."""
+    rows = with_ends(picked(tables), tables)
+    rows = rows.assign(mean=rows["hbar"] / rows["h1"], within=rows["h2"] / rows["h1"])
+    close = rows[rows["picked"] == CLOSE]
+    within = "|H2 H2^T| / |H1 H1^T|"
+    return [
+        over_pairs("|<h> <h>^T| / |H1 H1^T|, all models", rows.assign(value=rows["mean"]),
+                   **SMALL_MEAN),
+        over_pairs(f"{within}, close to collapse", close.assign(value=close["within"]), **SMALL_H2),
+        difference(f"{within}, close minus far", rows, "within", **SMALLER_H2),
+    ]  # fmt: skip
+
+
+def k15(tables: Tables) -> list[Part]:
+    """With cross-entropy NC1 to NC3 are lower and |E| is larger, at the same rate and init."""
+    both = [networks(tables, loss=loss) for loss in (ENTROPY, SQUARED)]
+    both = [rows[rows["train_accuracy"] >= BOTH_FITTED - EQUAL] for rows in both]
+    both = [rows.set_index(["init", "rate"]) for rows in both]
+    common = both[0].index.intersection(both[1].index)
+    if len(common) < FEWEST:
+        raise CannotDecideError(f"{len(common)} networks of equal rate and initialisation fit 99 % "
+                                f"with both losses; {FEWEST} are needed")  # fmt: skip
+    parts = []
+    for name, column, thresholds in (
+        ("NC1", "nc1", BELOW), ("NC2", "nc2", BELOW), ("NC3", "nc3", BELOW),
+        ("NC1, within over between", "nc1_ratio", SCALE_FREE),
+        ("|E|", "e_norm", ABOVE), ("|E|", "e_norm", MUCH),
+    ):  # fmt: skip
+        first, second = (logarithm(rows, column).loc[common, column] for rows in both)
+        told = f"{name}: log10 of cross-entropy over squared error, median over networks"
+        parts.append(samples.median(told, (first - second).tolist(), **thresholds))
+    return parts
+
+
+def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
+    """The trained networks of all pairs with squared error, or of one pair.
+
+    Args:
+        tables: those named ``rates_<pair>`` are read.
+        loss: the pair; empty for all but the one with cross-entropy.
+
+    Raises:
+        CannotDecideError: there is none, or a network has several rows.
+    """
+    rows = together(tables, "rates", ["pair", "init", "rate"])
+    chosen = rows["pair"] == loss if loss else rows["pair"] != ENTROPY
+    trained = rows[chosen & (rows["train_accuracy"] >= TRAINED - EQUAL)]
+    return required(trained, f"networks that fit {100 * TRAINED:g} % of the training images")
+
+
+def picked(tables: Tables) -> "pd.DataFrame":
+    """The trained models that the figures show, `CLOSE` or `FAR` in the column picked.
+
+    Raises:
+        CannotDecideError: as `networks`.
+    """
+    rows = networks(tables)
+    return required(rows[rows["picked"].isin((CLOSE, FAR))], "models of the figures")
+
+
+def with_ends(rows: "pd.DataFrame", tables: Tables) -> "pd.DataFrame":
+    """Models with what the tables ``ends_<pair>`` tell of them, a column for each quantity.
+
+    Raises:
+        CannotDecideError: there are no such tables, or they tell a quantity repeatedly.
+    """
+    key = ["pair", "init", "model"]
+    told = together(tables, "ends", [*key, "quantity"])
+    wide = told.pivot(index=key, columns="quantity", values="value").reset_index()
+    known = rows.drop(columns=[name for name in wide if name in rows and name not in key])
+    return known.merge(wide.rename(columns={"model": "picked"}), on=["pair", "init", "picked"])
+
+
+def maps(tables: Tables) -> "pd.DataFrame":
+    """Blocks and norms of the networks of the heat maps, of those that are trained.
+
+    Raises:
+        CannotDecideError: there are no such tables, or they have a kernel repeatedly.
+    """
+    blocks = together(tables, "blocks", ["pair", "kernel"])
+    return blocks.merge(networks(tables)[["pair", "init", "rate"]], on=["pair", "init", "rate"])
+
+
+def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
+    """The tables ``<kind>_<pair>`` of all pairs, one below the other.
+
+    Args:
+        tables: all.
+        kind: such as ``rates``.
+        key: columns in which two rows must differ.
+
+    Raises:
+        CannotDecideError: all are empty, or two rows have the same key.
+    """
+    import pandas as pd
+
+    found = [rows for name, rows in tables.items() if name.startswith(f"{kind}_") and len(rows)]
+    if not found:
+        raise CannotDecideError(f"no rows of {kind}")
+    rows = pd.concat(found, ignore_index=True)
+    if rows.duplicated(key).any():
+        raise CannotDecideError(f"several rows of {kind} for one network")
+    return rows
+
+
+def logarithm(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":
+    """The rows with log10 of a column; nan of what is not above 0."""
+    import numpy as np
+
+    positive = rows[column].astype(float)
+    return rows.assign(**{column: np.log10(positive.where(positive > 0))})
+
+
+def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
+    """Mean over pairs: a model close to collapse minus one far from it, of one initialisation.
+
+    Raises:
+        CannotDecideError: both models are there in fewer than `FEWEST` pairs.
+    """
+    close, far = (
+        rows[rows["picked"] == model].set_index(["pair", "init"])[column] for model in (CLOSE, FAR)
+    )
+    common = close.index.intersection(far.index)
+    found = (close.loc[common] - far.loc[common]).rename("value").reset_index()
+    return over_pairs(name, found, lacking="both models", **thresholds)
+
+
+def over_pairs(
+    name: str, rows: "pd.DataFrame", lacking: str = "networks", **thresholds: Any
+) -> Part:
+    """The mean over pairs of the column value, averaged over the rows of each pair.
+
+    Args:
+        name: of the comparison.
+        rows: with pair and value.
+        lacking: what there must be in `FEWEST` pairs.
+        thresholds: of the comparison.
+
+    Raises:
+        CannotDecideError: there are fewer pairs, or a value is not finite.
+    """
+    means = [own.mean(skipna=False) for _, own in rows.groupby("pair", sort=False)["value"]]
+    if len(means) < FEWEST:
+        raise CannotDecideError(f"{name}: {lacking} in {len(means)} pairs of a network and a "
+                                f"dataset; {FEWEST} are needed")  # fmt: skip
+    return samples.mean(f"{name}, mean over pairs", means, **thresholds)
+
+
+def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
+    """Rank correlation of NC3 and a column over all rates, mean over initialisations and pairs.
+
+    An initialisation with fewer than `FEWEST_RATES` trained networks is left out.
+
+    Raises:
+        CannotDecideError: fewer than `FEWEST` pairs are left.
+    """
+    import pandas as pd
+
+    found = [
+        {"pair": pair, "value": _rank_correlation(own["nc3"].tolist(), own[column].tolist())}
+        for (pair, _), own in rows.groupby(["pair", "init"], sort=False)
+        if len(own) >= FEWEST_RATES
+    ]
+    told = f"rank correlation of NC3 and {name} over all trained networks"
+    if "ours" in thresholds:
+        told += ", ours"
+    values = pd.DataFrame(found, columns=["pair", "value"])
+    return over_pairs(told, values, f"{FEWEST_RATES} trained networks of one initialisation",
+                      resolution=RANK_STEP, **thresholds)  # fmt: skip
+
+
+def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
+    """Rank correlation of NC3 and a column over the rates, mean over initialisations.
+
+    If the correlations are all alike they have no spread. Half of the smallest possible change is
+    then taken for it, as for claim N21.
+
+    Raises:
+        CannotDecideError: an initialisation has fewer than `FEWEST_RATES` trained networks.
+    """
+    found, fewest = [], math.inf
+    for _, own in rows.groupby("init", sort=False):
+        fewest = min(fewest, len(own))
+        found.append(_rank_correlation(own["nc3"].tolist(), own[column].tolist()))
+    if fewest < FEWEST_RATES:
+        raise CannotDecideError(f"cross-entropy: an initialisation has {fewest} trained networks; "
+                                f"{FEWEST_RATES} are needed")  # fmt: skip
+    return samples.mean(
+        f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations", found,
+        resolution=12 / (fewest * (fewest**2 - 1)), **thresholds,
+    )  # fmt: skip
+
+
+def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's; nan if a value is missing or all are alike."""
+    import pandas as pd
+
+    values = pd.DataFrame({"first": first, "second": second}, dtype=float)
+    if values.isna().any(axis=None) or (values.nunique() < 2).any():
+        return math.nan
+    ordered = values.rank()
+    return float(ordered["first"].corr(ordered["second"]))

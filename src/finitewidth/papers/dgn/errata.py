@@ -1,0 +1,178 @@
+"""Errata of ``dgn`` (deep gated networks)."""
+
+import itertools
+
+import numpy as np
+import torch
+
+from finitewidth.errata.erratum import Evidence, exactly, extrapolated
+from finitewidth.errata.shared import generator
+from finitewidth.kernels.gated_moments import (
+    GateCounts,
+    leading_variance,
+    value_kernel_moments,
+)
+from finitewidth.kernels.gated_ntk import value_kernel
+from finitewidth.kernels.npk import overlap
+from finitewidth.kernels.paths import enumerate_paths, path_features
+from finitewidth.networks.random_gated import every_signed_network
+
+
+def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
+    """Inner products of the derivatives of path strengths (equation 3).
+
+    Args:
+        weights: one matrix per layer.
+        paths: the units of each path, (P, d + 1).
+
+    Returns:
+        (P, P).
+    """
+    total = 0.0
+    factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]
+    for k in range(len(weights)):
+        own = torch.stack(factors[:k] + factors[k + 1 :]).prod(dim=0)
+        edges = paths[:, k : k + 2]
+        total = total + torch.outer(own, own) * (edges[:, None] == edges[None]).all(dim=-1)
+    return total
+
+
+def paths_from_two_inputs() -> Evidence:
+    """K(x, x) of one random gated network, from its gradients and from sums over paths."""
+    rng = generator("dgn-1")
+    sizes = (2, 3, 3, 1)
+    weights = [torch.from_numpy(rng.standard_normal(pair)) for pair in itertools.pairwise(sizes)]
+    gates = [torch.from_numpy((rng.random((2, 3)) < 0.7).astype(float)) for _ in range(2)]
+    x = torch.from_numpy(rng.standard_normal((2, 2)))
+    paths = enumerate_paths(sizes)
+    features = path_features(x, gates, paths)
+    between = path_sensitivities(weights, paths)
+    same_input = (paths[:, None, 0] == paths[None, :, 0]).double()
+    printed, corrected = (
+        float(features[0] @ (between * kept) @ features[0]) for kept in (same_input, 1.0)
+    )
+    truth = value_kernel(x, weights, None, gates, with_biases=False)[0, 0]
+    return exactly("K(x, x) of one network, d_in = 2, w = 3, d = 3", truth, printed, corrected)
+
+
+def linear_variance(depth: int, width: int) -> float:
+    """Exact Var K of a deep linear network with weights ±1/√w at x = 1."""
+    open_units = np.full((depth - 1, 1, 1), width)
+    counts = GateCounts.of_numbers(open_units, open_units, open_units)
+    return float(value_kernel_moments(np.ones((1, 1)), counts, 1 / width).variance[0, 0])
+
+
+def variance_growth() -> Evidence:
+    """Variance times w for large w of deep linear networks with d = 16.
+
+    The printed value scales the variance at d = 4 by the printed bound.
+    """
+    widths = [2**power for power in range(8, 13)]
+    at_four = extrapolated([w * linear_variance(4, w) for w in widths])[0]
+    truth, error = extrapolated([w * linear_variance(16, w) for w in widths])
+    return Evidence(
+        "lim w·Var K₀, deep linear network, d_in = n = 1, σ² = 1/w, d = 16; "
+        "printed: the most that O(d²/w) allows after d = 4",
+        truth,
+        error,
+        at_four * (16 / 4) ** 2,
+        leading_variance(16, 1),
+    )
+
+
+def soft_gates() -> tuple[list[torch.Tensor], torch.Tensor]:
+    """Two layers of soft gates with two units each, and two inputs of two coordinates."""
+    rng = generator("dgn-3")
+    gates = [torch.from_numpy(rng.random((2, 2))) for _ in range(2)]
+    return gates, torch.from_numpy(rng.standard_normal((2, 2)))
+
+
+def kernel_of_weights() -> Evidence:
+    """E K^w(1, 2) over all 2¹⁰ networks with weights ±σ and fixed soft gates, d = 3."""
+    gates, x = soft_gates()
+    sigma, d = 0.6, 3
+    weights = every_signed_network((2, 2, 2, 1), sigma)
+    kernels = value_kernel(x, weights, None, gates, with_biases=False)
+    printed = sigma ** (2 * (d - 1)) * float((x @ x.T * overlap(gates))[0, 1])
+    truth = kernels.mean(dim=0)[0, 1]
+    return exactly("E K^w(x₁, x₂), w = 2, d = 3, σ = 0.6", truth, printed, d * printed)
+
+
+def overlap_ratio() -> Evidence:
+    """E λ(s, s') / E λ(s, s) over all hard gates of probability mu, w = 2, d = 3."""
+    mu, d = 0.3, 3
+    patterns = torch.tensor(list(itertools.product((0.0, 1.0), repeat=8)), dtype=torch.float64)
+    chance = (mu**patterns * (1 - mu) ** (1 - patterns)).prod(dim=1)
+    gates = list(patterns.reshape(-1, 2, 2, 2).unbind(dim=1))
+    shared = torch.einsum("g,gst->st", chance, overlap(gates))
+    return exactly(
+        "E λ₀(s, s′) / E λ₀(s, s), gates on with μ = 0.3, w = 2, d = 3",
+        shared[0, 1] / shared[0, 0],
+        mu**d,
+        mu ** (d - 1),
+    )
+
+
+def squared_loss() -> Evidence:
+    """One step of gradient descent, α = 0.1, for the model y = θ x with x = 1, so that K = 1."""
+    step, error = 0.1, 1.0
+    by_law = (error - step * 1.0 * error) ** 2
+    printed, halved = ((error - step * slope * error) ** 2 for slope in (2.0, 1.0))
+    return exactly("e²_{t+1} / e²_t at αK = 0.1; what (1) says", by_law, printed, halved)
+
+
+def one_crossing() -> Evidence:
+    """Factor by which the left side of Case 2 grows when w doubles."""
+    d = 5
+
+    def left(w: int) -> float:
+        return w**2 * (d - 2) * d**2 * float(w) ** (2 * (d - 3)) * 16
+
+    return exactly(
+        "growth of w²(d−2)·d²·w^{2(d−3)}·16 from w = 10 to 20, d = 5",
+        left(20) / left(10),
+        2.0 ** (2 * (d - 3)),
+        2.0 ** (2 * (d - 2)),
+    )
+
+
+def paths_through_first_layer() -> Evidence:
+    """Number of paths through one weight of the first layer, by enumeration."""
+    d_in, w, d = 2, 3, 3
+    paths = enumerate_paths((d_in, w, w, 1))
+    through = int(((paths[:, 0] == 0) & (paths[:, 1] == 0)).sum())
+    return exactly(
+        "paths through a weight of layer 1, d_in = 2, w = d = 3",
+        through,
+        d_in * w ** (d - 2),
+        w ** (d - 2),
+    )
+
+
+def lumped_cases() -> Evidence:
+    """Factor by which the leading terms of Cases 3 and 7 grow with depth."""
+    w = 100
+
+    def over_scale(d: int) -> float:
+        case_3 = 32 * d**2 * w * 4 / w
+        return case_3 * (1 + 4 * d / w**2)
+
+    correction = (1 + 4 * 40 / w**2) / (1 + 4 * 20 / w**2)
+    return exactly(
+        "growth of Case 3 + Case 7, over w^{2(d−2)}, from d = 20 to 40, w = 100",
+        over_scale(40) / over_scale(20),
+        2**3 * correction,
+        2**2 * correction,
+    )
+
+
+def one_input() -> Evidence:
+    """E K of deep linear networks with weights ±σ at the input x = 2, over all networks."""
+    sigma, w, d, x = 0.6, 2, 3, 2.0
+    weights = every_signed_network((1, w, w, 1), sigma)
+    gates = [torch.ones(1, w, dtype=torch.float64)] * 2
+    kernels = value_kernel(
+        torch.full((1, 1), x, dtype=torch.float64), weights, None, gates, with_biases=False
+    )
+    printed = d * (w * sigma**2) ** (d - 1)
+    return exactly("E K₀, w = 2, d = 3, σ = 0.6, x = 2", kernels.mean(), printed, x**2 * printed)

@@ -1,0 +1,168 @@
+"""Claims of dgn on experiments 2 (points of the plane) and 8 (deep linear networks)."""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from finitewidth.claims import samples
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PLANAR_DEPTHS = (2, 4, 6, 8, 12, 16, 20)
+SHALLOW, DEEP = (2, 4, 6, 8), (8, 12, 16, 20)  # a turning point shows in one of them
+LINEAR_DEPTHS = (2, 4, 6, 8, 10)
+DESCENT = "gradient descent"
+EARLY, LATE = 1000, 10000
+RATE = 0.1
+IDEAL = (1 - RATE) ** 2
+SIMILAR = math.log(1.3)
+SHALLOWEST = "the paper does not say whether Figure 4 has a single layer of gates"
+
+
+def _by_depth(rows: "pd.DataFrame", network: str, column: str, what: str) -> "pd.DataFrame":
+    """log10 of a column, a row per run and a column per depth."""
+    found = rows[rows["network"] == network].pivot(index="run", columns="depth", values=column)
+    if missing := sorted(set(PLANAR_DEPTHS) - set(found.columns)):
+        raise CannotDecideError(f"{what} of {network}: no depth of {missing[0]}")
+    return np.log10(found)
+
+
+def _log_errors(tables: Tables, network: str, time: int) -> "pd.DataFrame":
+    """log10 error ratios of gradient descent by run and depth."""
+    errors = tables["errors"]
+    rows = errors[(errors["dynamics"] == DESCENT) & (errors["time"] == time)]
+    return _by_depth(rows, network, "ratio", f"descent of {time} steps")
+
+
+def _log_spreads(tables: Tables, network: str) -> "pd.DataFrame":
+    """log10 of trace over largest eigenvalue of K_0 by run and depth."""
+    return _by_depth(tables["kernels"], network, "trace_over_rho_max", "kernels")
+
+
+def _times(tables: Tables) -> list[int]:
+    """1000 steps, and also 10,000 if gradient descent took so many."""
+    errors = tables["errors"]
+    reached = errors[errors["dynamics"] == DESCENT]["time"].max()
+    return [EARLY, LATE] if reached >= LATE else [EARLY]
+
+
+def _slopes(values: "pd.DataFrame", depths: Sequence[int]) -> np.ndarray:
+    """The slope of a least-squares line over the depth, of every run."""
+    centred = np.asarray(depths, float) - np.mean(depths)
+    return values[list(depths)].to_numpy(float) @ centred / (centred @ centred)
+
+
+def d07(tables: Tables) -> list[Part]:
+    """GaLU: with depth the error falls and the spectrum evens out, up to 8 and from 8 on."""
+    parts = []
+    for depths in (SHALLOW, DEEP):
+        span = f"d = {depths[0]} to {depths[-1]}"
+        parts += [
+            samples.mean(
+                f"GaLU, t = {time}: log10 error per layer, {span}",
+                _slopes(_log_errors(tables, "galu", time), depths), high=0, paper=True,
+            )
+            for time in _times(tables)
+        ]  # fmt: skip
+        parts.append(samples.mean(
+            f"GaLU: log10 of trace over largest eigenvalue per layer, {span}",
+            _slopes(_log_spreads(tables, "galu"), depths), low=0, paper=True,
+        ))  # fmt: skip
+    return parts
+
+
+def d08(tables: Tables) -> list[Part]:
+    """GaLU has the smaller error and the more even spectrum, on average over some depths."""
+    spread = _log_spreads(tables, "galu") - _log_spreads(tables, "relu")
+    errors = {time: _log_errors(tables, "galu", time) - _log_errors(tables, "relu", time)
+              for time in _times(tables)}  # fmt: skip
+    parts = []
+    for depths in (SHALLOW[:1], SHALLOW[1:], DEEP[1:]):
+        at = f"d = {', '.join(map(str, depths))}"
+        origin = {"paper": True, "outside": SHALLOWEST if depths == SHALLOW[:1] else ""}
+        parts += [
+            samples.mean(f"{at}, t = {time}: log10 error, GaLU minus ReLU",
+                         gap[list(depths)].mean(axis=1, skipna=False), high=0, **origin)
+            for time, gap in errors.items()
+        ]  # fmt: skip
+        parts.append(samples.mean(
+            f"{at}: log10 of trace over largest eigenvalue, GaLU minus ReLU",
+            spread[list(depths)].mean(axis=1, skipna=False), low=0, **origin,
+        ))  # fmt: skip
+    return parts
+
+
+def _linear_runs(tables: Tables, depth: int, column: str) -> "pd.Series":
+    runs = tables["runs"]
+    values = runs[runs["depth"] == depth][column]
+    if values.isna().any():
+        raise CannotDecideError(f"d = {depth}: {values.isna().sum()} runs lack {column}")
+    return values
+
+
+def d11(tables: Tables) -> list[Part]:
+    """The first step leaves 0.81 of the squared error on average, whatever the depth.
+
+    The ratio of a run is (1 - 0.1 K_0/d)^2 but for the second order. The mean of K_0/d is exactly 1
+    (Corollary 8.1). Therefore 2 · 0.1 · 0.9 (K_0/d - 1) has mean 0. When it is added, the mean of
+    the runs stays what it is, and most of the scatter cancels.
+    """
+    parts = []
+    for depth in LINEAR_DEPTHS:
+        ratio, kernel = (_linear_runs(tables, depth, name) for name in ("first_ratio", "kernel"))
+        adjusted = ratio + 2 * RATE * (1 - RATE) * (kernel / depth - 1)
+        name = f"d = {depth}: mean of e_1^2/e_0^2, adjusted for K_0"
+        parts.append(samples.mean(name, adjusted, low=0.805, high=0.815, paper=True))
+    return parts
+
+
+def d12(tables: Tables) -> list[Part]:
+    """Errors fall faster than 0.81^t, and kernels grow."""
+    ideal = math.log(0.01) / math.log(IDEAL)
+    parts = []
+    for depth in LINEAR_DEPTHS:
+        steps = _linear_runs(tables, depth, "steps_to_hundredth")
+        growth = _linear_runs(tables, depth, "kernel_growth")
+        parts += [
+            samples.mean(f"d = {depth}: steps to a hundredth of e_0^2", steps, high=ideal,
+                         paper=True),
+            samples.mean(f"d = {depth}: kernel at the end over that at the start", growth, low=1,
+                         paper=True),
+        ]  # fmt: skip
+    return parts
+
+
+def d13(tables: Tables) -> list[Part]:
+    """Any two depths take about the same number of steps to a hundredth of e_0^2."""
+    logs = {d: np.log(_linear_runs(tables, d, "steps_to_hundredth")) for d in LINEAR_DEPTHS}
+    return [
+        samples.difference(
+            f"log of steps at d = {depth} over those at d = {deeper}", logs[depth], logs[deeper],
+            low=-SIMILAR, high=SIMILAR, late=True,
+            ours="the paper says similar; a factor of 1.3 is what curves beside each other show",
+        )
+        for depth, deeper in combinations(LINEAR_DEPTHS, 2)
+    ]  # fmt: skip
+
+
+def ideal_ratio(tables: Tables) -> list[Ours]:
+    """(1 - 0.1 E[K_0]/d)^2 with the mean of K_0/d over all runs and depths."""
+    runs = tables["runs"]
+    if len(runs) < 2:
+        return []
+    scaled = runs["kernel"] / runs["depth"]
+    mean = float(scaled.mean())
+    error = float(scaled.std(ddof=1)) / math.sqrt(len(scaled))
+    return [
+        Ours(
+            row="first_step", column="ideal", value=(1 - RATE * mean) ** 2,
+            standard_error=2 * RATE * abs(1 - RATE * mean) * error, runs=len(scaled),
+        )
+    ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""Claims of npf on networks of fixed random gates that memorise (appendix D).
+
+They are about gradient descent, and so are those of dgn on the same networks (`dgn_gates`). They
+are judged by gradient descent itself, not by its linear recursion. Error ratios of single runs
+differ by powers of ten, so that their logarithms are compared.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from finitewidth.claims import samples
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEPTHS = (2, 4, 6, 8, 12, 16, 20)
+NARROW, WIDE = 25, 500
+DESCENT = "gradient descent"
+BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
+
+
+def log_ratios(errors: "pd.DataFrame", width: int, depth: int, time: int) -> np.ndarray:
+    """log10 of |e_t|^2/|e_0|^2 of every run that descended.
+
+    Raises:
+        CannotDecideError: there is none.
+    """
+    rows = errors[
+        (errors["dynamics"] == DESCENT) & (errors["width"] == width)
+        & (errors["depth"] == depth) & (errors["time"] == time)
+    ]  # fmt: skip
+    if rows.empty:
+        raise CannotDecideError(f"no descent at w = {width}, d = {depth} of {time} steps")
+    return np.log10(rows["ratio"].to_numpy(float))
+
+
+def _best_at(errors: "pd.DataFrame", width: int, time: int) -> list[Part]:
+    """Each depth is better than the one before up to the one that npf names; deeper is worse."""
+    best = BEST[width]
+    pairs = [(worse, better) for worse, better in pairwise(DEPTHS) if better <= best]
+    pairs += [(depth, best) for depth in DEPTHS if depth > best]
+    return [
+        samples.difference(
+            f"w = {width}, t = {time}: log10 error at d = {worse} minus at d = {better}",
+            log_ratios(errors, width, worse, time), log_ratios(errors, width, better, time),
+            low=0, paper=True,
+        )
+        for worse, better in pairs
+    ]  # fmt: skip
+
+
+def n12(tables: Tables) -> list[Part]:
+    """At w = 25 depth helps up to 8 and then hurts, after 100 and after 1000 steps."""
+    return [part for time in (100, 1000) for part in _best_at(tables["errors"], NARROW, time)]
+
+
+def n13(tables: Tables) -> list[Part]:
+    """At w = 500 depth helps up to 12 and then hurts, after 100 steps."""
+    return _best_at(tables["errors"], WIDE, 100)
+
+
+def best_depths(tables: Tables) -> list[Ours]:
+    """The depth of the smallest mean log error after 100 steps, of either width."""
+    found = []
+    for width in (NARROW, WIDE):
+        try:
+            ratios = {depth: log_ratios(tables["errors"], width, depth, 100) for depth in DEPTHS}
+        except CannotDecideError:
+            continue
+        means: Sequence[float] = [values.mean() for values in ratios.values()]
+        best = DEPTHS[int(np.argmin(means))]
+        found.append(Ours(row=f"width{width}", column="memorisation", value=best,
+                          runs=len(ratios[best])))  # fmt: skip
+    return found

@@ -1,0 +1,185 @@
+"""Errata of ``trust`` in the mean-field recursions and their consequences."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.integrate import dblquad, quad
+from scipy.special import erf
+
+from finitewidth.errata.erratum import Evidence, exactly, on_average
+from finitewidth.errata.shared import edge_of_chaos_of_relu, generator, relu_pass
+
+Function = Callable[[float], float]
+
+
+def relu(h: float) -> float:
+    """ReLU of a number."""
+    return max(h, 0.0)
+
+
+def erf_slope(h: float) -> float:
+    """Derivative of erf."""
+    return 2 / np.pi**0.5 * np.exp(-h * h)
+
+
+def gaussian_mean(phi: Function, q: float, covariance: float) -> float:
+    """E φ(u) φ(v) for Gaussian u, v of variance ``q``, by quadrature over two normals."""
+    a, b = q**0.5, covariance / q**0.5
+    rest = (q - b * b) ** 0.5
+
+    def density(z2: float, z1: float) -> float:
+        return phi(a * z1) * phi(b * z1 + rest * z2) * np.exp(-(z1**2 + z2**2) / 2) / (2 * np.pi)
+
+    return dblquad(density, -8, 8, -8, 8, epsabs=1e-11, epsrel=1e-11)[0]
+
+
+def relu_mean(a: float, b: float) -> float:
+    """E φ(a z₁) φ(b z₁ + √(a² − b²) z₂) for ReLU, as an integral over the angle of (z₁, z₂)."""
+    angle = np.arccos(b / a)
+    low, high = angle - np.pi / 2, np.pi / 2
+    share = quad(lambda t: np.cos(t) * np.cos(t - angle), low, high, epsabs=1e-14)[0]
+    return a * a * share / np.pi
+
+
+def variance_of_weights() -> Evidence:
+    """q² of (5) for tanh, compared with the variance that follows from the weights of (1)."""
+    q1, widths, sigma_w2, sigma_b2 = 1.2, (60, 20), 2.0, 0.3
+    density = lambda z: np.tanh(q1**0.5 * z) ** 2 * np.exp(-z * z / 2) / (2 * np.pi) ** 0.5  # noqa: E731
+    square = quad(density, -12, 12, epsabs=1e-13)[0]
+    values = (sigma_w2 / m * widths[0] * square + sigma_b2 for m in (widths[1], widths[0]))
+    quantity = "q² after (5), tanh, M₁ = 60, M₂ = 20, q¹ = 1.2, σ_w² = 2, σ_b² = 0.3"
+    return exactly(quantity, sigma_w2 * square + sigma_b2, *values)
+
+
+def error_recursion(networks: int) -> Evidence:
+    """E|δ¹|² / E|δ²|² of random ReLU networks with unequal widths."""
+    widths, sigma_w2 = (6, 30, 10, 25, 20), 1.6
+    _, errors, _ = relu_pass(generator("trust-2"), widths, max(2, networks // 10), sigma_w2)
+    ratio = errors[0].mean() / errors[1].mean()
+    # a sample with the variance of the ratio to leading order
+    sample = ratio + (errors[0] - ratio * errors[1]) / errors[1].mean()
+    factor = widths[2] / widths[3]
+    return on_average(
+        "p¹/p², ReLU, σ_w² = 1.6, widths 6-30-10-25-20-1",
+        sample,
+        sigma_w2 / 2 * factor,
+        sigma_w2 / 2,
+    )
+
+
+def relu_product() -> Evidence:
+    """The first integral of E.1."""
+    a, b = 0.7, 0.3
+    c = b / a
+    bracket = np.sqrt(1 - c * c) + c * np.pi / 2 + c * np.arcsin(c)
+    truth = relu_mean(a, b)
+    quantity = "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), ReLU, a = 0.7, b = 0.3"
+    return exactly(quantity, truth, a / (2 * np.pi) * bracket, a * a / (2 * np.pi) * bracket)
+
+
+def relu_errors() -> Evidence:
+    """Covariance of errors two layers below the output, from (9).
+
+    The integral is evaluated from the angle between the inputs of a layer.
+    """
+    sigma_w2, cosines = 1.6, (0.2, 0.5)
+    shares = [(np.pi - np.arccos(c)) / (2 * np.pi) for c in cosines]
+    one = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[1]))
+    last = sigma_w2 / (2 * np.pi) * (np.pi / 2 + np.arcsin(cosines[0]))
+    return exactly(
+        "p_sr^{L−2}, ReLU, σ_w² = 1.6, correlations 0.2 and 0.5 in layers L−2, L−1",
+        sigma_w2**2 * shares[0] * shares[1],
+        last * sigma_w2 / 2,
+        last * one,
+    )
+
+
+def erf_product() -> Evidence:
+    """The integral of E.2 over erf erf, as a function of standard deviations."""
+    a, b = 0.7, 0.3
+    printed = 2 / np.pi * np.arctan(2 * b / np.sqrt((1 + 2 * a) ** 2 - 4 * b * b))
+    q, cov = a * a, a * b
+    corrected = 2 / np.pi * np.arctan(2 * cov / np.sqrt((1 + 2 * q) ** 2 - 4 * cov * cov))
+    truth = gaussian_mean(erf, q, cov)
+    return exactly(
+        "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3", truth, printed, corrected
+    )
+
+
+def erf_slopes() -> Evidence:
+    """The integral of E.2 over erf′ erf′, as a function of standard deviations."""
+    a, b = 0.7, 0.3
+    q, cov = a * a, a * b
+    forms = (4 / np.pi / np.sqrt((1 + 2 * u) ** 2 - 4 * v * v) for u, v in ((a, b), (q, cov)))
+    truth = gaussian_mean(erf_slope, q, cov)
+    return exactly("∫ φ′(az₁) φ′(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3", truth, *forms)
+
+
+def erf_covariance() -> Evidence:
+    """The recursion of E.2 for q_sr, σ_w² = 1 and σ_b = 0."""
+    q, cov = 1.3, 0.4
+    bracket = np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
+    printed = 2 / np.pi * np.arctan(2 * cov**0.5 / bracket)
+    corrected = 2 / np.pi * np.arctan(2 * cov / np.sqrt((1 + 2 * q) ** 2 - 4 * cov**2))
+    truth = gaussian_mean(erf, q, cov)
+    return exactly("q_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1, σ_b = 0", truth, printed, corrected)
+
+
+def erf_errors() -> Evidence:
+    """The recursion of E.2 for p_sr, σ_w² = 1, equal widths."""
+    q, cov = 1.3, 0.4
+    printed = 4 / np.pi / np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
+    corrected = 4 / np.pi / np.sqrt((1 + 2 * q) ** 2 - 4 * cov**2)
+    truth = gaussian_mean(erf_slope, q, cov)
+    return exactly(
+        "p_sr^{l−1}/p_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1", truth, printed, corrected
+    )
+
+
+def first_layer(networks: int) -> Evidence:
+    """Variance of the first pre-activation at |x|² = M₀; no ReLU precedes the first layer."""
+    rng, fan_in, sigma_w2, sigma_b2 = generator("trust-9"), 10, 1.6, 0.1
+    weights = rng.standard_normal((networks, fan_in)) * (sigma_w2 / fan_in) ** 0.5
+    h = weights.sum(axis=1) + rng.standard_normal(networks) * sigma_b2**0.5
+    return on_average(
+        "q¹ at |x|² = M₀, σ_w² = 1.6, σ_b² = 0.1",
+        h * h,
+        sigma_w2 / 2 + sigma_b2,
+        sigma_w2 + sigma_b2,
+    )
+
+
+def kernel_of_pair() -> Evidence:
+    """Weights' part of the last layer, compared with its value if q replaces q̂."""
+    q, cov, width = 1.0, 0.5, 200
+    truth = width * relu_mean(q**0.5, cov / q**0.5)
+    angle = np.pi / 2 + np.arcsin(cov / q)
+    corrected = width * q / (2 * np.pi) * (np.sqrt(1 - (cov / q) ** 2) + cov / q * angle)
+    return exactly(
+        "E⟨x^{L−1}, x̃^{L−1}⟩, ReLU, M = 200, q = 1, q_sr = 0.5", truth, width * cov, corrected
+    )
+
+
+def output_variance(networks: int) -> Evidence:
+    """Variance of fully trained outputs.
+
+    The initial outputs f⁰ on S inputs and one test point are Gaussian, and the labels are ±1.
+    """
+    rng, size, ratio, q, cov = generator("trust-11"), 10, 2.5, 1.0, 0.4
+    a = size / (ratio + size - 1)
+    shared = rng.standard_normal((networks, 1)) * cov**0.5
+    f = shared + rng.standard_normal((networks, size + 1)) * (q - cov) ** 0.5
+    labels = rng.integers(0, 2, (networks, size)) * 2.0 - 1.0
+    trained = f[:, 0] + a * (labels - f[:, 1:]).mean(axis=1)
+    printed = (1 + a**2 / size) * (q - cov) + (a - 1) ** 2 * cov
+    return on_average(
+        "Var f^∞ over weights and data, S = 10, κ₁/κ₂ = 2.5, q = 1, q_sr = 0.4, y = ±1",
+        trained**2,
+        printed,
+        printed + a**2 / size,
+    )
+
+
+def edge_of_chaos() -> Evidence:
+    """Weight variance at which errors neither grow nor shrink for ReLU, found as a root."""
+    return edge_of_chaos_of_relu()

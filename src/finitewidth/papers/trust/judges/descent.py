@@ -1,0 +1,350 @@
+"""Claims of trust on trained networks (Section 4 and Appendix D): Figures 3, 4 and 8 to 11.
+
+A statistic is computed for each seed, and a comparison is made with its mean over seeds. Cells
+whose rate exceeds 2/lambda_max at the start, in the mean over seeds, are left out, since the paper
+says that its rate never does. T13 needs whole curves over the weight variance and keeps them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from finitewidth.claims import samples
+from finitewidth.claims.estimates import required
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.needs import FEWEST_RUNS
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = {"tanh": "tanh", "relu": "ReLU"}
+ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance, as for the claims on Figure 1
+FROM_DEPTH, DEEP, REFERENCE, UNTRAINED = 5, 8, 10, 20  # layers
+STOPPED = 0.1  # share of networks that must have met the stopping rule
+EARLY = (10, 100)  # steps
+
+OTHER_BIAS = (
+    "the paper's figures of training do not name sigma_b^2; 1, as in its Figure 1, is judged"
+)
+WHY_SMALL = "the paper says small; 0.15 of the kernel's norm at most, as planned"
+WHY_NO_GROWTH = (
+    "the paper says not increasing; a change of 0.05, within which seeds differ, counts as none"
+)
+WHY_LARGE = "the paper says significant; half of the kernel's norm, as planned"
+WHY_DEEP = f"the paper says deep networks; L >= {FROM_DEPTH} is ours"
+WHY_DEEPER = f"the paper says deep networks and early stages; L >= {DEEP} and the steps are ours"
+WHY_AROUND = "the paper says around the border; within 15 % of it, as planned"
+WHY_MOSTLY = (
+    "the paper says mostly and names no loss; at least 90 % of the loss of the best constant output"
+)
+WHY_CORRELATED = "the paper says mostly; a correlation of -0.3, as planned"
+WHY_EARLY = "the paper says significant, and very low; a factor of 10, as planned"
+
+
+@dataclass(frozen=True)
+class Map:
+    """Networks of one activation, bias variance and width.
+
+    Attributes:
+        name: for comparisons.
+        rows: one per network and recorded time: seed, sigma_w2, ``place`` (over the border's),
+            depth, time, change, ``loss`` (lowest, over that of the best constant), steps_taken,
+            stop_window, diverged, ``steep`` (whether the rate exceeds 2/lambda_max in its cell).
+        outside: why comparisons lie outside the paper's sizes; empty if they do not.
+    """
+
+    name: str
+    rows: "pd.DataFrame"
+    outside: str = ""
+
+    @property
+    def ends(self) -> "pd.DataFrame":
+        """The rows at the end of training."""
+        return self.rows[self.rows["time"] == self.rows["time"].max()]
+
+    @property
+    def flat(self) -> "Map":
+        """Without cells whose rate exceeds 2/lambda_max."""
+        return Map(self.name, self.rows[~self.rows["steep"]], self.outside)
+
+    def mean(
+        self, label: str, statistic: Callable[["pd.DataFrame"], float], **thresholds: Any
+    ) -> Part:
+        """The comparison of a statistic of each seed's rows at the end."""
+        return self.compare(label, self.ends, statistic, **thresholds)
+
+    def compare(
+        self,
+        label: str,
+        rows: "pd.DataFrame",
+        statistic: Callable[["pd.DataFrame"], float],
+        **thresholds: Any,
+    ) -> Part:
+        """The comparison of a statistic of each seed's rows."""
+        found = [statistic(own) for _, own in required(rows, label).groupby("seed")]
+        return samples.mean(f"{self.name}: {label}", found, outside=self.outside, **thresholds)
+
+
+def maps(tables: Tables, shown: bool = True) -> Iterator[Map]:
+    """The maps of Figures 3 and 4, or those of all widths at the first bias variance."""
+    for activation, name in NAMES.items():
+        networks = required(tables[f"{activation}_networks"], f"{name} networks")
+        keys = ["map", "sigma_b2", "sigma_w2", "depth", "width"]
+        rows = tables[f"{activation}_changes"].merge(
+            networks.drop(columns="activation"), on=[*keys, "seed"], suffixes=("", "_start")
+        )
+        rows = rows.merge(tables[f"{activation}_borders"].rename(columns={"sigma_w2": "border"}))
+        steep = networks.groupby(keys, as_index=False)["eta_lambda"].mean()
+        rows = rows.merge(steep.rename(columns={"eta_lambda": "steepness"}), on=keys)
+        rows["place"] = rows["sigma_w2"] / rows["border"]
+        rows["steep"] = ~(rows["steepness"] <= 2)
+        rows["loss"] = rows["lowest_loss"] / rows["constant_loss"]
+        biases = list(dict.fromkeys(networks["sigma_b2"]))
+        rows = rows[rows["map"] == "shown"] if shown else rows[rows["sigma_b2"] == biases[0]]
+        found = dict(tuple(rows.groupby(["sigma_b2", "width"])))
+        for bias, width in sorted(found, key=lambda key: (biases.index(key[0]), key[1])):
+            own, outside = found[bias, width], OTHER_BIAS if bias != biases[0] else ""
+            yield Map(f"{name}, M = {width}, σ_b² = {bias:g}", own, outside)
+
+
+def ordered(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
+    """Networks well within the ordered phase, from some depth on."""
+    inside = (rows["place"] <= ORDERED + 1e-9) & (rows["depth"] >= depth)
+    return required(rows[inside], f"the ordered phase for L >= {depth}")
+
+
+def chaotic(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
+    """Networks well within the chaotic phase, from some depth on."""
+    inside = (rows["place"] >= CHAOTIC - 1e-9) & (rows["depth"] >= depth)
+    return required(rows[inside], f"the chaotic phase for L >= {depth}")
+
+
+def near_border(rows: "pd.DataFrame", depth: int = FROM_DEPTH) -> "pd.DataFrame":
+    """Networks of the weight variance nearest to the border, from some depth on."""
+    deep = required(rows[rows["depth"] >= depth], f"L >= {depth}")
+    away = (deep["place"] - 1).abs()
+    return deep[away <= away.min() + 1e-9]
+
+
+def t10(tables: Tables) -> list[Part]:
+    """Ordered: the change is small at any depth, and does not grow from L = 10 on."""
+    parts = []
+    for each in (one.flat for one in maps(tables)):
+        parts.append(each.mean(
+            f"largest change, ordered, L >= {FROM_DEPTH}",
+            lambda rows: ordered(rows, FROM_DEPTH)["change"].max(skipna=False),
+            high=0.15, ours=WHY_SMALL,
+        ))  # fmt: skip
+        deepest = ordered(each.ends)["depth"].max()
+        parts.append(each.mean(
+            f"mean change, ordered, L = {deepest} - L = {REFERENCE}",
+            lambda rows, deepest=deepest: _at(ordered(rows), deepest) - _at(ordered(rows),
+                                                                            REFERENCE),
+            high=0.05, ours=WHY_NO_GROWTH, late=True,
+        ))  # fmt: skip
+    return parts
+
+
+def _at(rows: "pd.DataFrame", depth: int) -> float:
+    """Mean change at one depth."""
+    here = required(rows[rows["depth"] == depth], f"networks of {depth} layers")
+    return float(here["change"].mean(skipna=False))
+
+
+def t11(tables: Tables) -> list[Part]:
+    """Chaotic: the change grows with depth, and is large in deep networks."""
+    parts = []
+    for each in (one.flat for one in maps(tables)):
+        parts.append(each.mean(
+            "slope of the change in L, chaotic", lambda rows: _slope(chaotic(rows)),
+            low=0, strict=True, paper=True,
+        ))  # fmt: skip
+        deepest = chaotic(each.ends)["depth"].max()
+        parts.append(each.mean(
+            f"mean change, chaotic, L = {deepest}",
+            lambda rows, deepest=deepest: _at(chaotic(rows), deepest),
+            low=0.5, strict=True, ours=WHY_LARGE,
+        ))  # fmt: skip
+    return parts
+
+
+def _slope(rows: "pd.DataFrame") -> float:
+    """Slope of the change in L, mean over the weight variances that have two depths."""
+    found = [
+        np.polyfit(line["depth"], line["change"], 1)[0]
+        for _, line in rows.groupby("sigma_w2")
+        if line["depth"].nunique() > 1 and np.isfinite(line["change"]).all()
+    ]
+    if len(found) < sum(line["depth"].nunique() > 1 for _, line in rows.groupby("sigma_w2")):
+        return np.nan
+    if not found:
+        raise CannotDecideError("no weight variance of the chaotic phase has two depths")
+    return float(np.mean(found))
+
+
+def t12(tables: Tables) -> list[Part]:
+    """Border: the change of deep networks is above that of the ordered phase, and below 1."""
+    parts = []
+    for each in (one.flat for one in maps(tables)):
+        parts += [
+            each.mean(
+                f"mean change at the border - in the ordered phase, L >= {FROM_DEPTH}",
+                lambda rows: _mean(near_border(rows)) - _mean(ordered(rows, FROM_DEPTH)),
+                low=0, strict=True, paper=True, cut=WHY_DEEP,
+            ),
+            each.mean(
+                f"mean change at the border, L >= {FROM_DEPTH}",
+                lambda rows: _mean(near_border(rows)), high=1, strict=True, paper=True,
+                cut=WHY_DEEP,
+            ),
+        ]  # fmt: skip
+    return parts
+
+
+def _mean(rows: "pd.DataFrame") -> float:
+    return float(rows["change"].mean(skipna=False))
+
+
+def t13(tables: Tables) -> list[Part]:
+    """The steepest rise of the change over the weight variance lies near the border."""
+    return [_switch(each) for each in maps(tables)]
+
+
+def _switch(each: Map) -> Part:
+    """The place of the steepest rise of the mean over seeds; its error is a jackknife's."""
+    deep = required(each.ends[each.ends["depth"] >= DEEP], f"networks with L >= {DEEP}")
+    lost = set(deep.loc[deep["change"].isna(), "sigma_w2"])
+    curves = deep[~deep["sigma_w2"].isin(lost)].pivot_table(
+        index="seed", columns="place", values="change"
+    )
+    values, places = curves.to_numpy(float), curves.columns.to_numpy(float)
+    count = len(values)
+    if count < 2 or len(places) < 3:
+        raise CannotDecideError(f"{each.name}: too few seeds or weight variances for a rise")
+    left_out = [_steepest(places, np.delete(values, i, axis=0).mean(axis=0)) for i in range(count)]
+    error = float(np.sqrt((count - 1) * np.var(left_out)))
+    about = {"standard_error": error, "dof": count - 1} if error else {"chance": 0.5**count}
+    return Part(
+        name=f"{each.name}: place of the steepest rise of the change, L >= {DEEP}, over the border",
+        value=_steepest(places, values.mean(axis=0)), low=0.85, high=1.15, ours=WHY_AROUND,
+        outside=each.outside, **about,
+    )  # fmt: skip
+
+
+def _steepest(places: np.ndarray, changes: np.ndarray) -> float:
+    """Middle of the steepest pair of the closest rising curve; nan if the curve is flat."""
+    from scipy.optimize import isotonic_regression
+
+    slopes = np.diff(isotonic_regression(changes).x) / np.diff(places)
+    if not slopes.max() > 0:
+        return np.nan
+    first = int(slopes.argmax())
+    return float(places[first] + places[first + 1]) / 2
+
+
+def t14(tables: Tables) -> list[Part]:
+    """Deep ordered networks mostly keep the loss of a constant, and more than chaotic ones."""
+    parts = []
+    for each in (one.flat for one in maps(tables)):
+        ends = required(each.ends[each.ends["depth"] <= UNTRAINED], f"L <= {UNTRAINED}")
+        deepest, both = ordered(ends)["depth"].max(), chaotic(ends)["depth"].max()
+        parts += [
+            each.compare(
+                f"share of ordered networks at L = {deepest} that keep 90 % of a constant's loss",
+                ends[ends["depth"] == deepest],
+                lambda rows: float((ordered(rows)["loss"] >= 0.9).mean()),
+                low=0.5, strict=True, ours=WHY_MOSTLY, late=True,
+            ),
+            each.compare(
+                f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
+                ends[ends["depth"] == both],
+                lambda rows: _loss(ordered(rows)) - _loss(chaotic(rows)),
+                low=0, strict=True, paper=True,
+            ),
+        ]  # fmt: skip
+    return parts
+
+
+def _loss(rows: "pd.DataFrame") -> float:
+    return float(rows["loss"].mean(skipna=False))
+
+
+def t15(tables: Tables) -> list[Part]:
+    """Networks that take more steps change their kernels less."""
+    parts = []
+    for each in (one.flat for one in maps(tables)):
+        if not (each.ends["stop_window"] >= 0).mean() >= STOPPED:
+            told = f"{each.name}: fewer than {STOPPED:.0%} of the networks met the stopping rule"
+            raise CannotDecideError(told)
+        label = "Spearman's correlation of steps taken and change"
+        terms = {"ours": WHY_CORRELATED, "high": -0.3}
+        parts += [
+            each.mean(label, _correlation, high=0, strict=True, paper=True),
+            each.mean(f"{label}, clearly", _correlation, strict=True, **terms),
+        ]
+    return parts
+
+
+def _correlation(rows: "pd.DataFrame") -> float:
+    from scipy import stats
+
+    if rows["change"].nunique() < 2 or rows["steps_taken"].nunique() < 2:
+        return np.nan
+    return float(stats.spearmanr(rows["steps_taken"], rows["change"]).statistic)
+
+
+def t16(tables: Tables) -> list[Part]:
+    """After 10 and 100 steps deep chaotic networks have changed more than ordered ones."""
+    parts = []
+    for each in (one.flat for one in maps(tables)):
+        rows = each.rows[each.rows["depth"] >= DEEP]
+        for depth in sorted(chaotic(rows)["depth"].unique())[-2:]:
+            for time in EARLY:
+                here = required(
+                    rows[(rows["depth"] == depth) & (rows["time"] == time)],
+                    f"L = {depth} after {time} steps",
+                )
+                label = f"log10 of the change at L = {depth} after {time} steps, chaotic/ordered"
+                parts += [
+                    each.compare(label, here, _log_ratio, low=0, strict=True, paper=True,
+                                 cut=WHY_DEEPER),
+                    each.compare(f"{label}, by a factor of 10", here, _log_ratio, low=1,
+                                 strict=True, ours=WHY_EARLY, late=True),
+                ]  # fmt: skip
+    return parts
+
+
+def _log_ratio(rows: "pd.DataFrame") -> float:
+    """Logarithm of the median change of chaotic over that of ordered networks."""
+    medians = [phase(rows)["change"].median(skipna=False) for phase in (chaotic, ordered)]
+    return float(np.log10(medians[0] / medians[1]))
+
+
+def t17(tables: Tables) -> list[Part]:
+    """The change falls from each width to the next, and the transition shows at every width."""
+    parts: list[Part] = []
+    every = [one.flat for one in maps(tables, shown=False)]
+    found = [each for each in every if each.rows["seed"].nunique() >= FEWEST_RUNS]
+    for narrow, wide in pairwise(found):
+        if narrow.name.split(",")[0] != wide.name.split(",")[0]:
+            continue
+        both = narrow.ends.merge(wide.ends, on=["sigma_w2", "depth", "seed"])
+        both["log_ratio"] = np.log(both["change_y"] / both["change_x"])
+        parts.append(narrow.compare(
+            f"median log of the change at {wide.name.split(', ')[1]} over this one",
+            both, lambda rows: float(rows["log_ratio"].median(skipna=False)),
+            high=0, strict=True, paper=True,
+        ))  # fmt: skip
+    if not parts:
+        raise CannotDecideError("networks of one width do not show what the width changes")
+    for each in found:
+        parts.append(each.mean(
+            f"mean change, chaotic - ordered, L >= {FROM_DEPTH}",
+            lambda rows: _mean(chaotic(rows, FROM_DEPTH)) - _mean(ordered(rows, FROM_DEPTH)),
+            low=0, strict=True, paper=True,
+        ))  # fmt: skip
+    return parts

@@ -1,0 +1,387 @@
+"""Claims of trust on the dispersion r of the NTK at initialisation: Figures 1, 2 and 7."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from finitewidth.claims.estimates import (
+    Estimate,
+    at,
+    estimates,
+    largest,
+    mean,
+    power_of,
+    required,
+)
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = {"relu": "ReLU", "tanh": "tanh"}
+BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
+ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance
+FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
+SHALLOW = 2
+UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
+SMALL = 1.15
+NO_GROWTH = 0.05
+AS_WIDTH = (-1.2, -0.8)  # powers of M that count as 1 / M
+# L / M -> r at the ends of the transition. At r = 2 the standard deviation equals the mean, where
+# the red zone of Figure 1 ends. Chaotic networks are above the first band at the first L / M. All
+# four widths have L / M = 0.2, but there r stays below 2 in most of them.
+BANDS = {0.4: (1.3, 2.0), 0.2: (1.1, 1.5)}
+BIAS_BAND, BIAS_SHALLOW = (1.3, 2.0), 0.28  # r; L / M
+BIAS_DEPTHS = (0.5, 0.9)  # of L / M; the draws do not suffice for deeper networks
+APART = float(np.log(1.15))  # of log r: where curves of different widths still collapse
+COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
+
+WHY_SMALL = "the paper says small; at 1.15 the standard deviation is 39 % of the mean"
+WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a change is exactly 0"
+WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
+WHY_STRAIGHT = "the paper says exponentially, and gives no measure of how straight log r is"
+WHY_APART = "the paper says that r depends on L/M, and gives no measure of how well curves collapse"
+OTHER_FIGURE = "the sentence is about Figure 1, with sigma_b^2 = 1; this is a network of Figure 2"
+WHY_TWO = "the paper says sufficiently shallow; L = 2 is ours"
+WHY_SHALLOW = "the paper speaks of the transition as a whole; this is where that of tanh is widest"
+
+
+def ours(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Our estimates, or exact values if there are some, without the sample of the paper's size."""
+    return required(rows[rows["sample"] != "paper"], "our sample")
+
+
+def _maps(tables: Tables) -> Iterator[tuple[str, float, int, "pd.DataFrame"]]:
+    """Activation, weight variance of its border, width, and cells of its map."""
+    borders = tables["borders"].set_index(["activation", "sigma_b2"])["sigma_w2"]
+    groups = ours(tables["cells"]).groupby(["activation", "sigma_b2", "width"])
+    for (activation, bias, width), cells in groups:
+        yield activation, float(borders[activation, bias]), int(width), cells
+
+
+def _r(rows: "pd.DataFrame", depth: float) -> Estimate:
+    return at(rows, "depth", depth, "dispersion", "error")
+
+
+def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
+    return cells[np.isclose(cells["sigma_w2"], variance)]
+
+
+def _deepest_ordered(cells: "pd.DataFrame", border: float) -> "pd.DataFrame":
+    """The curve of the largest weight variance of the map's ordered part."""
+    inside = required(cells[cells["sigma_w2"] <= ORDERED * border + 1e-9], "the ordered phase")
+    return _row_of(inside, inside["sigma_w2"].max())
+
+
+def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
+    """The lowest weight variance of a map's chaotic part, and the highest."""
+    outside = required(cells[cells["sigma_w2"] >= CHAOTIC * border - 1e-9], "the chaotic phase")
+    return sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()})
+
+
+def _depth_and_half(cells: "pd.DataFrame", width: int) -> tuple[int, int]:
+    """The deepest L up to M / 5, and the deepest up to half of it."""
+    depths = np.sort(cells["depth"].unique())
+    deep = depths[depths <= UP_TO * width]
+    if not len(deep) or depths[0] > deep[-1] / 2:
+        raise CannotDecideError(f"no two depths up to M/5 at M = {width}")
+    return int(deep[-1]), int(depths[depths <= deep[-1] / 2][-1])
+
+
+def _growth(curve: "pd.DataFrame", deep: int, shallow: int) -> Estimate:
+    return _r(curve, deep).log().minus(_r(curve, shallow).log())
+
+
+def t01(tables: Tables) -> list[Part]:
+    """Ordered: r small, not growing with depth, and r - 1 falls with M, as 1 / M."""
+    parts: list[Part] = []
+    by_width: dict[str, dict[int, pd.DataFrame]] = {}
+    for activation, border, width, cells in _maps(tables):
+        curve = _deepest_ordered(cells, border)
+        parts += _ordered(f"{NAMES[activation]}, M = {width}", cells, border, width)
+        name = f"{NAMES[activation]}, sigma_w^2 = {curve['sigma_w2'].iloc[0]:.4g}, Figure 1"
+        by_width.setdefault(name, {})[width] = curve
+    rows = ours(tables["curves"])
+    ordered = required(rows[rows["sigma_w2"] < BORDER], "the ordered phase of Figure 2")
+    for (variance, _, width), curve in ordered.groupby(["sigma_w2", "sigma_b2", "width"]):
+        name = f"ReLU, sigma_w^2 = {variance:g}, Figure 2"
+        by_width.setdefault(name, {})[int(width)] = curve
+    for name, curves in by_width.items():
+        parts += _falls_with_width(name, curves)
+    return parts
+
+
+def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Iterator[Part]:
+    """In one map r is small in the ordered phase, and stays so with depth."""
+    curve = _deepest_ordered(cells, border)
+    inside = cells[(cells["sigma_w2"] <= ORDERED * border + 1e-9) & (cells["depth"] >= 3)]
+    found = estimates(inside, "dispersion", "error")
+    yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
+    label = f"{name}: largest r for L >= 3, as small"
+    yield largest(label, found, high=SMALL, ours=WHY_SMALL)
+    growth = _r(curve, curve["depth"].max()).minus(_r(curve, FROM_DEPTH))
+    label = f"{name}: r at the deepest - r at L = {FROM_DEPTH}"
+    yield growth.part(label, high=NO_GROWTH, ours=WHY_NO_GROWTH, late=True)
+    deep, shallow = _depth_and_half(cells, width)
+    chaotic = _row_of(cells, _chaotic(cells, border)[0])
+    less = _growth(curve, deep, shallow).minus(_growth(chaotic, deep, shallow))
+    label = f"{name}: growth of log r from L = {shallow} to {deep}, ordered - chaotic"
+    yield less.part(label, high=0, strict=True, paper=True)
+
+
+def _falls_with_width(name: str, curves: dict[int, "pd.DataFrame"]) -> Iterator[Part]:
+    """Comparisons: r - 1 falls with M at L = 20 and at the largest depth that all widths have."""
+    widths = sorted(curves)
+    if len(widths) < 2:
+        raise CannotDecideError("networks of one width do not show how r falls with it")
+    deepest = min(int(curve["depth"].max()) for curve in curves.values())
+    for depth in sorted({FROM_DEPTH, deepest}):
+        power = power_of(widths, [_r(curves[width], depth).shifted(-1) for width in widths])
+        label = f"{name}: power of M with which r - 1 changes at L = {depth}"
+        yield power.part(label, high=0, strict=True, paper=True)
+        if depth == FROM_DEPTH:
+            low, high = AS_WIDTH
+            yield power.part(f"{label}, as 1/M", low=low, high=high, ours=WHY_POWER, late=True)
+
+
+def t02(tables: Tables) -> list[Part]:
+    """Chaotic: r grows with depth."""
+    parts = []
+    for activation, border, width, cells in _maps(tables):
+        deep, shallow = _depth_and_half(cells, width)
+        for variance in _chaotic(cells, border):
+            growth = _growth(_row_of(cells, variance), deep, shallow)
+            name = f"{NAMES[activation]}, M = {width}, sigma_w^2 = {variance:g}"
+            label = f"{name}: log r at L = {deep} - at {shallow}"
+            parts.append(growth.part(label, low=0, strict=True, paper=True))
+    return parts
+
+
+def t03(tables: Tables) -> list[Part]:
+    """Border: the standard deviation is below the mean, r < 2; estimates, and exact values.
+
+    Cells that were drawn more often on their own take the place of those of the map.
+    """
+    import pandas as pd
+
+    curves, outside, often = {}, {}, ours(tables["often"])
+    for activation, border, width, cells in _maps(tables):
+        below = required(cells[cells["sigma_w2"] <= border + 1e-9], "the border")
+        variance = below["sigma_w2"].max()
+        name = f"{NAMES[activation]}, M = {width}, (sigma_w^2, sigma_b^2) = ({variance:g}, "
+        row = _row_of(below, variance)
+        same = (often["activation"] == activation) & (often["width"] == width)
+        for key in ("sigma_b2", "sigma_w2"):
+            same &= np.isclose(often[key], row[key].iloc[0])
+        own = often[same]
+        rest = row[~row["depth"].isin(own["depth"])]
+        curves[f"{name}{below['sigma_b2'].iloc[0]:g})"] = pd.concat([rest, own])
+    rows = ours(tables["curves"])
+    exact = rows[np.isclose(rows["sigma_w2"], BORDER) & (rows["sigma_b2"] == 0)]
+    for width, curve in required(exact, "the border without biases").groupby("width"):
+        name = f"ReLU, M = {width}, (sigma_w^2, sigma_b^2) = (2, 0), exact"
+        curves[name], outside[name] = curve, OTHER_FIGURE
+    parts = []
+    for name, curve in curves.items():
+        deep = required(curve[curve["depth"] >= FROM_DEPTH], f"{name}, L >= {FROM_DEPTH}")["depth"]
+        for depth in sorted({int(deep.min()), int(deep.max())}):
+            label = f"{name}: r at L = {depth}"
+            limits = {"high": 2, "strict": True, "paper": True, "outside": outside.get(name, "")}
+            parts.append(_r(curve, depth).part(label, **limits))
+    return parts
+
+
+def band(cells: "pd.DataFrame", depth: float, levels: tuple[float, float]) -> Estimate:
+    """Width in sigma_w^2 of the band between two levels of r at one depth.
+
+    Raises:
+        CannotDecideError: the map does not reach across the band, or not to the depth.
+    """
+    required(cells, f"a map at depth {depth:g}")
+    grid = sorted(cells["sigma_w2"].unique())
+    line = [_r(_row_of(cells, variance), depth).log() for variance in grid]
+    ends = [_crossing(grid, line, np.log(level)) for level in levels]
+    return ends[1].minus(ends[0])
+
+
+def _crossing(grid: list[float], line: list[Estimate], level: float) -> Estimate:
+    """Place where a line first rises above a level."""
+    for (x0, x1), (y0, y1) in zip(pairwise(grid), pairwise(line), strict=True):
+        if y0.value < level <= y1.value:
+            share = (level - y0.value) / (y1.value - y0.value)
+            error = (1 - share) * y0.error + share * y1.error
+            step = (x1 - x0) / (y1.value - y0.value)
+            return Estimate(x0 + share * (x1 - x0), error * step)
+    raise CannotDecideError(f"r does not rise above {np.exp(level):.2g} in the map")
+
+
+def t04(tables: Tables) -> list[Part]:
+    """The band of the transition gets narrower from each width to the next."""
+    maps, parts = list(_maps(tables)), []
+    for ratio, levels in BANDS.items():
+        found: dict[str, dict[int, Estimate]] = {}
+        for activation, _, width, cells in maps:
+            if cells["depth"].max() >= ratio * width:
+                own = band(cells, ratio * width, levels)
+                found.setdefault(activation, {})[width] = own
+        for activation, bands in found.items():
+            for narrow, wide in pairwise(sorted(bands)):
+                name = f"{NAMES[activation]}, L/M = {ratio:g}: {_told(levels)} at M = {narrow}"
+                less = bands[narrow].minus(bands[wide])
+                parts.append(less.part(f"{name} - at {wide}", low=0, strict=True, paper=True))
+    return parts
+
+
+def _told(levels: tuple[float, float]) -> str:
+    return f"band of {levels[0]:g} < r < {levels[1]:g}"
+
+
+def t05(tables: Tables) -> list[Part]:
+    """Shallow networks have a small variance at every weight variance, deeper ones a larger one."""
+    parts = []
+    for activation, _, width, cells in _maps(tables):
+        name = f"{NAMES[activation]}, M = {width}"
+        found = estimates(cells[cells["depth"] <= SHALLOW], "dispersion", "error")
+        label = f"{name}: largest r for L <= {SHALLOW}"
+        parts.append(largest(label, found, high=SMALL, ours=WHY_SMALL, late=True))
+        curve = _row_of(cells, cells["sigma_w2"].max())
+        deep, _ = _depth_and_half(cells, width)
+        more = _r(curve, deep).minus(_r(curve, SHALLOW))
+        label = f"{name}, highest sigma_w^2: r at L = {deep} - at {SHALLOW}"
+        parts.append(more.part(label, low=0, strict=True, paper=True, cut=WHY_TWO))
+    return parts
+
+
+def _chaotic_curves(tables: Tables) -> dict[int, "pd.DataFrame"]:
+    """Width -> curve of log r in the chaotic phase of ReLU networks (sigma_w^2 > 2)."""
+    rows = ours(tables["curves"])
+    rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
+    logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
+    return dict(tuple(rows.assign(**logs).groupby("width")))
+
+
+def t06(tables: Tables) -> list[Part]:
+    """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
+    import pandas as pd
+
+    curves = _chaotic_curves(tables)
+    widths, parts = sorted(curves), []
+    for narrow, wide in pairwise(widths):
+        less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        label = f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}"
+        parts.append(less.part(label, low=0, strict=True, paper=True))
+    reaching = [width for width in widths if curves[width]["lambda"].max() >= COLLAPSE[-1]]
+    parts += [_convex(width, curves[width]) for width in reaching]
+    parts.append(_straightness(pd.concat(curves.values())))
+    return parts + _collapse(curves)
+
+
+def _at_depth(curve: "pd.DataFrame") -> Estimate:
+    return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
+
+
+def _convex(width: int, curve: "pd.DataFrame") -> Part:
+    """That r grows faster than in proportion to L / M: its second difference."""
+    first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
+    second = last.minus(middle.scaled(2).minus(first))
+    low, mid, high = COLLAPSE
+    label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
+    return second.part(label, low=0, strict=True, paper=True)
+
+
+def _collapse(curves: dict[int, "pd.DataFrame"]) -> list[Part]:
+    """Two widths differ less at one L / M than at one depth, and little."""
+    parts = []
+    for ratio in COLLAPSE:
+        reaching = [w for w in sorted(curves) if curves[w]["lambda"].max() >= ratio]
+        if len(reaching) < 2:
+            raise CannotDecideError(f"fewer than two widths reach L/M = {ratio}")
+        narrow, wide = reaching[0], reaching[-1]
+        first, second = (at(curves[w], "lambda", ratio, "log_r", "log_error")
+                         for w in (narrow, wide))  # fmt: skip
+        name = f"log r at M = {narrow} - at {wide}"
+        apart = first.minus(second)
+        # the planned rule had no L/M of 0.3
+        late = ratio == COLLAPSE[-1]
+        label = f"L/M = {ratio}: {name}"
+        parts.append(apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late))
+        at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
+        less = _size(apart).minus(_size(at_depth))
+        label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
+        parts.append(less.part(label, high=0, strict=True, paper=True))
+    return parts
+
+
+def _size(one: Estimate) -> Estimate:
+    return Estimate(abs(one.value), one.error)
+
+
+def _straightness(rows: "pd.DataFrame") -> Part:
+    """R^2 of a line through log r against L / M; its error is from the errors of the points."""
+    x, y, errors = (rows[name].to_numpy(float) for name in ("lambda", "log_r", "log_error"))
+    left = y - np.polyval(np.polyfit(x, y, 1), x)
+    total, centred = float(((y - y.mean()) ** 2).sum()), y - y.mean()
+    if total == 0:
+        raise CannotDecideError("log r is the same at every L/M")
+    unexplained = float(left @ left) / total
+    gradient = 2 * (unexplained * centred - left) / total
+    error = float(np.linalg.norm(gradient * errors))
+    straight = Estimate(1 - unexplained, error)
+    return straight.part("R^2 of log r on L/M", low=0.97, ours=WHY_STRAIGHT)
+
+
+def t08(tables: Tables) -> list[Part]:
+    """The band of the transition is wider at the largest sigma_b^2 than at the smallest."""
+    parts = []
+    for (activation, width), cells in ours(tables["cells"]).groupby(["activation", "width"]):
+        biases, depths = (sorted(cells[name].unique()) for name in ("sigma_b2", "depth"))
+        if len(biases) < 2:
+            raise CannotDecideError("maps of one sigma_b^2 do not show what it changes")
+        low, high = (cells[cells["sigma_b2"] == bias] for bias in (biases[0], biases[-1]))
+        first, last = (share * width for share in BIAS_DEPTHS)
+        deep = [depth for depth in depths if first <= depth <= last]
+        bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
+        wider = _mean_band(high, deep).minus(_mean_band(low, deep))
+        name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
+        label = f"{name}, mean over L = {first:g} to {last:g}, {bias}"
+        parts.append(wider.part(label, low=0, strict=True, paper=True))
+        shallow = BIAS_SHALLOW * width
+        wider = band(high, shallow, BIAS_BAND).minus(band(low, shallow, BIAS_BAND))
+        label = f"{name}, L = {shallow:g}, {bias}"
+        parts.append(wider.part(label, low=0, strict=True, ours=WHY_SHALLOW, late=True))
+    return parts
+
+
+def _mean_band(cells: "pd.DataFrame", depths: list[int]) -> Estimate:
+    return mean([band(cells, depth, BIAS_BAND) for depth in depths])
+
+
+def t09(tables: Tables) -> list[Part]:
+    """The border of ReLU is the same for all sigma_b^2; that of tanh moves, and is larger at 1."""
+    lines = tables["borders"].set_index("sigma_b2").groupby("activation")["sigma_w2"]
+    found = {activation: line.to_dict() for activation, line in lines}
+    relu, tanh = found.get("relu", {}), found.get("tanh", {})
+    if len(relu) < 2 or 1 not in relu or 1 not in tanh:
+        raise CannotDecideError("no borders of several sigma_b^2, 1 among them")
+    spreads = {name: Estimate(max(line.values()) - min(line.values()))
+               for name, line in (("relu", relu), ("tanh", tanh))}  # fmt: skip
+    larger = Estimate(tanh[1] - relu[1])
+    return [
+        spreads["relu"].part(
+            "ReLU: largest - smallest border",
+            high=1e-9,
+            paper=True,
+            tolerance="the roots are found to 1e-12",
+        ),
+        spreads["tanh"].part(
+            "tanh: largest - smallest border",
+            low=1e-9,
+            strict=True,
+            paper=True,
+            tolerance="the roots are found to 1e-12",
+        ),
+        larger.part("sigma_b^2 = 1: border of tanh - of ReLU", low=0, strict=True, paper=True),
+    ]

@@ -1,0 +1,151 @@
+"""Claims of trust on infinitely wide networks: kappa (Figures 5 and 6) and Theorem 5.3."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from finitewidth.claims.estimates import Estimate, largest, required, smallest
+from finitewidth.claims.ledger import Tables
+from finitewidth.claims.verdicts import CannotDecideError, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHALLOW, FROM_DEPTH = 2, 10  # layers; the planned rules begin at 10
+SMALL, SMALL_FROM = 0.5, 20  # spread of kappa_2 over its mean; depth from which it holds
+NAMES = {"erf": "erf", "relu": "ReLU"}
+ALLOWED = {"constant": 0.05, "infinite_width": 0.3}
+
+LIMITS = "the paper argues with limits for large depth; its figure does not say where depths begin"
+WHY_EVERY = "the paper speaks of the mean of kappa_2 over the data; this is every pair of inputs"
+WHY_NEAR_ONE = "the paper says tends to 1; within 1 % of it counts as there"
+WHY_SMALL = "the paper says small compared with the mean; here at most half of it"
+WHY_ABOUT = "the theorem says approximately, and gives no measure of it"
+WHY_WORSE = "the theorem assumes a well-conditioned kernel, and says nothing on others"
+
+
+def _pairs(
+    tables: Tables, first: int = FROM_DEPTH, last: int | None = None
+) -> Iterator[tuple[str, str, "pd.DataFrame"]]:
+    """Phase, name and rows of every pair of variances; two different inputs, depths in a range."""
+    rows = tables["kappa"]
+    inside = (rows["depth"] >= first) & (rows["depth"] <= (last or rows["depth"].max()))
+    rows = required(rows[inside & (rows["covariance"] < 1)], f"depth {first}")
+    for key, group in rows.groupby(["activation", "phase", "sigma_w2", "sigma_b2"], sort=False):
+        activation, phase, variance, bias = key
+        yield phase, f"{NAMES[activation]}, {phase} ({variance:.3g}, {bias:g})", group
+
+
+def _curves(group: "pd.DataFrame", column: str) -> np.ndarray:
+    """(depths, covariances) of a column."""
+    return group.pivot(index="depth", columns="covariance", values=column).to_numpy(float)
+
+
+def _mean_ratio(group: "pd.DataFrame") -> np.ndarray:
+    """Logarithm of kappa_1 over the mean of kappa_2 over covariances, (depths,)."""
+    return -np.log(np.exp(-_curves(group, "log_ratio")).mean(axis=1))
+
+
+def t18(tables: Tables) -> list[Part]:
+    """kappa_1 / mean kappa_2 tends to 1 in the ordered phase; it grows elsewhere."""
+    parts: list[Part] = []
+    for phase, name, group in _pairs(tables):
+        log_ratio, ratio = _curves(group, "log_ratio"), _mean_ratio(group)
+        gained = Estimate(float(ratio[-1] - ratio[0]))
+        label = f"{name}: log of kappa_1 / mean kappa_2, deepest - L = {FROM_DEPTH}"
+        if phase == "ordered":
+            parts.append(gained.part(label, high=0, strict=True, paper=True))
+            found = [Estimate(float(value)) for value in np.exp(log_ratio[-1])]
+            label = f"{name}: largest ratio at the deepest"
+            parts.append(largest(label, found, high=1.01, strict=True, ours=WHY_NEAR_ONE))
+            continue
+        parts.append(gained.part(label, low=0, strict=True, paper=True))
+        found = [Estimate(float(value)) for value in log_ratio[-1] - log_ratio[0]]
+        label = f"{name}: smallest over covariances of log ratio, deepest - L = {FROM_DEPTH}"
+        parts.append(smallest(label, found, low=0, strict=True, ours=WHY_EVERY))
+    return parts + [part for found in _pairs(tables, SHALLOW) for part in _first_layers(*found)]
+
+
+def _first_layers(phase: str, name: str, group: "pd.DataFrame") -> Iterator[Part]:
+    """Growth of the ratio over the first layers, outside the ordered phase."""
+    if phase != "ordered":
+        depths = np.sort(group["depth"].unique()).tolist()
+        ratio = _mean_ratio(group)
+        gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
+        label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
+        yield gained.part(label, low=0, strict=True, paper=True, outside=LIMITS)
+
+
+def t19(tables: Tables) -> list[Part]:
+    """What the covariance changes in kappa_2 is below the mean of kappa_2, and falls with depth."""
+    parts: list[Part] = []
+    for _, name, group in _pairs(tables):
+        share, spread = _changes(group)
+        label = f"{name}: largest |kappa_2 - mean| / mean, L >= {FROM_DEPTH}"
+        parts.append(largest(label, share, high=1, strict=True, paper=True))
+        fallen = spread[-1].minus(spread[0])
+        label = f"{name}: (max - min) / mean over covariances"
+        told = f"{label}, deepest - L = {FROM_DEPTH}"
+        parts.append(fallen.part(told, high=0, strict=True, paper=True))
+        told = f"{label}, largest for L >= {FROM_DEPTH}"
+        parts.append(largest(told, spread, high=SMALL, strict=True, ours=WHY_SMALL))
+    for _, name, group in _pairs(tables, SMALL_FROM):
+        _, spread = _changes(group)
+        told = f"{name}: (max - min) / mean over covariances, largest for L >= {SMALL_FROM}"
+        part = largest(told, spread, high=SMALL, strict=True, ours=WHY_SMALL, late=True)
+        parts.append(part)
+    for _, name, group in _pairs(tables, SHALLOW, FROM_DEPTH - 1):
+        share, _ = _changes(group)
+        told = f"{name}: largest |kappa_2 - mean| / mean, L = {SHALLOW} to {FROM_DEPTH - 1}"
+        parts.append(largest(told, share, high=1, strict=True, paper=True, outside=LIMITS))
+    return parts
+
+
+def _changes(group: "pd.DataFrame") -> tuple[list[Estimate], list[Estimate]]:
+    """By depth: largest distance of kappa_2 from its mean over covariances, and range, over it."""
+    log_kappa = _curves(group, "log_kappa_2")
+    kappa = np.exp(log_kappa - log_kappa.max(axis=1, keepdims=True))
+    mean = kappa.mean(axis=1, keepdims=True)
+    share = (np.abs(kappa - mean) / mean).max(axis=1)
+    spread = ((kappa.max(axis=1) - kappa.min(axis=1)) / mean[:, 0]).tolist()
+    return [Estimate(float(value)) for value in share], [Estimate(value) for value in spread]
+
+
+def t20(tables: Tables) -> list[Part]:
+    """Variance of trained networks over Theorem 5.3 is 1, for its own kernel and real ones."""
+    rows, parts = tables["solutions"], []
+    for row in rows[rows["phase"] != "ordered"].itertuples():
+        margin = ALLOWED[row.kernel]
+        whose = {"ours": WHY_ABOUT}
+        if row.kernel == "constant":
+            whose = {"paper": True, "tolerance": "the variance of the draws is known to 5 %"}
+        label = f"{row.kernel.replace('_', '-')} kernel, {_told(row)}: variance over formula"
+        found = Estimate(float(row.ratio), float(row.error))
+        parts.append(found.part(label, low=1 - margin, high=1 + margin, **whose))
+    if not parts:
+        raise CannotDecideError("no rows outside the ordered phase")
+    return parts + list(_worse_where_ordered(rows))
+
+
+def _told(row: Any) -> str:
+    return (
+        f"{NAMES[row.activation]}, {row.phase} ({row.sigma_w2:.3g}, {row.sigma_b2:g}), "
+        f"L = {row.depth}"
+    )
+
+
+def _worse_where_ordered(rows: "pd.DataFrame") -> Iterator[Part]:
+    """The formula is farther off for the ill-conditioned kernels of the ordered phase."""
+    rows = rows[(rows["kernel"] == "infinite_width") & (rows["depth"] == rows["depth"].max())]
+    for activation, group in rows.groupby("activation", sort=False):
+        ordered = required(group[group["phase"] == "ordered"], f"the ordered phase, {activation}")
+        most = ordered.iloc[0]
+        for row in group[group["phase"] != "ordered"].itertuples():
+            less = _off(row).minus(_off(most))
+            label = f"infinite-width kernel, {_told(row)}: |variance/formula - 1| - ordered one's"
+            yield less.part(label, high=0, strict=True, ours=WHY_WORSE, late=True)
+
+
+def _off(row: Any) -> Estimate:
+    return Estimate(abs(float(row.ratio) - 1), float(row.error))
