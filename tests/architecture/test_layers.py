@@ -11,7 +11,7 @@ LAYERS = [
     "common",
     "data",
     "networks",
-    "papers",
+    "papers settings",
     ("training", "kernels"),
     "measures",
     "experiments",
