@@ -146,10 +146,6 @@ STAGES = (
         reader=((), ()),
     ),
 )  # fmt: skip
-ONLY_KVF = """
-CLAIMS = tuple(claim for claim in CLAIMS if list(claim.reads.values()) == ["npf_kvf.runs"])
-NUMBERS = ()
-"""
 BY_NAME = {stage.name: stage for stage in STAGES}
 FAULTS = (
     "SIGKILL to run and job",
@@ -204,9 +200,14 @@ def cut(path: Path) -> None:
             lambda schema: schema.update({"$defs": definitions | schema["$defs"]}))  # fmt: skip
     _change(path / "workflow/papers/npf.yaml", _only_kvf)
     _change(path / "workflow/papers/thesis.yaml", lambda paper: _plan(paper, ["thesis_fig2_5"]))
-    with (path / "src/finitewidth/claims/npf.py").open("a", encoding="utf-8") as stream:
-        stream.write(ONLY_KVF)
+    _change(path / "src/finitewidth/papers/npf/claims.yaml", _claims_of_kvf)
     (path / "config/reported/npf.csv").unlink()
+
+
+def _claims_of_kvf(texts: dict) -> None:
+    del texts["numbers"]
+    texts["claims"] = {name: claim for name, claim in texts["claims"].items()
+                       if claim["reads"] == {"kernels": "npf_kvf.runs"}}  # fmt: skip
 
 
 def _change(file: Path, change) -> None:
