@@ -1,4 +1,9 @@
 # Errata of the papers, computed where possible. docs/errata.md shows the table.
+from finitewidth.common.paper_files import modules_of, text_file
+
+errata_papers = [paper.name for paper in plan.papers]
+
+
 rule errata:
     output:
         errata=plan.errata(),
@@ -19,12 +24,12 @@ rule errata:
         checkpoints=None,
         seed=0,  # errata are checked on the same networks whatever the base seed
         code=plan.code_of(
-            *plan.errata_modules(),
+            *(each for paper in errata_papers for each in modules_of(paper, "errata")),
             "finitewidth.errata.table",
             "finitewidth.experiments.job",
             script="declared",
-            texts=plan.errata_texts(),
+            texts=filter(None, (text_file(paper, "errata") for paper in errata_papers)),
         ),
-        settings={**config["errata"], "papers": [paper.name for paper in plan.papers]},
+        settings={**config["errata"], "papers": errata_papers},
     script:
         "../scripts/declared.py"

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.template import settings_of
-from finitewidth.claims import ledger, needs
-from finitewidth.claims.model import Numbers, judging_modules, numbers_of
+from finitewidth.claims import ledger, model, needs
 from finitewidth.common import settings
 from finitewidth.common.declarations import (
     Artifact,
@@ -23,7 +22,7 @@ from finitewidth.common.declarations import (
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.paper_files import modules_of, text_file
+from finitewidth.common.paper_files import text_file
 from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
@@ -149,9 +148,13 @@ class Plan:
         texts = [f for r in job.reads if r.reference.startswith("reported/") for f in r.files]
         return self.code_of(*modules, script="declared", texts=texts)
 
-    def code_of(self, *modules: str, script: str, texts: Iterable[str] = ()) -> dict[str, Any]:
+    def code_of(
+        self, *modules: str, script: str, texts: Iterable[str | Path] = ()
+    ) -> dict[str, Any]:
         """The parameter ``code`` of a rule: modules, their script, some texts, and their digest."""
-        return code_of(modules, [f"workflow/scripts/{script}.py", *texts], self.root)
+        root = self.root.resolve()
+        files = [os.path.relpath(root / text, root) for text in texts]
+        return code_of(modules, [f"workflow/scripts/{script}.py", *files], self.root)
 
     def log(self, name: str) -> str:
         """The log of an experiment or an artifact."""
@@ -236,26 +239,13 @@ class Plan:
         """The table of the papers' errata."""
         return f"{self.results}/errata/experiments/errata.csv"
 
-    def errata_modules(self) -> list[str]:
-        """The modules that compute the errata of the papers."""
-        return [module for paper in self.papers for module in modules_of(paper.name, "errata")]
-
-    def errata_texts(self) -> list[str]:
-        """The files with the texts of the errata."""
-        return list(filter(None, (self._texts(paper.name, "errata") for paper in self.papers)))
-
-    def _texts(self, paper: str, name: str) -> str | None:
-        """The file ``<name>.yaml`` of a paper, as a rule reads it; None if it has none."""
-        file = text_file(paper, name)
-        return os.path.relpath(file, self.root.resolve()) if file else None
-
     def claim_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files that rule ``claims`` reads for a paper: tables, claims and printed numbers."""
         paper = wildcards.paper
         tables = [file for read in self.claim_reads(paper) for file in read.files]
         inputs: dict[str, Any] = {"tables": tables}
-        if texts := self._texts(paper, "claims"):
-            inputs["claims"] = texts
+        if texts := text_file(paper, "claims"):
+            inputs["claims"] = os.path.relpath(texts, self.root.resolve())
         if printed := self._reported(paper):
             inputs["reported"] = printed[0]
         return inputs
@@ -263,7 +253,7 @@ class Plan:
     def claim_reads(self, paper: str) -> list[Read]:
         """The tables that a paper's claims and printed numbers are compared with."""
         judged = [claim.reads for claim in ledger.claims_of(paper) if claim.judge]
-        compared = [numbers.reads for numbers in numbers_of(paper)]
+        compared = [numbers.reads for numbers in model.numbers_of(paper)]
         tables = dict.fromkeys(ref for reads in judged + compared for ref in reads.values())
         return [self.jobs.read("", reference) for reference in tables]
 
@@ -279,12 +269,12 @@ class Plan:
         }
         numbers = {
             f"{each.artifact}/{each.quantity}": self._bases(each)
-            for each in numbers_of(wildcards.paper)
+            for each in model.numbers_of(wildcards.paper)
         }
         common = {"preset": self.config["preset"], "results": self.results}
         return {**common, "numbers": numbers, "situations": situations}
 
-    def _bases(self, numbers: Numbers) -> dict[str, dict[str, Any]]:
+    def _bases(self, numbers: model.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
         reads, free = self._reads(numbers.reads), numbers.scale_free
         context, found = self.footers.context(reads), {}
@@ -325,8 +315,8 @@ class Plan:
     def claim_code(self, wildcards: Any) -> dict[str, Any]:
         """The code that judges a paper's claims, its claims, and the numbers it prints."""
         paper = wildcards.paper
-        modules = *judging_modules(paper), "finitewidth.claims.job"
-        texts = [file for file in (self._texts(paper, "claims"), *self._reported(paper)) if file]
+        modules = *model.judging_modules(paper), "finitewidth.claims.job"
+        texts = filter(None, (text_file(paper, "claims"), *self._reported(paper)))
         return self.code_of(*modules, script="claims", texts=texts)
 
     def caption_code(self, paper: str) -> dict[str, Any]:

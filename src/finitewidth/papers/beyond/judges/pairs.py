@@ -100,11 +100,7 @@ def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def b13(tables: Tables) -> list[Part]:
-    """Ordered phase: the ratio is higher at the largest depth than at the smallest.
-
-    Binding where the paper's own (18) is, at every cosine. Ours: it rises from L = 5 to 20 and 50
-    (close to the edge of chaos it falls at first), where it exceeds 0.9 if sigma <= 1.
-    """
+    """Ordered phase: the ratio is higher at the largest depth than at the smallest."""
     rows = _beside_printed(drawn(tables["estimates"], "ratio"), tables["theory"])
     rows = required(rows[rows["sigma_w2"] < 2], "the ordered phase")
     parts = []
@@ -142,10 +138,7 @@ def _beside_printed(rows: "pd.DataFrame", theory: "pd.DataFrame") -> "pd.DataFra
 
 
 def b14(tables: Tables) -> list[Part]:
-    """Ordered phase: at L/M = 0.5 the ratio is not below equation 18.
-
-    Ours: nor is it from L = 20 on, and it is within 0.03 of (18) there.
-    """
+    """Ordered phase: at L/M = 0.5 the ratio is not below equation 18."""
     rows = _beside_printed(drawn(tables["estimates"], "ratio"), tables["theory"])
     rows = rows[(rows["sigma_w2"] < 2) & (rows["depth"] >= FROM_DEPTH)]
     parts = []

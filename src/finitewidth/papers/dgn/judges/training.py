@@ -46,10 +46,7 @@ def d14(tables: Tables) -> list[Part]:
 
 
 def d15(tables: Tables) -> list[Part]:
-    """Test accuracies of around 96.5 and 98.5 %, the better one of ReLU.
-
-    The paper's networks are trained to close to 100 % of the training images.
-    """
+    """Test accuracies of around 96.5 and 98.5 %, the better one of ReLU."""
     runs, test = tables["runs"], {}
     for regime in ("galu", "relu"):
         keys = {"regime": regime, "variant": "original"}
@@ -68,11 +65,7 @@ def d15(tables: Tables) -> list[Part]:
 
 
 def d16(tables: Tables) -> list[Part]:
-    """Both networks reach 99 % train accuracy on all three kinds of images.
-
-    Random labels that are not fitted yet do not contradict the claim, since the number of epochs
-    is our choice.
-    """
+    """Both networks reach 99 % train accuracy on all three kinds of images."""
     runs, parts = tables["runs"], []
     ours = "the paper says that networks fit, on MNIST to close to 100 %"
     for regime, variant in product(("relu", "galu"), (*VARIANTS, PIXELS)):
@@ -174,11 +167,7 @@ def _table4_tests(runs: "pd.DataFrame", name: str) -> "pd.Series":
 
 
 def d22(tables: Tables) -> list[Part]:
-    """Test accuracy rises with beta up to 8 and then stays at that of ReLU; eps hardly matters.
-
-    The paper's networks all fit the training images to .99. One of ours that does not leaves the
-    claim open.
-    """
+    """Test accuracy rises with beta up to 8 and then stays at that of ReLU; eps hardly matters."""
     runs = tables["runs"]
     relu = _table4_tests(runs, "relu")
     soft = {

@@ -145,10 +145,7 @@ def n18(tables: Tables) -> list[Part]:
 
 
 def n25(tables: Tables) -> list[Part]:
-    """Every cell of Table 2 lies within twice the printed spread and a point of the printed one.
-
-    The point is ours, in the paper's favour: it allows for settings that the paper leaves open.
-    """
+    """Every cell of Table 2 lies within twice the printed spread and a point of the printed one."""
     cells, parts = tables["cells"], []
     for cell in cells[cells["paper"] == "npf"].to_dict("records"):
         printed, allowed = cell["reported_mean"], 2 * cell["reported_spread"] + POINT
