@@ -3,6 +3,7 @@
 This module does not import torch.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.setting_types import Section, fields_of, section_of
 from finitewidth.common.settings import LONGEST_SHOWN, nearest
 
-TOP = "configuration"  # names what has no key
+EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
 ALLOWED = {
     "bool_type": "it must be true or false",
     "dict_type": "it must be a mapping",
@@ -129,7 +130,8 @@ def _plain(value: Any) -> Any:
 def _hint(field: FieldInfo | None, error: Mapping[str, Any]) -> str:
     """The meaning of a setting, and how numbers are written."""
     meaning = f" ({field.description})" if field is not None and field.description else ""
-    if error["type"] in ("int_type", "float_type") and isinstance(error["input"], str):
+    text = error["input"] if error["type"] in ("int_type", "float_type") else None
+    if isinstance(text, str) and EXPONENT.fullmatch(text):
         meaning += "; in YAML write 0.001, not 1e-3, which is text"
     return meaning
 

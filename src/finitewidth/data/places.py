@@ -10,7 +10,6 @@ This module imports only the standard library, because the workflow imports it a
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,35 +116,6 @@ def own_images(data_config: Mapping[str, Any]) -> tuple[str, ...]:
 def is_own(source: Any, trees: Mapping[str, str]) -> bool:
     """Whether a source is a folder of images that a user named."""
     return source in trees and source not in IMAGE_FOLDERS
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Numbers of pictures of each class of an image folder, in the order of the classes."""
-
-    train: tuple[int, ...]
-    test: tuple[int, ...]
-
-
-def counts_of(folder: Path) -> Counts:
-    """Count the pictures of an image folder by their suffixes, without reading them.
-
-    What cannot be listed counts as one empty class.
-    """
-    return Counts(**{split: _counts(folder / split) for split in SPLITS})
-
-
-def _counts(folder: Path) -> tuple[int, ...]:
-    classes = [entry for entry in entries(folder) if not entry.name.startswith(".")]
-    return tuple(
-        sum(_is_picture(file.name) for file in entries(Path(label.path)))
-        for label in classes
-        if os.path.isdir(label.path)  # False for a link to itself
-    ) or (0,)
-
-
-def _is_picture(name: str) -> bool:
-    return not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
 
 
 def entries(folder: Path) -> list[os.DirEntry[str]]:
