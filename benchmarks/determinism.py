@@ -34,7 +34,7 @@ not been measured.
 | Compared | Files | Differ | Where, and by how much at most |
 |---|---|---|---|
 """
-ASIDE = {"logs", "benchmarks", ".checkpoints", ".sums", "report"}  # folders that contain times
+ASIDE = {"logs", "benchmarks", ".checkpoints", "report"}  # folders that contain times
 
 
 def files(folder: Path) -> dict[str, Path]:
