@@ -27,8 +27,8 @@ from torch import Tensor
 
 from finitewidth.common.provenance import environment
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.npf.memorisation import networks
 from finitewidth.measures.dynamics import Networks, batches
+from finitewidth.papers.npf.experiments.memorisation import networks
 from finitewidth.training.full_batch import gradient_descent
 
 CONFIG = Path(__file__).parents[1] / "config"

@@ -7,13 +7,13 @@ import pandas as pd
 
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.collapse import block_kernel
-from finitewidth.experiments.dgn import concepts as dgn
-from finitewidth.experiments.npf import concepts as npf
-from finitewidth.tables.dgn import extra_text as dgn_text
-from finitewidth.tables.dgn import table4
-from finitewidth.tables.npf import extra_text as npf_text
-from finitewidth.tables.npf import table2
+from finitewidth.papers.collapse.experiments import block_kernel
+from finitewidth.papers.dgn.experiments import concepts as dgn
+from finitewidth.papers.dgn.tables import extra_text as dgn_text
+from finitewidth.papers.dgn.tables import table4
+from finitewidth.papers.npf.experiments import concepts as npf
+from finitewidth.papers.npf.tables import extra_text as npf_text
+from finitewidth.papers.npf.tables import table2
 
 STAND_INS = {"mnist": "digits 8×8 (stand-in for MNIST)",
              "cifar10": "digits on photo patches 16×16 (stand-in for CIFAR-10)"}  # fmt: skip

@@ -20,10 +20,10 @@ from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.beyond import training as beyond
-from finitewidth.experiments.collapse import training as collapse
-from finitewidth.experiments.trust import descent as trust
 from finitewidth.networks.architecture import Architecture
+from finitewidth.papers.beyond.experiments import training as beyond
+from finitewidth.papers.collapse.experiments import training as collapse
+from finitewidth.papers.trust.experiments import descent as trust
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.loop import train
 

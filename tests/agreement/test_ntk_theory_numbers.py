@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from finitewidth.experiments.beyond.shapes import networks
 from finitewidth.kernels.gated_moments import (
     GateCounts,
     leading_variance,
@@ -22,6 +21,7 @@ from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
+from finitewidth.papers.beyond.experiments.shapes import networks
 
 THEORY = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 SIGMAS = 4.5

@@ -7,8 +7,8 @@ from tests.claims.synthetic import collapse_networks as synthetic
 from tests.claims.test_ledger import ALL, judged_as
 
 from finitewidth.claims import verdicts
-from finitewidth.experiments.collapse import models
 from finitewidth.measures.collapse import collapse_measures
+from finitewidth.papers.collapse.experiments import models
 
 CLAIMS = {claim.id: claim for claim in ALL if claim.id in synthetic.ROWS}
 PAIRS = synthetic.PAIRS

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.dgn import circular
-from finitewidth.experiments.dgn.concepts import regimes, variant
-from finitewidth.experiments.npf import concepts, layouts
 from finitewidth.kernels import paths as definitions
+from finitewidth.papers.dgn.experiments import circular
+from finitewidth.papers.dgn.experiments.concepts import regimes, variant
+from finitewidth.papers.npf.experiments import concepts, layouts
 
 TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finitewidth.experiments.beyond.shapes import networks
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
 from finitewidth.kernels.ntk_init.estimators import second_moment_with_known_mean as known_mean
@@ -25,6 +24,7 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
 )
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
+from finitewidth.papers.beyond.experiments.shapes import networks
 
 QUICK = settings(max_examples=30, deadline=None, derandomize=True)
 WIDTHS = st.lists(st.integers(1, 40), min_size=1, max_size=8).map(tuple)

@@ -31,7 +31,7 @@ def plan(**over):
 def measured(folder, **seed):
     """The table and the provenance of an experiment at small sizes."""
     outputs = {"curves": str(folder / "curves.csv")}
-    module = "finitewidth.experiments.trust.depth"
+    module = "finitewidth.papers.trust.experiments.depth"
     stamp = run_experiment(module, {}, outputs, DEPTH, "c", 1, **seed)
     return (folder / "curves.csv").read_bytes(), stamp["base_seed"]
 

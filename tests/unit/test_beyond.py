@@ -8,18 +8,25 @@ import pytest
 from tests import artwork
 
 from finitewidth.common import fields
-from finitewidth.experiments.beyond import diagonal, off_diagonal, shapes, theorem31, theory
-from finitewidth.experiments.beyond.grids import depths, network
-from finitewidth.experiments.beyond.power_sums import PairSums, PowerSums
 from finitewidth.figures import style
-from finitewidth.figures.beyond import dispersion as dispersion_figure
-from finitewidth.figures.beyond import extra_shapes, extra_theorem31, fig5, fig6, lines, ratio
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.leading_order import leading_excess
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import scalar_chain_blocks
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
+from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes, theorem31, theory
+from finitewidth.papers.beyond.experiments.grids import depths, network
+from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
+from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
+from finitewidth.papers.beyond.figures import (
+    extra_shapes,
+    extra_theorem31,
+    fig5,
+    fig6,
+    lines,
+    ratio,
+)
 
 PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "errors": "bars",
           "exact": True}  # fmt: skip

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from finitewidth.experiments.beyond import gradient_steps, lemmas
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.given_network import tangent_kernel_by_definition
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.papers.beyond.experiments import gradient_steps, lemmas
 
 
 @pytest.fixture(scope="module")

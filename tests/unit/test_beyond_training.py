@@ -25,12 +25,12 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import first_per_class
-from finitewidth.experiments.beyond import training
 from finitewidth.figures import kernel_maps, style
-from finitewidth.figures.beyond import fig4
-from finitewidth.figures.thesis import fig2_5
 from finitewidth.kernels.trained import traced_kernel
+from finitewidth.papers.beyond.experiments import training
+from finitewidth.papers.beyond.figures import fig4
 from finitewidth.papers.beyond.judges import training as judges
+from finitewidth.papers.thesis.figures import fig2_5
 from finitewidth.pipeline.plan import checked
 from finitewidth.training.fully_connected import Draw, initial_stack
 

@@ -162,7 +162,7 @@ def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
 
 def test_a_figure_is_redrawn_from_its_file_and_its_package(tmp_path, monkeypatch, capsys):
     from finitewidth.common import fields
-    from finitewidth.figures.thesis import fig2_4 as renderer
+    from finitewidth.papers.thesis.figures import fig2_4 as renderer
 
     folder = tmp_path / "thesis/figures"
     folder.mkdir(parents=True)

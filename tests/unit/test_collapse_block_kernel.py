@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.collapse import block_kernel
-from finitewidth.tables.collapse import table1
+from finitewidth.papers.collapse.experiments import block_kernel
+from finitewidth.papers.collapse.tables import table1
 from finitewidth.tables.latex import latex
 
 SETTINGS = preset_only("quick", "config")["collapse"]["block_kernel"]

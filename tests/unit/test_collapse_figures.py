@@ -12,9 +12,9 @@ from tests import collapsed_networks as made_up
 from tests.artwork import faults
 
 from finitewidth.common import fields
-from finitewidth.experiments.collapse import heat_maps
 from finitewidth.figures import style
-from finitewidth.figures.collapse import blocks, decay, invariant, looks
+from finitewidth.papers.collapse.experiments import heat_maps
+from finitewidth.papers.collapse.figures import blocks, decay, invariant, looks
 
 MANY = {"count": 30, "epochs": tuple(range(2, 401, 2))}
 DATASETS = {

@@ -12,12 +12,12 @@ from tests.artwork import faults
 from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
-from finitewidth.experiments.collapse import block_flow, flow
-from finitewidth.experiments.collapse.block_flow import BlockKernel, FlowState, Start
 from finitewidth.figures import style
-from finitewidth.figures.collapse import flow as figure
 from finitewidth.measures import collapse as measures
 from finitewidth.papers.collapse.errata import block_kernel as definition
+from finitewidth.papers.collapse.experiments import block_flow, flow
+from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, Start
+from finitewidth.papers.collapse.figures import flow as figure
 
 CONFIG = preset_only("quick", "config")["collapse"]["flow"]
 SMOKE = preset_only("smoke", "config")["collapse"]["flow"]

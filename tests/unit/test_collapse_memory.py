@@ -10,11 +10,11 @@ import torch
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.collapse.measuring import GIB
 from finitewidth.kernels.trained.recording import Request, record
 from finitewidth.kernels.trained.sweeps import product_stores
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
+from finitewidth.papers.collapse.experiments.measuring import GIB
 
 ROOT = Path(__file__).parents[2]
 CLASSES, FEW = 10, 6  # what is kept is proportional to the number of images

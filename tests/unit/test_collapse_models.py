@@ -9,9 +9,9 @@ from tests.collapse_cases import TRAINING
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.collapse import decay, heat_maps, models, training
-from finitewidth.experiments.collapse.picking import picks
 from finitewidth.kernels.trained import full_kernel
+from finitewidth.papers.collapse.experiments import decay, heat_maps, models, training
+from finitewidth.papers.collapse.experiments.picking import picks
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

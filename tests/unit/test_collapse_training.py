@@ -9,14 +9,14 @@ from tests.collapse_cases import TRAINING
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.collapse import training
-from finitewidth.experiments.collapse.heat_maps import trained_network
-from finitewidth.experiments.collapse.measuring import Measuring, kernels_of
 from finitewidth.measures import collapse
 from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
+from finitewidth.papers.collapse.experiments import training
+from finitewidth.papers.collapse.experiments.heat_maps import trained_network
+from finitewidth.papers.collapse.experiments.measuring import Measuring, kernels_of
 from finitewidth.training.checkpoints import Checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")

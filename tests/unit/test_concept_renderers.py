@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.dgn import concepts as dgn
-from finitewidth.experiments.npf import concepts as npf
+from finitewidth.papers.dgn.experiments import concepts as dgn
+from finitewidth.papers.dgn.tables import table3 as dgn_table3
+from finitewidth.papers.npf.experiments import concepts as npf
+from finitewidth.papers.npf.tables import table3 as npf_table3
 from finitewidth.tables import equations
-from finitewidth.tables.dgn import table3 as dgn_table3
 from finitewidth.tables.latex import latex
-from finitewidth.tables.npf import table3 as npf_table3
 from finitewidth.tables.typeset import markdown
 
 CONFIG = preset_only("quick", "config")

@@ -6,11 +6,11 @@ from tests.artwork import faults
 
 from finitewidth.common import fields
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.dgn import concepts as dgn
-from finitewidth.experiments.npf import concepts as npf
 from finitewidth.figures import style
-from finitewidth.figures.dgn import fig9
-from finitewidth.figures.npf import fig1, fig2, fig4, fig5
+from finitewidth.papers.dgn.experiments import concepts as dgn
+from finitewidth.papers.dgn.figures import fig9
+from finitewidth.papers.npf.experiments import concepts as npf
+from finitewidth.papers.npf.figures import fig1, fig2, fig4, fig5
 
 CONFIG = preset_only("quick", "config")
 

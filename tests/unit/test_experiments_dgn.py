@@ -8,10 +8,10 @@ from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.dgn import binary, mnist, nu, sweep, text
-from finitewidth.experiments.dgn.trainings import FROZEN
 from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk
+from finitewidth.papers.dgn.experiments import binary, mnist, nu, sweep, text
+from finitewidth.papers.dgn.experiments.trainings import FROZEN
 
 MNIST = {"pixels": "random_pixels", "trained": 0.85}
 TWO_DIGITS = {"trained": 0.85}

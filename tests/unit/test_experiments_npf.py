@@ -10,12 +10,12 @@ from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.npf import cntk, kvf, label_energy, nu, regimes, stages, text
 from finitewidth.experiments.snapshots import epochs_kept, network_at
 from finitewidth.kernels import reference
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
+from finitewidth.papers.npf.experiments import cntk, kvf, label_energy, nu, regimes, stages, text
 
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")

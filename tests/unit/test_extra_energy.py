@@ -5,16 +5,16 @@ import pytest
 from tests.artwork import faults
 
 from finitewidth.common import fields
-from finitewidth.experiments.npf import label_energy
 from finitewidth.figures import job
-from finitewidth.figures.npf import extra_energy
+from finitewidth.papers.npf.experiments import label_energy
+from finitewidth.papers.npf.figures import extra_energy
 
 SIZE = 12
 
 
 @pytest.fixture(scope="module")
 def tables():
-    """Three runs at two epochs; rows as `finitewidth.experiments.npf.nu` makes them."""
+    """Three runs at two epochs; rows as `finitewidth.papers.npf.experiments.nu` makes them."""
     rng = np.random.default_rng(0)
     splits = {}
     for epoch in (0, 3):
@@ -27,7 +27,7 @@ def tables():
 def redrawn(tables, folder):
     rows = extra_energy.select(tables, {})
     fields.write(folder / "fig.csv", rows, extra_energy.FIELDS)
-    return rows, job.redraw("finitewidth.figures.npf.extra_energy", folder / "fig.csv", {})
+    return rows, job.redraw("finitewidth.papers.npf.figures.extra_energy", folder / "fig.csv", {})
 
 
 def test_energies_are_drawn_before_after_and_over_epochs(tables, tmp_path):

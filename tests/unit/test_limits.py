@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from finitewidth.common import fields
-from finitewidth.experiments.npf import limits
-from finitewidth.tables.dgn import extra_identities
-from finitewidth.tables.npf import extra_limits
+from finitewidth.papers.dgn.tables import extra_identities
+from finitewidth.papers.npf.experiments import limits
+from finitewidth.papers.npf.tables import extra_limits
 
 
 def typeset(module, tables):

@@ -9,18 +9,18 @@ import torch
 from tests import artwork
 
 from finitewidth.common import fields
-from finitewidth.experiments.dgn import deep_linear, planar
-from finitewidth.experiments.npf import memorisation, memorisation_ideal
 from finitewidth.figures import by_depth, style
-from finitewidth.figures.dgn import fig1, fig2, fig3, fig4, fig10
-from finitewidth.figures.npf import fig6 as npf_fig6
-from finitewidth.figures.npf import fig7
 from finitewidth.kernels.memorisation import ideal_eigenvalues
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
 from finitewidth.measures.dynamics import Networks, log_times
 from finitewidth.measures.dynamics_tables import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
+from finitewidth.papers.dgn.experiments import deep_linear, planar
+from finitewidth.papers.dgn.figures import fig1, fig2, fig3, fig4, fig10
+from finitewidth.papers.npf.experiments import memorisation, memorisation_ideal
+from finitewidth.papers.npf.figures import fig6 as npf_fig6
+from finitewidth.papers.npf.figures import fig7
 
 TASK = {"samples": 10, "mu": 0.5, "depths": [2, 4]}
 MEMORISATION = {

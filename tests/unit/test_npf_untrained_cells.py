@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from finitewidth.tables.npf import extra_cntk, table2
+from finitewidth.papers.npf.tables import extra_cntk, table2
 
 
 def fitted(lowest=99.0):

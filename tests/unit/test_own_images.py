@@ -14,7 +14,7 @@ from finitewidth.cli.main import main
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
-from finitewidth.figures.collapse import decay
+from finitewidth.papers.collapse.figures import decay
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from tests.artwork import faults, scripts
 
 from finitewidth.common import fields, result_files
 from finitewidth.figures import job, style
-from finitewidth.figures.npf import fig3
+from finitewidth.papers.npf.figures import fig3
 
 PERCENT = {"unit": "percent", "decoupled": "DLNPF", "networks": ["v", "f"]}
 FRACTION = {"unit": "fraction", "decoupled": "DNPFL", "networks": ["V", "F"]}
@@ -45,7 +45,9 @@ def render(folder, given=None, settings=PERCENT, footer="preset test · stand-in
         inputs[name] = folder / f"in_{name}.csv"
         result_files.write_table(inputs[name], rows)
     outputs = {kind: str(folder / f"fig.{kind}") for kind in ("pdf", "png", "svg", "csv")}
-    job.render_figure("finitewidth.figures.npf.fig3", inputs, outputs, settings, footer, MARK)
+    job.render_figure(
+        "finitewidth.papers.npf.figures.fig3", inputs, outputs, settings, footer, MARK
+    )
     return {kind: (folder / f"fig.{kind}").read_bytes() for kind in outputs}
 
 
@@ -53,7 +55,7 @@ def drawn(folder, given=None, settings=PERCENT):
     """Draw the figure from the data file that its tables give."""
     rows = fig3.select(given or tables(), settings)
     fields.write(folder / "fig.csv", rows, fig3.FIELDS)
-    return job.redraw("finitewidth.figures.npf.fig3", folder / "fig.csv", settings, MARK)
+    return job.redraw("finitewidth.papers.npf.figures.fig3", folder / "fig.csv", settings, MARK)
 
 
 def lines(axis):

@@ -7,7 +7,7 @@ from tests import artwork
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.figures.dgn import fig5, fig6, fig7, fig8, gates
+from finitewidth.papers.dgn.figures import fig5, fig6, fig7, fig8, gates
 
 EPOCHS = 12
 

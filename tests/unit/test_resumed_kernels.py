@@ -10,8 +10,8 @@ from tests.unit.test_trust_descent import RELU
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.beyond import training
-from finitewidth.experiments.trust import descent
+from finitewidth.papers.beyond.experiments import training
+from finitewidth.papers.trust.experiments import descent
 from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
 from finitewidth.training.fully_connected import Passes
 

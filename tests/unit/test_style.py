@@ -39,8 +39,8 @@ def test_the_style_is_seaborn_s_theme_with_our_sizes():
 
 def test_neither_style_nor_a_plain_figure_imports_seaborn_or_scipy():
     code = (
-        "import sys; from finitewidth.figures.npf import fig3; from finitewidth.figures import "
-        "style; style.apply(); style.subplots(1, 1, height=1); "
+        "import sys; from finitewidth.papers.npf.figures import fig3; "
+        "from finitewidth.figures import style; style.apply(); style.subplots(1, 1, height=1); "
         "sys.exit(' '.join({'seaborn', 'scipy', 'torch'} & set(sys.modules)) or None)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

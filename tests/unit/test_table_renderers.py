@@ -8,11 +8,11 @@ from tests import table_cases
 
 from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.tables.dgn import extra_text, table4
+from finitewidth.papers.dgn.tables import extra_text, table4
+from finitewidth.papers.npf.tables import extra_text as npf_extra_text
+from finitewidth.papers.npf.tables import table2
 from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.latex import latex
-from finitewidth.tables.npf import extra_text as npf_extra_text
-from finitewidth.tables.npf import table2
 from finitewidth.tables.numbers import rounded_down
 from finitewidth.tables.typeset import Typeset, markdown
 
@@ -46,7 +46,7 @@ def test_a_table_in_three_formats(tmp_path):
     result_files.write_table(tmp_path / "rows.csv", cells())
     outputs = {kind: str(tmp_path / f"t.{kind}") for kind in ("csv", "md", "tex")}
     render_table(
-        "finitewidth.tables.npf.table2",
+        "finitewidth.papers.npf.tables.table2",
         {"rows": tmp_path / "rows.csv"},
         outputs,
         SETTINGS,

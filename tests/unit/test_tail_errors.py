@@ -8,8 +8,6 @@ import pytest
 from scipy import stats
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.experiments.beyond.power_sums import TailedSums
-from finitewidth.experiments.trust.estimates import estimated, known_error
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import linearised_dispersion
 from finitewidth.kernels.ntk_init.initialisation import constant_width
@@ -23,6 +21,8 @@ from finitewidth.kernels.ntk_init.tail_errors import (
     log_variance,
     robust_error,
 )
+from finitewidth.papers.beyond.experiments.power_sums import TailedSums
+from finitewidth.papers.trust.experiments.estimates import estimated, known_error
 
 REPEATS = 300
 # Binomial with 300 repeats: a coverage of .95 is at most .91 in one of 400 tests, and one of .88,

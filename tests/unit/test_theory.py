@@ -8,12 +8,12 @@ from tests.artwork import faults
 
 from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
-from finitewidth.experiments.dgn import theory as dgn
-from finitewidth.experiments.npf import theory as npf
 from finitewidth.figures import job, style
-from finitewidth.figures.npf import extra_theory
 from finitewidth.kernels.gated_moments import limiting_dispersion
 from finitewidth.measures.kernels import correlation, relative_error, scale
+from finitewidth.papers.dgn.experiments import theory as dgn
+from finitewidth.papers.npf.experiments import theory as npf
+from finitewidth.papers.npf.figures import extra_theory
 
 NPF = {
     "runs": 12, "inputs": 6, "n0": 10,
@@ -124,7 +124,7 @@ def test_the_figure_shows_both_ways_to_grow_and_both_bounds(tables, tmp_path):
     half = rows[rows["gates"] == "half open"]
     assert half.groupby("panel")["width"].nunique().to_dict() == {"d2": 1, "d3": 1}
     fields.write(tmp_path / "fig.csv", rows, extra_theory.FIELDS)
-    figure = job.redraw("finitewidth.figures.npf.extra_theory", tmp_path / "fig.csv", {})
+    figure = job.redraw("finitewidth.papers.npf.figures.extra_theory", tmp_path / "fig.csv", {})
     assert faults(figure) == []
     growing, copies, cubed, squared = figure.axes
     assert (growing.get_xscale(), growing.get_ylim()) == ("log", copies.get_ylim())

@@ -13,16 +13,16 @@ from tests.claims.synthetic.thesis import regression
 from finitewidth.claims import ledger, verdicts
 from finitewidth.common import fields
 from finitewidth.common.settings import preset_only
-from finitewidth.experiments.thesis import classical, concepts, risk
-from finitewidth.experiments.thesis.least_squares import (
+from finitewidth.figures import style
+from finitewidth.papers.thesis.experiments import classical, concepts, risk
+from finitewidth.papers.thesis.experiments.least_squares import (
     exact_mean,
     limit,
     lowest_ratio,
     printed_root,
     variance_exists,
 )
-from finitewidth.figures import style
-from finitewidth.figures.thesis import fig2_1, fig2_2, fig2_3, fig2_4, fig2_5
+from finitewidth.papers.thesis.figures import fig2_1, fig2_2, fig2_3, fig2_4, fig2_5
 
 CONFIG = preset_only("quick", "config")["thesis"]
 SMALL = preset_only("smoke", "config")["thesis"]

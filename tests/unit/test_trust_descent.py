@@ -15,10 +15,10 @@ from tests.small_settings import TRUST_DESCENT
 from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.trust import descent
-from finitewidth.figures.trust import change, change_panels, descent_maps
-from finitewidth.figures.trust.looks import PHASES
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
+from finitewidth.papers.trust.experiments import descent
+from finitewidth.papers.trust.figures import change, change_panels, descent_maps
+from finitewidth.papers.trust.figures.looks import PHASES
 from finitewidth.papers.trust.judges import descent as judge
 from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import Plan

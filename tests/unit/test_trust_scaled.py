@@ -11,9 +11,9 @@ from tests.unit.test_trust_descent import CELL, PRINTED, RELU
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
-from finitewidth.experiments.trust import descent
-from finitewidth.figures.trust import scaled
 from finitewidth.kernels.trained import FullyConnected, full_kernel
+from finitewidth.papers.trust.experiments import descent
+from finitewidth.papers.trust.figures import scaled
 from finitewidth.training.fully_connected import Draw, initial_stack
 
 pytestmark = pytest.mark.usefixtures("one_thread")

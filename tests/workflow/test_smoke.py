@@ -113,7 +113,7 @@ def test_a_second_run_has_nothing_to_do_whatever_the_cores(smoke):
 
 
 def test_restyling_a_figure_redraws_that_figure_only(restore):
-    restore.edit("src/finitewidth/figures/npf/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
+    restore.edit("src/finitewidth/papers/npf/figures/fig3.py", 'xlabel="stage"', 'xlabel="Stage"')
     assert restore.planned() == {
         "npf_fig3": 1, "npf0_fig3": 1, "datapackages": 1, "report": 1, "all": 1
     }  # fmt: skip
@@ -135,7 +135,8 @@ def test_a_change_in_a_kernel_measures_anew_and_retrains_nothing(restore):
 
 
 def test_a_reworded_docstring_reruns_nothing(restore):
-    for file in ("training/loop.py", "kernels/npk.py", "figures/npf/fig3.py", "data/bundled.py"):
+    renderer = "papers/npf/figures/fig3.py"
+    for file in ("training/loop.py", "kernels/npk.py", renderer, "data/bundled.py"):
         path = restore.path / "src/finitewidth" / file
         text = path.read_text(encoding="utf-8")
         path.write_text('"""Other words.' + text[3:] + "\n# a comment\n", encoding="utf-8")

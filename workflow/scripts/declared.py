@@ -12,7 +12,7 @@ with recorded(snakemake) as provenance:
         "outputs": {key: file for key, file in snakemake.output.items() if key != PROVENANCE},
         "settings": params.settings,
     }
-    layer = params.module.split(".")[1]
+    layer = params.module.split(".")[-2]
     if layer == "figures":
         gc.disable()  # searches for garbage would take a tenth of the time of a figure
         from finitewidth.figures.job import render_figure

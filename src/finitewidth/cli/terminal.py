@@ -30,7 +30,8 @@ UNKNOWN = re.compile(r"No rule to produce ([\w./-]+)")
 MESSAGES = {
     r"Nothing to be done": "Nothing to be done: all that was asked for is there and up to date.",
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
-    "folder. Wait until it ends, or stop it; finitewidth status shows how far it is.",
+    "folder. Wait until it ends, or stop it; finitewidth status shows how far it is. After a run "
+    "that was killed: snakemake --unlock",
     r"returned non-zero exit status|Exiting because a job|At least one job did not complete|"
     r"is extended by additional config|^Building DAG|^Assuming unrestricted shared": "",
     r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device": "Snakemake cannot write ({0}): the "

@@ -243,7 +243,7 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
     return Experiment(
         name=name,
         paper=paper,
-        module=f"finitewidth.experiments.{paper}.{module}",
+        module=f"finitewidth.papers.{paper}.experiments.{module}",
         reads=dict(_references(file, name, values.get("reads", {}))),
         settings=values.get("settings"),
         makes=tuple(values["makes"]),
@@ -281,7 +281,7 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         title=values["title"],
         extra=extra is not None,
         of=dict(_references(file, name, of)),
-        module=f"finitewidth.{kind}s.{renderer.replace('/', '.')}",
+        module=_renderer(kind, renderer),
         show=values.get("show", {}),
         settings=values.get("settings"),
         tell=_told(file, name, values),
@@ -289,6 +289,13 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         panels=values.get("panels", {}),
         also=tuple(values.get("also", ())),
     )
+
+
+def _renderer(kind: str, name: str) -> str:
+    """The module of a renderer: ``trust/heat`` of a paper, or ``equations`` of all papers."""
+    paper, _, module = name.rpartition("/")
+    folder = f"finitewidth.papers.{paper}" if paper else "finitewidth"
+    return f"{folder}.{kind}s.{module}"
 
 
 def _references(file: Path, owner: str, reads: Mapping[str, str]) -> Iterator[tuple[str, str]]:

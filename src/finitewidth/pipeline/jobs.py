@@ -101,7 +101,7 @@ class Jobs:
         found = {}
         for paper in self.papers:
             for family, sections in paper.trainings.items():
-                module = import_module(f"finitewidth.experiments.{paper.name}.trainings")
+                module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
                 settings = [self.config[paper.name][section] for section in sections]
                 found[paper.name, family] = tuple(getattr(module, family)(*settings))
         return found

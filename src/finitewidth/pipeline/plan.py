@@ -144,7 +144,7 @@ class Plan:
     def code(self, name: str) -> dict[str, Any]:
         """All code and printed numbers that an experiment or a renderer reaches."""
         job = self.jobs[name]
-        modules = job.declared.module, f"finitewidth.{job.declared.module.split('.')[1]}.job"
+        modules = job.declared.module, f"finitewidth.{job.declared.module.split('.')[-2]}.job"
         texts = [f for r in job.reads if r.reference.startswith("reported/") for f in r.files]
         return self.code_of(*modules, script="declared", texts=texts)
 

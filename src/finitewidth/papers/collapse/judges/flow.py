@@ -2,8 +2,8 @@
 
 The flow is integrated numerically, so that values carry no statistical error. It ends at a finite
 time, whereas the paper speaks of limits. At late times NC3 and |H2| fall with the power -1/2 of the
-time (`finitewidth.experiments.collapse.flow.leading_terms`); a limit is therefore extrapolated with
-this power.
+time (`finitewidth.papers.collapse.experiments.flow.leading_terms`); a limit is therefore
+extrapolated with this power.
 """
 
 import itertools

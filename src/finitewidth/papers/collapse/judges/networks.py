@@ -4,8 +4,8 @@ A pair is a network and a dataset. The paper trains each network once. Here the 
 pair are averaged, since they share data and batches, and means are over pairs, with Student's t.
 Networks that fit less than `TRAINED` of the training images at the end are left out of everything.
 The models close to collapse and far from it are those of the figures
-(`finitewidth.experiments.collapse.picking`); K11 and K14 compare them. K10 uses all networks, since
-models that were picked by NC3 cannot show how the alignment goes with NC3.
+(`finitewidth.papers.collapse.experiments.picking`); K11 and K14 compare them. K10 uses all
+networks, since models that were picked by NC3 cannot show how the alignment goes with NC3.
 """
 
 import math

@@ -1,0 +1,169 @@
+"""Off-diagonal NTK elements, job `beyond_off_diagonal` (``beyond`` Figures 3, 7, 8 and 11)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init import estimators
+from finitewidth.kernels.ntk_init.off_diagonal import (
+    infinite_width_mean_ratio,
+    printed_mean_ratio,
+)
+from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
+from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
+from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network, networks
+from finitewidth.papers.beyond.experiments.power_sums import PairSums, TailedSums
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
+
+RATIO, DISPERSIONS = "ratio", ("phases", "near")
+POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards
+
+
+class _Cell(NamedTuple):
+    """One point of one curve."""
+
+    group: str
+    width: int
+    alpha_0: float
+    sigma_w2: float
+    cosine: float
+    depth: int
+
+
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Estimates of E[Theta(x,x~)] / E[Theta(x,x)] and E[Theta(x,x~)^2] / E[Theta(x,x~)]^2.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``paper_draws`` (the number of first draws used for the sample
+            ``paper``), ``resamples``, ``max_lambda``, ``points``, and the groups ``ratio``,
+            ``phases`` and ``near``, each with ``widths``, ``alpha_0``, ``sigma_w2`` and
+            ``cosines``; ``ratio`` also with ``banded``.
+        checkpoints: where to store the estimates of each width; None for none.
+
+    Returns:
+        ``estimates``: group (``ratio``, otherwise the dispersion), width, alpha_0, sigma_w2,
+        cosine, depth, sample (``many`` or ``paper``), x, y, spread (standard error, nan if the
+        draws do not suffice for a dispersion), draws, banded. All depths, weight variances and
+        cosines of a width use the same random numbers.
+        ``theory``: the same keys with ``curve``. For ``ratio`` these are equation 18 (``printed``)
+        and the infinite-width ratio with both parts (``infinite_width``); otherwise the curves of
+        Theta(x, x).
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
+    """
+    widths = sorted({w for group in (RATIO, *DISPERSIONS) for w in settings[group]["widths"]})
+    found = stored_map(
+        lambda width: _estimates(width, settings), widths, checkpoints, "widths", progress=False
+    )
+    rows = [row for estimates in found for row in estimates]
+    theory = [
+        {"group": group, "cosine": np.nan, **row}
+        for group in DISPERSIONS
+        for width, alpha_0 in networks(settings[group])
+        for row in dispersion_curves(
+            width, alpha_0, settings[group]["sigma_w2"], _depths(width, settings)
+        )
+    ]
+    theory += list(_ratio_curves(settings))
+    banded = settings[RATIO]["banded"]
+    for row in rows + theory:
+        row["banded"] = (
+            row["group"] == RATIO
+            and row["sigma_w2"] in banded["sigma_w2"]
+            and row["cosine"] in banded["cosines"]
+        )
+    return {"estimates": pd.DataFrame(rows), "theory": pd.DataFrame(theory)}
+
+
+def _depths(width: int, settings: Mapping[str, Any]) -> list[int]:
+    return depths(width, settings["max_lambda"], settings["points"], POWER)
+
+
+def _cells(width: int, settings: Mapping[str, Any]) -> list[_Cell]:
+    """The points needed for networks of one width."""
+    return [
+        _Cell(group, width, alpha_0, variance, cosine, depth)
+        for group in (RATIO, *DISPERSIONS)
+        if width in settings[group]["widths"]
+        for alpha_0 in settings[group]["alpha_0"]
+        for variance in settings[group]["sigma_w2"]
+        for cosine in settings[group]["cosines"]
+        for depth in _depths(width, settings)
+    ]
+
+
+def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    cells = _cells(width, settings)
+    cosines = sorted({cell.cosine for cell in cells})
+    sums: dict[_Cell, PairSums | TailedSums] = {}
+    firsts: dict[_Cell, list[np.ndarray]] = {cell: [] for cell in cells}
+    draws, few, done = settings["draws"], settings["paper_draws"], 0
+    progress = Progress(draws, f"pairs, width {width}")
+    seed = seed_for("beyond/off_diagonal", width)
+    for block in sample_pairs(width, _depths(width, settings), cosines, draws, seed):
+        for cell in cells:
+            theta = _theta(cell, block)
+            empty = PairSums() if cell.group == RATIO else TailedSums(float(theta[1].mean()))
+            sums.setdefault(cell, empty).add(theta[0], theta[1])
+            if done < few:
+                firsts[cell].append(theta[:, : few - done])
+        done += theta.shape[1]
+        progress.advance(theta.shape[1])
+    progress.close()
+    rows = []
+    for cell in cells:
+        key = {**cell._asdict(), "x": cell.depth / width}
+        found = sums[cell]
+        value, spread = found.ratio() if isinstance(found, PairSums) else found.dispersion()
+        if draws > few:
+            many = {"sample": "many", "y": value, "spread": spread, "draws": draws}
+            rows.append(key | many)
+        first = np.concatenate(firsts[cell], axis=1)
+        rows.append(key | {"sample": "paper"} | _paper_sized(cell, first, settings["resamples"]))
+    return rows
+
+
+def _theta(cell: _Cell, block: Mapping[tuple[int, float], PairDraws]) -> np.ndarray:
+    input_width = network(2, cell.width, cell.alpha_0).widths[0]
+    return block[cell.depth, cell.cosine].scaled_theta(cell.sigma_w2, input_width)
+
+
+def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, Any]:
+    """The paper's estimators: ratio of means, and leave-one-out dispersion with prefactor 1/N."""
+    seed = seed_for("bootstrap", *(repr(part) for part in cell))
+    if cell.group == RATIO:
+        found = estimators.mean_ratio(theta[1], theta[0], seed=seed, resamples=resamples)
+    else:
+        found = estimators.dispersion(
+            theta[1], estimator="leave_one_out", seed=seed, resamples=resamples
+        )
+    error = found.standard_error
+    if cell.group != RATIO:
+        error = robust_error(found.value, error, log_variance(theta[0]), found.draws)
+    return {"y": found.value, "spread": error, "draws": found.draws}
+
+
+def _ratio_curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for cell in (
+        cell for width in settings[RATIO]["widths"] for cell in _cells(width, settings)
+        if cell.group == RATIO
+    ):  # fmt: skip
+        init = network(cell.depth, cell.width, cell.alpha_0, cell.sigma_w2)
+        values = {
+            "printed": printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine),
+            "infinite_width": infinite_width_mean_ratio(init, cell.cosine),
+        }
+        key = {**cell._asdict(), "x": cell.depth / cell.width}
+        for curve, value in values.items():
+            yield key | {"curve": curve, "y": value}

@@ -1,0 +1,120 @@
+"""Theorem 3.1 of ``beyond`` as printed, corrected and at finite width, job `beyond_theorem31`.
+
+docs/theory.md derives why the printed limits are too small. Networks of which all weights are drawn
+confirm it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.common.progress import Progress
+from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
+from finitewidth.papers.beyond.experiments.grids import dispersion_curves, network
+from finitewidth.papers.beyond.experiments.power_sums import PowerSums
+
+PIECE = 50_000  # networks per batch
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Limits and exact dispersions up to a large lambda, and dispersions of random networks.
+
+    Args:
+        inputs: none.
+        settings: ``max_lambda``, ``points``, ``sigma_w2``, ``widths`` of the exact curves;
+            ``doubled`` with ``lambdas``, ``widths`` and ``sigma_w2`` of the exact values that lead
+            to the limits; ``small`` with ``width``, ``depths`` and ``sigma_w2`` of the random
+            networks; ``draws``, their number for each depth.
+
+    Returns:
+        ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, exact), width (0 for
+        limits), x, y, relative.
+        ``doubled``: phase, sigma_w2, x, width, depth, exact, printed (the limit at this x).
+        ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact, networks), y, spread,
+        relative, relative_spread, draws.
+        ``relative`` is y divided by what the paper prints: the limit at the same lambda, or
+        Theorem 3.2 for the same network.
+    """
+    curves = pd.DataFrame(_curves(settings))
+    printed = [
+        dispersion_limit(float(row.x), row.phase, form="printed") for row in curves.itertuples()
+    ]
+    small = pd.DataFrame(_small(settings["small"], settings["draws"]))
+    sums = small[small["curve"] == "printed_sums"].set_index(["sigma_w2", "depth"])["y"]
+    places = pd.MultiIndex.from_frame(small[["sigma_w2", "depth"]])
+    by = sums.loc[places].to_numpy()
+    shares = {"relative": small["y"] / by, "relative_spread": small["spread"] / by}
+    return {
+        "curves": curves.assign(relative=curves["y"] / printed),
+        "doubled": pd.DataFrame(_doubled(settings["doubled"])),
+        "small": small.assign(**shares),
+    }
+
+
+def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for variance in settings["sigma_w2"]:
+        phase = relu_phase(variance)
+        for lam in np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]:
+            key = {"phase": phase, "sigma_w2": variance}
+            for form in ("printed", "corrected"):
+                limit = dispersion_limit(float(lam), phase, form=form)
+                line = {"curve": f"{form}_limit", "width": 0, "x": lam, "y": limit}
+                rows.append(key | line)
+            for width in settings["widths"]:
+                depth = max(2, round(lam * width))
+                value = log_moments(network(depth, width, 1.0, variance)).dispersion
+                line = {"curve": "exact", "width": width, "x": depth / width, "y": value}
+                rows.append(key | line)
+    return rows
+
+
+def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Exact dispersions at each width and the printed limit that they should tend to."""
+    return [
+        {
+            "phase": relu_phase(variance), "sigma_w2": variance, "x": lam, "width": width,
+            "depth": round(lam * width),
+            "exact": log_moments(network(round(lam * width), width, 1.0, variance)).dispersion,
+            "printed": dispersion_limit(lam, relu_phase(variance), form="printed"),
+        }
+        for variance in settings["sigma_w2"]
+        for lam in settings["lambdas"]
+        for width in settings["widths"]
+    ]  # fmt: skip
+
+
+def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:
+    width, grid = settings["width"], settings["depths"]
+    rows = [
+        row | {"spread": 0.0, "draws": 0}
+        for row in dispersion_curves(width, 1.0, settings["sigma_w2"], grid)
+        if row["curve"] in ("printed_sums", "exact")
+    ]
+    x = np.eye(1, width)
+    progress = Progress(len(grid) * len(settings["sigma_w2"]) * draws, "random networks")
+    for variance in settings["sigma_w2"]:
+        for depth in grid:
+            init = network(depth, width, 1.0, variance)
+            sums = PowerSums(float(np.exp(log_moments(init).mean)))
+            for first in range(0, draws, PIECE):
+                seed = seed_for("beyond/theorem31", repr(variance), depth, first)
+                size = min(PIECE, draws - first)
+                drawn = sample_by_brute_force(init, x, size, seed, activation="relu")
+                sums.add(drawn.theta[:, 0, 0])
+                progress.advance(size)
+            value, error = sums.dispersion()
+            spread = sufficient(value, max(error, exact_dispersion_error(init, draws)))
+            rows.append(
+                {"width": width, "alpha_0": 1.0, "sigma_w2": variance, "depth": depth,
+                 "x": depth / width, "curve": "networks", "y": value, "spread": spread,
+                 "draws": draws}
+            )  # fmt: skip
+    progress.close()
+    return rows

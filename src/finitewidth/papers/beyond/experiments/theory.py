@@ -1,0 +1,87 @@
+"""Dispersion in closed form, job `beyond_theory` (``beyond`` Figures 5 and 6)."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.limits import dispersion_limit
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
+from finitewidth.papers.beyond.experiments.grids import depths
+
+ARCHITECTURES = ("growing", "constant", "shrinking")
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Limits for several input dimensions, and sums for three architectures.
+
+    Args:
+        inputs: none.
+        settings: ``limits`` with ``max_lambda``, ``points``, ``alpha_0``; ``architectures`` with
+            ``narrow``, ``wide``, ``max_lambda``, ``points``, ``sigma_w2``, ``drawn_depth``.
+
+    Returns:
+        ``limits``: form (printed, corrected), phase, alpha_0, x, y.
+        ``architectures``: architecture, sigma_w2, curve (printed_sums, exact), depth, x, y.
+        ``drawings``: architecture, x (layer), y (width).
+    """
+    return {
+        "limits": _limits(settings["limits"]),
+        "architectures": _architectures(settings["architectures"]),
+        "drawings": _drawings(settings["architectures"]),
+    }
+
+
+def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
+    lambdas = np.linspace(0, settings["max_lambda"], settings["points"])
+    lines = [("chaotic", 1.0), *(("critical", alpha_0) for alpha_0 in settings["alpha_0"])]
+    return pd.DataFrame(
+        {
+            "form": form, "phase": phase, "alpha_0": alpha_0, "x": lam,
+            "y": dispersion_limit(float(lam), phase, alpha_0=alpha_0, form=form),
+        }
+        for form in ("printed", "corrected")
+        for phase, alpha_0 in lines
+        for lam in lambdas
+    )  # fmt: skip
+
+
+def widths_of(architecture: str, depth: int, narrow: int, wide: int) -> tuple[int, ...]:
+    """Widths n_0, …, n_(L-1) of ``beyond`` Figure 6: growing, constant or shrinking with depth."""
+    step = wide - narrow
+    if architecture == "growing":
+        return tuple(narrow + math.ceil(layer * step / depth) for layer in range(depth))
+    if architecture == "shrinking":
+        return tuple(wide + math.ceil(-layer * step / depth) for layer in range(depth))
+    return (math.ceil((narrow + wide) / 2),) * depth
+
+
+def _architectures(settings: Mapping[str, Any]) -> pd.DataFrame:
+    narrow, wide = settings["narrow"], settings["wide"]
+    rows = []
+    for architecture in ARCHITECTURES:
+        for depth in depths((narrow + wide) // 2, settings["max_lambda"], settings["points"]):
+            widths = widths_of(architecture, depth, narrow, wide)
+            for variance in settings["sigma_w2"]:
+                init = Initialisation(widths=widths, sigma_w2=variance)
+                key = {
+                    "architecture": architecture, "sigma_w2": variance, "depth": depth,
+                    "x": 2 * depth / (narrow + wide),
+                }  # fmt: skip
+                printed, exact = printed_log_moments(init), log_moments(init)
+                rows.append(key | {"curve": "printed_sums", "y": printed.dispersion})
+                rows.append(key | {"curve": "exact", "y": exact.dispersion})
+    return pd.DataFrame(rows)
+
+
+def _drawings(settings: Mapping[str, Any]) -> pd.DataFrame:
+    narrow, wide, depth = settings["narrow"], settings["wide"], settings["drawn_depth"]
+    return pd.DataFrame(
+        {"architecture": architecture, "x": layer, "y": width}
+        for architecture in ARCHITECTURES
+        for layer, width in enumerate((*widths_of(architecture, depth, narrow, wide), 1))
+    )

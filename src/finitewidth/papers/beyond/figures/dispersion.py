@@ -1,0 +1,197 @@
+"""Dispersion against depth over width: ``beyond`` Figures 1, 2, 7, 8, 9 and 10."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from finitewidth.common import fields
+from finitewidth.figures.style import GREY, paper_line, subplots, title_panels
+from finitewidth.papers.beyond.figures import lines
+from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL, handle
+
+SUMS = "Theorem 3.2, printed"
+# of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
+LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
+EXACT = "exact at finite width"
+PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
+PAPER = {  # numbers of the paper's text: style of the line, label
+    "ordered_limit": ((0, (6, 2)), "limit below the edge (paper)"),
+    "high_variance": ((0, (1, 2)), "high variance above (paper)"),
+}
+PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
+ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
+FIELDS = {
+    "series": fields.text(
+        "estimate, exact (diagonal), printed_limit (Theorem 3.1), printed_sums (Theorem 3.2), "
+        "ordered_limit (Theorem 3.1, part 3) or high_variance (section 3.1)"
+    ),
+    "source": fields.text("ours, or paper for a number that the paper prints"),
+    **lines.SAMPLE,
+    **lines.NETWORKS,
+    "dispersion": fields.number("second moment of a kernel element over its squared mean"),
+    "standard_error": fields.number(
+        "standard error of an estimate; NaN for a formula, where no bar is drawn, and where the "
+        "draws do not suffice"
+    ),
+    "marked": fields.integer("1 for a mark with a bar, hollow if the error is unknown, else 0"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Select the estimates of one group, its printed curve, its exact curve and printed numbers.
+
+    Args:
+        tables: ``estimates``, ``theory`` and ``reported``.
+        settings: ``group`` (phases or near), ``curve`` (printed_limit or printed_sums), ``exact``,
+            ``errors`` (bars or bands), and ``banded`` (default False): only the variances that are
+            shown with error bands.
+    """
+    banded, curve = settings.get("banded", False), settings["curve"]
+    estimates, theory = (
+        lines.of_group(tables[name], settings["group"], banded) for name in ("estimates", "theory")
+    )
+    numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
+    printed = theory["curve"] == curve
+    if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
+        numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
+        printed &= theory["sigma_w2"] >= EDGE
+    exact = (theory["curve"] == "exact") & bool(settings["exact"])
+    ours = lines.joined(estimates, theory[printed | exact], "dispersion")
+    ours = ours.assign(marked=0) if settings["errors"] == "bands" else _marked(ours)
+    found = {name: lines.stated(tables["reported"], *key) for name, key in numbers.items()}
+    paper = lines.from_paper("dispersion", found).assign(marked=0)
+    return pd.concat([ours, paper], ignore_index=True)
+
+
+def _marked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Choose the points with a mark and a bar; leave out points without a mark or a line."""
+    rows = rows.sort_values("depth_over_width", kind="stable").assign(marked=0)
+    estimates = rows[rows["series"] == "estimate"]
+    variances = sorted(estimates["sigma_w2"].unique())
+    cosines = sorted(estimates["cosine"].dropna().unique())
+    keys = ["sample", "width", "alpha_0", "sigma_w2", "cosine"]
+    for (*_, variance, cosine), curve in estimates.groupby(keys, dropna=False):
+        # curves of one phase lie close together, and so do those of different cosines
+        phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
+        near, own = (cosines, cosine) if cosines else (phase, variance)
+        kept = lines.with_bars(len(curve), near.index(own), len(near))
+        rows.loc[curve.index, "marked"] = kept.astype(int)
+    estimated = rows["series"] == "estimate"
+    rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
+    rows = rows[~estimated | (rows["marked"] == 1) | _joined_by_lines(rows)]
+    return rows.sort_index()
+
+
+def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
+    """Whether a line joins estimates: not where their exact curve is drawn in the same panel."""
+    exact = (rows["series"] == "exact").any() and rows["cosine"].isna().all()
+    return rows["sample"] != "many" if exact else rows["sample"].notna()
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw one row of panels with the paper's number of draws and one with ours.
+
+    As in the paper, estimates are dashed and the printed theory is solid. With ``exact``, the last
+    row also shows the exact curve of the diagonal elements.
+
+    Args:
+        rows: as selected.
+        settings: ``columns`` (width or alpha_0) and ``errors`` (bars or bands).
+    """
+    column, off = settings["columns"], rows["cosine"].notna().any()
+    estimates = rows[rows["series"] == "estimate"]
+    samples, values = lines.samples_of(rows), list(estimates[column].unique())
+    figure, axes = subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
+                            squeeze=False, sharex=True, sharey=True)  # fmt: skip
+    shades = lines.colours(sorted(estimates["sigma_w2"].unique()))
+    titles = []
+    for sample, line in zip(samples, axes, strict=True):
+        count = int(estimates.loc[estimates["sample"] == sample, "networks"].max())
+        for value, axis in zip(values, line, strict=True):
+            titles.append(f"{PLACES[column]} = {value:g}, {count:,} networks")
+            own = rows[(rows[column] == value) | (rows["source"] == "paper")]
+            exact = sample == samples[-1] and (own["series"] == "exact").any()
+            _theory(axis, own, shades, exact)
+            own = own[own["sample"] == sample]
+            joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
+            _estimates(axis, own, shades, "--" if joined else "none")
+    title_panels(axes.flat, titles)
+    for axis in axes[-1]:
+        axis.set_xlabel(r"depth over width, $\lambda = L/M$")
+    pair = r"(x,\tilde x)" if off else "(x,x)"
+    figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$", fontsize=7)
+    lines.log_dispersion_axis(list(axes.flat), *_range(rows))
+    handles = _handles(rows, shades, settings["errors"])
+    lines.legend(figure, handles, 4)
+    return figure
+
+
+def _range(rows: pd.DataFrame) -> tuple[float, float]:
+    """From the lowest to the highest end of an error bar or curve."""
+    error = rows["standard_error"].fillna(0)
+    low, high = rows["dispersion"] - error, rows["dispersion"] + error
+    return float(low.min()), max(1.3, float(high.max()))
+
+
+def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: bool) -> None:
+    curves = rows[(rows["source"] == "ours") & (rows["sample"] == "none")]
+    for (series, variance), curve in curves.groupby(["series", "sigma_w2"]):
+        curve = curve.sort_values("depth_over_width")
+        x, y = curve["depth_over_width"], curve["dispersion"]
+        if series == "printed_limit":
+            line = LIMITS["chaotic" if variance > EDGE else "at the edge"]
+            axis.plot(x, y, linestyle=line, color=PRINTED, linewidth=2.0, zorder=1)
+        elif series == "printed_sums":
+            axis.plot(x, y, "-", color=shades[variance], linewidth=1.0)
+        elif exact:
+            axis.plot(x, y, ":", color=shades[variance], linewidth=1.2)
+    for series, value in rows.loc[rows["source"] == "paper", ["series", "dispersion"]].to_numpy():
+        paper_line(axis, value, linestyle=PAPER[series][0], zorder=1, linewidth=0.8)
+
+
+def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line: str) -> None:
+    cosines, variances = sorted(rows["cosine"].dropna().unique()), sorted(rows["sigma_w2"].unique())
+    for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
+        place = cosines.index(cosine) if cosines else variances.index(variance)
+        look = {"colour": shades[variance], "marker": MARKERS[place % len(MARKERS)], "line": line}
+        lines.estimate(axis, curve, "dispersion", look)
+
+
+def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:
+    estimates = rows[rows["series"] == "estimate"]
+    cosines = sorted(estimates["cosine"].dropna().unique())
+    found = []
+    for place, variance in enumerate(sorted(estimates["sigma_w2"].unique())):
+        look = {"linestyle": "none", "marker": MARKERS[place % len(MARKERS)], "markersize": 3.5}
+        if len(cosines) or errors == "bands":
+            look = {"linestyle": "-", "linewidth": 1.6}
+        found.append(handle(rf"$\sigma_w^2$ = {variance:g}", color=shades[variance], **look))
+    for place, cosine in enumerate(cosines):
+        label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
+        marker = MARKERS[place % len(MARKERS)]
+        found.append(handle(label, color=NEUTRAL, linestyle="none", marker=marker, markersize=3.5))
+    band = ", ± s.e." if errors == "bands" else ""
+    found.append(handle(f"estimate{band}", color=NEUTRAL, linestyle="--", linewidth=0.9))
+    series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
+    if "printed_limit" in series:
+        diagonal = ", diagonal" * bool(cosines)
+        above = rows.loc[rows["series"] == "printed_limit", "sigma_w2"] > EDGE
+        found += [
+            handle(f"Theorem 3.1, printed, {phase}{diagonal}", color=PRINTED, linestyle=line,
+                   linewidth=2.0)
+            for (phase, line), drawn in zip(LIMITS.items(), (~above, above), strict=True)
+            if drawn.any()
+        ]  # fmt: skip
+    if "printed_sums" in series:
+        label = SUMS + where
+        found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
+    if "exact" in series:
+        found.append(handle(EXACT + where, color=NEUTRAL, linestyle=":", linewidth=1.2))
+    found += [handle(label, color=GREY, linestyle=style, linewidth=0.8)
+              for name, (style, label) in PAPER.items() if name in series]  # fmt: skip
+    return found

@@ -1,0 +1,128 @@
+"""Theorem 3.1 of ``beyond``, printed and corrected, beside exact values and sampled networks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from finitewidth.common import fields
+from finitewidth.figures.style import COLOURS, subplots, title_panels
+from finitewidth.papers.beyond.figures.lines import handle, legend, log_dispersion_axis
+
+LINES = {  # of limits and sums: colour, width, label
+    "printed_limit": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
+    "printed_sums": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
+    "corrected_limit": (COLOURS[0], 1.4, "Theorem 3.1, corrected"),
+}
+DASHES = (":", "--", "-.")  # of exact values, a kind for each width
+DRAWN = COLOURS[3]
+NAMES = {"critical": "edge of chaos", "chaotic": "chaotic phase", "ordered": "ordered phase"}
+HEIGHTS = {
+    "dispersion": r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$", "over_printed": "the same / printed",
+}  # fmt: skip
+HEIGHT = 3.7  # inches
+FIELDS = {
+    "panel": fields.text("curves (panels of a phase) or small (networks drawn in full)"),
+    "phase": fields.text("critical for the edge of chaos, chaotic or ordered"),
+    "curve": fields.text(
+        "printed_limit or corrected_limit (Theorem 3.1), printed_sums (Theorem 3.2), exact, or "
+        "networks for an estimate"
+    ),
+    "sigma_w2": fields.number("variance of the weights times the width"),
+    "width": fields.number("units of each hidden layer, M; NaN for a limit"),
+    "depth": fields.number("layers with weights, L, of a small network; NaN otherwise"),
+    "depth_over_width": fields.number("L / M"),
+    "networks": fields.number("networks drawn for an estimate; NaN otherwise"),
+    "dispersion": fields.number("second moment of Theta(x, x) over its squared mean"),
+    "standard_error": fields.number("standard error of an estimated dispersion; NaN otherwise"),
+    "over_printed": fields.number("the dispersion over what the paper prints"),
+    "over_printed_standard_error": fields.number("standard error of over_printed"),
+}
+NEW_NAMES = {
+    "x": "depth_over_width", "y": "dispersion", "relative": "over_printed", "draws": "networks",
+    "spread": "standard_error", "relative_spread": "over_printed_standard_error",
+}  # fmt: skip
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return limits and exact curves up to large lambda, and the small networks of one variance."""
+    curves = tables["curves"].assign(panel="curves")
+    curves["width"] = curves["width"].astype(float).replace(0, np.nan)  # 0 stands for a limit
+    small = tables["small"].assign(panel="small", phase="critical")
+    small = small[small["sigma_w2"] == small["sigma_w2"].min()]
+    formula = small["curve"] != "networks"
+    for column in ("draws", "spread", "relative_spread"):
+        small[column] = small[column].astype(float).mask(formula)
+    small["phase"] = _phase(float(small["sigma_w2"].iloc[0]))
+    return pd.concat([curves, small], ignore_index=True).rename(columns=NEW_NAMES)
+
+
+def _phase(variance: float) -> str:
+    return "critical" if variance == 2 else "chaotic" if variance > 2 else "ordered"
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw dispersions above, and their ratio to the printed ones below; small networks last."""
+    curves, small = rows[rows["panel"] == "curves"], rows[rows["panel"] == "small"]
+    groups = [own for _, own in curves.groupby("sigma_w2")]
+    figure, axes = subplots(
+        2, len(groups) + 1, height=HEIGHT, sharex="col", height_ratios=(1.3, 1), squeeze=False
+    )
+    titles = [rf"{NAMES[g['phase'].iloc[0]]}, $\sigma_w^2$ = {g['sigma_w2'].iloc[0]:g}"
+              for g in groups]  # fmt: skip
+    width, variance = small["width"].iloc[0], small["sigma_w2"].iloc[0]
+    titles.append(rf"drawn in full, $M$ = {width:g}, $\sigma_w^2$ = {variance:g}")
+    dashes = dict(zip(sorted(curves["width"].dropna().unique()), DASHES * 9, strict=False))
+    for pair, own in zip(axes.T, [*groups, small], strict=True):
+        across = "depth" if own is small else "depth_over_width"
+        for axis, height in zip(pair, HEIGHTS, strict=True):
+            _curves(axis, own, (across, height), dashes)
+        log_dispersion_axis([pair[0]], 1.0, float(own["dispersion"].max()))
+        pair[1].set_xlabel("depth $L$" if own is small else r"depth over width, $\lambda = L/M$")
+    axes[1][-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    for axis, label in zip(axes[:, 0], HEIGHTS.values(), strict=True):
+        axis.set_ylabel(label)
+    title_panels(axes.flat, [*titles, *[""] * len(titles)])
+    legend(figure, _handles(rows, dashes), 3)
+    return figure
+
+
+def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mapping) -> None:
+    """Draw all curves of a panel over depth, or over depth by width."""
+    across, height = over
+    for curve, (colour, width, _) in LINES.items():
+        own = rows[rows["curve"] == curve].sort_values(across)
+        axis.plot(own[across], own[height], "-", color=colour, linewidth=width)
+    for width, own in rows[rows["curve"] == "exact"].groupby("width"):
+        own = own.sort_values(across)
+        dash = dashes.get(width, DASHES[0])
+        axis.plot(own[across], own[height], linestyle=dash, color="black", linewidth=1.1)
+    nets = rows[rows["curve"] == "networks"].sort_values(across)
+    if len(nets):
+        error = "standard_error" if height == "dispersion" else "over_printed_standard_error"
+        axis.errorbar(nets[across], nets[height], nets[error], color=DRAWN, marker="o",
+                      linestyle="none", markersize=3, elinewidth=0.9, zorder=4)  # fmt: skip
+
+
+def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> list[Line2D]:
+    """Name the curves; both printed theorems look alike."""
+    small = rows[rows["curve"] == "networks"]
+    looks = [LINES["printed_limit"], LINES["corrected_limit"]]
+    handles = [handle(label, color=colour, linewidth=width) for colour, width, label in looks]
+    by_dash: dict[str, list[float]] = {}
+    for width in sorted({*dashes, *small["width"].unique()}):
+        by_dash.setdefault(dashes.get(width, DASHES[0]), []).append(width)
+    handles += [
+        handle(f"exact, $M$ = {' and '.join(f'{width:g}' for width in widths)}", color="black",
+               linestyle=dash, linewidth=1.1)
+        for dash, widths in by_dash.items()
+    ]  # fmt: skip
+    if len(small):
+        label = f"{small['networks'].max():,.0f} networks each, ± s.e."
+        handles.append(handle(label, color=DRAWN, marker="o", linestyle="none", markersize=3))
+    return handles

@@ -1,0 +1,208 @@
+"""``beyond`` Figure 4: losses, means over blocks of the kernel, and heat maps during training."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, StrMethodFormatter
+
+from finitewidth.common import fields
+from finitewidth.data.catalogue import ROLES
+from finitewidth.figures import kernel_maps
+from finitewidth.figures.style import COLOURS, GREY, band, empty, paper_values, title_panels
+from finitewidth.papers.beyond.figures.lines import colours, handle, legend
+
+TOP, LINE, LEGEND = 1.6, 1.3, 0.45  # inches: heights of the losses, of each line, of the legend
+MARKERS = ("^", "o", "D", "s", "v", "P")
+TIMES = "#8c8c8c"  # lines at the times of the heat maps
+LOSSES = {"test_loss": "test loss", "train_loss": "training loss"}
+BLOCKS = {  # colour, marker, line, label
+    "same_class": (COLOURS[2], "o", "-", r"$\Theta_c / \Theta_d$, same class"),
+    "same_class_with_diagonal": (COLOURS[2], "", ":", "the same with the diagonal"),
+    "other_class": (COLOURS[3], "s", "-", r"$\Theta_n / \Theta_d$, other classes"),
+}
+# columns of the reported numbers -> quantity; the authors' class mean counts the diagonal
+PRINTED = {
+    "same_class_over_diagonal": "same_class_with_diagonal", "other_class_over_diagonal":
+    "other_class", "test": "test_loss", "train": "train_loss",
+}  # fmt: skip
+PAPER_MARKS = {"same_class_with_diagonal": "o", "other_class": "s"}
+PLACE = re.compile(r"sigma_w2_(?P<sigma_w2>[0-9.]+)_step(?P<step>[0-9]+)")
+FIELDS = {
+    "panel": fields.text("curve or map"),
+    "source": fields.text("ours, or paper for a value of the paper"),
+    "data": fields.text("the images of the training"),
+    "sigma_w2": fields.number("variance of the initial weights times the width"),
+    "step": fields.integer("step of the training with all images", "step"),
+    "quantity": fields.text(
+        "test_loss, train_loss, or a mean over pairs of images, over the mean diagonal: "
+        "same_class, same_class_with_diagonal, other_class; kernel for maps"
+    ),
+    "value": fields.number("median of the runs for a loss, else their mean; NaN for maps"),
+    "lowest": fields.number("smallest loss of the runs; NaN otherwise"),
+    "highest": fields.number("largest loss of the runs; NaN otherwise"),
+    "standard_deviation": fields.number(
+        "standard deviation of single entries over the mean diagonal, mean of the runs; NaN if "
+        "there is none"
+    ),
+    "reading_error": fields.number("error of reading the paper's value off its picture; else NaN"),
+    "runs": fields.number("networks behind a value; NaN for maps and values of the paper"),
+    "row": fields.number("number of an image in a map, sorted by class; NaN for curves"),
+    "column": fields.number("number of the other image, not below the row; NaN for curves"),
+    "class_row": fields.number("class of the image of the row; NaN for curves"),
+    "class_column": fields.number("class of the image of the column; NaN for curves"),
+    "share": fields.number("kernel of both images over the mean diagonal; NaN for curves"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return curves, kernels, and the paper's values at the end of its training.
+
+    Args:
+        tables: ``curves``, ``kernels`` and ``reported``.
+        settings: ``datasets``, role -> the images that were used.
+    """
+    names = {"y": "value", "spread": "standard_deviation", "low": "lowest", "high": "highest"}
+    curves = tables["curves"].rename(columns=names).assign(panel="curve")
+    loss = curves["quantity"].isin(LOSSES)
+    curves[["lowest", "highest"]] = curves[["lowest", "highest"]].where(loss)
+    maps = tables["kernels"][kernel_maps.COLUMNS].assign(panel="map", quantity="kernel")
+    ours = pd.concat([curves, maps], ignore_index=True)
+    ours = ours.assign(source="ours", data=settings["datasets"]["mnist"])
+    printed = _printed(tables["reported"])
+    printed = printed[printed["sigma_w2"].isin(curves["sigma_w2"])]
+    return pd.concat([ours, printed], ignore_index=True).reindex(columns=list(FIELDS))
+
+
+def _printed(reported: pd.DataFrame) -> pd.DataFrame:
+    """The values that were read off the paper's picture; the row names variance and step."""
+    own = reported[reported["artifact"] == "beyond_fig4"].reset_index(drop=True)
+    place = own["row"].str.extract(PLACE)
+    return pd.DataFrame({
+        "panel": "curve", "source": "paper", "data": ROLES["mnist"],
+        "sigma_w2": place["sigma_w2"].astype(float), "step": place["step"].astype(int),
+        "quantity": own["column"].map(PRINTED), "value": own["value"].astype(float),
+        "reading_error": own["reading_error"].astype(float),
+    })  # fmt: skip
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw the losses above, and below a line of ratios and heat maps for each variance."""
+    variances = sorted(rows["sigma_w2"].unique())
+    curves, maps = (rows[rows["panel"] == panel] for panel in ("curve", "map"))
+    steps = sorted(maps["step"].unique())
+    figure = empty(height=LEGEND + TOP + LINE * len(variances))
+    grid = figure.add_gridspec(2, 1, height_ratios=(TOP, LINE * len(variances)))
+    top = grid[0].subgridspec(1, len(LOSSES))
+    axes = [figure.add_subplot(top[place]) for place in range(len(LOSSES))]
+    for axis, (name, label) in zip(axes, LOSSES.items(), strict=True):
+        _losses(axis, curves[curves["quantity"] == name])
+        axis.set(xlabel="step $t$", ylabel=label)
+    titles, drawn, limits = [""] * len(axes), [], _limits(curves)
+    lines = grid[1].subgridspec(len(variances), 1 + len(steps),
+                                width_ratios=(1.7, *[1] * len(steps)))  # fmt: skip
+    for line, variance in enumerate(variances):
+        axis = figure.add_subplot(lines[line, 0])
+        _blocks(axis, curves[curves["sigma_w2"] == variance], steps)
+        axis.set_ylim(limits)
+        axis.set_ylabel(r"over $\Theta_d$")
+        axes.append(axis)
+        titles.append(rf"$\sigma_w^2$ = {variance:g}")
+        for place, step in enumerate(steps):
+            panel = figure.add_subplot(lines[line, place + 1])
+            own = maps[(maps["sigma_w2"] == variance) & (maps["step"] == step)]
+            last = line == len(variances) - 1
+            image = kernel_maps.draw_map(panel, own, "x" * last + "y" * (place == 0))
+            panel.set_xlabel(r"class of $\tilde{x}$" if last else "")
+            panel.set_ylabel("class of $x$" if place == 0 else "")
+            drawn.append(panel)
+            axes.append(panel)
+            titles.append(f"$t$ = {step:g}")
+    axis.set_xlabel("step $t$")
+    kernel_maps.add_bar(figure, image, drawn, shrink=0.6, aspect=30, pad=0.01)
+    title_panels(axes, titles)
+    legend(figure, _handles(curves), 4)
+    return figure
+
+
+def _losses(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw a loss of all variances: medians of the runs, and bands from the least to the most."""
+    shades = colours(rows["sigma_w2"].unique())
+    for place, (variance, both) in enumerate(rows.groupby("sigma_w2")):
+        curve = both[both["source"] == "ours"].sort_values("step")
+        marker = MARKERS[place % len(MARKERS)]
+        axis.plot(curve["step"], curve["value"], color=shades[variance], marker=marker)
+        band(axis, curve["step"], curve["lowest"], curve["highest"], shades[variance])
+        _paper(axis, both, marker)
+    axis.set_yscale("log")
+    _steps(axis, rows)
+
+
+def _blocks(axis: Axes, rows: pd.DataFrame, steps: list[float]) -> None:
+    """Draw means over blocks; bars are the standard deviation of single entries."""
+    for step in steps:
+        axis.axvline(step, color=TIMES, linewidth=0.6, linestyle=":", zorder=0)
+    for name, (colour, marker, style, _) in BLOCKS.items():
+        both = rows[rows["quantity"] == name]
+        curve = both[both["source"] == "ours"].sort_values("step")
+        error = curve["standard_deviation"]
+        axis.errorbar(
+            curve["step"], curve["value"], error if error.notna().all() else None, color=colour,
+            marker=marker, linestyle=style, markersize=2.6, linewidth=1, elinewidth=0.6,
+            zorder=2 if marker else 3,
+        )  # fmt: skip
+        _paper(axis, both, PAPER_MARKS.get(name, "D"))
+    axis.set_yticks([0, 0.5, 1])
+    _steps(axis, rows)
+
+
+def _limits(curves: pd.DataFrame) -> tuple[float, float]:
+    """Limits of all ratios, so that every bar is seen and lines can be compared."""
+    own = curves[curves["quantity"].isin(BLOCKS)]
+    error = own["standard_deviation"].fillna(own["reading_error"]).fillna(0)
+    low, high = own["value"] - error, own["value"] + error
+    return min(0.0, 1.05 * float(low.min())), 1.05 * max(1.0, float(high.max()))
+
+
+def _paper(axis: Axes, rows: pd.DataFrame, marker: str) -> None:
+    own = rows[rows["source"] == "paper"]
+    if len(own):
+        paper_values(axis, own["step"], own["value"], own["reading_error"], marker=marker)
+
+
+def _steps(axis: Axes, rows: pd.DataFrame) -> None:
+    """Scale steps by their logarithm, and linearly up to the first, so that 0 can be seen."""
+    first, last = float(rows.loc[rows["step"] > 0, "step"].min()), float(rows["step"].max())
+    axis.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axis.set_xlim(-0.2 * first, 1.35 * last)
+    ticks = [10.0**power for power in range(9) if first <= 10**power <= last]
+    axis.xaxis.set_major_locator(FixedLocator([0, *ticks]))
+    axis.xaxis.set_minor_locator(FixedLocator([]))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _handles(curves: pd.DataFrame) -> list[Line2D]:
+    """Name the variances of the losses, the lines of the ratios, and the paper's values."""
+    variances = sorted(curves["sigma_w2"].unique())
+    shades = colours(variances)
+    found = [
+        handle(rf"$\sigma_w^2$ = {variance:g} (losses)", color=shades[variance],
+               marker=MARKERS[place % len(MARKERS)])
+        for place, variance in enumerate(variances)
+    ]  # fmt: skip
+    found += [
+        handle(label, color=colour, marker=marker, linestyle=style, linewidth=1, markersize=2.6)
+        for colour, marker, style, label in BLOCKS.values()
+    ]
+    paper = curves[curves["source"] == "paper"]
+    if len(paper):
+        data = paper["data"].iloc[0]
+        same = set(curves["data"]) == {data}
+        look = {"marker": "o", "markersize": 4.0, "markerfacecolor": "white", "color": GREY}
+        label = "paper" if same else f"paper ({data})"
+        found.append(handle(label, linestyle="none", markeredgewidth=0.9, **look))
+    return found

@@ -1,0 +1,80 @@
+"""``beyond`` Figure 5: limiting dispersion at the edge of chaos for several input dimensions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from finitewidth.common import fields
+from finitewidth.figures.style import subplots, title_panels
+from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
+
+TITLES = {"printed": "Theorem 3.1, printed", "corrected": "corrected"}
+RATIO = "corrected over printed"
+# violet to orange, as in the paper from 0.1 to 1; the yellow beyond is too faint on white
+SCALE = mpl.colors.ListedColormap(mpl.colormaps["plasma"](range(10, 155)))
+HEIGHT = 2.35  # inches
+LIMIT = r"limit of $E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$"
+FIELDS = {
+    "form": fields.text("printed or corrected: the form of Theorem 3.1"),
+    "phase": fields.text("chaotic, or critical for the edge of chaos"),
+    "alpha_0": fields.number("input dimension over width; of no effect in the chaotic phase"),
+    "depth_over_width": fields.number("L / M, as both go to infinity"),
+    "dispersion": fields.number("limit of the second moment of Theta(x, x) over its squared mean"),
+    "over_printed": fields.number("the dispersion over that of the printed form"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the printed form and, with ``corrected``, the corrected form and their ratio."""
+    rows = tables["limits"].rename(columns={"x": "depth_over_width", "y": "dispersion"})
+    printed = rows[rows["form"] == "printed"]
+    key = ["phase", "alpha_0", "depth_over_width"]
+    both = rows.merge(printed[[*key, "dispersion"]], on=key, suffixes=("", "_printed"))
+    both["over_printed"] = both["dispersion"] / both["dispersion_printed"]
+    return both if settings["corrected"] else both[both["form"] == "printed"]
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw each form of the theorem in a panel and, if there are two, their ratio in another."""
+    forms = [form for form in TITLES if (rows["form"] == form).any()]
+    titles = [TITLES[form] for form in forms] + [RATIO] * (len(forms) > 1)
+    figure, axes = subplots(1, len(titles), height=HEIGHT, squeeze=False)
+    axes = list(axes[0])
+    alphas = sorted(rows.loc[rows["phase"] == "critical", "alpha_0"].unique())
+    norm = mpl.colors.Normalize(min(alphas), max(alphas) if len(alphas) > 1 else min(alphas) + 1)
+    for axis, form in zip(axes, forms, strict=False):
+        _lines(axis, rows[rows["form"] == form], "dispersion", norm)
+    if len(forms) > 1:
+        _lines(axes[-1], rows[rows["form"] == "corrected"], "over_printed", norm)
+        axes[-1].set_ylabel(RATIO)
+        axes[1].tick_params(labelleft=False)
+    axes[0].set_ylabel(LIMIT)
+    log_dispersion_axis(axes[: len(forms)], 1.0, float(rows["dispersion"].max()))
+    title_panels(axes, titles)
+    for axis in axes:
+        axis.set_xlabel(r"depth over width, $\lambda = L/M$")
+    axes[0].legend(loc="upper left")
+    bar = figure.colorbar(
+        mpl.cm.ScalarMappable(norm, SCALE), ax=axes, label=r"$\alpha_0 = n_0/M$", pad=0.02,
+        aspect=25,
+    )  # fmt: skip
+    bar.outline.set_linewidth(0.5)
+    return figure
+
+
+def _lines(axis: Axes, rows: pd.DataFrame, value: str, norm: mpl.colors.Normalize) -> None:
+    for (phase, alpha_0), curve in rows.groupby(["phase", "alpha_0"]):
+        chaotic = phase == "chaotic"
+        curve = curve.sort_values("depth_over_width")
+        axis.plot(
+            curve["depth_over_width"],
+            curve[value],
+            color="black" if chaotic else SCALE(norm(alpha_0)),
+            linewidth=1.6 if chaotic else 1.0,
+            zorder=3 if chaotic else 2,
+            label="chaotic phase" if chaotic else None,
+        )

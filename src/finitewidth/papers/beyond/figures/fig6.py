@@ -1,0 +1,102 @@
+"""``beyond`` Figure 6: dispersion predicted for networks that grow, stay or shrink with depth."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from finitewidth.common import fields
+from finitewidth.figures.style import SMALLEST, subplots, title_panels
+from finitewidth.papers.beyond.figures.lines import (
+    NEUTRAL,
+    colours,
+    handle,
+    legend,
+    log_dispersion_axis,
+)
+
+TITLES = {
+    "growing": "growing widths",
+    "constant": "constant widths",
+    "shrinking": "shrinking widths",
+}
+CURVES = {"printed_sums": ("-", "Theorem 3.2, printed"), "exact": (":", "exact")}
+HEIGHT = 3.7  # inches
+LAYER = 0.62  # width of the bar that shows a layer
+THINNEST = 0.03  # least height of a bar, relative to the tallest
+END, HIDDEN = "#737373", "#56b4e9"  # input and output, hidden layers
+FIELDS = {
+    "panel": fields.text("dispersion (upper row) or drawing (lower row)"),
+    "architecture": fields.text("growing, constant or shrinking widths"),
+    "curve": fields.text("printed_sums (Theorem 3.2) or exact; none in a drawing"),
+    "sigma_w2": fields.number("variance of the weights times the width; NaN in a drawing"),
+    "depth_over_width": fields.number("L over the mean of both widths; NaN in a drawing"),
+    "dispersion": fields.number(
+        "second moment of Theta(x, x) over its squared mean; NaN in a drawing"
+    ),
+    "layer": fields.number("layer of a drawing, from the input, 0; NaN of a curve"),
+    "width": fields.number("units of this layer; NaN of a curve"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the curves of three architectures, and the layer widths of one network of each.
+
+    Args:
+        tables: ``architectures`` and ``drawings``.
+        settings: ``exact``: whether exact curves are shown beside the printed ones.
+    """
+    curves = tables["architectures"]
+    if not settings["exact"]:
+        curves = curves[curves["curve"] != "exact"]
+    curves = curves.rename(columns={"x": "depth_over_width", "y": "dispersion"})
+    drawings = tables["drawings"].rename(columns={"x": "layer", "y": "width"})
+    parts = [curves.assign(panel="dispersion"), drawings.assign(panel="drawing", curve="none")]
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw the curves above, exact ones dotted, and the networks below."""
+    figure, axes = subplots(2, 3, height=HEIGHT, height_ratios=(2.6, 1), sharey="row")
+    curves = rows[rows["panel"] == "dispersion"]
+    variances = sorted(curves["sigma_w2"].unique())
+    shades = colours(variances)
+    kinds = [kind for kind in CURVES if (curves["curve"] == kind).any()]
+    for name, top, bottom in zip(TITLES, *axes, strict=True):
+        own = curves[curves["architecture"] == name].sort_values("depth_over_width")
+        for (kind, variance), curve in own.groupby(["curve", "sigma_w2"]):
+            top.plot(curve["depth_over_width"], curve["dispersion"], CURVES[kind][0],
+                     color=shades[variance], linewidth=1.0)  # fmt: skip
+        top.set_xlabel(r"depth over mean width, $\lambda = 2L/(M_1+M_2)$")
+        _network(bottom, rows[(rows["panel"] == "drawing") & (rows["architecture"] == name)])
+    title_panels(axes.flat, [*TITLES.values(), *[""] * 3])
+    axes[0][0].set_ylabel(r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
+    axes[1][0].set_ylabel("units")
+    log_dispersion_axis(list(axes[0]), 1.0, float(curves["dispersion"].max()))
+    handles = [handle(rf"$\sigma_w^2$ = {v:g}", color=shades[v], linestyle="-") for v in variances]
+    handles += [handle(CURVES[kind][1], color=NEUTRAL, linestyle=CURVES[kind][0], linewidth=1.0)
+                for kind in kinds]  # fmt: skip
+    legend(figure, handles, 5)
+    return figure
+
+
+def _network(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw each layer as a bar whose height is its width, from input to output."""
+    rows = rows.sort_values("layer")
+    last = int(rows["layer"].max())
+    for layer, width in zip(rows["layer"], rows["width"], strict=True):
+        end = layer in (0, last)
+        tall = max(width, THINNEST * rows["width"].max())
+        axis.add_patch(Rectangle((layer - LAYER / 2, -tall / 2), LAYER, tall, linewidth=0,
+                                 facecolor=END if end else HIDDEN))  # fmt: skip
+        if end or layer == last - 1:
+            axis.annotate(f"{width:g}", (layer, tall / 2), (0, 2), textcoords="offset points",
+                          ha="center", fontsize=SMALLEST)  # fmt: skip
+    half = rows["width"].max() / 2
+    axis.set(xlim=(-1, last + 1), ylim=(-half * 1.1, half * 1.5), xlabel="layer")
+    axis.set_yticks([])
+    axis.spines["left"].set_visible(False)
+    axis.set_xticks([0, last], ["input", "output"])

@@ -1,0 +1,167 @@
+"""Ratio of off-diagonal to diagonal mean against depth over width: ``beyond`` Figures 3 and 11."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from finitewidth.common import fields
+from finitewidth.figures.style import (
+    GREY,
+    TALLEST,
+    band,
+    paper_line,
+    shades,
+    subplots,
+    title_panels,
+)
+from finitewidth.papers.beyond.figures import lines
+from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL, handle
+
+GROUP = "ratio"
+BRIGHT = 0.55  # of the scale of colours; brighter ones are too faint on white
+BOUNDS = ("lower_bound", "upper_bound")
+THEORY = {  # line, label
+    "equation_18": ("-", "equation 18, printed"),
+    "infinite_width": (":", "infinite width, both parts"),
+}
+ROW, LEGEND = 1.3, 0.75  # inches: height of a row of panels, and of the legend and labels
+TICKS = (0, 0.02, 0.1, 0.3, 0.5)
+FIELDS = {
+    "series": fields.text(
+        "estimate, equation_18, infinite_width, or lower_bound and upper_bound (Theorem 3.3)"
+    ),
+    "source": fields.text("ours, or paper for a number that the paper prints"),
+    **lines.SAMPLE,
+    **lines.NETWORKS,
+    "ratio": fields.number("mean of an off-diagonal element over the mean of a diagonal one"),
+    "standard_error": fields.number("standard error of an estimate; NaN for a formula"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Select the estimates, equation 18 below the edge of chaos, and the bounds of Theorem 3.3.
+
+    Args:
+        tables: ``estimates``, ``theory`` and ``reported``.
+        settings: ``errors`` (bars: only the larger sample; bands: the paper's sample as well),
+            ``mean_field``: whether the ratio at infinite width, with both parts of the kernel, is
+            shown, and ``banded`` (default False): only the variances and cosines that are shown
+            with error bands.
+    """
+    banded = settings.get("banded", False)
+    estimates, theory = (
+        lines.of_group(tables[name], GROUP, banded) for name in ("estimates", "theory")
+    )
+    if settings["errors"] == "bars":
+        estimates = estimates[estimates["sample"] == lines.samples_of(estimates)[-1]]
+    printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
+    infinite = (theory["curve"] == "infinite_width") & bool(settings["mean_field"])
+    theory = theory[printed | infinite].replace({"curve": {"printed": "equation_18"}})
+    found = {
+        bound: lines.stated(tables["reported"], "off_diagonal_over_diagonal", "limit", bound)
+        for bound in BOUNDS
+    }
+    ours = lines.joined(estimates, theory, "ratio")
+    return pd.concat([ours, lines.from_paper("ratio", found)], ignore_index=True)
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a row of panels for each width and a column for each weight variance.
+
+    Depth over width is drawn on a square-root scale, because the ratio changes most in the first
+    layers.
+
+    Args:
+        rows: as selected.
+        settings: ``errors`` (bars or bands).
+    """
+    estimates = rows[rows["series"] == "estimate"]
+    widths, variances = (sorted(estimates[name].unique()) for name in ("width", "sigma_w2"))
+    height = min(TALLEST, LEGEND + ROW * len(widths))
+    figure, axes = subplots(len(widths), len(variances), height=height, squeeze=False,
+                            sharex=True, sharey=True)  # fmt: skip
+    cosines = sorted(estimates["cosine"].unique())
+    dark = shades([-c for c in cosines], bright=BRIGHT)  # the largest cosine is the darkest
+    looks = {c: (dark[-c], MARKERS[place]) for place, c in enumerate(cosines)}
+    for width, line in zip(widths, axes, strict=True):
+        for variance, axis in zip(variances, line, strict=True):
+            own = rows[(rows["width"] == width) & (rows["sigma_w2"] == variance)]
+            for cosine, curves in own.groupby("cosine"):
+                _curves(axis, curves, looks[cosine])
+            for value in rows.loc[rows["source"] == "paper", "ratio"]:
+                paper_line(axis, value, linestyle="-.", linewidth=0.7, zorder=1)
+    names = [rf"$\sigma_w^2$ = {v:g}" for v in variances]
+    title_panels(axes.flat, names + [""] * (axes.size - len(names)))
+    _rulers(axes, widths, rows)
+    figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$", fontsize=7)
+    lines.legend(figure, _handles(rows, looks), 4)
+    return figure
+
+
+def _curves(axis: Axes, rows: pd.DataFrame, look: tuple[str, str]) -> None:
+    """Draw all curves of one panel for one cosine."""
+    colour, marker = look
+    for series, (style, _) in THEORY.items():
+        curve = rows[rows["series"] == series].sort_values("depth_over_width")
+        axis.plot(curve["depth_over_width"], curve["ratio"], style, color=colour, linewidth=0.9)
+    samples = lines.samples_of(rows)
+    for sample in samples:
+        curve = rows[rows["sample"] == sample].sort_values("depth_over_width")
+        x, y, error = (curve[n] for n in ("depth_over_width", "ratio", "standard_error"))
+        if sample != samples[-1]:  # the paper's sample beside a larger one
+            band(axis, x, y - error, y + error, colour)
+            continue
+        axis.errorbar(x, y, error, linestyle="--", color=colour, marker=marker, markersize=1.9,
+                      linewidth=0.7, elinewidth=0.6, capsize=0.8, markeredgewidth=0.4)  # fmt: skip
+
+
+def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
+    """Set a square-root scale of L / M, and name the widths at the left."""
+    last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
+    ticks = [tick for tick in TICKS if tick <= 1.001 * last]
+    for axis in axes.flat:
+        axis.set_xscale("function", functions=(_root, np.square))
+        axis.set_xlim(0, 1.05 * last)
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
+        axis.set_yticks([0.25, 0.5, 0.75, 1])
+    for axis, width in zip(axes[:, 0], widths, strict=True):
+        axis.set_ylabel(f"$M$ = {width:g}")
+    for axis in axes[-1]:
+        axis.set_xlabel(r"$\lambda = L/M$")
+
+
+def _root(shares: np.ndarray) -> np.ndarray:
+    """Return square roots with the sign, so that margins left of 0 are defined."""
+    shares = np.asarray(shares, float)
+    return np.sign(shares) * np.sqrt(np.abs(shares))
+
+
+def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> list[Line2D | Patch]:
+    found: list[Line2D | Patch] = [
+        handle(rf"$\langle x,\tilde x\rangle$ = {cosine:g}", color=colour, marker=marker,
+               linestyle="none", markersize=3.0)
+        for cosine, (colour, marker) in looks.items()
+    ]  # fmt: skip
+    samples = lines.samples_of(rows)
+    for sample in samples:
+        count = int(rows.loc[rows["sample"] == sample, "networks"].max())
+        if sample == samples[-1]:
+            found.append(handle(f"{count:,} networks, ± s.e.", color=NEUTRAL, linestyle="--",
+                                linewidth=0.7))  # fmt: skip
+        else:
+            found.append(Patch(color=NEUTRAL, alpha=0.2, label=f"{count:,} networks, ± s.e."))
+    found += [
+        handle(label, color=NEUTRAL, linestyle=style, linewidth=0.9)
+        for series, (style, label) in THEORY.items() if series in set(rows["series"])
+    ]  # fmt: skip
+    if (rows["source"] == "paper").any():
+        found.append(handle("bounds of Theorem 3.3 (paper)", color=GREY, linestyle="-.",
+                            linewidth=0.7))  # fmt: skip
+    return found

@@ -1,0 +1,369 @@
+"""The flow of ``collapse`` (25) and the linear dynamics of (9), job `collapse_flow`.
+
+It is about Section 4.1, Theorems 5.1 and 5.2, their remarks, and Appendix B.4. The kernel has exact
+blocks, so that no network is trained.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.common.provenance import seed_for
+from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3
+from finitewidth.papers.collapse.experiments.block_flow import (
+    BlockKernel,
+    FlowState,
+    Start,
+    feature_terms,
+    integrate,
+    invariant,
+    random_start,
+    runge_kutta_4,
+    stacked,
+)
+
+ZERO, FREE, RANDOM = "zero_invariant", "free_biases", "random_weights"
+COMPONENTS = ("global", "class", "single")
+EARLIER = 4  # quantities of the last time are also given at this fraction of it
+NAME = "collapse/flow"
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Integrate the flow from four kinds of starts, with frozen biases, and the residuals.
+
+    Args:
+        inputs: none.
+        settings: ``runs``, ``classes`` C, ``samples`` m, ``features`` n, ``kernel`` (``diagonal``,
+            ``same_class``, ``other_class``), ``start`` (``means``, ``within``), ``weights``
+            (scales of random weights), ``time``, ``halvings``, ``tolerance``, ``probes``,
+            ``frozen`` (``other_class``, ``biases``, ``points``, ``margin``), ``residuals``
+            (``kernels``, ``below``, ``step``), ``steps`` (``time``, ``steps``).
+
+    Returns:
+        ``curves``: start (zero_invariant, free_biases, random_weights), case, run, time, nc1
+        (variance within classes over variance of class means), nc2, nc3, nc4 (share of random
+        points at which both rules agree), h2 (|H2|), mean (|<h>| over the root mean square norm of
+        centred class means), bias_gap, alignment (of W^T W with the features' part of E), drift
+        (|E - E at the start| over |W^T W / m| + |features' part| at the start).
+        ``uncentred``, from starts with <h> != 0 and b = 0: case, run, time (the last one, and a
+        quarter of it), residual (largest size of an entry of R1), gap (largest |b - 1/C|), and
+        error (largest |b - 1/C + W <h>|, which is 0 where R1 = 0).
+        ``leading``: time, h2, nc3: leading terms from zero_invariant, see `leading_terms`.
+        ``frozen``: case, kappa_n, beta, run, quantity (gamma, theta, nc2, nc3, nc3_earlier, h2,
+        drift), value at the last time.
+        ``formulas``: case, kappa_n, beta, quantity (gamma, theta), form (printed, corrected),
+        value.
+        ``residuals``: kernel, component, run, eigenvalue, reached (time at which the norm has
+        fallen to ``below`` of its start), predicted.
+        ``orders``: method, step, distance (of the state from that of DOP853, relative), drift.
+    """
+    return {
+        "curves": pd.DataFrame(_curves(settings)),
+        "uncentred": pd.DataFrame(_uncentred(settings)),
+        "leading": pd.DataFrame(leading_terms(_kernel(settings), _times(settings)[1:])),
+        "frozen": pd.DataFrame(_frozen(settings)),
+        "formulas": pd.DataFrame(_formulas(settings["frozen"], settings)),
+        "residuals": pd.DataFrame(_residuals(settings)),
+        "orders": pd.DataFrame(_orders(settings)),
+    }
+
+
+def _kernel(settings: Mapping[str, Any], other_class: float | None = None) -> BlockKernel:
+    given = settings["kernel"] | ({} if other_class is None else {"other_class": other_class})
+    return BlockKernel(settings["classes"], settings["samples"], **given)
+
+
+def _start(settings: Mapping[str, Any]) -> Start:
+    return Start(settings["features"], **settings["start"])
+
+
+def _times(settings: Mapping[str, Any]) -> list[float]:
+    """0, and the last time divided by powers of the square root of 2."""
+    last, count = settings["time"], 2 * settings["halvings"]
+    return [0.0, *(last * 2 ** (-k / 2) for k in range(count, -1, -1))]
+
+
+def _stream(*words: str | int) -> np.random.Generator:
+    return np.random.default_rng(seed_for(NAME, *words))
+
+
+# the three kinds of starts
+
+
+def _cases(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Start, case and arguments of `random_start`."""
+    fitting = 1 / settings["classes"]
+    yield ZERO, "E = 0, b = 1/C", {"centred": True, "bias": fitting}
+    yield FREE, "E = 0, b = 0", {"centred": True, "bias": 0.0}
+    for scale in settings["weights"]:
+        arguments = {"centred": True, "bias": fitting, "weight_scale": scale}
+        yield RANDOM, f"random W, scale {scale:g}", arguments
+
+
+def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    kernel, times = _kernel(settings), _times(settings)
+    keys, states = [], []
+    for start, case, arguments in _cases(settings):
+        for run in range(settings["runs"]):
+            keys.append({"start": start, "case": case, "run": run})
+            rng = _stream(case, run)
+            states.append(random_start(kernel, _start(settings), rng, **arguments))
+    path = integrate(kernel, stacked(states), times, settings["tolerance"])
+    drifts = _drifts(kernel, path)
+    points = _stream("points").standard_normal((settings["probes"], settings["features"]))
+    for place, key in enumerate(keys):
+        for time, state, drift in zip(times, path, drifts, strict=True):
+            found = collapse_of(kernel, state, place, points)
+            yield key | {"time": time} | found | {"drift": float(drift[place])}
+
+
+def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Biases at the end of flows whose features have a global mean."""
+    kernel, last = _kernel(settings), settings["time"]
+    keys, states = [], []
+    for name, scale in (("E = 0", None), *((f"random W, scale {w:g}", w)
+                                           for w in settings["weights"])):  # fmt: skip
+        for run in range(settings["runs"]):
+            keys.append({"case": name, "run": run})
+            rng = _stream("uncentred", name, run)
+            arguments = {"centred": False, "bias": 0.0, "weight_scale": scale}
+            states.append(random_start(kernel, _start(settings), rng, **arguments))
+    times = [0.0, last / EARLIER, last]
+    path = integrate(kernel, stacked(states), times, settings["tolerance"])
+    for time, state in list(zip(times, path, strict=True))[1:]:
+        means = state.means.mean(axis=-1)
+        away = state.biases - 1 / kernel.classes
+        error = away + (state.weights @ means[..., None])[..., 0]
+        for place, key in enumerate(keys):
+            yield key | {
+                "time": time, "residual": float(np.abs(state.residuals[place]).max()),
+                "gap": float(np.abs(away[place]).max()), "error": float(np.abs(error[place]).max()),
+            }  # fmt: skip
+
+
+def _drifts(kernel: BlockKernel, path: Sequence[FlowState]) -> list[np.ndarray]:
+    """|E - E at the start| over the norms of both parts of E at the start, (R,) for each state."""
+    first = path[0]
+    size = _norms(first.weight_gram / kernel.samples) + _norms(feature_terms(kernel, first))
+    wanted = invariant(kernel, first)
+    return [_norms(invariant(kernel, state) - wanted) / size for state in path]
+
+
+def _norms(matrices: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(matrices, axis=(-2, -1))
+
+
+def collapse_of(
+    kernel: BlockKernel, states: FlowState, place: int, points: np.ndarray
+) -> dict[str, float]:
+    """How near one state is to neural collapse.
+
+    Args:
+        kernel: of the features.
+        states: stacked states.
+        place: which of them.
+        points: standard normal numbers (P, n), for NC4. A point of class c is its mean plus such a
+            vector, as long as the root mean square norm of centred class means on average.
+
+    Returns:
+        nc1, nc2, nc3, nc4, h2, mean, bias_gap, alignment, see `measure`.
+    """
+    W, b, H1, S = (part[place] for part in states.parts)
+    parts = ClassParts(H1, np.empty(0), H1.mean(axis=1), kernel.samples)
+    centred = np.linalg.norm(parts.centred)
+    radius = centred / math.sqrt(kernel.classes)
+    scatter = float(np.trace(S))
+    gram, terms = W.T @ W, feature_terms(kernel, states)[place]
+    own = np.arange(len(points)) % kernel.classes
+    shown = H1.T[own] + radius / math.sqrt(len(H1)) * points
+    nearest = ((H1**2).sum(axis=0) - 2 * shown @ H1).argmin(axis=1)
+    return {
+        "nc1": scatter / centred**2,
+        "nc2": nc2(parts),
+        "nc3": nc3(parts, W),
+        "nc4": float(((shown @ W.T + b).argmax(axis=1) == nearest).mean()),
+        "h2": math.sqrt(max(scatter, 0.0)),
+        "mean": float(np.linalg.norm(parts.mean)) / radius,
+        "bias_gap": bias_gap(b),
+        "alignment": float((gram * terms).sum() / np.linalg.norm(gram) / np.linalg.norm(terms)),
+    }
+
+
+def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str, float]]:
+    """|H2| and NC3 at late times from E = 0, <h> = 0 and b = 1/C, at leading order.
+
+    In the one direction u of the features' space that the class means leave free, E = 0 makes
+    u^T W^T W u = (m / mu_single) u^T S u. Then (25) is ds/dt = -2 m s^2 for s = u^T S u, hence
+    s = 1 / (2 m t), while S falls exponentially elsewhere. The other directions of W have the norm
+    of (58).
+
+    Args:
+        kernel: of the features.
+        times: above 0.
+
+    Returns:
+        Rows with time, h2 = (2 m t)^(-1/2) and nc3.
+    """
+    rows = (kernel.classes - 1) * math.sqrt(kernel.samples / kernel.mu_class)
+    return [
+        {"time": time, "h2": (2 * kernel.samples * time) ** -0.5,
+         "nc3": (2 * kernel.mu_single * time * rows) ** -0.5}
+        for time in times
+    ]  # fmt: skip
+
+
+# equal biases that stay as they are
+
+
+def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    frozen, last = settings["frozen"], settings["time"]
+    for other in frozen["other_class"]:
+        kernel = _kernel(settings, other)
+        for beta in frozen["biases"]:
+            case = _case(other, beta)
+            states = stacked([
+                random_start(kernel, _start(settings), _stream(case, run), centred=False, bias=beta)
+                for run in range(settings["runs"])
+            ])  # fmt: skip
+            times = [0.0, last / EARLIER, last]
+            path = integrate(kernel, states, times, settings["tolerance"], frozen=True)
+            drifts = _drifts(kernel, path)[-1]
+            for run in range(settings["runs"]):
+                ends = _end_of(kernel, path, run) | {"drift": float(drifts[run])}
+                for quantity, value in ends.items():
+                    yield {"case": case, "kappa_n": other, "beta": beta, "run": run,
+                           "quantity": quantity, "value": value}  # fmt: skip
+
+
+def _case(other_class: float, beta: float) -> str:
+    return f"kappa_n = {other_class:g}, beta = {beta:g}"
+
+
+def _end_of(kernel: BlockKernel, path: Sequence[FlowState], run: int) -> dict[str, float]:
+    points = np.zeros((kernel.classes, path[-1].means.shape[1]))
+    earlier, last = (collapse_of(kernel, state, run, points) for state in path[-2:])
+    W, H1 = path[-1].weights[run], path[-1].means[run]
+    return {
+        "gamma": off_diagonal_part(W @ W.T),
+        "theta": off_diagonal_part(H1.T @ H1),
+        **{name: last[name] for name in ("nc2", "nc3", "h2")},
+        "nc3_earlier": earlier["nc3"],
+    }
+
+
+def off_diagonal_part(gram: np.ndarray) -> float:
+    """The g of a matrix proportional to I - g 1 1^T, from the means on and off its diagonal.
+
+    Args:
+        gram: symmetric, (C, C).
+    """
+    count = len(gram)
+    diagonal = np.trace(gram) / count
+    beside = (gram.sum() - np.trace(gram)) / (count * (count - 1))
+    return float(-beside / (diagonal - beside))
+
+
+def _formulas(frozen: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Values of gamma and theta at the biases that are integrated, and on a grid around them."""
+    ends = min(frozen["biases"]) - frozen["margin"], max(frozen["biases"]) + frozen["margin"]
+    own = frozen["biases"]
+    grid = np.linspace(*ends, frozen["points"])
+    between = [float(beta) for beta in grid if not np.isclose(beta, own, rtol=0).any()]
+    for other in frozen["other_class"]:
+        kernel = _kernel(settings, other)
+        for beta in sorted({*between, *own}):
+            for (quantity, form), value in angles(kernel, beta).items():
+                yield {"case": _case(other, beta), "kappa_n": other, "beta": beta,
+                       "quantity": quantity, "form": form, "value": value}  # fmt: skip
+
+
+def angles(kernel: BlockKernel, beta: float) -> dict[tuple[str, str], float]:
+    """Printed and corrected gamma and theta of ``collapse`` (30) and (68) at equal biases beta.
+
+    The gamma of (68) is right; after (30) it has |beta C| (erratum collapse-7). The theta of (66)
+    and (68) follows from a wrong inverse (errata collapse-10 and collapse-11).
+    """
+    count = kernel.classes
+    shrink, off = math.sqrt(1 - kernel.alpha * count), abs(1 - beta * count)
+    return {
+        ("gamma", "printed"): (1 - abs(beta * count) * shrink) / count,
+        ("gamma", "corrected"): (1 - off * shrink) / count,
+        ("theta", "printed"): (1 - off / (2 - shrink)) / count,
+        ("theta", "corrected"): (1 - off / shrink) / count,
+    }
+
+
+# residuals of one output under its own block kernel
+
+
+def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    given, sizes = settings["residuals"], (settings["classes"], settings["samples"])
+    for values in given["kernels"]:
+        kernel, name = BlockKernel(*sizes, *values), ", ".join(f"{value:g}" for value in values)
+        starts = _stream("residuals", name).standard_normal((sizes[0] * sizes[1], settings["runs"]))
+        reached = times_to_fall(kernel, starts, given["below"], given["step"])
+        eigenvalues = (kernel.mu_global, kernel.mu_class, kernel.mu_single)
+        for component, eigenvalue, found in zip(COMPONENTS, eigenvalues, reached, strict=True):
+            predicted = -math.log(given["below"]) / eigenvalue
+            for run, time in enumerate(found):
+                yield {"kernel": name, "component": component, "run": run, "reached": float(time),
+                       "eigenvalue": eigenvalue, "predicted": predicted}  # fmt: skip
+
+
+def times_to_fall(kernel: BlockKernel, starts: np.ndarray, below: float, step: float) -> np.ndarray:
+    """Times at which the components of residuals have fallen, by gradient descent (9).
+
+    Args:
+        kernel: of one output.
+        starts: residuals of all samples, sorted by class, (N, R).
+        below: the fraction of its start to which the norm of a component falls.
+        step: step size times the largest eigenvalue of the kernel.
+
+    Returns:
+        Steps times step size for the global mean, the class means minus it, and the samples minus
+        their class mean, (3, R).
+    """
+    matrix, eta = kernel.matrix, step / kernel.mu_global
+    residuals, wanted = starts, below * _components(kernel, starts)
+    reached = np.full(wanted.shape, np.nan)
+    steps = math.ceil(2 * math.log(below) / math.log1p(-eta * kernel.mu_single))
+    for done in range(1, steps + 1):
+        residuals = residuals - eta * (matrix @ residuals)
+        low = np.isnan(reached) & (_components(kernel, residuals) <= wanted)
+        reached[low] = done * eta
+        if not np.isnan(reached).any():
+            break
+    return reached
+
+
+def _components(kernel: BlockKernel, residuals: np.ndarray) -> np.ndarray:
+    """Norms of the three components of residuals (N, R), (3, R)."""
+    grouped = residuals.reshape(kernel.classes, kernel.samples, -1)
+    classes = grouped.mean(axis=1)
+    overall = classes.mean(axis=0)
+    rest = (grouped - classes[:, None]).reshape(len(residuals), -1)
+    return np.stack([np.abs(overall), *(np.linalg.norm(part, axis=0)
+                                        for part in (classes - overall, rest))])  # fmt: skip
+
+
+# a second integrator
+
+
+def _orders(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The classical Runge-Kutta method at several steps beside DOP853, from random weights."""
+    kernel, given = _kernel(settings), settings["steps"]
+    start = stacked([
+        random_start(kernel, _start(settings), _stream("orders", run), centred=False, bias=0.0,
+                     weight_scale=scale)
+        for run, scale in enumerate(settings["weights"])
+    ])  # fmt: skip
+    first, exact = integrate(kernel, start, [0.0, given["time"]], settings["tolerance"])
+    size = np.linalg.norm(exact.flat())
+    others = [(step, runge_kutta_4(kernel, start, given["time"], step)) for step in given["steps"]]
+    for method, step, end in (("DOP853", math.nan, exact), *(("RK4", *one) for one in others)):
+        drift = _drifts(kernel, [first, end])[-1].max()
+        distance = float(np.linalg.norm(end.flat() - exact.flat()) / size)
+        yield {"method": method, "step": step, "distance": distance, "drift": float(drift)}

@@ -1,0 +1,209 @@
+"""Kernels of one trained network, as the heat maps of ``collapse`` Figures 1 and 13 to 20."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.torch_setup import prepare_torch
+from finitewidth.kernels.trained import output_norms
+from finitewidth.measures.blocks import block_means
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.specs import Network, title
+from finitewidth.papers.collapse.experiments.measuring import budget_of, kernels_of
+from finitewidth.papers.collapse.experiments.picking import COLLAPSED
+from finitewidth.papers.collapse.experiments.training import (
+    REPLICA,
+    grid_rate,
+    images_of,
+    pixels_of,
+)
+
+DIGITS = 6  # of the entries of kernels in the tables
+END = 0.995  # of the entries of a map are at most where its colours end
+KERNELS = {"theta": "alignment_theta", "theta_h": "alignment_theta_h"}
+PRINTED, BEST = "printed", "best"
+
+
+def heat_maps(
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], ends: pd.DataFrame, picks: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Compute the maps of one network, and the alignments of its kernels in time.
+
+    Args:
+        inputs: ``measures``, ``weights`` and ``data``, see
+            `finitewidth.papers.collapse.experiments.models.measure`.
+        settings: ``training``; ``maps`` with ``init``, ``rate_index`` (of the rate in the caption
+            of the paper, on its grid; null if the caption has none) and ``per_class`` (images of
+            each class); ``device``, as for the training.
+        ends: the networks at the last epoch.
+        picks: the picked models.
+
+    Returns:
+        kernel is theta (of the outputs) or theta_h (of the features). Rows of maps are those from
+        the diagonal on; the rest is symmetric. share is the value over the quantile `END` of its
+        map, so that a few large entries do not dim the others, or over its largest entry where
+        this quantile is not positive.
+
+        ``traced``, pairs of images grouped by class: kernel, row, column, class_row, class_column,
+        value, share.
+
+        ``norms``, |Theta_ks|_F over these images for pairs of outputs or features: kernel, row,
+        column, value, share.
+
+        ``blocks``: pair, kernel, init, rate, epoch, per_class, diagonal, same_class, other_class
+        (means over outputs or features), ratio (same over other class), norm_ratio (median norm
+        off the diagonal over median norm on it), choice (why this network: `PRINTED`, ``collapsed``
+        or `BEST`), network (its name with the number of its layers), pixels (height of the images).
+
+        ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
+
+    Raises:
+        ConfigError: no network of ``init`` has finite measures, or its weights were not kept.
+    """
+    training, maps = settings["training"], settings["maps"]
+    run, choice = chosen(ends, picks, maps, training)
+    device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
+    images, labels = map_images(inputs["data"], training["images"], maps["per_class"], device)
+    module = trained_network(training["network"], inputs["weights"], run["replica"], images)
+    known = {
+        "network": title(Network.from_mapping(training["network"])),
+        "pixels": pixels_of(inputs["data"], training["images"]),
+    }
+    traced, norms, blocks = [], [], []
+    for kernel, matrix, sizes in _kernels(module, images, training["kernel_gib"]):
+        traced.append(_entries(kernel, matrix, labels))
+        norms.append(_entries(kernel, sizes))
+        means = block_means(matrix / len(sizes), labels)
+        blocks.append({
+            "pair": run["pair"], "kernel": kernel, "init": run["init"], "rate": run["rate"],
+            "epoch": run["epoch"], "per_class": maps["per_class"],
+            "diagonal": float(means.diagonal), "same_class": float(means.same_class),
+            "other_class": float(means.other_class),
+            "ratio": float(means.same_class / means.other_class), "norm_ratio": norm_ratio(sizes),
+            "choice": choice, **known,
+        })  # fmt: skip
+    measures = inputs["measures"]
+    own = measures[measures["replica"] == run["replica"]]
+    return {
+        "traced": pd.concat(traced, ignore_index=True),
+        "norms": pd.concat(norms, ignore_index=True),
+        "blocks": pd.DataFrame(blocks),
+        "alignments": pd.concat(
+            [own[["pair", "epoch"]].assign(kernel=kernel, value=own[column])
+             for kernel, column in KERNELS.items()],
+            ignore_index=True,
+        )[["pair", "kernel", "epoch", "value"]],
+    }  # fmt: skip
+
+
+def chosen(
+    ends: pd.DataFrame, picks: pd.DataFrame, maps: Mapping[str, Any], training: Mapping[str, Any]
+) -> tuple[pd.Series, str]:
+    """Choose the network that the maps show.
+
+    It is the one with the rate in the paper's caption, if there is one with this rate; otherwise
+    the picked model with collapse; otherwise the one with the best test accuracy.
+
+    Returns:
+        Its row of ``ends`` and the reason.
+
+    Raises:
+        ConfigError: no network of the initialisation has finite measures.
+    """
+    runs = ends[(ends["init"] == maps["init"]) & np.isfinite(ends["nc3"])]
+    if runs.empty:
+        raise ConfigError(
+            f"maps.init = {maps['init']}: no network of this initialisation has finite measures at "
+            "the end; use smaller rates"
+        )
+    if maps["rate_index"] is not None:
+        wanted = grid_rate(training["rates"], maps["rate_index"])
+        printed = runs[np.isclose(runs["rate"], wanted, rtol=1e-6, atol=0)]
+        if not printed.empty:
+            return printed.iloc[0], PRINTED
+    mine = (picks["init"] == maps["init"]) & (picks["model"] == COLLAPSED) & (picks["found"] == 1)
+    picked = runs[runs["replica"].isin(picks.loc[mine, "replica"])]
+    if not picked.empty:
+        return picked.iloc[0], COLLAPSED
+    return runs.loc[runs["test_accuracy"].idxmax()], BEST
+
+
+def map_images(
+    data: Any, settings: Mapping[str, Any], per_class: int, device: str = "cpu"
+) -> tuple[Tensor, np.ndarray]:
+    """The first training images of each class, (S, C, H, W), grouped by class, and their labels.
+
+    Raises:
+        ConfigError: there are fewer images of each class.
+    """
+    images = images_of(data, settings, device)
+    if not 2 <= per_class <= images.per_class:
+        raise ConfigError(
+            f"maps.per_class = {per_class}: set a number from 2 to {images.per_class}"
+        )
+    index = images.by_class()[:, :per_class].flatten().to(images.train_x.device)
+    return images.train_x[index], images.train_y[index].cpu().numpy()
+
+
+def trained_network(
+    network: Mapping[str, Any], weights: Mapping[str, np.ndarray], replica: int, images: Tensor
+) -> nn.Module:
+    """A network of a training as a module in eval mode, on the device of the images.
+
+    Raises:
+        ConfigError: its weights were not kept.
+    """
+    places = np.flatnonzero(weights[REPLICA] == replica)
+    if not len(places):
+        raise ConfigError(
+            f"maps.init: the weights of network {replica} were not kept; add its initialisation to "
+            "keep in the settings of the training"
+        )
+    state = {
+        name: torch.from_numpy(np.asarray(array[places[0]]))
+        for name, array in weights.items()
+        if name != REPLICA
+    }
+    classes = len(state["head.bias"])
+    module = build(Network.from_mapping(network), tuple(images.shape[1:]), classes)
+    module.load_state_dict(state)
+    return module.to(images).eval()
+
+
+def norm_ratio(sizes: np.ndarray) -> float:
+    """Median off the diagonal over median on the diagonal; nan if the latter is 0."""
+    off, on = np.median(sizes[~np.eye(len(sizes), dtype=bool)]), np.median(np.diag(sizes))
+    return float(off / on) if on else np.nan
+
+
+def _kernels(
+    module: nn.Module, images: Tensor, gib: float
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, traced kernel and norms of the kernels of outputs and features."""
+    traced = kernels_of(module, images, gib)
+    for name, kernel, of in zip(KERNELS, traced, (module, module.features), strict=True):
+        with budget_of(gib) as budget:
+            norms = output_norms(module, images, of=of, budget=budget)
+        yield name, kernel, norms.cpu().numpy()
+
+
+def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) -> pd.DataFrame:
+    """Entries of a matrix on and above its diagonal, one per row."""
+    row, column = np.triu_indices(len(matrix))
+    table = {"kernel": kernel, "row": row, "column": column}
+    if labels is not None:
+        table |= {"class_row": labels[row], "class_column": labels[column]}
+    value = matrix[row, column]
+    end = np.quantile(matrix, END)
+    share = value / (end if end > 0 else matrix.max())
+    return pd.DataFrame(table | {"value": _rounded(value), "share": _rounded(share)})
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+    """Values with `DIGITS` significant digits, so that tables stay small."""
+    return [float(f"{value:.{DIGITS - 1}e}") for value in values]

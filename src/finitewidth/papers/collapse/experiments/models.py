@@ -1,0 +1,161 @@
+"""Trained networks of a pair, by rate and in time, jobs `collapse_models_<pair>`.
+
+Shown in ``collapse`` Figures 1 to 20.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.networks.normalised.specs import Network, feature_count, title
+from finitewidth.papers.collapse.experiments.heat_maps import heat_maps
+from finitewidth.papers.collapse.experiments.picking import last_epoch, picks
+from finitewidth.papers.collapse.experiments.training import pixels_of
+
+LAST = (
+    "pair", "init", "rate_index", "rate", "tau", "nc1", "nc1_ratio", "nc2", "nc3", "test_accuracy",
+    "train_accuracy", "e_norm", "e_relative", "invariant_alignment", "alignment_theta_h", "dead",
+)  # fmt: skip
+CURVES = (
+    "e_norm", "e_relative", "invariant_alignment", "residual", "nc1", "nc1_ratio", "nc2", "nc3",
+    "alignment_theta", "alignment_theta_h",
+)  # fmt: skip
+ENDS = ("h1", "h2", "hbar", "alignment_theta", "alignment_theta_h", "alpha_c", "bias_gap", "nc4")
+MODEL = ["pair", "init", "model"]
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Choose the models of a pair, and tell what the figures show of them.
+
+    Args:
+        inputs: ``history``, ``measures`` and ``weights`` of the training of the pair (see
+            `finitewidth.papers.collapse.experiments.training`), and ``data``, the dataset.
+        settings: ``training``, the settings of the training of the pair; ``picking``, see
+            `finitewidth.papers.collapse.experiments.picking.picks`; ``smoothing`` (``degree``,
+            ``window``, and ``fewest``, the points below which there is none); ``threshold``, the
+            training accuracy of the lines; ``trained``, the training accuracy from which a network
+            counts as trained; ``maps``, see `finitewidth.papers.collapse.experiments.heat_maps`, or
+            null for none.
+
+    Returns:
+        ``rates``, each network at the last epoch: `LAST`, picked (collapsed, other or empty),
+        trained (1 if the training accuracy reaches the setting ``trained``, otherwise 0),
+        per_class (images of each class in its kernels), network (its name with the number of its
+        layers) and pixels (height of the images that it sees). The training accuracy is that of
+        the whole last epoch.
+
+        ``picks``: see `finitewidth.papers.collapse.experiments.picking.picks`.
+
+        ``curves``, each measured epoch of the picked models: pair, init, model, rate, epoch,
+        quantity (`CURVES`), value, smooth.
+
+        ``ends``, the picked models at the last epoch: pair, init, model, quantity (`ENDS`,
+        kappa_ratio and gamma_ratio, same class over other class), value.
+
+        ``lines``: pair, init, model, epoch (the first whose last ten batches have at least the
+        training accuracy ``threshold``, nan if there is none), threshold.
+
+        ``traced``, ``norms``, ``blocks``, ``alignments``: see
+        `finitewidth.papers.collapse.experiments.heat_maps`. They are missing if ``maps`` is null.
+
+    Raises:
+        ConfigError: no network can be shown in the heat maps.
+    """
+    history, measures = inputs["history"], inputs["measures"]
+    training = settings["training"]
+    network = Network.from_mapping(training["network"])
+    ends = last_epoch(history, measures)
+    ends = ends.assign(dead_share=ends["dead"] / feature_count(network))
+    chosen = picks(ends, settings["picking"])
+    own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
+    tables = {
+        "rates": rates(ends, own, settings["trained"]).assign(
+            per_class=training["kernel_per_class"],
+            network=title(network),
+            pixels=pixels_of(inputs["data"], training["images"]),
+        ),
+        "picks": chosen,
+        "curves": curves(
+            measures.merge(own, on=["pair", "init", "replica"]), settings["smoothing"]
+        ),
+        "ends": end_values(ends.merge(own, on=["pair", "init", "replica"])),
+        "lines": lines(history, own, settings["threshold"]),
+    }
+    if settings["maps"] is not None:
+        tables |= heat_maps(inputs, settings, ends, chosen)
+    return tables
+
+
+def rates(ends: pd.DataFrame, own: pd.DataFrame, trained: float) -> pd.DataFrame:
+    """The networks at the last epoch, see `measure`.
+
+    Args:
+        ends: as `last_epoch` returns it.
+        own: pair, init, model and replica of the picked models.
+        trained: training accuracy from which a network counts as trained.
+    """
+    named = own.rename(columns={"model": "picked"})
+    found = ends[["replica", *LAST]].merge(named, on=["pair", "init", "replica"], how="left")
+    found["trained"] = (found["train_accuracy"] >= trained).astype(int)
+    return found.drop(columns="replica").fillna({"picked": ""})
+
+
+def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
+    """Measures of the picked models in time, raw and smoothed.
+
+    Args:
+        rows: measures of these models, with the column model.
+        smoothing: see `measure`.
+    """
+    keys = [*MODEL, "rate"]
+    found = [pd.DataFrame(columns=[*keys, "epoch", "quantity", "value", "smooth"])]
+    for key, run in rows.groupby(keys, sort=False):
+        ordered = run.sort_values("epoch")
+        place = dict(zip(keys, key, strict=True)) | {"epoch": ordered["epoch"]}
+        for quantity in CURVES:
+            value = ordered[quantity].to_numpy(dtype=float)
+            curve = {"quantity": quantity, "value": value, "smooth": smoothed(value, smoothing)}
+            found.append(pd.DataFrame(place | curve))
+    # an empty table beside others would make pandas guess types
+    return pd.concat(found[1:] or found, ignore_index=True)
+
+
+def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
+    """Smooth a curve as ``collapse`` Figure 2 does, by the filter of Savitzky and Golay.
+
+    Args:
+        values: at equal distances, (T,).
+        smoothing: ``degree``, ``window`` (odd; the paper's is 10) and ``fewest``.
+
+    Returns:
+        (T,). A curve with fewer than ``fewest`` points, or with a value that is not finite, stays
+        as it is.
+    """
+    from scipy.signal import savgol_filter
+
+    few = len(values) < max(smoothing["fewest"], smoothing["window"])
+    if few or not np.isfinite(values).all():
+        return values
+    return savgol_filter(values, smoothing["window"], smoothing["degree"])
+
+
+def end_values(rows: pd.DataFrame) -> pd.DataFrame:
+    """What panes i and j show of the picked models, see `measure`.
+
+    Args:
+        rows: these models at the last epoch, with the column model.
+    """
+    ratios = {f"{name}_ratio": rows[f"{name}_c"] / rows[f"{name}_n"] for name in ("kappa", "gamma")}
+    wide = rows[[*MODEL, *ENDS]].assign(**ratios)
+    return wide.melt(MODEL, var_name="quantity", value_name="value")
+
+
+def lines(history: pd.DataFrame, own: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """When the picked models first have a training accuracy, see `measure`."""
+    runs = history.merge(own, on=["pair", "init", "replica"])
+    there = runs[runs["train_accuracy_last10"] >= threshold]
+    first = there.groupby(MODEL)["epoch"].min().rename("epoch").reset_index()
+    found = own[MODEL].merge(first, on=MODEL, how="left")
+    return found.assign(threshold=threshold)

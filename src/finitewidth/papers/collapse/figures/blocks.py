@@ -1,0 +1,142 @@
+"""``collapse`` Figures 1 and 13 to 20: class blocks of both kernels of a trained network."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.papers.collapse.figures import looks
+
+UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
+SCALE = "magma"  # lightness rises evenly, also for the colour-blind
+TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours
+ROOT = 0.5  # power of the scale of colours, so that small shares stay visible
+MOST_NAMED = 12  # rows up to which each has its number
+TENS = 20  # distance of the numbers of many rows
+KERNELS = {  # colour, marker, face of the marker, name
+    "theta": (style.COLOURS[0], "o", style.COLOURS[0], r"$\Theta$"),
+    "theta_h": (style.COLOURS[3], "s", "white", r"$\Theta^h$"),
+}
+TITLES = {
+    "a": r"traced kernel $\Theta$",
+    "b": r"traced kernel $\Theta^h$ of the features",
+    "c": r"$\Vert\Theta_{ks}\Vert_F$, outputs",
+    "d": r"$\Vert\Theta^h_{ks}\Vert_F$, features",
+    "e": r"alignment with the labels",
+}  # fmt: skip
+MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
+FIELDS = {
+    "panel": fields.text("letter of the pane; a to d are maps, e are curves"),
+    "kernel": fields.text("theta: of the outputs; theta_h: of the features"),
+    "row": fields.number("place of the first image, output or feature, from 0"),
+    "column": fields.number("place of the second one, not before the first: maps are symmetric"),
+    "class_row": fields.number("class of the first image, in a and b"),
+    "class_column": fields.number("class of the second image, in a and b"),
+    "share": fields.number("entry of a map over the 99.5th percentile of its entries"),
+    "epoch": fields.number("epoch of the training, in e", "epoch"),
+    "alignment": fields.number("cosine of the traced kernel and that of the labels, in e"),
+    **looks.SEEN,
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows to draw, from ``traced``, ``norms``, ``blocks`` and ``alignments``.
+
+    ``panel`` is the letter of a pane: ``a`` and ``b`` traced kernels, ``c`` and ``d`` norms of all
+    pairs of outputs and of features, ``e`` alignments.
+    """
+    parts = []
+    for letter, kernel in MAPS.items():
+        rows = tables["traced" if letter in "ab" else "norms"]
+        parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
+    curves = tables["alignments"].rename(columns={"value": "alignment"})
+    parts.append(curves.assign(panel="e"))
+    known = {name: tables["blocks"][name].iloc[0] for name in looks.SEEN}
+    return pd.concat(parts, ignore_index=True).assign(**known).reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw the traced kernels above, and norms and alignments below."""
+    figure = style.empty(height=UPPER + LOWER)
+    grid = figure.add_gridspec(2, 1, height_ratios=(UPPER, LOWER))
+    upper, lower = grid[0].subgridspec(1, 2), grid[1].subgridspec(1, 3)
+    axes = [figure.add_subplot(upper[place]) for place in range(2)]
+    axes += [figure.add_subplot(lower[place]) for place in range(3)]
+    for axis, letter in zip(axes, MAPS, strict=False):
+        own = rows[rows["panel"] == letter]
+        _map(axis, own)
+        _labels(axis, own, letter)
+    bar = figure.colorbar(axes[0].collections[0], ax=axes[:2], ticks=TICKS, aspect=28, pad=0.02,
+                          extend="max", extendfrac=0.03)  # fmt: skip
+    bar.ax.set_yticklabels([f"{tick:g}" for tick in TICKS])
+    bar.ax.minorticks_off()
+    bar.set_label("over the 99.5th percentile of the map, a to d")
+    bar.outline.set_linewidth(0.5)
+    _alignments(axes[4], rows[rows["panel"] == "e"])
+    style.title_panels(axes, list(TITLES.values()))
+    looks.name_network(figure, rows)
+    return figure
+
+
+def _map(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw a symmetric matrix from its rows on and above the diagonal."""
+    import seaborn as sns
+
+    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
+    size = int(column.max()) + 1
+    share = np.full((size, size), np.nan)
+    share[row, column] = share[column, row] = rows["share"]
+    sns.heatmap(share, ax=axis, cmap=SCALE, norm=PowerNorm(ROOT, 0, 1, clip=True), cbar=False,
+                square=True, xticklabels=False, yticklabels=False, rasterized=True)  # fmt: skip
+
+
+def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
+    """Write the classes, outputs or features along the axes of a map."""
+    if letter in "ab":
+        _classes(axis, rows)
+        return
+    size = int(rows["column"].max()) + 1
+    places = np.arange(0, size, 1 if size <= MOST_NAMED else TENS)
+    axis.set_xticks(places + 0.5, places)
+    axis.set_yticks(places + 0.5, places)
+    what = "output" if letter == "c" else "feature"
+    axis.set_xlabel(f"{what} $s$")
+    axis.set_ylabel(f"{what} $k$")
+
+
+def _classes(axis: Axes, rows: pd.DataFrame) -> None:
+    """Name the classes along the axes, with ticks between them."""
+    first = rows[rows["row"] == 0].sort_values("column")
+    classes = first["class_column"].to_numpy(int)
+    borders = np.flatnonzero(np.diff(classes)) + 1
+    names = dict.fromkeys(classes.tolist())
+    centres = [float(np.flatnonzero(classes == name).mean()) + 0.5 for name in names]
+    for ticks in (axis.xaxis, axis.yaxis):
+        ticks.set_ticks(centres, list(names))
+        ticks.set_ticks(borders, minor=True)
+        ticks.set_tick_params(which="major", length=0)
+        ticks.set_tick_params(which="minor", length=2.5, width=0.5)
+    axis.set_xlabel(r"class of $\tilde{x}$")
+    axis.set_ylabel("class of $x$")
+
+
+def _alignments(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw the alignment of both kernels with the labels over the epochs, and its last value."""
+    for kernel, (colour, marker, face, name) in KERNELS.items():
+        curve = rows[rows["kernel"] == kernel].sort_values("epoch")
+        last = float(curve["alignment"].iloc[-1])
+        axis.plot(curve["epoch"], curve["alignment"], color=colour, marker=marker,
+                  markerfacecolor=face, markeredgecolor=colour,
+                  markevery=max(1, len(curve) // 8),
+                  label=f"{name}: {last:.2f} at the end")  # fmt: skip
+    axis.set_ylim(0, 1.02)
+    axis.set_xlim(0, 1.04 * float(rows["epoch"].max()))
+    axis.legend(loc="lower right")
+    axis.set_xlabel("epoch")
+    axis.set_ylabel(r"$A(\cdot, Y^{\mathsf{T}}Y)$")

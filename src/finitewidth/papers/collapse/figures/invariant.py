@@ -1,0 +1,384 @@
+"""``collapse`` Figures 2 to 12: invariant, neural collapse and rate of picked models."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.papers.collapse.figures.looks import (
+    FITTED,
+    GREYS,
+    INITS,
+    MARKERS,
+    MODELS,
+    NAMES,
+    POOR,
+    SEEN,
+    name_network,
+)
+
+HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
+TOP = 0.2  # inches: room for the line above the panes
+PICKED = "; red and blue: networks picked by a rule of ours"
+COLUMNS = 4  # panes in a line
+BAND = 30.0  # percent; accuracies further below the best are marked at the lower edge of pane h
+FEW = 4  # rates that have a label each
+MARKS = 7  # markers along a curve of many points
+NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
+PAPER = ("collapse_text", "train_accuracy", "vertical_line")  # the threshold in config/reported
+LINES, KEY = "lines", "legend"  # panels of the table that are no panes
+
+
+@dataclass(frozen=True)
+class Pane:
+    """What a pane shows.
+
+    Attributes:
+        quantities: of the tables; one below the other if there are several over the rate.
+        across: epoch, rate, or end for values at the end of the training.
+        title: after the letter.
+        labels: of the vertical axes.
+        log: whether values are logarithmic.
+        most: what the vertical axis reaches at least.
+    """
+
+    quantities: tuple[str, ...]
+    across: str
+    title: str
+    labels: tuple[str, ...]
+    log: bool = False
+    most: float = 0.0
+
+
+STD, DISTANCE, RATIO = "std. in classes", "distance", "within / between"
+FRAME, DUAL = "NC2: simplex frame", r"NC3: $W^{\mathsf{T}}$ and $M$"
+PANES = {
+    "a": Pane(("e_norm",), "epoch", "invariant", (r"$\Vert m\mathbf{E}\Vert_F$",), log=True),
+    "b": Pane(("invariant_alignment",), "epoch", "invariant alignment", ("cosine",), most=1.02),
+    "c": Pane(("nc1",), "epoch", "NC1", (STD,), log=True),
+    "d": Pane(("nc2",), "epoch", FRAME, (DISTANCE,)),
+    "e": Pane(("nc3",), "epoch", DUAL, (DISTANCE,)),
+    "f": Pane(("nc1",), "rate", "NC1", (STD,), log=True),
+    "g": Pane(("nc2", "nc3"), "rate", "NC2 and NC3", ("NC2", "NC3")),
+    "h": Pane(("test_accuracy",), "rate", "test accuracy", ("accuracy [%]",)),
+    "i": Pane(("h1", "h2", "hbar"), "end", "feature terms", (r"$\Vert XX^{\mathsf{T}}\Vert_F$",),
+              log=True),
+    "j": Pane(("alignment_theta", "alignment_theta_h"), "end", "kernel alignment",
+              (r"$A(\cdot, Y^{\mathsf{T}}Y)$",), most=1.02),
+    "k": Pane(("e_relative",), "epoch", "invariant, relative",
+              (r"$\Vert\mathbf{E}\Vert\,/\,\Vert W^{\mathsf{T}}W\Vert$",), most=1.02),
+    "l": Pane(("residual",), "epoch", "invariant, best scale", ("residual share",), most=1.02),
+    "m": Pane(("nc1_ratio",), "epoch", "NC1, relative", (RATIO,), log=True),
+    "n": Pane(("nc1_ratio",), "rate", "NC1, relative", (RATIO,), log=True),
+}  # fmt: skip
+FIRST = "abcdefgh"  # the panes of Figure 2
+NAMED = {
+    "h1": "$X=H_1$", "h2": "$H_2$", "hbar": r"$\langle h\rangle$",
+    "alignment_theta": r"$\Theta$", "alignment_theta_h": r"$\Theta^h$",
+}  # fmt: skip
+ACROSS = {"epoch": "epoch", "rate": r"initial rate $\eta$"}
+PERCENT = ("test_accuracy", "train_accuracy")
+FIELDS = {
+    "panel": fields.text(
+        "letter of the pane; lines: an epoch at which a network fits the training images; legend: "
+        "what the legend says of a picked network"
+    ),
+    "source": fields.text("ours or paper"),
+    "initialisation": fields.text("lecun, torch (PyTorch's default) or he; none for a constant"),
+    "model": fields.text("collapsed or other: a picked network; none: another network"),
+    "quantity": fields.text("what the value is, named as in the tables of collapse_models"),
+    "rate": fields.number("initial learning rate"),
+    "epoch": fields.number("epoch of the training; missing for values at its end", "epoch"),
+    "value": fields.number("the value; accuracies in percent"),
+    "smooth": fields.number("the value after smoothing along the epochs"),
+    "train_accuracy": fields.number("training accuracy in the last epoch, over rates", "percent"),
+    **SEEN,
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows to draw.
+
+    Args:
+        tables: ``rates``, ``picks``, ``curves`` and ``lines`` of ``collapse_models_<pair>``, and
+            ``ends`` for panes i and j; ``reported``, the paper's values.
+        settings: ``ends``: whether panes i to n are shown.
+    """
+    shown = PANES if settings["ends"] else FIRST
+    parts = []
+    for letter in shown:
+        pane = PANES[letter]
+        table = {"epoch": _curves, "rate": _rates, "end": _ends}[pane.across](tables)
+        for quantity in pane.quantities:
+            parts.append(table[table["quantity"] == quantity].assign(panel=letter))
+    parts += [_lines(tables["lines"]), _paper(tables["reported"]), _picks(tables["picks"])]
+    names = {"init": "initialisation"}
+    rows = pd.concat([part.rename(columns=names) for part in parts], ignore_index=True)
+    percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
+    rows["value"] = rows["value"].where(~percent, 100 * rows["value"])
+    rows["train_accuracy"] *= 100
+    rows = rows.assign(**{name: tables["rates"][name].iloc[0] for name in SEEN})
+    return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
+
+
+def _curves(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return tables["curves"]
+
+
+def _ends(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    return tables["ends"]
+
+
+def _rates(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """All networks at the end of their training, one row for each quantity."""
+    names = [name for pane in PANES.values() if pane.across == "rate" for name in pane.quantities]
+    rates = tables["rates"].rename(columns={"picked": "model"})
+    kept = ["init", "model", "rate", "train_accuracy"]
+    long = rates[[*kept, *names]].melt(kept, var_name="quantity", value_name="value")
+    return long.assign(model=long["model"].replace("", None))
+
+
+def _lines(lines: pd.DataFrame) -> pd.DataFrame:
+    """The epochs of the vertical lines; the value is the threshold."""
+    found = lines.rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
+    return found.assign(panel=LINES, quantity="train_accuracy")
+
+
+def _paper(reported: pd.DataFrame) -> pd.DataFrame:
+    """The threshold of the paper's vertical lines."""
+    keys = zip(reported["artifact"], reported["quantity"], reported["row"], strict=True)
+    own = reported[[key == PAPER for key in keys]]
+    return own[["quantity", "value"]].assign(panel=LINES, source="paper", init="none")
+
+
+def _picks(picks: pd.DataFrame) -> pd.DataFrame:
+    """Test accuracy and alignment of the picked networks; missing where none was found."""
+    kept = ["init", "model", "rate"]
+    long = picks[[*kept, "test_accuracy", "alignment_theta_h"]].melt(
+        kept, var_name="quantity", value_name="value"
+    )
+    return long.assign(panel=KEY)
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw lines of four panes; the legend fills the last line, or stands below."""
+    letters = [letter for letter in PANES if (rows["panel"] == letter).any()]
+    letters = [letter for letter in PANES if letter <= max(letters)]
+    lines, left = divmod(len(letters), COLUMNS)
+    heights = [HEIGHT] * lines + [HEIGHT if left else LEGEND]
+    figure = style.empty(height=sum(heights) + TOP)
+    figure.get_layout_engine().set(wspace=0.01, hspace=0.02)
+    grid = figure.add_gridspec(lines + 1, COLUMNS, height_ratios=heights)
+    drawers = {"epoch": _epochs, "rate": _by_rate, "end": _at_end}
+    first = []
+    for place, letter in enumerate(letters):
+        pane, cell = PANES[letter], grid[place // COLUMNS, place % COLUMNS]
+        below = len(pane.quantities) if pane.across == "rate" else 1
+        split = cell.subgridspec(below, 1, hspace=0)
+        axes = [figure.add_subplot(split[n], label="inset" * bool(n)) for n in range(below)]
+        drawers[pane.across](axes, rows, letter)
+        for axis, label in zip(axes, pane.labels, strict=True):
+            axis.set_ylabel(label)
+        axes[-1].set_xlabel(ACROSS.get(pane.across, ""))
+        first.append(axes[0])
+    style.title_panels(first, [PANES[letter].title for letter in letters])
+    _legend(figure.add_subplot(grid[lines, left:]), rows, 2 if left else 3)
+    name_network(figure, rows, PICKED)
+    return figure
+
+
+def _models(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Initialisation, model and rows of each picked model, those with collapse on top."""
+    for model in reversed(MODELS):
+        for init in INITS:
+            own = rows[(rows["initialisation"] == init) & (rows["model"] == model)]
+            if len(own):
+                yield init, model, own
+
+
+def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
+    """Draw a pane over the epochs: lines, raw points behind them, and vertical lines."""
+    (axis,), own = axes, rows[rows["panel"] == letter]
+    for init, model, line in _models(rows[rows["panel"] == LINES]):
+        axis.axvline(line["epoch"].iloc[0], color=MODELS[model].colours[init], linewidth=0.7,
+                     linestyle=":", zorder=0)  # fmt: skip
+    for place, (init, model, curve) in enumerate(_models(own)):
+        _curve(axis, curve.sort_values("epoch"), MODELS[model].marker(init), place)
+    if len(own):
+        last = float(own["epoch"].max())
+        axis.set_xlim(-0.02 * last, 1.04 * last)
+    _values(axis, letter)
+    axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+
+
+def _curve(axis: Axes, curve: pd.DataFrame, look: dict[str, Any], place: int) -> None:
+    """Draw one curve; markers of different curves are shifted along the epochs."""
+    every = max(1, len(curve) // MARKS)
+    if not curve["value"].equals(curve["smooth"]):
+        axis.plot(curve["epoch"], curve["value"], linestyle="", marker=".", markersize=1.4,
+                  color=look["color"], markeredgewidth=0, zorder=1)  # fmt: skip
+    axis.plot(curve["epoch"], curve["smooth"], linewidth=0.9, markersize=2.8,
+              markevery=(place * every // 6, every), **look)  # fmt: skip
+
+
+def _values(axis: Axes, letter: str) -> None:
+    """Scale the values of a pane."""
+    if PANES[letter].log:
+        _log(axis)
+        return
+    low, high = axis.get_ylim()
+    axis.set_ylim(min(low, 0), max(PANES[letter].most, high))
+
+
+def _log(axis: Axes) -> None:
+    """Make the values logarithmic; a short range has more labels than powers of ten."""
+    axis.set_yscale("log")
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axis.get_ylim()
+    if high < NARROW * low:
+        short = high < 10 * low
+        ticks = MaxNLocator(4, steps=(1, 2, 5, 10)) if short else LogLocator(subs=(1, 2, 5))
+        axis.yaxis.set_major_locator(ticks)
+        axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
+    """Draw all rates in grey, crosses if not trained, and the picked models in their colours."""
+    own = rows[rows["panel"] == letter]
+    for axis, quantity in zip(axes, PANES[letter].quantities, strict=True):
+        shown = own[own["quantity"] == quantity]
+        for init in INITS:
+            _rate_curve(axis, shown[shown["initialisation"] == init].sort_values("rate"), init)
+        axis.set_xscale("log")
+        _rate_ticks(axis, sorted(own["rate"].unique()))
+        if letter == "h":
+            _accuracies(axis, shown)
+        elif not PANES[letter].log:
+            most = shown["value"].max()
+            axis.set_ylim(0, 1.15 * most if most > 0 else None)
+            axis.yaxis.set_major_locator(MaxNLocator(3))
+        else:
+            _log(axis)
+    for axis in axes[:-1]:
+        axis.tick_params(labelbottom=False)
+
+
+def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
+    """Draw one quantity of the networks of an initialisation."""
+    axis.plot(own["rate"], own["value"], linewidth=0.8, color=GREYS[init])
+    for fits, marker, size in ((True, MARKERS[init], 2.6), (False, POOR, 4.0)):
+        found = own[(own["train_accuracy"] >= FITTED) == fits]
+        axis.plot(found["rate"], found["value"], linestyle="", marker=marker, markersize=size,
+                  markeredgewidth=None if fits else 1.1, color=GREYS[init])  # fmt: skip
+    for model, drawn in MODELS.items():
+        found = own[own["model"] == model]
+        axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
+                  **drawn.marker(init, markersize=4.2))  # fmt: skip
+
+
+def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
+    """Name the rates themselves if they are few, and powers of ten otherwise."""
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    if len(rates) <= FEW:
+        axis.set_xticks(rates, labels=[f"{rate:.2g}" for rate in rates])
+        axis.set_xticks([], minor=True)
+
+
+def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
+    """Show accuracies near the best; mark the others at the lower edge."""
+    axis.yaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
+    best = float(rows["value"].max())
+    low = rows[rows["value"] < best - BAND]
+    if low.empty:
+        return
+    for line in axis.lines:
+        line.set_gid(style.CLIPPED)
+    least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
+    axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
+    for init in INITS:
+        own = low[low["initialisation"] == init]
+        axis.plot(own["rate"], np.full(len(own), 0.04), linestyle="", marker="v", markersize=3,
+                  color=GREYS[init], transform=axis.get_xaxis_transform(),
+                  gid=style.CLIPPED)  # fmt: skip
+
+
+def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
+    """Draw a value at the end of training for each quantity and model, side by side."""
+    (axis,), names = axes, PANES[letter].quantities
+    own = rows[rows["panel"] == letter]
+    for place, quantity in enumerate(names):
+        for init, model, found in _models(own[own["quantity"] == quantity]):
+            shift = 0.12 * (INITS.index(init) - 1) + (0.21 if model == "other" else -0.21)
+            axis.plot(place + shift, found["value"].iloc[0], linestyle="",
+                      **MODELS[model].marker(init, markersize=3.4))  # fmt: skip
+    axis.set_xlim(-0.5, len(names) - 0.5)
+    _values(axis, letter)
+    axis.set_xticks(range(len(names)), [NAMED[name] for name in names])
+    axis.tick_params(axis="x", length=0)
+
+
+def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
+    """Name all looks, with test accuracy, alignment of the features kernel and rate of models."""
+    axis.axis("off")
+    parts = [_named_models(rows, model) for model in MODELS]
+    parts.append(_named_others(rows))
+    if columns == 2:
+        parts = [[*parts[0], *parts[1]], parts[2]]
+    longest = max(map(len, parts))
+    empty = Line2D([], [], linestyle="", label=" ")
+    handles = [one for part in parts for one in [*part, *[empty] * (longest - len(part))]]
+    found = axis.legend(handles=handles, loc="center", ncols=columns, handlelength=1.7,
+                        handletextpad=0.5, borderaxespad=0, columnspacing=1.4)  # fmt: skip
+    titles = {part[0].get_label() for part in parts} | {look.title for look in MODELS.values()}
+    for text in found.get_texts():
+        if text.get_text() in titles:
+            text.set_fontweight("bold")
+
+
+def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
+    """A title and an entry for each initialisation; ``none`` if no rate has a model."""
+    picks = rows[(rows["panel"] == KEY) & (rows["model"] == model)]
+    handles = [Line2D([], [], linestyle="", label=MODELS[model].title)]
+    for init in [name for name in INITS if name in set(picks["initialisation"])]:
+        own = picks[picks["initialisation"] == init].set_index("quantity")
+        accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
+        if np.isnan(accuracy):
+            handles.append(Line2D([], [], linestyle="", label=f"{NAMES[init]}: none"))
+            continue
+        label = (rf"{NAMES[init]}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
+                 rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
+        look = MODELS[model].marker(init, markersize=3.4)
+        handles.append(Line2D([], [], linewidth=1, label=label, **look))
+    return handles
+
+
+def _named_others(rows: pd.DataFrame) -> list[Line2D]:
+    """Entries of the grey curves, of networks that are not trained, and of the vertical lines."""
+    rates = rows[rows["panel"].isin(["f", "g", "h"])]
+    handles = [Line2D([], [], linestyle="", label="all rates")]
+    for init in [name for name in INITS if name in set(rates["initialisation"])]:
+        handles.append(Line2D([], [], color=GREYS[init], marker=MARKERS[init], markersize=3,
+                              linewidth=0.8, label=NAMES[init]))  # fmt: skip
+    poor = rates[rates["train_accuracy"] < FITTED]
+    if len(poor):
+        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=POOR, markersize=4.0,
+                              markeredgewidth=1.1,
+                              label=f"not trained: < {FITTED:g} %"))  # fmt: skip
+    lines = rows[rows["panel"] == LINES]
+    ours = lines.loc[lines["source"] == "ours", "value"]
+    theirs = lines.loc[lines["source"] == "paper", "value"]
+    if len(ours):
+        label = f"train accuracy \N{GREATER-THAN OR EQUAL TO} {ours.iloc[0]:.4g} %"
+        if len(theirs):
+            same = np.isclose(ours.iloc[0], theirs.iloc[0])
+            label += " (paper's)" if same else f" (paper: {theirs.iloc[0]:.4g} %)"
+        handles.append(Line2D([], [], color=style.GREY, linestyle=":", linewidth=0.8, label=label))
+    return handles

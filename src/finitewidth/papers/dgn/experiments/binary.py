@@ -1,0 +1,77 @@
+"""Experiments 3 to 5 of dgn, job `dgn_binary`: adaptable, learnt and frozen gates (Figure 7)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.data.select import binary, stratified_subset
+from finitewidth.data.store import Dataset
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.papers.dgn.experiments.curves import curve
+
+# series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
+FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),
+        "GaLU": ("galu",)}  # fmt: skip
+GATES = {"learnt gates": ("flnpf",), "unlearnt gates": ("galu",)}
+ADAPTABLE = {"ReLU": ("relu",), "frozen ReLU": ("frnpf_di",)}
+LOSSES = {"train": "train_loss", "test": "test_loss"}
+PANELS = (
+    ("train", FOUR, ("train",)),
+    ("test", FOUR, ("test",)),
+    ("gates", GATES, ("train", "test")),
+    ("adaptable", ADAPTABLE, ("train", "test")),
+)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Mean squared errors of all networks over epochs.
+
+    Args:
+        inputs: ``histories`` of all four trainings; ``data``, the dataset.
+        settings: ``trained``, the train accuracy from which a run is trained; ``classes``
+            and ``test``, which choose the test images.
+
+    Returns:
+        ``runs``: one row per run with its accuracies (see
+        `finitewidth.measures.accuracy.with_trained`) and with ``train_loss`` and ``test_loss`` of
+        the last epoch.
+        ``curves``: panel, series, split, x, y, spread, runs, diverged, test_accuracy (the mean at
+        the same epoch), test_images (their number), and the columns of
+        `finitewidth.measures.accuracy.train_accuracies`.
+    """
+    history = inputs["histories"]
+    last = history[history["epoch"] == history["epoch"].max()]
+    keys = ["regime", "seed"]
+    runs = with_trained(scores_by_replica(history), settings["trained"])
+    runs = runs.merge(last[[*keys, *LOSSES.values()]], on=keys)
+    return {
+        "runs": runs.drop(columns=["row", "stage", "variant"]),
+        "curves": pd.DataFrame(_curves(history, runs)).assign(
+            test_images=count_test_images(inputs["data"], settings)
+        ),
+    }
+
+
+def count_test_images(data: Dataset, settings: Mapping[str, Any]) -> int:
+    """Number of test images of a training, of all classes or of two.
+
+    Args:
+        data: the dataset of the training.
+        settings: ``test`` and ``classes``, see `finitewidth.training.run.DataChoice`.
+    """
+    subset = stratified_subset(data, None, settings["test"], ("subset", data.name))
+    chosen = subset if settings["classes"] is None else binary(subset, *settings["classes"])
+    return len(chosen.test_labels)
+
+
+def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for panel, networks, splits in PANELS:
+        for series, regimes in networks.items():
+            rows = history[history["regime"].isin(regimes)]
+            accuracies = list(curve(rows, "test_accuracy"))
+            fitted = train_accuracies(runs[runs["regime"].isin(regimes)])
+            for split in splits:
+                for point, accuracy in zip(curve(rows, LOSSES[split]), accuracies, strict=True):
+                    yield {"panel": panel, "series": series, "split": split, **point,
+                           "test_accuracy": accuracy["y"], **fitted}  # fmt: skip

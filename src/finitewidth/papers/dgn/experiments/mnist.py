@@ -1,0 +1,78 @@
+"""ReLU and GaLU on images, random labels and random pixels, job `dgn_mnist` (dgn Figure 5)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.papers.dgn.experiments.curves import curve
+
+SERIES = {"relu": "ReLU", "galu": "GaLU"}
+LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Train accuracy over epochs on three kinds of images, and test accuracy on the original ones.
+
+    Args:
+        inputs: ``histories`` of both trainings.
+        settings: ``pixels``, the variant used for random pixels; ``trained``, the train
+            accuracy from which a run is trained.
+
+    Returns:
+        ``runs``: one row per run (see `finitewidth.measures.accuracy.with_trained`) with
+        ``epochs_to_99``, see `epochs_to`.
+        ``curves``: panel, series, x, y, spread, runs, diverged, and the columns of
+        `finitewidth.measures.accuracy.train_accuracies`; accuracies are fractions. Diverged runs
+        are counted in ``diverged`` and are excluded from the means and spreads.
+    """
+    history = inputs["histories"]
+    runs = with_trained(scores_by_replica(history), settings["trained"])
+    keys = ["regime", "variant", "seed"]
+    runs["epochs_to_99"] = [
+        epochs_to(LEARNT, history[(history[keys] == list(run.values())).all(axis=1)])
+        for run in runs[keys].to_dict("records")
+    ]
+    return {
+        "runs": runs.drop(columns=["row", "stage", "beta", "eps"]),
+        "curves": pd.DataFrame(_curves(history, runs, settings)),
+    }
+
+
+def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
+    """Number of epochs after which the train accuracy of one run reaches ``accuracy``.
+
+    The number is interpolated linearly from the epoch before (with accuracy 0 at epoch 0), because
+    whole epochs are too coarse for a network that learns within a few.
+
+    Args:
+        accuracy: a fraction.
+        history: rows of one run.
+
+    Returns:
+        The number of epochs; NaN if the accuracy is never reached.
+    """
+    reached = [0.0, *history.sort_values("epoch")["train_accuracy"]]
+    for epoch, now in enumerate(reached):
+        if now >= accuracy:
+            before = reached[epoch - 1]
+            return epoch - 1 + (accuracy - before) / (now - before)
+    return float("nan")
+
+
+def _curves(
+    history: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    panels = {
+        "mnist": ("original", "train_accuracy"),
+        "labels": ("random_labels", "train_accuracy"),
+        "pixels": (settings["pixels"], "train_accuracy"),
+        "test": ("original", "test_accuracy"),
+    }
+    for panel, (variant, column) in panels.items():
+        for regime, series in SERIES.items():
+            rows = history[(history["variant"] == variant) & (history["regime"] == regime)]
+            own = runs[(runs["variant"] == variant) & (runs["regime"] == regime)]
+            for point in curve(rows, column):
+                yield {"panel": panel, "series": series, **point, **train_accuracies(own)}

@@ -1,0 +1,128 @@
+"""The value nu of four kernels while networks learn two digits, job `dgn_nu` (dgn Figure 8)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from finitewidth.experiments.examples import binary_examples
+from finitewidth.experiments.nu_values import conditions, nu_row
+from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.kernels.gated_networks import feature_gates
+from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.measures.accuracy import (
+    averaged,
+    scores_by_replica,
+    train_accuracies,
+    with_trained,
+)
+from finitewidth.papers.dgn.experiments.trainings import FROZEN
+
+# panel -> its lines; the last two panels compare one kernel with its initial value
+LINES = {
+    "gates": ("learnt gates", "unlearnt gates"),
+    "adaptable": ("ReLU", "soft-ReLU", "frozen ReLU"),
+    "ka": ("soft-GaLU",),
+    "ka_hat": ("soft-GaLU",),
+}
+REGIMES = {
+    "learnt gates": ("flnpf",), "unlearnt gates": ("galu",), "ReLU": ("relu",),
+    "soft-ReLU": ("soft_relu",), "frozen ReLU": ("frnpf_di",),
+    "soft-GaLU": ("soft_galu", "dlnpf"),
+}  # fmt: skip
+AT_START = "value at t = 0"
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Compute nu_t = yᵀ K⁻¹ y at every kept epoch of every run, for four choices of K.
+
+    Panels ``gates`` and ``adaptable`` use the tangent kernel of all trained weights divided by its
+    trace. Panel ``ka`` uses the kernel K^a of the gating weights of soft-GaLU, and ``ka_hat`` the
+    same kernel divided by its trace.
+
+    Args:
+        inputs: ``data``, the dataset; ``relu``, ``soft_relu``, ``frozen`` and ``soft_galu``, the
+            weights kept during the trainings; ``histories`` of all four trainings.
+        settings: ``classes`` (the first is labelled -1), ``per_class`` (the number of training
+            images of each), ``gate``, ``feature_hidden``, ``runs``; ``trained``, the
+            train accuracy from which a run is trained.
+
+    Returns:
+        ``runs``: panel, series, epoch, seed, nu, condition_number (of the matrix inverted, in
+        float64), ridge (in units of the mean eigenvalue), problem (why nu is missing).
+        ``curves``: panel, series, x, y, spread, runs, failed, the columns of `conditions`, and
+        those of `finitewidth.measures.accuracy.train_accuracies` of the network after its training.
+    """
+    x, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
+    rows = []
+    for epoch in epochs_kept(inputs["relu"]):
+        for (panel, series), kernels in _kernels(inputs, epoch, x, settings).items():
+            for seed, kernel in enumerate(kernels):
+                row = {"panel": panel, "series": series, "epoch": epoch, "seed": seed}
+                rows += [row | part for part in _nu(y, kernel, panel)]
+    runs = pd.DataFrame(rows)
+    scores = with_trained(scores_by_replica(inputs["histories"]), settings["trained"])
+    fitted = {
+        series: train_accuracies(scores[scores["regime"].isin(regimes)])
+        for series, regimes in REGIMES.items()
+    }
+    return {"runs": runs, "curves": pd.DataFrame(_curves(runs, fitted))}
+
+
+def _kernels(
+    inputs: Mapping[str, Any], epoch: int, x: Tensor, settings: Mapping[str, Any]
+) -> dict[tuple[str, str], Tensor]:
+    """(panel, series) -> kernels (R, S, S) of all trained weights, not normalised."""
+    relu, soft_relu = (network_at(inputs[name], epoch, "value") for name in ("relu", "soft_relu"))
+    soft = [network_at(inputs["soft_galu"], epoch, part) for part in ("feature", "value")]
+    frozen = _frozen(inputs["frozen"], epoch, x, settings["runs"])
+    return {
+        ("gates", "learnt gates"): frozen["flnpf"],
+        ("gates", "unlearnt gates"): frozen["galu"],
+        ("adaptable", "ReLU"): traced_kernel(FullyConnected(*relu, "relu"), x),
+        ("adaptable", "soft-ReLU"): soft_relu_ntk(
+            x, *soft_relu, **settings["gate"], with_biases=soft_relu[1] is not None
+        ),
+        ("adaptable", "frozen ReLU"): frozen["frnpf_di"],
+        ("ka", "soft-GaLU"): feature_kernel(
+            x, *soft[0], *soft[1], **settings["gate"], hidden=settings["feature_hidden"],
+            with_biases=soft[0][1] is not None,
+        ),
+    }  # fmt: skip
+
+
+def _frozen(
+    arrays: Mapping[str, np.ndarray], epoch: int, x: Tensor, runs: int
+) -> dict[str, Tensor]:
+    """Kernels (R, S, S) of the value weights of networks with frozen gates, by regime."""
+    value, feature = network_at(arrays, epoch, "value"), network_at(arrays, epoch, "feature")
+    gates = feature_gates(x, *feature, beta=None)
+    kernels = value_kernel(x, *value, gates, with_biases=value[1] is not None)
+    return dict(zip(FROZEN, kernels.split(runs), strict=True))
+
+
+def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:
+    """Rows of nu. For K^a also the value without normalisation, yᵀ (K/tr K)⁻¹ y / tr K."""
+    row = nu_row(y, lambda: kernel)
+    if panel == "ka":
+        yield row | {"panel": "ka_hat"}
+        row["nu"] = None if row["nu"] is None else row["nu"] / float(kernel.trace())
+    yield row
+
+
+def _curves(
+    runs: pd.DataFrame, fitted: Mapping[str, Mapping[str, float]]
+) -> Iterator[dict[str, Any]]:
+    for panel, series in ((p, s) for p, lines in LINES.items() for s in lines):
+        rows = runs[(runs["panel"] == panel) & (runs["series"] == series)]
+        points = []
+        for epoch, group in rows.groupby("epoch"):
+            point = averaged(group["nu"]) | conditions(group)
+            place = {"panel": panel, "series": series, "x": epoch}
+            points.append({**place, **point, **fitted[series]})
+        yield from points
+        if len(LINES[panel]) == 1:
+            yield {**points[0], "series": AT_START, "x": None, "spread": None}

@@ -1,0 +1,71 @@
+"""Accuracies for the numbers that stand only in the text of dgn, job `dgn_text`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.experiments.text_numbers import KEYS, printed_in_text, text_row
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.papers.dgn.experiments.sweep import network_name
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Compute our accuracies, in percent, for the printed numbers.
+
+    Args:
+        inputs: ``gates_only``, a history; ``mnist``, the runs of dgn Figure 5; ``sweep``, the runs
+            of Table 4; ``reported``, the printed numbers.
+        settings: ``in_text``, the gate of the network that the text refers to; ``select``, for each
+            of ``gates_only``, ``mnist`` and ``sweep``; ``trained``, the train accuracy from which a
+            run of ``gates_only`` is trained.
+
+    Returns:
+        ``runs``: quantity, row, column, seed, value, diverged, select, best_train, trained.
+        ``rows``: quantity, row, column, mean, spread, runs, diverged, select, reported, place, and
+        the columns of `finitewidth.measures.accuracy.train_accuracies`, of the networks that the
+        number is about; also in percent.
+    """
+    runs = pd.concat(
+        [
+            _part("test_accuracy", row, column, scores, settings["select"][section])
+            for row, column, section, scores in _networks(inputs, settings)
+        ]
+        + [_part("train_accuracy", "mnist", "all", _images(inputs["mnist"]), "train_last")]
+    )
+    printed = printed_in_text(inputs["reported"], "dgn")
+    rows = []
+    for key, group in runs.groupby(list(KEYS), sort=False):
+        sound = group["value"].where(group["diverged"] == 0)
+        row = text_row(key, sound, group["select"].iloc[0], printed)
+        rows.append(row | train_accuracies(group))
+    return {"runs": runs, "rows": pd.DataFrame(rows)}
+
+
+def _networks(
+    inputs: Mapping[str, Any], settings: Mapping[str, Any]
+) -> list[tuple[str, str, str, pd.DataFrame]]:
+    """(row, column, section of the settings, runs) of each network with a printed accuracy."""
+    mnist, sweep = inputs["mnist"], inputs["sweep"]
+    original = _images(mnist)
+    name = network_name({"regime": "soft_relu", **settings["in_text"]})
+    gates = with_trained(scores_by_replica(inputs["gates_only"]), settings["trained"])
+    return [
+        ("cifar10", "gates_only", "gates_only", gates),
+        ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),
+        *(("mnist", regime, "mnist", original[original["regime"] == regime])
+          for regime in ("galu", "relu")),
+    ]  # fmt: skip
+
+
+def _images(mnist: pd.DataFrame) -> pd.DataFrame:
+    """The runs on the images themselves, with neither random labels nor random pixels."""
+    return mnist[mnist["variant"] == "original"]
+
+
+def _part(quantity: str, row: str, column: str, scores: pd.DataFrame, select: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"quantity": quantity, "row": row, "column": column, "seed": scores["seed"],
+         "value": 100 * scores[select], "diverged": scores["diverged"], "select": select,
+         "best_train": 100 * scores["best_train"], "trained": scores["trained"]}
+    )  # fmt: skip

@@ -1,0 +1,97 @@
+"""dgn Figure 5: ReLU and GaLU on images, random labels and random pixels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
+from finitewidth.papers.dgn.figures import gates
+
+PANELS = {
+    "mnist": "images",
+    "labels": "random labels",
+    "pixels": None,  # the title depends on the settings
+    "test": "images, test",
+}
+FIELDS = {
+    "panel": fields.text("mnist (train accuracy on the images), labels (on random labels), pixels "
+                         "(on random or permuted pixels) or test (test accuracy on the images)"),
+    "series": fields.text("ReLU or GaLU; all for a value of the paper for both"),
+    "source": fields.text("ours, or paper, whose values are for MNIST"),
+    "epoch": fields.number("epoch of the training; missing for a value of the paper", "epoch"),
+    "accuracy": fields.number("mean over runs of the train or test accuracy", "fraction"),
+    "standard_deviation": fields.number("sample standard deviation over runs", "fraction"),
+    "runs": fields.integer("number of runs in the mean; 0 for a value of the paper"),
+    "diverged": fields.integer("number of runs left out, because they diverged"),
+    "trained": gates.TRAINED,
+}  # fmt: skip
+PIXELS = {"random_pixels": "random pixels", "permuted_pixels": "pixels permuted"}
+SERIES = {"ReLU": "-", "GaLU": (0, (3.5, 1.5))}
+PRINTED = {("test_accuracy", "relu"): ("test", "ReLU"), ("test_accuracy", "galu"): ("test", "GaLU"),
+           ("train_accuracy", "all"): ("mnist", "all")}  # fmt: skip
+PAPER = "paper (MNIST), in grey with the same marks"
+BESIDE = 1.08  # place of a value of the paper, in units of the last epoch
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return all rows of the table ``curves``, and the accuracies of the paper's text."""
+    named = {"x": "epoch", "y": "accuracy", "spread": "standard_deviation"}
+    ours = tables["curves"].rename(columns=named).assign(source="ours")
+    printed = tables["reported"]
+    printed = printed[(printed["artifact"] == "dgn_text") & (printed["row"] == "mnist")]
+    paper = [
+        {"panel": panel, "series": series, "source": "paper", "accuracy": row["value"] / 100,
+         "runs": 0, "diverged": 0}
+        for row in printed.to_dict("records")
+        for panel, series in [PRINTED[row["quantity"], row["column"]]]
+    ]  # fmt: skip
+    return pd.concat([ours, pd.DataFrame(paper)], ignore_index=True).reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw train accuracy on three kinds of images, and test accuracy.
+
+    ``settings["pixels"]`` says how the third kind of images is made: ``random_pixels`` or
+    ``permuted_pixels``. The paper's values stand beside the curves, since they belong to no epoch.
+    """
+    figure, axes = style.subplots(1, 4, height=2.4)
+    style.title_panels(axes, [title or PIXELS[settings["pixels"]] for title in PANELS.values()])
+    ours = rows[rows["source"] == "ours"]
+    for axis, panel in zip(axes, PANELS, strict=True):
+        _panel(axis, rows[rows["panel"] == panel])
+    by_depth.same_limits(axes[:3])
+    for axis in axes[1:3]:
+        axis.tick_params(labelleft=False)
+    axes[0].set_ylabel("train accuracy (%)")
+    axes[3].set_ylabel("test accuracy (%)")
+    found = {}
+    for axis in axes:
+        handles, labels = axis.get_legend_handles_labels()
+        found |= {label: handle for label, handle in zip(labels, handles, strict=True)
+                  if label != PAPER or PAPER not in found}  # fmt: skip
+    order = sorted(found, key=lambda label: (label == PAPER, label.endswith("GaLU")))
+    figure.legend(
+        [found[label] for label in order], order, loc="outside upper center", ncols=len(order),
+        title=f"mean and sample standard deviation, {by_depth.runs_of(ours, 'series')}",
+    )  # fmt: skip
+    return figure
+
+
+def _panel(axis: Axes, rows: pd.DataFrame) -> None:
+    ours = rows[rows["source"] == "ours"]
+    for place, (series, line) in enumerate(SERIES.items()):
+        own = ours[ours["series"] == series]
+        if len(own):
+            gates.curve(axis, own, "accuracy", series, place / 2, linestyle=line, label=series)
+    last = ours["epoch"].max() if len(ours) else 1
+    for row in rows[rows["source"] == "paper"].to_dict("records"):
+        look = gates.LOOKS.get(row["series"], {"marker": "D"})
+        style.paper_values(axis, [BESIDE * last], [row["accuracy"]], label=PAPER,
+                           marker=look["marker"])  # fmt: skip
+    gates.epochs(axis, ours)
+    axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))

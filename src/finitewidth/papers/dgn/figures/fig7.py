@@ -1,0 +1,91 @@
+"""dgn Figure 7: two digits classified with adaptable, learnt and frozen gates."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from finitewidth.common import fields
+from finitewidth.figures import by_depth, style
+from finitewidth.papers.dgn.figures import gates
+
+FOUR = ("soft-GaLU", "soft-ReLU", "ReLU", "GaLU")
+PANELS = {
+    "train": ("training", FOUR),
+    "test": ("generalisation", FOUR),
+    "gates": ("frozen gates, learnt or not", ("learnt gates", "unlearnt gates")),
+    "adaptable": ("same start, gates adaptable or frozen", ("ReLU", "frozen ReLU")),
+}
+LINES = {"train": "-", "test": (0, (1, 1.2))}
+FIELDS = {
+    "panel": fields.text("train, test, gates (learnt or not) or adaptable (or frozen)"),
+    "series": fields.text("the network"),
+    "split": fields.text("images whose error it is: train or test"),
+    "epoch": fields.integer("epoch of the training", "epoch"),
+    "squared_error": fields.number("mean squared error, mean over runs"),
+    "standard_deviation": fields.number("sample standard deviation over runs of the squared error"),
+    "test_accuracy": fields.number("share of test images classified rightly at this epoch, mean "
+                                   "over runs", "fraction"),
+    "test_images": fields.number("number of test images; NaN if unknown"),
+    "runs": fields.integer("number of runs in the mean"),
+    "diverged": fields.integer("number of runs left out, because they diverged"),
+    "trained": gates.TRAINED,
+}  # fmt: skip
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return all rows of the table ``curves``."""
+    named = {"x": "epoch", "y": "squared_error", "spread": "standard_deviation"}
+    return tables["curves"].rename(columns=named).reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw four panels of squared errors; legends show the test accuracies after the last epoch."""
+    figure, axes = style.subplots(2, 2, height=4.6, sharex=True, sharey=True)
+    style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
+    for axis, (panel, (_, series)) in zip(axes.flat, PANELS.items(), strict=True):
+        _panel(axis, rows[rows["panel"] == panel], series)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("mean squared error")
+    for axis in axes[1]:
+        axis.set_xlabel("epoch")
+    runs = by_depth.runs_of(rows, "series")
+    handles = [Line2D([], [], color=style.GREY, linestyle=line, label=f"{split} images")
+               for split, line in LINES.items() if split in set(rows["split"])]  # fmt: skip
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
+                  title=f"mean and sample standard deviation, {runs}")  # fmt: skip
+    return figure
+
+
+def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
+    """Draw the lines of one panel, each network with one legend entry; test errors are dotted."""
+    axis.set_yscale("log")
+    style.powers(axis)
+    bad = gates.untrained(rows)
+    for place, name in enumerate(series):
+        own = rows[rows["series"] == name]
+        for shift, (split, curve) in enumerate(own.groupby("split", sort=False)):
+            label = name + gates.UNTRAINED * (name in bad) + _right(curve) * (split == "test")
+            both = own["split"].nunique() > 1 and split == "train"
+            gates.curve(axis, curve, "squared_error", name, (place + shift / 2) / len(series),
+                        linestyle=LINES[split], label=None if both else label)  # fmt: skip
+    if len(rows):
+        # errors of test images stay above those of training images, which share the axis
+        place_of_legend = "lower left" if set(rows["split"]) == {"test"} else "upper right"
+        axis.legend(loc=place_of_legend, title=_title(rows), alignment="left")
+
+
+def _right(curve: pd.DataFrame) -> str:
+    """Share of test images that are right after the last epoch, in percent."""
+    return f": {100 * curve.sort_values('epoch')['test_accuracy'].iloc[-1]:.1f} %"
+
+
+def _title(rows: pd.DataFrame) -> str | None:
+    """What the percentages of a legend are."""
+    if not (rows["split"] == "test").any():
+        return None
+    images = rows["test_images"].iloc[0]
+    return "test images right" + (f" (of {images:g})" if pd.notna(images) else "")

@@ -1,0 +1,157 @@
+"""Kernel regression with the CNTK, and networks trained on the same images: job `npf_cntk`.
+
+The paper quotes the accuracy of the CNTK on all of CIFAR-10 (npf section 6.2 (2)). Here the kernel
+of GCONV is computed for as many images as a preset allows, and the networks are trained on exactly
+these images.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
+from finitewidth.data.store import Dataset
+from finitewidth.kernels.cntk import cntk
+from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
+from finitewidth.networks.architecture import Architecture
+from finitewidth.papers.npf.experiments.regimes import in_percent
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
+
+CHECKED = 6  # images on which float32 is compared with float64
+
+
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Test accuracy of the kernel for several numbers of images and of all regimes for the largest.
+
+    Accuracies of networks use the epoch chosen on the other half of the test images, as the ridge
+    of the kernel is chosen without the test images too.
+
+    Args:
+        inputs: ``data``, the dataset; ``histories`` of the networks; ``reported_npf``.
+        settings: ``train``, ``test``, ``pool``, ``network`` (a mapping), ``sizes`` (numbers of
+            training images in addition to ``train``, which is the largest), ``ridges`` (in units of
+            the kernel's mean diagonal), ``comparable`` (whether results at this size may be
+            compared with the paper), ``trained`` (the train accuracy from which a run is trained).
+        checkpoints: where to store the parts of the kernel; None for none.
+
+    Returns:
+        ``runs``: accuracies of each network, and whether it is trained.
+        ``rows``: the CNTK by number of images, the regimes, and the printed number; accuracy and
+        standard error in percent. Regimes have the columns of
+        `finitewidth.measures.accuracy.train_accuracies`, in percent, with the threshold
+        ``trained_from``; diverged runs are not trained and are excluded from all means.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
+    """
+    data = stratified_subset(
+        inputs["data"], settings["train"], settings["test"], ("subset", inputs["data"].name)
+    )
+    runs = scores_by_replica(inputs["histories"]).drop(columns="stage")
+    runs = with_trained(runs, settings["trained"])
+    rows = [*_kernel_rows(data, settings, checkpoints), *_network_rows(runs, data)]
+    printed = inputs["reported_npf"]
+    line = printed[(printed["artifact"] == "npf_fig3") & (printed["column"] == "cntk")].iloc[0]
+    rows.append({"kind": "printed", "regime": "cntk", "accuracy": float(line["value"])})
+    table = pd.DataFrame(rows)
+    table["trained_from"] = 100 * settings["trained"]
+    table["comparable"] = int(all(settings["comparable"].values()))
+    return {"runs": runs, "rows": table}
+
+
+def _kernel_rows(
+    data: Dataset, settings: Mapping[str, Any], checkpoints: Checkpoints | None
+) -> list[dict[str, Any]]:
+    network = Architecture.from_mapping(settings["network"])
+    train, test = (
+        torch.from_numpy(channels_first(averaged(scaled(images), settings["pool"])))
+        for images in (data.train_images, data.test_images)
+    )
+    kernel = partial(cntk, architecture=network, dtype=torch.float32)
+    each = partial(stored_map, checkpoints=checkpoints)
+    own = kernel(train, each=partial(each, part="kernel of training images")).numpy()
+    across = kernel(test, train, each=partial(each, part="kernel of test images")).numpy()
+    exact = cntk(train[:CHECKED], architecture=network).numpy()
+    rounding = float(np.abs(own[:CHECKED, :CHECKED] / exact - 1).max())
+    rows = []
+    for size in (*settings["sizes"], len(train)):
+        labels = data.train_labels[:size]
+        among, ridges = own[:size, :size], settings["ridges"]
+        ridge = max(ridges, key=lambda r: (_validation(among, labels, r), r))
+        predicted = _regression(among, across[:, :size], labels, ridge)
+        accuracy = float((predicted == data.test_labels).mean())
+        eigenvalues = np.linalg.eigvalsh(_ridged(among, ridge))
+        rows.append(
+            {"kind": "kernel", "regime": "cntk", "train": size, "test": len(test),
+             "accuracy": 100 * accuracy, "standard_error": 100 * _binomial(accuracy, len(test)),
+             "ridge": ridge, "condition_number": eigenvalues[-1] / eigenvalues[0],
+             "rounding": rounding}
+        )  # fmt: skip
+    return rows
+
+
+def _ridged(kernel: np.ndarray, ridge: float) -> np.ndarray:
+    return kernel + ridge * np.diagonal(kernel).mean() * np.eye(len(kernel))
+
+
+def _regression(
+    kernel: np.ndarray, across: np.ndarray, labels: np.ndarray, ridge: float
+) -> np.ndarray:
+    """Ridge regression on centred one-hot targets.
+
+    Args:
+        kernel: (N, N).
+        across: kernel of test and training images, (N', N).
+        labels: (N,).
+        ridge: in units of the mean diagonal.
+
+    Returns:
+        Predicted classes, (N',).
+    """
+    classes = np.unique(labels)
+    targets = (labels[:, None] == classes).astype(float)
+    mean = targets.mean(axis=0)
+    scores = across @ np.linalg.solve(_ridged(kernel, ridge), targets - mean) + mean
+    return classes[scores.argmax(axis=1)]
+
+
+def _validation(kernel: np.ndarray, labels: np.ndarray, ridge: float) -> float:
+    """Accuracy on the second half of the training images of a regression on the first half."""
+    half = len(labels) // 2
+    predicted = _regression(kernel[:half, :half], kernel[half:, :half], labels[:half], ridge)
+    return float((predicted == labels[half:]).mean())
+
+
+def _binomial(accuracy: float, images: int) -> float:
+    """Standard error of an accuracy on ``images`` independent images."""
+    return float(np.sqrt(accuracy * (1 - accuracy) / images))
+
+
+def _network_rows(runs: pd.DataFrame, data: Dataset) -> list[dict[str, Any]]:
+    rows, images = [], len(data.test_labels)
+    for regime, of_regime in runs.groupby("regime", sort=False):
+        group = of_regime[of_regime["diverged"] == 0]
+        if group.empty:
+            continue
+        accuracy, count = float(group["cross_fitted"].mean()), len(group)
+        over_runs = float(group["cross_fitted"].std(ddof=1)) ** 2 / count
+        total = over_runs + _binomial(accuracy, images) ** 2
+        rows.append(
+            {"kind": "network", "regime": regime, "train": len(data.train_labels), "test": images,
+             "runs": count, "accuracy": 100 * accuracy, "standard_error": 100 * np.sqrt(total),
+             # Satterthwaite's formula; only the variance between runs has few degrees of freedom
+             "dof": (count - 1) * (total / over_runs) ** 2 if over_runs > 0 else np.inf,
+             "best_test": 100 * float(group["best_test"].mean()),
+             "last": 100 * float(group["last"].mean()),
+             **in_percent(train_accuracies(of_regime))}
+        )  # fmt: skip
+    return rows

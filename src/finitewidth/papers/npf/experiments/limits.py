@@ -1,0 +1,43 @@
+"""ReLU networks compared with infinite-width limits: means over networks (npf appendix A)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+# weights -> limit -> the output variance for which the limit applies
+LIMITS = {
+    "gaussian": {"tangent": "2/w", "halved": "1/w"},
+    "signed": {"signed": "2/w", "halved": None},
+}
+PLACE = ["weights", "depth", "output_variance", "limit"]
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """The factor that fits a limit to the kernels, and the correlation with it.
+
+    Args:
+        inputs: ``limits``, as returned by `finitewidth.papers.npf.experiments.theory.measure`.
+        settings: none.
+
+    Returns:
+        ``rows``: weights, depth, output_variance, limit, expected (1 if the limit applies to these
+        networks, otherwise empty), scale and correlation with their standard errors
+        ``<name>_error``, networks, width.
+    """
+    rows = []
+    for place, group in inputs["limits"].groupby(PLACE, sort=False):
+        weights, _, variance, limit = place
+        if limit in LIMITS[weights]:
+            rows.append(
+                {**dict(zip(PLACE, place, strict=True)),
+                 "expected": 1.0 if LIMITS[weights][limit] == variance else None,
+                 **_mean(group, "scale"), **_mean(group, "correlation"),
+                 "networks": len(group), "width": group["width"].iloc[0]}
+            )  # fmt: skip
+    return {"rows": pd.DataFrame(rows)}
+
+
+def _mean(group: pd.DataFrame, name: str) -> dict[str, float]:
+    values = group[name]
+    return {name: values.mean(), f"{name}_error": values.std(ddof=1) / len(values) ** 0.5}

@@ -1,0 +1,185 @@
+"""npf Figure 3 and npf0 Figure 3: accuracy by stage, nu and kernel sizes during training."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.transforms import ScaledTranslation
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.figures.style import COLOURS
+from finitewidth.papers.npf.figures.nu_panel import FIELDS as NU
+from finitewidth.papers.npf.figures.nu_panel import draw_nu, nu_rows
+
+FIELDS = {
+    "panel": fields.text("stages (accuracy by stage), nu, or sizes (of the kernels)"),
+    "source": fields.text("ours, or paper (the values printed, for CIFAR-10)"),
+    "series": fields.text("what the curve or the reference line shows"),
+    "stage": fields.number(
+        "stage up to which the gates have learnt; NaN for a reference line, which is a cell of "
+        "Table 2, or a number of the paper"
+    ),
+    "epoch": NU["epoch"],
+    "accuracy": fields.number("mean over runs of the test accuracy", "fraction"),
+    "nu": NU["nu"],
+    "size": fields.number("mean over runs of the trace or of the Frobenius norm of a kernel"),
+    "standard_deviation": fields.number(
+        "sample standard deviation over runs of the accuracy, nu or size"
+    ),
+    "reading_error": fields.number(
+        "error of reading the paper's value off its picture", "fraction"
+    ),
+    "runs": NU["runs"],
+    "ridged": NU["ridged"],
+    "trained": fields.number(
+        "1 if every run reached the train accuracy that counts as trained, 0 if not, NaN if unknown"
+    ),
+}
+FLNPF, UNTRAINED = "FLNPF", ", not trained"
+REFERENCES = {"ReLU": (2, "--"), "FRNPF": (3, ":"), "CNTK": (4, "-.")}  # colour, line
+NAMES = {"flnpf": FLNPF, "relu": "ReLU", "frnpf": "FRNPF", "cntk": "CNTK"}
+SIZES = {  # network (value or feature), colour, line, mark, label
+    "trace of K^v": (0, 0, "-", "o", "trace $K^{}$"),
+    "Frobenius norm of K^v": (0, 0, "--", "o", r"$\Vert K^{}\Vert_F$"),
+    "trace of K^f": (1, 3, "-", "s", "trace $K^{}$"),
+    "Frobenius norm of K^f": (1, 3, "--", "s", r"$\Vert K^{}\Vert_F$"),
+}
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows of ``stages``, ``nu`` and ``kvf``, and the paper's values of ``reported``.
+
+    The CNTK is a value of the paper alone: it was not computed on our images.
+    """
+    stages = tables["stages"].rename(columns={"x": "stage", "y": "accuracy"})
+    stages = stages[stages["series"].isin([FLNPF, "ReLU", "FRNPF"])].assign(panel="stages")
+    nu = nu_rows(tables["nu"]).assign(panel="nu", series="nu")
+    sizes = tables["kvf"].rename(columns={"x": "epoch", "y": "size"}).assign(panel="sizes")
+    ours = pd.concat(
+        [part.rename(columns={"spread": "standard_deviation"}) for part in (stages, nu, sizes)]
+    )
+    parts = [ours.assign(source="ours"), _printed(tables["reported"])]
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
+
+
+def _printed(reported: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's accuracies as fractions."""
+    rows = reported[reported["artifact"].isin(["npf_fig3", "npf0_fig3"])]
+    stage = rows["row"].str.extract(r"^stage(\d+)$", expand=False).astype(float)
+    return pd.DataFrame({
+        "panel": "stages", "source": "paper", "series": rows["column"].map(NAMES), "stage": stage,
+        "accuracy": rows["value"] / 100, "reading_error": rows["reading_error"] / 100,
+        "runs": rows["runs"],
+    })  # fmt: skip
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw the stages of our runs, those of the paper, nu, and sizes of kernels.
+
+    The paper's values have a panel of their own, on the same scale, since they may be for other
+    images than ours.
+
+    Args:
+        rows: as selected.
+        settings: ``unit`` of the accuracy in the first panels, ``percent`` (npf) or ``fraction``
+            (npf0); ``decoupled``, the paper's name for the networks of the last panel; and
+            ``networks``, its letters for their value and their feature network.
+    """
+    height = 2.2 + 0.3 * bool((rows["trained"] == 0).any())  # for a longer legend
+    figure, axes = style.subplots(1, 4, height=height, width_ratios=[1, 0.8, 1, 1])
+    ours, paper, middle, right = axes
+    paper.sharex(ours)
+    paper.sharey(ours)
+    stages = rows[rows["panel"] == "stages"]
+    _stages(ours, stages[stages["source"] == "ours"])
+    _paper(paper, stages[stages["source"] == "paper"])
+    percent = settings["unit"] == "percent"
+    if percent:
+        ours.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
+    ours.set(ylabel="test accuracy (%)" if percent else "test accuracy")
+    paper.tick_params(labelleft=False)
+    draw_nu(middle, rows[rows["panel"] == "nu"])
+    _sizes(right, rows[rows["panel"] == "sizes"], settings["networks"])
+    style.title_panels(
+        (ours, paper, middle, right),
+        ["stages, ours", "paper (CIFAR-10)", r"$\nu$, ReLU learns",
+         f"kernels, {settings['decoupled']} learns"],
+    )  # fmt: skip
+    return figure
+
+
+def _stages(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw our runs; stages of which not all runs are trained have open marks."""
+    curve = rows[rows["series"] == FLNPF]
+    untrained = curve[curve["trained"] == 0]
+    style.bars(axis, curve["stage"], curve["accuracy"], curve["standard_deviation"],
+               color=COLOURS[0], marker="o", label=FLNPF)  # fmt: skip
+    if len(untrained):
+        axis.plot(untrained["stage"], untrained["accuracy"], "o", color=COLOURS[0], zorder=5,
+                  markerfacecolor="white", label=FLNPF + UNTRAINED)  # fmt: skip
+    for row in _references(rows):
+        colour, line = REFERENCES[row["series"]]
+        label = row["series"] + UNTRAINED * (row["trained"] == 0)
+        middle, spread = row["accuracy"], row["standard_deviation"]
+        axis.axhline(middle, color=COLOURS[colour], linestyle=line, label=label)
+        if spread > 0:
+            axis.axhspan(middle - spread, middle + spread, color=COLOURS[colour], alpha=0.15,
+                         linewidth=0, zorder=0)  # fmt: skip
+    _finish_stages(axis)
+
+
+def _paper(axis: Axes, rows: pd.DataFrame) -> None:
+    """Draw the paper's values; errors of reading them off are smaller than the marks."""
+    curve = rows[rows["series"] == FLNPF]
+    style.paper_values(axis, curve["stage"], curve["accuracy"], label=FLNPF)
+    for row in _references(rows):
+        style.paper_line(axis, row["accuracy"], linestyle=REFERENCES[row["series"]][1],
+                         label=row["series"])  # fmt: skip
+    _finish_stages(axis)
+
+
+def _references(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    found = rows[rows["series"].isin(list(REFERENCES)) & np.isfinite(rows["accuracy"])]
+    return sorted(found.to_dict("records"), key=lambda row: -row["accuracy"])
+
+
+def _finish_stages(axis: Axes) -> None:
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set(xlabel="stage")
+    _legend(axis)
+
+
+def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> None:
+    """Put the legend below the panel, where it hides nothing.
+
+    Args:
+        axis: the panel.
+        length: of the lines, in letters.
+        size: of the letters, in points.
+    """
+    long = any(UNTRAINED in label for label in axis.get_legend_handles_labels()[1])
+    below = ScaledTranslation(-0.15, -0.33, axis.figure.dpi_scale_trans)  # inches
+    axis.legend(
+        loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=axis.transAxes + below,
+        ncols=1 if long else 2, columnspacing=0.8, handlelength=length, handletextpad=0.4,
+        borderaxespad=0, fontsize=size,
+    )  # fmt: skip
+
+
+def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
+    for series, (network, colour, line, mark, label) in SIZES.items():
+        label = label.replace("{}", networks[network])
+        curve = rows[rows["series"] == series]
+        looks = {"color": COLOURS[colour], "linestyle": line, "marker": mark, "markersize": 2.2}
+        style.bars(axis, curve["epoch"], curve["size"], curve["standard_deviation"], label=label,
+                   elinewidth=0.7, **looks)  # fmt: skip
+    if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
+        axis.set_yscale("log")
+        style.powers(axis)
+    axis.set(xlabel="epoch", ylabel="size")
+    _legend(axis, length=2.2, size=style.FORMULA)

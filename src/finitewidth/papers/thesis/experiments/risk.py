@@ -1,0 +1,196 @@
+"""Double descent in linear regression, job `thesis_risk` (``thesis`` Figure 2.4).
+
+It is about Theorems 2.4 and 2.5. The regressions are drawn as in (2.40), with Gaussian inputs of
+unit covariance.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.common.provenance import seed_for
+from finitewidth.papers.thesis.experiments.least_squares import (
+    exact_mean,
+    limit,
+    lowest_ratio,
+    printed_root,
+    variance_exists,
+)
+
+CURVES = ("exact", "corrected", "printed")
+NEAR = 20  # parameters next to N at which curves have every point
+BAND = (0.1, 0.9)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Drawn risks, exact means and limits, and gradient descent beside the pseudoinverse.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``targets``, ``samples`` N, ``ratios``, ``signal`` r^2, ``noises``
+            sigma^2, ``points``, ``doubled`` (numbers of samples), ``descent`` with ``ratios`` and
+            ``tolerance``.
+
+    Returns:
+        In the first four tables ``case`` names r^2 / sigma^2, ``x`` is P/N, ``size`` is N.
+        ``drawn``: case, noise, x, size, parameters, draws, mean, mean_error, median, median_error,
+        low, high (from 10 to 90 % of the draws), exact (mean), has_mean, has_variance.
+        ``curves``: case, noise, curve (exact, corrected, printed), x, size, y.
+        ``shape``: case, noise, lowest (ratio above 1 where the limit is lowest, nan if there is
+        none), printed_root (ratio up to which the limit as printed is negative).
+        ``doubled``: case, noise, x, size, exact, limit.
+        ``descent``: x, size, steps, condition (largest over smallest nonzero eigenvalue of X'X),
+        distance (to the weights of the pseudoinverse, over their norm).
+    """
+    return {
+        "drawn": pd.DataFrame(_drawn(settings)),
+        "curves": pd.DataFrame(_curves(settings)),
+        "shape": pd.DataFrame(_shape(settings)),
+        "doubled": pd.DataFrame(_doubled(settings)),
+        "descent": pd.DataFrame(
+            _descent(round(ratio * settings["samples"]), settings)
+            for ratio in settings["descent"]["ratios"]
+        ),
+    }
+
+
+def _cases(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for noise in settings["noises"]:
+        yield {"case": f"r^2/sigma^2 = {settings['signal'] / noise:g}", "noise": noise}
+
+
+def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    samples, signal = settings["samples"], settings["signal"]
+    for ratio in settings["ratios"]:
+        parameters = round(ratio * samples)
+        rng = np.random.default_rng(seed_for("thesis/risk", samples, parameters))
+        parts = [
+            unit_risks(parameters, samples, settings["targets"], rng)
+            for _ in range(settings["draws"])
+        ]
+        bias, variance = np.mean(parts, axis=-1).T
+        for case in _cases(settings):
+            exact = exact_mean(parameters, samples, signal, case["noise"])
+            yield case | {
+                "x": ratio, "size": samples, "parameters": parameters, "draws": settings["draws"],
+                **_summary(signal * bias + case["noise"] * variance), "exact": exact,
+                "has_mean": not math.isnan(exact),
+                "has_variance": variance_exists(parameters, samples),
+            }  # fmt: skip
+
+
+def unit_risks(
+    parameters: int, samples: int, targets: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The two parts of |w - w*|^2 for one matrix of inputs X and several w* and noises.
+
+    For P < N the error of w is (X'X)^-1 X' noise. For P >= N it is the projection of w* on the
+    null space of X plus X' (XX')^-1 noise, and both are orthogonal.
+
+    Args:
+        parameters: P.
+        samples: N.
+        targets: number of true weights w*, of random directions, and of noises.
+        rng: the random stream.
+
+    Returns:
+        Bias for |w*| = 1 and variance for noise of variance 1, (targets,) each.
+    """
+    x = rng.standard_normal((samples, parameters))
+    weights = rng.standard_normal((parameters, targets))
+    weights /= np.linalg.norm(weights, axis=0)
+    noise = rng.standard_normal((samples, targets))
+    if parameters < samples:
+        error = np.linalg.solve(x.T @ x, x.T @ noise)
+        return np.zeros(targets), (error**2).sum(axis=0)
+    outputs = x @ weights
+    dual = np.linalg.solve(x @ x.T, np.hstack([outputs, noise]))
+    bias = 1 - (outputs * dual[:, :targets]).sum(axis=0)
+    # rounding can leave less than nothing where P = N
+    return np.maximum(bias, 0), (noise * dual[:, targets:]).sum(axis=0)
+
+
+def _summary(risks: np.ndarray) -> dict[str, float]:
+    """Mean, median and their standard errors, and the range of the middle draws.
+
+    The error of the median is half the distance of the order statistics sqrt(n)/2 away from it.
+    """
+    count, ordered = len(risks), np.sort(risks)
+    below = max(0, math.floor((count - math.sqrt(count)) / 2))
+    above = min(count - 1, math.ceil((count + math.sqrt(count)) / 2))
+    low, high = np.quantile(risks, BAND)
+    return {
+        "mean": float(risks.mean()),
+        "mean_error": float(risks.std(ddof=1) / math.sqrt(count)),
+        "median": float(np.median(risks)),
+        "median_error": float(ordered[above] - ordered[below]) / 2,
+        "low": float(low), "high": float(high),
+    }  # fmt: skip
+
+
+def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    samples, signal = settings["samples"], settings["signal"]
+    ends = (round(samples * end(settings["ratios"])) for end in (min, max))
+    spread = np.geomspace(*ends, settings["points"]).round().astype(int).tolist()
+    near = range(samples - NEAR, samples + NEAR + 1)
+    grid = sorted({*spread, *(p for p in near if spread[0] <= p <= spread[-1])})
+    for case in _cases(settings):
+        for curve in CURVES:
+            for parameters in grid:
+                if curve == "exact":
+                    y = exact_mean(parameters, samples, signal, case["noise"])
+                else:
+                    y = limit(parameters / samples, signal, case["noise"], curve)
+                yield case | {"curve": curve, "x": parameters / samples, "size": samples, "y": y}
+
+
+def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for case in _cases(settings):
+        risk = settings["signal"], case["noise"]
+        yield case | {"lowest": lowest_ratio(*risk), "printed_root": printed_root(*risk)}
+
+
+def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for case in _cases(settings):
+        for ratio in settings["ratios"]:
+            for samples in settings["doubled"] if ratio != 1 else ():
+                arguments = settings["signal"], case["noise"]
+                exact = exact_mean(round(ratio * samples), samples, *arguments)
+                yield case | {"x": ratio, "size": samples, "exact": exact,
+                              "limit": limit(ratio, *arguments)}  # fmt: skip
+
+
+def _descent(parameters: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Gradient descent (2.42) from zero at the largest rate of Theorem 2.4.
+
+    It takes as many steps as its slowest direction needs to come within the tolerance.
+    """
+    samples = settings["samples"]
+    rng = np.random.default_rng(seed_for("thesis/risk/descent", samples, parameters))
+    x, y = rng.standard_normal((samples, parameters)), rng.standard_normal(samples)
+    values = np.linalg.svd(x, compute_uv=False) ** 2  # all nonzero
+    condition = float(values.max() / values.min())
+    steps = math.ceil(math.log(settings["descent"]["tolerance"]) / math.log1p(-1 / condition))
+    found = descend(x, y, 1 / float(values.max()), steps)
+    wanted = np.linalg.pinv(x) @ y
+    distance = np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
+    return {"x": parameters / samples, "size": samples, "steps": steps, "condition": condition,
+            "distance": float(distance)}  # fmt: skip
+
+
+def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray:
+    """Weights (P,) after some steps of (2.42) from zero.
+
+    Args:
+        x: inputs (N, P).
+        y: targets (N,).
+        rate: eta.
+        steps: their number.
+    """
+    weights, transposed = np.zeros(x.shape[1]), np.ascontiguousarray(x.T)
+    for _ in range(steps):
+        weights -= rate * (transposed @ (x @ weights - y))
+    return weights

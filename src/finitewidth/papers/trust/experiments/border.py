@@ -1,0 +1,42 @@
+"""Dispersion of the NTK of ReLU networks at the border, from many draws, job `trust_border`.
+
+These are cells of the maps of ``trust`` Figure 1 (`trust_heat_widths`), those at the border that
+claim T03 is about. In deep narrow networks rare draws carry the second moment, so that the draws of
+the maps do not suffice.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+from finitewidth.papers.trust.experiments.estimates import Row, collected, estimated
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 at |x|^2 = n_0 in some cells.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``estimator``, ``sigma_w2``, ``sigma_b2``, ``widths``, ``depths``.
+
+    Returns:
+        ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample (ours), log_mean,
+        dispersion, error (standard error, nan if the draws do not suffice), draws.
+    """
+    return {"cells": pd.DataFrame(_cells(settings))}
+
+
+def _cells(settings: Mapping[str, Any]) -> Iterator[Row]:
+    variances = {name: settings[name] for name in ("sigma_w2", "sigma_b2")}
+    for width in settings["widths"]:
+        init = constant_width(max(settings["depths"]), width, **variances)
+        seed = seed_for("trust/border", width, *map(repr, variances.values()))
+        blocks = sample_depths(init, settings["depths"], settings["draws"], seed,
+                               input_norm2=float(width))  # fmt: skip
+        for (depth, _), draws in collected(blocks).items():
+            tag = {"activation": "relu", "width": width, **variances, "depth": depth}
+            yield tag | estimated(draws, settings["estimator"], "ours")

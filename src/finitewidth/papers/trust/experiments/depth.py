@@ -1,0 +1,90 @@
+"""Dispersion of the NTK by depth and width, job `trust_depth` (``trust`` Figure 2)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.initialisation import constant_width
+from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.papers.trust.experiments.estimates import (
+    Row,
+    collected,
+    estimated,
+    exact,
+    known_error,
+)
+
+
+def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 as a function of depth, for every width.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``paper_draws``, ``estimator``, ``pairs`` of sigma_w2 and sigma_b2,
+            ``widths``, ``largest_depth``, ``largest_lambda``, ``points``.
+
+    Returns:
+        ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
+        dispersion, error (standard error, nan if the draws do not suffice), draws. Samples:
+        ``ours``, with the same random numbers for all depths; ``paper``, with the paper's number of
+        draws and independent random numbers for every depth; ``exact``, which replaces ``ours`` if
+        there is a closed form.
+        ``limits``: sigma_w2, sigma_b2, form (printed or corrected), lambda, dispersion, for
+        sigma_b2 = 0: Theorem 3.1 of ``beyond`` for |x|^2 = n_0.
+    """
+    rows, limits = [], []
+    for variance, bias in settings["pairs"]:
+        tag = {"sigma_w2": variance, "sigma_b2": bias}
+        for width in settings["widths"]:
+            here = tag | {"width": width}
+            rows += [here | row for row in _curve(variance, bias, width, settings)]
+        if bias == 0:
+            limits += [tag | row for row in _limits(variance, settings["largest_lambda"])]
+    columns = ["sigma_w2", "sigma_b2", "form", "lambda", "dispersion"]
+    return {"curves": pd.DataFrame(rows), "limits": pd.DataFrame(limits, columns=columns)}
+
+
+def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
+    """About ``points`` evenly spaced depths from 1 to the largest one allowed for a width."""
+    largest = min(settings["largest_depth"], round(settings["largest_lambda"] * width))
+    found = np.linspace(1, max(1, largest), settings["points"]).round().astype(int)
+    return sorted({int(depth) for depth in found})
+
+
+def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
+    depths, estimator = depths_of(width, settings), settings["estimator"]
+    init = constant_width(max(depths), width, sigma_w2=variance, sigma_b2=bias)
+    words = (width, repr(variance), repr(bias))
+
+    def sweep(count: int, sample: str) -> dict:
+        seed = seed_for("trust/depth", sample, *words)
+        independent = sample == "paper"
+        blocks = sample_depths(
+            init, depths, count, seed, input_norm2=float(width), independent=independent
+        )
+        return {depth: draws for (depth, _), draws in collected(blocks).items()}
+
+    few = sweep(settings["paper_draws"], "paper")
+    many = {} if bias == 0 else sweep(settings["draws"], "ours")
+    for depth in depths:
+        tag = {"depth": depth, "lambda": depth / width}
+        known = known_error(init.cut(depth), settings["paper_draws"], float(width))
+        yield tag | estimated(few[depth], estimator, "paper", known)
+        if bias == 0:
+            yield tag | exact(init.cut(depth), float(width))
+        else:
+            yield tag | estimated(many[depth], estimator, "ours")
+
+
+def _limits(variance: float, largest: float) -> Iterator[Row]:
+    # For |x|^2 = n_0 the biases' part is of order 1/M of the weights' part, so the theorem's limit
+    # of the chaotic phase also holds at the edge of chaos. At |x| = 1 both parts matter there.
+    phase = "ordered" if relu_phase(variance) == "ordered" else "chaotic"
+    for form in ("printed", "corrected"):
+        for ratio in np.linspace(0, largest, 41).tolist():
+            value = dispersion_limit(ratio, phase, form=form)
+            yield {"form": form, "lambda": ratio, "dispersion": value}

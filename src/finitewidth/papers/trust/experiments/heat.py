@@ -1,0 +1,103 @@
+"""Dispersion of the NTK over weight variance and depth, for several widths or bias variances.
+
+Used by the jobs `trust_heat_widths` (``trust`` Figure 1) and `trust_heat_biases` (Figure 7).
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.phases import border
+from finitewidth.papers.trust.experiments.estimates import (
+    Row,
+    collected,
+    estimated,
+    exact,
+    known_error,
+)
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.pieces import stored_map
+
+ACTIVATIONS = ("tanh", "relu")
+
+
+def measure(
+    inputs: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None = None,
+) -> dict[str, pd.DataFrame]:
+    """The ratio E[Theta(x,x)^2] / E[Theta(x,x)]^2 in every cell of every map.
+
+    Args:
+        inputs: none.
+        settings: ``draws``, ``paper_draws``, ``estimator``, ``widths``, ``sigma_b2``, ``depths``,
+            and ``sigma_w2`` by activation (first, last, points).
+        checkpoints: where to store the cells of each map; None for none.
+
+    Returns:
+        ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample, log_mean, dispersion,
+        error (standard error, nan if the draws do not suffice), draws. Samples: ``ours``;
+        ``paper``, the first ``paper_draws`` of these draws; ``exact``, which replaces ``ours`` if
+        there is a closed form.
+        ``borders``: activation, sigma_b2, and the sigma_w2 at which chi_1 = 1.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
+    """
+    phases = list(product(ACTIVATIONS, settings["sigma_b2"]))
+    borders = [
+        {"activation": activation, "sigma_b2": bias, "sigma_w2": border(activation, bias)}
+        for activation, bias in phases
+    ]
+    maps = [(*phase, width) for phase in phases for width in settings["widths"]]
+    found = stored_map(lambda each: list(_map(*each, settings)), maps, checkpoints, "maps")
+    rows = [row for cells in found for row in cells]
+    return {"cells": pd.DataFrame(rows), "borders": pd.DataFrame(borders)}
+
+
+def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
+    grid, depths = settings["sigma_w2"][activation], settings["depths"]
+    variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
+    deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
+    closed, few = activation == "relu" and bias == 0, settings["paper_draws"]
+    count = few if closed else settings["draws"]
+    found = collected(_sweep(activation, deepest, depths, variances, count))
+    for (depth, variance), draws in found.items():
+        tag = {"activation": activation, "width": width, "sigma_b2": bias,
+               "sigma_w2": variance, "depth": depth}  # fmt: skip
+        known = None
+        if closed:
+            init = constant_width(depth, width, sigma_w2=variance)
+            known = known_error(init, few, float(width))
+            yield tag | exact(init, float(width))
+        else:
+            yield tag | estimated(draws, settings["estimator"], "ours")
+        yield tag | estimated(draws.first(few), settings["estimator"], "paper", known)
+
+
+def _sweep(
+    activation: str, deepest: Initialisation, depths: list[int], variances: list[float], count: int
+) -> Iterator[dict]:
+    """Draws at |x|^2 = n_0.
+
+    ReLU networks are sampled by the scalar chain, all others by their vectors of activations.
+    """
+    width = deepest.widths[0]
+    seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
+    others = {"sigma_w2": variances, "input_norm2": float(width)}
+    if activation == "relu":
+        return sample_depths(deepest, depths, count, seed, **others)
+    import torch
+
+    from finitewidth.common.torch_setup import keep_freed_memory
+    from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
+
+    keep_freed_memory()
+    others |= {"activation": activation, "dtype": torch.float32}
+    return sweep_vectors(deepest, depths, count, seed, **others)

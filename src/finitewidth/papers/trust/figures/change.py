@@ -1,0 +1,157 @@
+"""trust Figures 3 and 4: change of the kernel at the end of training, and lowest loss reached."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.colorbar import Colorbar
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.papers.trust.figures import descent_maps
+from finitewidth.papers.trust.figures.descent_maps import (
+    BOUND,
+    MOST_COLUMNS,
+    SEED,
+    Scale,
+    cells,
+    change_scale,
+    draw_map,
+    finish,
+    grid,
+    with_borders,
+)
+from finitewidth.papers.trust.figures.looks import NAMES
+from finitewidth.papers.trust.figures.reported import printed
+
+FIELDS = {
+    **descent_maps.FIELDS,
+    "lowest": fields.number("smallest value of all seeds; NaN where it is not shown"),
+    "highest": fields.number("largest value of all seeds; NaN where it is not shown"),
+    "loss": fields.number(
+        "lowest loss itself, mean over seeds that did not diverge; of the series constant, that of "
+        "the best constant output; NaN for other rows"
+    ),
+}
+QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
+RATIO = "lowest loss over that of the best constant output"
+LOSS = "lowest loss"
+LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
+TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
+NARROW = 20.0  # ratio of the ends of a narrow scale
+STATED = (("relative_ntk_change", "edge_of_chaos"), ("untrainable_depth", "ordered"))
+HEIGHT = 1.85  # inches, of a row of maps, whose cells have two lines of text
+MAP = ["activation", "width", "sigma_b2", "time"]
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows to draw: of both quantities, borders, and what the paper states.
+
+    Args:
+        tables: ``changes``, ``networks`` and ``borders`` of the experiment, and ``reported``, the
+            paper's values.
+        settings: ``width`` of the networks shown.
+    """
+    rows = measured(tables, settings["width"])
+    if rows["sigma_w2"].nunique() > MOST_COLUMNS:
+        rows = rows.assign(lowest=float("nan"), highest=float("nan"))
+    maps = rows[MAP].drop_duplicates().assign(source="paper")
+    limit, deep = (printed(tables["reported"], *name) for name in STATED)
+    bound = maps.assign(quantity="change", series="bound", phase="none", value=limit)
+    untrained = maps.assign(quantity="lowest_loss", series="untrained", phase="none", depth=deep)
+    return pd.concat([rows, bound, untrained]).reindex(columns=list(FIELDS))
+
+
+def measured(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
+    """The change at the end of training, and the lowest loss over that of the best constant.
+
+    Args:
+        tables: ``changes``, ``networks`` and ``borders`` of the experiment.
+        width: of the networks shown.
+
+    Returns:
+        The columns of ``FIELDS``, a row per cell and per border of each quantity.
+    """
+    networks = tables["networks"][tables["networks"]["width"] == width]
+    ends = tables["changes"][tables["changes"]["time"] == tables["changes"]["time"].max()]
+    losses = networks.assign(
+        time=ends["time"].max(),
+        lowest_loss=(networks["lowest_loss"] / networks["constant_loss"]).where(
+            networks["diverged"] == 0
+        ),
+    )
+    constant = float(networks["constant_loss"].iloc[0])  # of the images, which all networks share
+    ratios = cells(losses, networks, "lowest_loss")
+    found = [cells(ends.merge(networks[SEED]), networks, "change"),
+             ratios.assign(loss=ratios["value"] * constant)]  # fmt: skip
+    rows = with_borders(found, tables["borders"])
+    best = ratios[MAP].drop_duplicates().assign(
+        quantity="lowest_loss", series="constant", source="ours", phase="none", value=1.0,
+        loss=constant,
+    )  # fmt: skip
+    return pd.concat([rows, best]).reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a row of two maps per bias variance; losses have two scales below their colours."""
+    activation, biases = rows["activation"].iloc[0], list(rows["sigma_b2"].unique())
+    figure, axes = grid(2 * len(biases), 2, HEIGHT)
+    losses = rows.loc[(rows["quantity"] == "lowest_loss") & (rows["series"] == "cell"), "value"]
+    scales = {"change": change_scale(), "lowest_loss": _loss_scale(losses)}
+    titles = []
+    for across, bias in zip(axes, biases, strict=True):
+        for axis, (quantity, title) in zip(across, QUANTITIES.items(), strict=True):
+            own = rows[(rows["quantity"] == quantity) & (rows["sigma_b2"] == bias)]
+            draw_map(axis, own, scales[quantity])
+            titles.append(f"{NAMES[activation]}, $\\sigma_b^2 = {bias:g}$: {title}")
+    style.title_panels(axes.flat, titles)
+    bars = {quantity: scale.bar(figure, axes[:, column], location="bottom", shrink=0.85, aspect=35)
+            for column, (quantity, scale) in enumerate(scales.items())}  # fmt: skip
+    _second_scale(bars["lowest_loss"], rows.loc[rows["series"] == "constant", "loss"].iloc[0])
+    for bound in rows.loc[rows["series"] == "bound", "value"].unique():
+        _bound(bars["change"], bound)
+    finish(figure, axes, rows)
+    return figure
+
+
+def _bound(bar: Colorbar, bound: float) -> None:
+    """Mark a change on its scale of colours, if it is on it."""
+    if bar.norm.vmin <= bound <= bar.norm.vmax:
+        bar.ax.plot(bound, 0.5, **BOUND)
+
+
+def _loss_scale(ratios: pd.Series) -> Scale:
+    """Colours of losses: white for the best constant output, blue below it and red above.
+
+    The scale is logarithmic and symmetric, so that equal factors have colours of equal strength.
+    """
+    logs = np.abs(np.log(ratios[ratios > 0]))
+    wanted = float(np.exp(logs.max())) if len(logs.dropna()) else LEAST_FACTOR
+    end = min(max(wanted, LEAST_FACTOR), MOST_FACTOR)
+    below, above = float(ratios.min()) < 1 / end * 0.999, float(ratios.max()) > end * 1.001
+    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[below, above]
+    return Scale(LogNorm(1 / end, end), "RdBu_r", RATIO, extend, _ticks(1 / end, end), "{x:g}")
+
+
+def _ticks(low: float, high: float) -> tuple[float, ...]:
+    """Round numbers between the ends of a logarithmic scale."""
+    steps = TICKS[int(high / low < NARROW)]
+    found = (step * 10.0**power for power in range(-6, 6) for step in steps)
+    return tuple(tick for tick in found if low <= tick <= high)
+
+
+def _second_scale(bar: Colorbar, constant: float) -> None:
+    """Add the losses themselves above a bar of losses over that of a constant."""
+    bar.ax.xaxis.set_minor_locator(NullLocator())
+    above = bar.ax.secondary_xaxis(
+        "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
+    )
+    ends = (constant * end for end in (bar.norm.vmin, bar.norm.vmax))
+    above.xaxis.set_major_locator(FixedLocator(_ticks(*ends)))
+    above.xaxis.set_minor_locator(NullLocator())
+    above.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    above.set_xlabel(LOSS)

@@ -1,0 +1,309 @@
+"""Maps over weight variance and depth of what `trust_descent_*` measures, for several figures.
+
+A cell shows the mean over the seeds that did not diverge. It is hatched if the rate exceeds
+2/lambda_max at the start, in the mean over seeds; it has a cross if a seed diverged, and is grey if
+all did; it has a dot if all seeds had stopped before the number of steps that is shown. All cells
+have the same size, whatever the distance of their weight variances and depths. Bars below a map
+show which weight variances count as ordered and which as chaotic, with our margins.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colorbar import Colorbar
+from matplotlib.colors import Colormap, LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.patheffects import withStroke
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO, clear_phase
+from finitewidth.papers.trust.figures.looks import (
+    BORDER,
+    PHASE_BAR,
+    PHASES,
+    PRINTED_LINE,
+    PRINTED_MARK,
+)
+
+MOST_COLUMNS = 8  # of a map whose cells contain their numbers
+CELL = ["sigma_b2", "sigma_w2", "depth", "width"]
+SEED = [*CELL, "seed"]
+FIELDS = {
+    "activation": fields.text("activation: tanh or relu"),
+    "width": fields.integer("width M of the networks", "neurons"),
+    "sigma_b2": fields.number("bias variance"),
+    "time": fields.integer("number of gradient descent steps", "step"),
+    "quantity": fields.text(
+        "change (of the kernel, over its norm at the start) or lowest_loss (reached in training, "
+        "over that of the best constant output)"
+    ),
+    "series": fields.text(
+        "cell of a map, border of the phases, or what the paper states: bound (of the change at "
+        "the border) or untrained (depth at which most ordered networks do not learn)"
+    ),
+    "source": fields.text("ours or paper"),
+    "phase": fields.text(
+        f"of a cell: ordered, up to {ORDERED_UP_TO:g} of the border's weight variance; chaotic, "
+        f"from {CHAOTIC_FROM:g} of it on; or between. none for other rows"
+    ),
+    "sigma_w2": fields.number("weight variance; NaN for what the paper states"),
+    "depth": fields.number("depth L; NaN for borders and bounds", "weight layers"),
+    "value": fields.number("mean of the quantity over seeds that did not diverge"),
+    "seeds": fields.number("number of seeds"),
+    "diverged": fields.number("number of seeds that diverged"),
+    "stopped": fields.number("number of seeds that had stopped before this number of steps"),
+    "eta_lambda": fields.number(
+        "learning rate times largest eigenvalue of the kernel at the start, mean over seeds"
+    ),
+}
+CHANGE = r"change $\|\Theta^t-\Theta^0\|_F\,/\,\|\Theta^0\|_F$"
+LOST = "0.8"  # grey of a cell whose seeds all diverged
+LARGEST = 1.2  # the colour is the same for all larger changes
+LEAST = 1e-3  # the same for smaller ones, on a logarithmic scale
+STEEP = 2.0  # eta_lambda from which on a rate is not stable at the start
+HATCH = "///"
+HATCHED = r"rate above $2/\lambda_{\max}$ at the start"
+MARKS = {
+    "dot": {"marker": "o", "markersize": 2.0, "linestyle": "none"},
+    "cross": {"marker": "x", "markersize": 3.5, "markeredgewidth": 0.9, "linestyle": "none"},
+}
+BOUND = {**PRINTED_MARK, "marker": "D", "markersize": 3.8}
+BEYOND = {**PRINTED_MARK, "marker": "^"}  # a depth that the map does not have
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Colours of a map: norm, colour map, and label, arrows, ticks and format of the bar."""
+
+    norm: Normalize
+    colours: str
+    label: str
+    extend: str
+    ticks: tuple[float, ...] | None = None
+    form: str | None = None
+
+    def bar(self, figure: Figure, axes: np.ndarray, **where: Any) -> Colorbar:
+        """Add a colour bar for some axes."""
+        return figure.colorbar(ScalarMappable(self.norm, self.colours), ax=axes, label=self.label,
+                               extend=self.extend, ticks=self.ticks, format=self.form,
+                               **where)  # fmt: skip
+
+
+def change_scale(logarithmic: bool = False) -> Scale:
+    """Colours of relative changes, the same in all figures of one kind."""
+    if logarithmic:
+        return Scale(LogNorm(LEAST, 1.0), "viridis", CHANGE, "both")
+    return Scale(Normalize(0, LARGEST), "viridis", CHANGE, "max")
+
+
+def cells(seeds: pd.DataFrame, networks: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Rows of a map: mean and range over seeds in every cell.
+
+    Args:
+        seeds: one row per network with ``quantity``, nan if it diverged, and ``time``.
+        networks: the table of the experiment.
+        quantity: name of a column of ``seeds``.
+    """
+    # a network that reached the shown number of steps has not stopped before
+    about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged"]]
+    rows = seeds[[*SEED, "activation", "time", quantity]].merge(about, on=SEED)
+    rows["stopped"] = (rows["steps_taken"] < rows["time"]) & (rows["diverged"] == 0)
+    found = rows.groupby(["activation", *CELL, "time"], as_index=False, sort=False).agg(
+        value=(quantity, "mean"), lowest=(quantity, "min"), highest=(quantity, "max"),
+        seeds=("seed", "size"), diverged=("diverged", "sum"), stopped=("stopped", "sum"),
+        eta_lambda=("eta_lambda", "mean"),
+    )  # fmt: skip
+    return found.assign(quantity=quantity, series="cell", source="ours")
+
+
+def with_borders(rows: Sequence[pd.DataFrame], borders: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all maps, and the border of the phases in each of them."""
+    every = pd.concat(rows)
+    maps = every[["activation", "sigma_b2", "width", "time", "quantity"]].drop_duplicates()
+    found = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
+    phases = [clear_phase(value, found[key])
+              for *key, value in zip(every["activation"], every["sigma_b2"], every["sigma_w2"],
+                                     strict=True)
+              for key in [tuple(key)]]  # fmt: skip
+    lines = borders.merge(maps).assign(series="border", source="ours", phase="none")
+    return pd.concat([every.assign(phase=phases), lines])
+
+
+def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndarray]:
+    """A figure with this number of maps, ``columns`` beside each other, in rows of a height."""
+    lines = -(-count // columns)
+    figure, axes = style.subplots(
+        lines, columns, height=0.85 + height * lines, squeeze=False, sharex=True, sharey=True,
+    )  # fmt: skip
+    for axis in axes.flat[count:]:
+        axis.set_visible(False)
+    return figure, axes
+
+
+def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
+    """Draw one map, with numbers in its cells if there are few.
+
+    Args:
+        axis: where to draw.
+        rows: of one map; with columns ``lowest`` and ``highest``, cells show these too.
+        scale: the colours.
+    """
+    import seaborn as sns
+
+    shown = rows[rows["series"] == "cell"]
+    table = shown.pivot(index="depth", columns="sigma_w2", values="value")
+    colours, numbered = mpl.colormaps[scale.colours], table.shape[1] <= MOST_COLUMNS
+    axis.set_facecolor(LOST)
+    sns.heatmap(
+        table, mask=table.isna(), cmap=colours, norm=scale.norm, cbar=False, rasterized=True,
+        vmin=0, vmax=1,  # or seaborn looks for them, in vain if all runs diverged; norm counts
+        xticklabels=[f"{value:g}" for value in table.columns],
+        yticklabels=[f"{value:g}" for value in table.index], ax=axis,
+    )  # fmt: skip
+    axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
+    axis.tick_params(rotation=0, length=2)
+    _phase_bars(axis, shown, table)
+    places = _places(rows, table)
+    for place in places:
+        axis.axvline(place, **BORDER)
+    for row in shown.to_dict("records"):
+        corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
+        colour = _colour(row["value"], scale, colours)
+        _mark(axis, row, corner, colour, (0.88, 0.85) if numbered else (0.5, 0.5))
+        if numbered and np.isfinite(row["value"]):
+            _write(axis, row, corner, colour)
+    for depth in rows.loc[rows["series"] == "untrained", "depth"]:
+        _untrained(axis, depth, table, places[0] if places else table.shape[1])
+
+
+def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
+    """Write the names of the axes, and a legend of what occurs."""
+    for axis in axes[:, 0]:
+        axis.set_ylabel("depth $L$ [layers]")
+    for axis in axes.flat:
+        if axis.get_subplotspec().is_last_row() and axis.get_visible():
+            axis.set_xlabel(r"weight variance $\sigma_w^2$")
+    handles = list(_handles(rows))
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, handlelength=2.2)
+
+
+def _handles(rows: pd.DataFrame) -> Iterator[Artist]:
+    shown = rows[rows["series"] == "cell"]
+    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield from phase_handles()
+    if (shown["eta_lambda"] > STEEP).any():
+        yield Patch(facecolor="white", edgecolor="0.5", hatch=HATCH, linewidth=0,
+                    label=HATCHED)  # fmt: skip
+    if (shown["stopped"] == shown["seeds"]).any():
+        yield Line2D([], [], color="black", label="stopped before", **MARKS["dot"])
+    if (shown["diverged"] > 0).any():
+        lost = (shown["diverged"] == shown["seeds"]).any()
+        label = f"a seed diverged{' (grey: all)' * bool(lost)}"
+        yield Line2D([], [], color="black", label=label, **MARKS["cross"])
+    theirs = rows[rows["source"] == "paper"]
+    if (theirs["series"] == "bound").any():
+        yield Line2D([], [], label="paper (MNIST): bound at the border", **BOUND)
+    for depth in theirs.loc[theirs["series"] == "untrained", "depth"].head(1):
+        look = BEYOND if depth > shown["depth"].max() else PRINTED_LINE
+        label = f"paper (MNIST): ordered phase mostly untrained, $L = {depth:g}$"
+        yield Line2D([], [], label=label, **look)
+
+
+def phase_handles() -> Iterator[Line2D]:
+    """Entries of a legend for the bars of the phases."""
+    for phase, margin in (("ordered", rf"\leq {ORDERED_UP_TO:g}"),
+                          ("chaotic", rf"\geq {CHAOTIC_FROM:g}")):  # fmt: skip
+        yield Line2D([], [], color=PHASES[phase], label=f"{phase}: ${margin}$ of the border",
+                     **{**PHASE_BAR, "clip_on": True})  # fmt: skip
+
+
+def _phase_bars(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
+    """Underline the columns of the ordered and those of the chaotic phase."""
+    for phase, colour in PHASES.items():
+        own = cells.loc[cells["phase"] == phase, "sigma_w2"]
+        if len(own):
+            first, last = (table.columns.get_loc(value) for value in (own.min(), own.max()))
+            axis.plot([first + 0.04, last + 0.96], [0, 0], color=colour, gid=style.CLIPPED,
+                      **PHASE_BAR)  # fmt: skip
+
+
+def _places(rows: pd.DataFrame, table: pd.DataFrame) -> list[float]:
+    """Where borders lie between the centres of columns."""
+    borders = rows.loc[rows["series"] == "border", "sigma_w2"]
+    centres = np.arange(table.shape[1]) + 0.5
+    return [float(np.interp(border, table.columns, centres)) for border in borders]
+
+
+def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
+    """A line at a depth across the ordered phase; a mark at the edge of a map that ends before."""
+    if depth > table.index.max():
+        axis.plot(border / 2, len(table), **BEYOND)
+        return
+    place = float(np.interp(depth, table.index, np.arange(len(table)) + 0.5))
+    axis.plot([0, border], [place, place], **PRINTED_LINE)
+
+
+def _colour(value: float, scale: Scale, colours: Colormap) -> tuple[float, ...]:
+    return colours(scale.norm(value)) if np.isfinite(value) else mpl.colors.to_rgba(LOST)
+
+
+def _mark(
+    axis: Axes,
+    row: Mapping[str, Any],
+    corner: tuple[int, int],
+    colour: tuple,
+    inside: tuple[float, float],
+) -> None:
+    """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
+    ink = _ink(colour)
+    if row["eta_lambda"] > STEEP:
+        axis.add_patch(Rectangle(corner, 1, 1, fill=False, hatch=HATCH, linewidth=0,
+                                 edgecolor=(*ink, 0.3)))  # fmt: skip
+    look = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=colour)]}
+    place = corner[0] + inside[0], corner[1] + inside[1]
+    if row["diverged"]:
+        axis.plot(*place, **look, **MARKS["cross"])
+    elif row["stopped"] == row["seeds"]:
+        axis.plot(*place, **look, **MARKS["dot"])
+
+
+def _write(axis: Axes, row: Mapping[str, Any], corner: tuple[int, int], colour: tuple) -> None:
+    """The number of a cell; it stands on the cell's colour, clear of lines."""
+    text = short(row["value"])
+    if row["seeds"] - row["diverged"] > 1 and np.isfinite(row.get("lowest", np.nan)):
+        ends = short(row["lowest"]), short(row["highest"])
+        text += f"\n{ends[0]}–{ends[1]}" * (ends[0] != ends[1])
+    axis.text(
+        corner[0] + 0.5, corner[1] + 0.48, text, fontsize=style.SMALLEST, color=_ink(colour),
+        ha="center", va="center", linespacing=1.05,
+        bbox={"boxstyle": "square,pad=0.08", "facecolor": colour, "edgecolor": "none"},
+    )  # fmt: skip
+
+
+def short(value: float) -> str:
+    """Two digits after the point without a leading zero: .12, 1.03, <.001, 24."""
+    if value >= 9.95:
+        return f"{value:.0f}"
+    if value >= 0.995:
+        return f"{value:.2f}"
+    if value >= 0.005:
+        return f"{value:.2f}"[1:]
+    return f"{value:.3f}"[1:] if value >= 5e-4 else "<.001" if value > 0 else "0"
+
+
+def _ink(colour: tuple) -> tuple[float, float, float]:
+    """Black or white, whichever has the larger contrast with a colour (WCAG 2.2)."""
+    channels = np.asarray(colour[:3], dtype=float)
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+    return (0, 0, 0) if luminance > 0.179 else (1, 1, 1)

@@ -1,0 +1,142 @@
+"""trust Figure 2: dispersion of the kernel of ReLU networks against depth and depth over width."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.kernels.ntk_init.limits import relu_phase
+from finitewidth.papers.trust.figures.reported import printed
+
+FIELDS = {
+    "sigma_w2": fields.number("weight variance"),
+    "sigma_b2": fields.number("bias variance"),
+    "source": fields.text("ours or paper"),
+    "series": fields.text(
+        "many draws, exact, few draws (the paper's number), printed limit and corrected limit "
+        "(Theorem 3.1 of beyond), or limit (which the paper states for the ordered phase)"
+    ),
+    "width": fields.number("width M; NaN for limits", "neurons"),
+    "depth": fields.number("depth L; NaN for limits", "weight layers"),
+    "depth_over_width": fields.number("L/M; NaN for a limit at all of them", "layers per neuron"),
+    "dispersion": fields.number("mean square over squared mean of the kernel"),
+    "standard_error": fields.number(
+        "standard error of the dispersion, 0 if it is exact, NaN where none is drawn"
+    ),
+}
+SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
+SERIES = {"ours": "many draws", "exact": "exact", "paper": "few draws"}  # sample -> series
+MANY = ("many draws", "exact")
+FEW = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
+ACCENT = style.COLOURS[3]  # a colour that the widths do not have
+LIMITS = {
+    "printed limit": ({"linestyle": (0, (1, 1.2)), "color": ACCENT, "linewidth": 1.1,
+                       "zorder": 3},
+                      r"limit $L, M \to \infty$, as printed"),
+    "corrected limit": ({"linestyle": (0, (4, 1, 1, 1)), "color": ACCENT, "linewidth": 1.1,
+                       "zorder": 3},
+                        "the same, corrected"),
+}  # fmt: skip
+STATED = "paper: limit of the ordered phase"
+TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50, 100)  # of logarithmic axes
+STEEP = 2.0  # ratio from which on an axis is logarithmic
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows to draw, from ``curves``, ``limits`` and ``reported``.
+
+    Args:
+        tables: of the experiment, and the paper's values.
+        settings: ``paper_draws``: whether to show samples of the paper's number of draws;
+            ``limits``: whether to show the limits of infinite depth and width.
+    """
+    names = {"lambda": "depth_over_width", "error": "standard_error"}
+    curves = tables["curves"].rename(columns=names)
+    curves = curves.assign(series=curves["sample"].map(SERIES), source="ours")
+    few = curves["series"] == "few draws"
+    curves.loc[few, "standard_error"] = float("nan")  # the scatter of the dots shows it
+    rows = [curves if settings["paper_draws"] else curves[~few]]
+    if settings["limits"]:
+        limits = tables["limits"].rename(columns=names)
+        rows.append(limits.assign(series=limits["form"] + " limit", source="ours"))
+    pairs = curves[["sigma_w2", "sigma_b2"]].drop_duplicates()
+    ordered = pairs[[relu_phase(value) == "ordered" for value in pairs["sigma_w2"]]]
+    stated = printed(tables["reported"], "dispersion", "ordered")
+    rows.append(ordered.assign(series="limit", source="paper", dispersion=stated))
+    return pd.concat([part for part in rows if len(part)]).reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a column per pair of variances: against depth above, against depth over width below.
+
+    The small samples stand in the upper row only; below they would hide how the widths agree.
+    """
+    pairs = list(rows[["sigma_w2", "sigma_b2"]].drop_duplicates().itertuples(index=False))
+    colours = style.shades(rows["width"].dropna(), **SHADES)
+    figure, axes = style.subplots(2, len(pairs), height=3.6, squeeze=False, sharey="col")
+    for column, (variance, bias) in zip(axes.T, pairs, strict=True):
+        own = rows[(rows["sigma_w2"] == variance) & (rows["sigma_b2"] == bias)]
+        for axis, abscissa in zip(column, ("depth", "depth_over_width"), strict=True):
+            _curves(axis, own, abscissa, colours)
+        _scale(column[0], own)
+    titles = [rf"$(\sigma_w^2, \sigma_b^2) = ({v:g}, {b:g})$" for v, b in pairs]
+    style.title_panels(axes.flat, titles + [""] * len(pairs))
+    for axis in axes[:, 0]:
+        axis.set_ylabel(r"$\mathrm{E}[\Theta^2]\,/\,\mathrm{E}[\Theta]^2$")
+    for above, below in axes.T:
+        above.set_xlabel("depth $L$ [layers]")
+        below.set_xlabel("depth over width $L/M$")
+        for axis in (above, below):
+            axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=axis is above))
+    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=5)
+    return figure
+
+
+def _curves(axis: Axes, rows: pd.DataFrame, abscissa: str, colours: Mapping[float, str]) -> None:
+    """Draw all series of a panel; limits of depth over width have no place against depth."""
+    for width, colour in colours.items():
+        own = rows[rows["width"] == width].sort_values("depth")
+        many, few = own[own["series"].isin(MANY)], own[own["series"] == "few draws"]
+        axis.plot(many[abscissa], many["dispersion"], color=colour, linewidth=0.9)
+        low, high = (many["dispersion"] + sign * many["standard_error"] for sign in (-1, 1))
+        style.band(axis, many[abscissa], low, high, colour)
+        if len(few) and abscissa == "depth":
+            axis.plot(few[abscissa], few["dispersion"], color=colour, **FEW)
+    for series, (look, _) in LIMITS.items():
+        curve = rows[rows["series"] == series]
+        if len(curve) and abscissa == "depth_over_width":
+            axis.plot(curve[abscissa], curve["dispersion"], **look)
+    for value in rows.loc[rows["series"] == "limit", "dispersion"]:
+        style.paper_line(axis, value, label=STATED)
+
+
+def _scale(axis: Axes, rows: pd.DataFrame) -> None:
+    """Use a logarithmic axis if the ratio grows; exponential growth is then a straight line."""
+    largest = rows["dispersion"].max()
+    if rows.loc[rows["series"] != "few draws", "dispersion"].max() <= STEEP:
+        axis.yaxis.set_major_locator(MaxNLocator(5))
+        return
+    axis.set_yscale("log")
+    axis.set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
+    """The legend: widths, and what occurs of the rest."""
+    for width, colour in colours.items():
+        yield Line2D([], [], color=colour, label=f"$M = {width:g}$")
+    shown = set(rows["series"])
+    if "few draws" in shown:
+        yield Line2D([], [], color=style.GREY, label="as few draws as the paper's", **FEW)
+    for series, (look, label) in LIMITS.items():
+        if series in shown:
+            yield Line2D([], [], label=label, **look)
+    if "limit" in shown:
+        yield Line2D([], [], color=style.GREY, linestyle=(0, (5, 2)), linewidth=0.9, label=STATED)

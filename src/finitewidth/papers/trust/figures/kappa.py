@@ -1,0 +1,126 @@
+"""trust Figures 5 and 6: kappa_2, and kappa_1 / kappa_2, of infinitely wide networks by depth."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, ListedColormap, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.papers.trust.figures.looks import NAMES
+from finitewidth.papers.trust.figures.reported import printed
+
+FIELDS = {
+    "activation": fields.text("activation: erf or relu"),
+    "phase": fields.text("ordered, border or chaotic"),
+    "sigma_w2": fields.number("weight variance"),
+    "sigma_b2": fields.number("bias variance"),
+    "source": fields.text("ours, or paper for the limit that it states"),
+    "quantity": fields.text("kappa_2 or kappa_ratio (kappa_1 over kappa_2)"),
+    "covariance": fields.number("covariance of the inputs over n_0; NaN for the paper's limit"),
+    "depth": fields.number("depth L; NaN for the paper's limit", "weight layers"),
+    "value": fields.number("the quantity"),
+}
+PHASES = {"ordered": "ordered", "critical": "border", "chaotic": "chaotic"}
+FROM = {"kappa_2": "log_kappa_2", "kappa_ratio": "log_ratio"}  # columns of the experiment
+LABELS = {"kappa_2": r"$\kappa_2$", "kappa_ratio": r"$\kappa_1\,/\,\kappa_2$"}
+COVARIANCE = r"covariance of the inputs, $x_s^\top x_r / n_0$"
+STATED = r"paper: limit of the ordered phase, $L \to \infty$"
+HUGE = 700  # the exponential of larger logarithms is no number
+STEEP = 100.0  # value at the largest depth from which on an axis is logarithmic
+TICKS = (1, 1.5, 2, 3, 5, 10, 20)
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one quantity of the table ``kappa``; kappa_2 = 0 at depth 1 is left out.
+
+    Args:
+        tables: of the experiment; for the ratio also ``reported``, the paper's values.
+        settings: ``show``: ``kappa_2`` or ``kappa_ratio``.
+    """
+    show = settings["show"]
+    kappa = tables["kappa"][np.isfinite(tables["kappa"]["log_kappa_2"])]
+    ours = kappa.assign(
+        phase=kappa["phase"].map(PHASES), source="ours", quantity=show,
+        value=np.exp(np.minimum(kappa[FROM[show]], HUGE)),
+    )  # fmt: skip
+    if show != "kappa_ratio":
+        return ours[list(FIELDS)]
+    panels = ours[["activation", "phase", "sigma_w2", "sigma_b2"]].drop_duplicates()
+    limit = panels[panels["phase"] == "ordered"].assign(
+        source="paper", quantity=show, value=printed(tables["reported"], show, "ordered")
+    )
+    return pd.concat([ours, limit]).reindex(columns=list(FIELDS))
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a row of panels per activation, and a panel per pair of variances in it."""
+    quantity, keys = rows["quantity"].iloc[0], ["activation", "phase", "sigma_w2", "sigma_b2"]
+    panels = rows[keys].drop_duplicates()
+    lines = [own for _, own in panels.groupby("activation", sort=False)]
+    most = max(map(len, lines))
+    figure, axes = style.subplots(len(lines), most, height=0.35 + 1.55 * len(lines), squeeze=False)
+    colours = _colours()
+    shown, titles = [], []
+    for across, own in zip(axes, lines, strict=True):
+        for axis in across[len(own) :]:
+            axis.set_visible(False)
+        for axis, panel in zip(across, own.to_dict("records"), strict=False):
+            _panel(axis, rows.merge(pd.DataFrame([panel]), on=keys), quantity, colours)
+            shown.append(axis)
+            titles.append(_title(**panel))
+            axis.set_xlabel("depth $L$ [layers]")
+        across[0].set_ylabel(LABELS[quantity])
+    style.title_panels(shown, titles)
+    figure.colorbar(ScalarMappable(Normalize(0, 1), colours), ax=axes, aspect=30, pad=0.015,
+                    label=COVARIANCE)  # fmt: skip
+    handles = [h for axis in shown for h in axis.get_legend_handles_labels()[0]]
+    if handles:
+        figure.legend(handles=handles[:1], loc="outside upper center")
+    return figure
+
+
+def _title(activation: str, phase: str, sigma_w2: float, sigma_b2: float) -> str:
+    return f"{NAMES[activation]}, {phase}: ({sigma_w2:.3g}, {sigma_b2:g})"
+
+
+def _colours() -> Colormap:
+    """Return a scale whose colours are all seen on white."""
+    import seaborn as sns
+
+    return ListedColormap(sns.color_palette("mako", 1000)[:630])
+
+
+def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> None:
+    """Draw a curve per covariance, and the paper's limit of infinite depth at the right edge."""
+    import seaborn as sns
+
+    ours = rows[rows["source"] == "ours"]
+    sns.lineplot(ours, x="depth", y="value", hue="covariance", hue_norm=(0, 1), palette=colours,
+                 estimator=None, errorbar=None, linewidth=0.9, legend=False, ax=axis)  # fmt: skip
+    for value in rows.loc[rows["source"] == "paper", "value"]:
+        style.paper_values(axis, [1.0], [value], label=STATED, clip_on=False,
+                           transform=axis.get_yaxis_transform())  # fmt: skip
+    _scale(axis, ours, quantity)
+
+
+def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
+    axis.set(xlabel="", ylabel="")
+    axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
+    largest = rows["value"].max()
+    if rows.loc[rows["depth"] == rows["depth"].max(), "value"].max() > STEEP:
+        axis.set_yscale("log")
+    elif quantity == "kappa_ratio":
+        axis.set_yscale("log")
+        axis.yaxis.set_major_locator(FixedLocator(TICKS))
+        axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        axis.set_ylim(0.9, 1.1 * largest)
+    else:
+        axis.set_ylim(0, 1.05 * largest)

@@ -1,0 +1,176 @@
+"""Control of trust Figures 3 and 4: a rate common to all networks, and one scaled to each of them.
+
+Curves over the weight variance, one per depth: the lowest loss over that of the best constant
+output, and the change of the kernel at the end of training. Both rates start from the same weights.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
+
+from finitewidth.common import fields
+from finitewidth.figures import style
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
+from finitewidth.papers.trust.figures import change
+from finitewidth.papers.trust.figures.descent_maps import HATCHED, STEEP, phase_handles
+from finitewidth.papers.trust.figures.looks import NAMES, PHASE_BAR, PHASES
+from finitewidth.papers.trust.figures.reported import printed
+
+FIELDS = {
+    name: change.FIELDS[name]
+    for name in ("activation", "width", "sigma_b2", "quantity", "series", "source", "phase",
+                 "sigma_w2", "depth", "value", "lowest", "highest", "seeds", "diverged",
+                 "eta_lambda")
+} | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}  # fmt: skip
+SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
+TABLES = ("changes", "networks", "borders")
+RULES = {"common": "common rate", "scaled": r"rate $1/\lambda_{\max}$"}
+QUANTITIES = {"lowest_loss": "lowest loss over\nthat of the best constant",
+              "change": "change of the NTK\nat the end"}  # fmt: skip
+HIGHEST = {"lowest_loss": 50.0, "change": 1.5}  # larger values are triangles at the upper edge
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)  # of the axis of losses
+BORDER = {"color": "black", "linestyle": (0, (2, 2)), "linewidth": 0.7}
+CONSTANT = {"color": "0.4", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
+STATED = "paper (MNIST): bound at the border"
+MARKS = {
+    "steep": {"marker": "o", "markerfacecolor": "white", "markersize": 3.6},
+    "diverged": {"marker": "x", "markersize": 5, "markeredgewidth": 1.0},
+    "above": {"marker": "^", "markersize": 4.5, "clip_on": False, "gid": style.CLIPPED},
+}
+LABELS = {
+    "steep": HATCHED, "diverged": "a seed diverged", "above": "above the axis",
+}  # fmt: skip
+
+
+def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Return means and ranges over seeds in every cell that both rates have, and the borders.
+
+    Args:
+        tables: ``<activation>_<rule>_<table>`` for the rules common and scaled and the tables of
+            `finitewidth.papers.trust.experiments.descent`; ``reported``, the paper's values, which
+            are of the common rate.
+        settings: none.
+    """
+    rows = pd.concat(list(_selected(tables)), ignore_index=True)
+    bound = printed(tables["reported"], "relative_ntk_change", "edge_of_chaos")
+    maps = rows.loc[rows["rate_rule"] == "common", ["activation", "width", "sigma_b2", "rate_rule"]]
+    stated = maps.drop_duplicates().assign(
+        quantity="change", series="bound", source="paper", phase="none", value=bound
+    )
+    return pd.concat([rows, stated]).reindex(columns=list(FIELDS))
+
+
+def _selected(tables: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for activation in ("tanh", "relu"):
+        first = tables[f"{activation}_scaled_networks"].iloc[0]
+        for rule in RULES:
+            own = {name: tables[f"{activation}_{rule}_{name}"] for name in TABLES}
+            rows = change.measured(own, first["width"])
+            here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
+            yield rows[here].assign(rate_rule=rule)
+
+
+def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
+    """Draw a row of panels for losses and one for changes, a column per activation and rule."""
+    columns = [(activation, rule) for activation in rows["activation"].unique() for rule in RULES]
+    figure, axes = style.subplots(
+        len(QUANTITIES), len(columns), height=3.7, squeeze=False, sharex="col", sharey="row"
+    )
+    cells = rows[rows["series"] == "cell"]
+    colours = style.shades(cells["depth"], **SHADES)
+    for (quantity, label), across in zip(QUANTITIES.items(), axes, strict=True):
+        own = rows[rows["quantity"] == quantity]
+        for axis, (activation, rule) in zip(across, columns, strict=True):
+            here = (own["activation"] == activation) & (own["rate_rule"] == rule)
+            _panel(axis, own[here], quantity, colours)
+        across[0].set_ylabel(label)
+        _scale(across[0], own, quantity)
+    titles = [f"{NAMES[activation]}, {RULES[rule]}" for activation, rule in columns]
+    style.title_panels(axes.flat, titles + [""] * len(columns))
+    for axis in axes[-1]:
+        axis.set_xlabel(r"weight variance $\sigma_w^2$")
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=4)
+    return figure
+
+
+def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Mapping[float, str]) -> None:
+    """Draw the curves of all depths, the border, and the lines of a constant and of the paper."""
+    for border in rows.loc[rows["series"] == "border", "sigma_w2"]:
+        axis.axvline(border, **BORDER)
+        _phase_bars(axis, rows.loc[rows["series"] == "cell", "sigma_w2"], border)
+    if quantity == "lowest_loss":
+        axis.axhline(1, **CONSTANT)
+    for bound in rows.loc[rows["series"] == "bound", "value"]:
+        style.paper_line(axis, bound, label=STATED)
+    for depth, curve in rows[rows["series"] == "cell"].groupby("depth"):
+        _curve(axis, curve.sort_values("sigma_w2"), colours[depth], HIGHEST[quantity])
+
+
+def _phase_bars(axis: Axes, variances: pd.Series, border: float) -> None:
+    """Underline the weight variances that count as ordered and those that count as chaotic."""
+    low, high = float(variances.min()), float(variances.max())
+    ends = {"ordered": (low, ORDERED_UP_TO * border), "chaotic": (CHAOTIC_FROM * border, high)}
+    for phase, (first, last) in ends.items():
+        if first <= last:
+            axis.plot([first, last], [0, 0], transform=axis.get_xaxis_transform(),
+                      color=PHASES[phase], gid=style.CLIPPED, **PHASE_BAR)  # fmt: skip
+
+
+def _curve(axis: Axes, curve: pd.DataFrame, colour: str, highest: float) -> None:
+    """A line through the means, bars from the least to the largest seed, and marks."""
+    x, y = curve["sigma_w2"].to_numpy(float), curve["value"].to_numpy(float)
+    inside = np.minimum(y, highest)
+    axis.plot(x, inside, color=colour, marker="o", markersize=2.6, linewidth=1.0)
+    axis.vlines(x, *np.minimum(curve[["lowest", "highest"]].to_numpy(float).T, highest),
+                color=colour, linewidth=0.7)  # fmt: skip
+    for name, where in _marked(curve, highest).items():
+        # where all seeds diverged, the cross stands at the upper edge
+        place = np.where(np.isnan(inside) | (name == "above"), highest, inside)
+        if where.any():
+            axis.plot(x[where], place[where], color=colour, linestyle="none", **MARKS[name])
+
+
+def _marked(curve: pd.DataFrame, highest: float) -> dict[str, np.ndarray]:
+    """Name of a mark -> at which points of a curve it stands."""
+    above = (curve["highest"] > highest).to_numpy()
+    lost = (curve["diverged"] > 0).to_numpy()
+    steep = (curve["eta_lambda"] > STEEP).to_numpy()
+    return {"steep": steep & ~lost, "diverged": lost, "above": above}
+
+
+def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
+    """Limits and ticks of a row of panels; the axis of losses is logarithmic."""
+    # the paper's bound has a value, and no range
+    values = rows.loc[rows["series"] != "border", ["value", "lowest", "highest"]].to_numpy(float)
+    low, high = np.nanmin(values), min(float(np.nanmax(values)), HIGHEST[quantity])
+    if quantity == "change":
+        axis.set_ylim(0, 1.05 * high)
+        return
+    axis.set_yscale("log")
+    axis.set_ylim(low / 1.2, max(1.2, 1.1 * high))
+    axis.yaxis.set_major_locator(FixedLocator(TICKS))
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.yaxis.set_minor_locator(NullLocator())
+
+
+def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:
+    """The legend: depths, lines, and the marks that occur."""
+    for depth, colour in colours.items():
+        yield Line2D([], [], color=colour, marker="o", markersize=2.6, label=f"$L = {depth:g}$")
+    yield Line2D([], [], label=r"border of the phases, $\chi_1 = 1$", **BORDER)
+    yield from phase_handles()
+    yield Line2D([], [], label="best constant", **CONSTANT)
+    yield Line2D([], [], color=style.GREY, linestyle=(0, (5, 2)), linewidth=0.9, label=STATED)
+    cells = rows[rows["series"] == "cell"]
+    marks = [_marked(own, HIGHEST[quantity]) for quantity, own in cells.groupby("quantity")]
+    for name, label in LABELS.items():
+        if any(mark[name].any() for mark in marks):
+            look = {**MARKS[name], "clip_on": True}
+            yield Line2D([], [], color=style.GREY, linestyle="none", label=label, **look)
