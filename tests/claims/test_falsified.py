@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+from tests.made_up_provenance import write_provenance
 
 from finitewidth.claims import job, ledger, verdicts
 from finitewidth.common import result_files
@@ -72,6 +73,7 @@ class Folder:
                     "papers": list(paper_names(ROOT / "workflow/papers")),
                     "artifacts": entries, "datasets": [],
                     "errata": self.results / "errata.csv"}  # fmt: skip
+        write_provenance(self.results)
         return next(
             paper for paper in read_findings(settings, ROOT).papers if paper.name == self.paper
         )

@@ -209,7 +209,7 @@ def test_settings_that_contradict_each_other_are_refused(value, words, request):
     root = request.config.rootpath
     config = merged(preset_only("quick", root / "config"), {"beyond": {"training": value}})
     with pytest.raises(ConfigError, match=words):
-        checked(config, root, read_papers(root / "workflow/papers"))
+        checked(config, read_papers(root / "workflow/papers"))
 
 
 def test_an_order_of_gaps_that_is_not_clear_decides_nothing():

@@ -78,13 +78,13 @@ def test_what_follows_from_a_declaration(tmp_path):
     (paper,) = read_papers(declared(tmp_path))
     jobs = Jobs([paper], {"preset": "quick", "data": {}, "toy": {"theory": {"points": 3}}})
     assert jobs["toy_theory"].params == {"points": 3}
-    assert jobs["toy_theory"].declared.module == "finitewidth.experiments.toy.theory"
+    assert jobs["toy_theory"].declared.module == "finitewidth.papers.toy.experiments.theory"
     assert jobs.outputs("toy_theory") == {
         "curves": "results/quick/toy/experiments/theory_curves.csv",
         "provenance": "results/quick/toy/experiments/theory_provenance.json",
     }
     assert jobs["toy_fig1"].inputs == {"curves": "results/quick/toy/experiments/theory_curves.csv"}
-    assert jobs["toy_fig1"].declared.module == "finitewidth.figures.toy.fig1"
+    assert jobs["toy_fig1"].declared.module == "finitewidth.papers.toy.figures.fig1"
     assert jobs.outputs("toy_fig1")["pdf"] == "results/quick/toy/figures/toy_fig1.pdf"
     with pytest.raises(ConfigError, match="neither an artifact, an experiment nor a training"):
         jobs["toy_fig9"]

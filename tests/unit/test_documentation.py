@@ -50,7 +50,7 @@ def site(tmp_path_factory):
     import shutil
 
     folder = tmp_path_factory.mktemp("documentation")
-    for name in ("workflow/papers", "config/papers", "docs"):
+    for name in ("workflow/papers", "config", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("generated"))
     for name in ("CITATION.cff", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, folder / name)

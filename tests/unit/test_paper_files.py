@@ -71,7 +71,7 @@ def test_a_paper_without_files_claims_nothing():
         ("claims", "thesis 3: ", "thesis: ", "X1: quotes: .* is no quote"),
         ("claims", "[mnist]", "[digit]", "X1: needs: original: .*digit"),
         ("claims", "claims:", "claim:", "claims.yaml: unknown key claim"),
-        ("claims", "reads: [", "reads: [[", "is not YAML"),
+        ("claims", "reads: [", "reads: [[", "cannot be read as YAML"),
         ("errata", "evidence:", "why:", "errata.yaml: npf-1: unknown key why"),
         ("errata", "misprint", "slip", "errata.yaml: npf-1: 'slip' is not one of misprint"),
     ],

@@ -9,12 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests import report_crawler
+from tests.made_up_provenance import write_provenance
 
 from finitewidth.claims import grades, ledger, verdicts
 from finitewidth.common import result_files
-from finitewidth.common.digests import digest_of
 from finitewidth.common.errors import ResultError
-from finitewidth.common.provenance import code_of
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 from finitewidth.report import notices
@@ -36,14 +35,6 @@ def settings_in(results):
     plan = Plan(preset_only("quick", ROOT / "config"), ROOT)
     told = {**plan.report_settings(), "jobs": {}, "overrides": [], "results": str(results)}
     return {**told, "errata": str(results / "errata.csv")}
-
-
-def write_provenance(results):
-    """A provenance of one job that has made all tables below ``results``."""
-    digests = {str(file): digest_of(file) for file in results.rglob("*.csv")}
-    stamp = {"job": "all", "digests": {"inputs": {}, "outputs": digests}}
-    code = code_of(["finitewidth.common.errors"], [], ROOT)
-    result_files.write_json(results / "provenance/all.json", stamp | {"code": code})
 
 
 @pytest.fixture(scope="module")

@@ -92,7 +92,6 @@ REFUSALS = [
     ("npf.nu.every", datetime.date(2001, 2, 3), "it must be a whole number"),
     ("npf.nu", None, "None is refused; it must be a mapping"),
     ("npf", [], "[] is refused; it must be a mapping"),
-    ("own", 3, "3 is refused; it must be a mapping"),
     ("data", 3, "3 is refused; it must be a mapping"),
     ("data.imagefolder", 3, "3 is refused; it must be a mapping"),
     ("npf.nu.classes", [4], "[4] is refused; it needs at least 2 entries"),

@@ -151,7 +151,7 @@ def test_asking_for_one_deleted_figure_runs_one_job(smoke):
     assert smoke.run("npf_fig3").returncode == 0
     assert figure.read_bytes() == before
     # the report states the time of the job that ran last
-    assert smoke.run("--forcerun", "report", "--", "report").returncode == 0
+    assert smoke.run("report", "--forcerun", "report").returncode == 0
 
 
 def test_the_report_is_built_from_results_and_hangs_together(smoke):
@@ -369,4 +369,4 @@ def test_the_terminal_shows_a_line_per_job_and_nothing_of_snakemake(smoke):
     assert len(lines) == 3
     assert read_run(smoke.path / "results/smoke/logs").state == "done"
     # the report states the time of the job that ran last
-    assert smoke.run("--forcerun", "report", "--", "report").returncode == 0
+    assert smoke.run("report", "--forcerun", "report").returncode == 0

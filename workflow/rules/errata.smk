@@ -28,7 +28,9 @@ rule errata:
             "finitewidth.errata.table",
             "finitewidth.experiments.job",
             script="declared",
-            texts=filter(None, (text_file(paper, "errata") for paper in errata_papers)),
+            texts=filter(
+                None, (text_file(paper, "errata") for paper in errata_papers)
+            ),
         ),
         settings={**config["errata"], "papers": errata_papers},
     script:
