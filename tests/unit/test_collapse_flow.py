@@ -155,6 +155,37 @@ def test_late_times_from_no_invariant_follow_the_leading_terms():
     assert all(late < early for early, late in zip(*errors, strict=True))
 
 
+def least_eigenvalue(state):
+    return float(np.linalg.eigvalsh(block_flow.invariant(KERNEL, state)[0])[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("excess", [0.0, 0.5, 5.0])
+def test_variation_within_classes_is_bounded_from_a_positive_invariant(seed, excess):
+    """d/dt tr S <= -(2 m / n) (tr S)^2 at all times, although the class means are not fitted."""
+    start = drawn(seed=seed, weight_scale=None, excess=excess)
+    assert least_eigenvalue(start) > -1e-12
+    assert norm(start.residuals) > 0.5  # not the end of training
+    times = [0.0, 0.1, 1.0, 10.0]
+    first = float(np.trace(start.scatter[0]))
+    for time, state in zip(times, block_flow.integrate(KERNEL, start, times, 1e-11), strict=True):
+        scatter = float(np.trace(state.scatter[0]))
+        rate = float(np.trace(block_flow.rates(KERNEL, state).scatter[0]))
+        assert rate <= -2 * KERNEL.samples / START.features * scatter**2
+        assert math.sqrt(scatter) <= flow.bound_within(KERNEL, 6, first, time) * (1 + 1e-9)
+
+
+def test_variation_within_classes_that_stays_is_bounded_by_the_negative_part_of_the_invariant():
+    start = drawn(weight_scale=0.01)
+    negative = -least_eigenvalue(start)
+    assert negative > 0
+    late = block_flow.integrate(KERNEL, start, [0.0, 2000.0], 1e-9)[-1]
+    scatter = float(np.trace(late.scatter[0]))
+    assert scatter <= START.features * KERNEL.mu_single * negative
+    early = float(np.trace(start.scatter[0]))
+    assert math.sqrt(scatter) > 2 * flow.bound_within(KERNEL, 6, early, 2000.0)  # it does not apply
+
+
 @pytest.mark.parametrize("beta", [0.0, 0.15, 0.6])
 def test_frozen_biases_end_at_the_corrected_gamma_and_theta(beta):
     start = drawn(weight_scale=None, bias=beta)
@@ -204,7 +235,7 @@ def test_the_tables_have_all_cases_and_the_same_numbers_again():
     for name, table in found.items():
         pd.testing.assert_frame_equal(table, again[name])
         assert len(table), name
-    assert found["curves"].groupby("start")["case"].nunique().sum() == 3
+    assert found["curves"].groupby("start")["case"].nunique().sum() == 4
     assert not found["formulas"].duplicated(["case", "quantity", "form"]).any()
     assert found["curves"]["time"].max() == SMOKE["time"]
 
@@ -233,8 +264,10 @@ def test_the_figure_draws_every_run_and_every_formula():
     assert faults(drawn) == []
     axes = drawn.axes
     assert len(axes) == 6
-    cases = 4 * SMOKE["runs"]
-    assert [len(axis.lines) for axis in axes] == [cases, cases, cases + 1, cases + 1, 3, 3]
+    cases, bounds = 5 * SMOKE["runs"], SMOKE["runs"]
+    assert [len(axis.lines) for axis in axes] == [
+        cases, cases, cases + 1, cases + bounds + 1, 3, 3
+    ]  # fmt: skip
     ends = axes[4].lines[-1]
     kept = rows[(rows["series"] == "end") & (rows["quantity"] == "gamma")]
     np.testing.assert_allclose(ends.get_ydata(), kept["value"])

@@ -9,12 +9,16 @@ CASES = {
     "zero_invariant": ("E = 0, b = 1/C",),
     "free_biases": ("E = 0, b = 0",),
     "random_weights": ("random W, scale 0.1", "random W, scale 1"),
+    "positive_invariant": ("E >= 0",),
 }
 PAIRS = [(other, beta) for other in (0.01, 0.04) for beta in (0.0, 0.05, 0.15, 0.3)]
 
 
-def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, drift=1e-12, nc4=1.0):
-    """Flows: NC3 and |H2| fall to ``limit`` with a power of time, from random W they stay."""
+def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, drift=1e-12, nc4=1.0, bound=2.0):
+    """Flows: NC3 and |H2| fall to ``limit`` with a power of time, from random W they stay.
+
+    ``bound``: of |H2|, as a multiple of it.
+    """
     rows = []
     for start, cases in CASES.items():
         for case in cases:
@@ -30,6 +34,7 @@ def curves(power=0.5, limit=0.0, nc2=1e-6, random=1.0, drift=1e-12, nc4=1.0):
                         "mean": 0.04 if start == "free_biases" else 1e-12,
                         "bias_gap": 0.005 if start == "free_biases" else 1e-6,
                         "alignment": 0.3 if stays else 1.0, "drift": drift,
+                        "bound": None if stays else bound * level,
                     })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -113,7 +118,7 @@ ROWS = {
     "K03": (conserved, lambda: conserved(drift=1e-3, power=1)),
     "K04": (
         lambda: {"curves": curves()},
-        lambda: {"curves": curves(power=0.1, limit=0.3, nc2=0.1, nc4=0.5)},
+        lambda: {"curves": curves(power=0.1, limit=0.3, nc2=0.1, nc4=0.5, bound=0.9)},
     ),
     "K05": (lambda: {"curves": curves()}, lambda: {"curves": curves(random=0.0)}),
     "K06": (

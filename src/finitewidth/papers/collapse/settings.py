@@ -102,6 +102,9 @@ class Flow(Section):
     kernel: Kernel
     start: Start
     weights: distinct(Positive, most=20) = ours("standard deviations of random W")
+    excess: positive(1000) = ours(
+        "trace of E over that of the features' terms, where E is positive semidefinite"
+    )
     time: positive(100_000) = ours("end of the flow")
     halvings: whole(1, 30) = ours("of it, down to the first time that is shown; two times for each")
     tolerance: between(1e-13, 0.01) = ours("of a step of the integration, relative and absolute")

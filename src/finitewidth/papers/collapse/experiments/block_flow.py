@@ -170,6 +170,7 @@ def random_start(
     centred: bool,
     bias: float,
     weight_scale: float | None = None,
+    excess: float = 0.0,
 ) -> FlowState:
     """Draw one state.
 
@@ -182,6 +183,8 @@ def random_start(
         weight_scale: standard deviation of the entries of W. For None, W is chosen such that the
             invariant is E = 0; the features then lie in a random subspace of C dimensions, since
             W^T W has at most the rank C.
+        excess: for W chosen so, trace of E over that of the features' terms: E is a random positive
+            semidefinite matrix of rank 1 in this subspace.
 
     Raises:
         ConfigError: there are fewer features than classes.
@@ -204,17 +207,25 @@ def random_start(
     biases = np.full((1, classes), float(bias))
     drawn = FlowState(np.zeros((1, classes, features)), biases, means[None], scatter[None])
     if weight_scale is None:
-        weights = _balanced(kernel, drawn, frame, rng)
+        weights = _balanced(kernel, drawn, frame, rng, excess)
     else:
         weights = weight_scale * rng.standard_normal((classes, features))
     return FlowState(weights[None], biases, drawn.means, drawn.scatter)
 
 
 def _balanced(
-    kernel: BlockKernel, drawn: FlowState, frame: np.ndarray, rng: np.random.Generator
+    kernel: BlockKernel,
+    drawn: FlowState,
+    frame: np.ndarray,
+    rng: np.random.Generator,
+    excess: float,
 ) -> np.ndarray:
-    """W = Q T^(1/2) U^T with W^T W = U T U^T the features' terms times m, and Q any rotation."""
+    """W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation."""
     wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
+    if excess:
+        factor = rng.standard_normal(len(wanted))
+        square = np.outer(factor, factor)
+        wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
     values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
     rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
     return rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T

@@ -5,7 +5,7 @@ blocks, so that no network is trained.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,28 +26,31 @@ from finitewidth.papers.collapse.experiments.block_flow import (
 )
 
 ZERO, FREE, RANDOM = "zero_invariant", "free_biases", "random_weights"
+POSITIVE = "positive_invariant"
 COMPONENTS = ("global", "class", "single")
 EARLIER = 4  # quantities of the last time are also given at this fraction of it
 NAME = "collapse/flow"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Integrate the flow from four kinds of starts, with frozen biases, and the residuals.
+    """Integrate the flow from five kinds of starts, with frozen biases, and the residuals.
 
     Args:
         inputs: none.
         settings: ``runs``, ``classes`` C, ``samples`` m, ``features`` n, ``kernel`` (``diagonal``,
             ``same_class``, ``other_class``), ``start`` (``means``, ``within``), ``weights``
-            (scales of random weights), ``time``, ``halvings``, ``tolerance``, ``probes``,
+            (scales of random weights), ``excess`` (trace of E over that of the features' terms,
+            where E is positive semidefinite), ``time``, ``halvings``, ``tolerance``, ``probes``,
             ``frozen`` (``other_class``, ``biases``, ``points``, ``margin``), ``residuals``
             (``kernels``, ``below``, ``step``), ``steps`` (``time``, ``steps``).
 
     Returns:
-        ``curves``: start (zero_invariant, free_biases, random_weights), case, run, time, nc1
-        (variance within classes over variance of class means), nc2, nc3, nc4 (share of random
-        points at which both rules agree), h2 (|H2|), mean (|<h>| over the root mean square norm of
-        centred class means), bias_gap, alignment (of W^T W with the features' part of E), drift
-        (|E - E at the start| over |W^T W / m| + |features' part| at the start).
+        ``curves``: start (zero_invariant, free_biases, random_weights, positive_invariant), case,
+        run, time, nc1 (variance within classes over variance of class means), nc2, nc3, nc4 (share
+        of random points at which both rules agree), h2 (|H2|), mean (|<h>| over the root mean
+        square norm of centred class means), bias_gap, alignment (of W^T W with the features' part
+        of E), drift (|E - E at the start| over |W^T W / m| + |features' part| at the start), bound
+        (of h2, where E is positive semidefinite, see `bound_within`; nan elsewhere).
         ``uncentred``, from starts with <h> != 0 and b = 0: case, run, time (the last one, and a
         quarter of it), residual (largest size of an entry of R1), gap (largest |b - 1/C|), and
         error (largest |b - 1/C + W <h>|, which is 0 where R1 = 0).
@@ -90,7 +93,7 @@ def _stream(*words: str | int) -> np.random.Generator:
     return np.random.default_rng(seed_for(NAME, *words))
 
 
-# the three kinds of starts
+# the kinds of starts whose curves are shown
 
 
 def _cases(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -103,10 +106,23 @@ def _cases(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, An
         yield RANDOM, f"random W, scale {scale:g}", arguments
 
 
+def _positive(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The same for a positive semidefinite E, features with a global mean, and biases 0."""
+    yield POSITIVE, "E >= 0", {"centred": False, "bias": 0.0, "excess": settings["excess"]}
+
+
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    # the steps of an integration depend on all states that are integrated together
+    for cases in (_cases(settings), _positive(settings)):
+        yield from _integrated(settings, cases)
+
+
+def _integrated(
+    settings: Mapping[str, Any], cases: Iterable[tuple[str, str, dict[str, Any]]]
+) -> Iterator[dict[str, Any]]:
     kernel, times = _kernel(settings), _times(settings)
     keys, states = [], []
-    for start, case, arguments in _cases(settings):
+    for start, case, arguments in cases:
         for run in range(settings["runs"]):
             keys.append({"start": start, "case": case, "run": run})
             rng = _stream(case, run)
@@ -115,9 +131,31 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     drifts = _drifts(kernel, path)
     points = _stream("points").standard_normal((settings["probes"], settings["features"]))
     for place, key in enumerate(keys):
+        scatter = float(np.trace(path[0].scatter[place]))
+        bounded = key["start"] in (ZERO, FREE, POSITIVE)
         for time, state, drift in zip(times, path, drifts, strict=True):
-            found = collapse_of(kernel, state, place, points)
-            yield key | {"time": time} | found | {"drift": float(drift[place])}
+            measured = collapse_of(kernel, state, place, points)
+            bound = bound_within(kernel, settings["features"], scatter, time)
+            yield key | {"time": time} | measured | {
+                "drift": float(drift[place]), "bound": bound if bounded else math.nan
+            }  # fmt: skip
+
+
+def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float) -> float:
+    """Return the bound of |H2| from a positive semidefinite E, at all times (docs/collapse.md).
+
+    By E >= 0, W^T W - (m / mu_single) S is positive semidefinite for S = H2 H2^T. Then (25) gives
+    d/dt tr S = -2 mu_single tr(W^T W S) <= -2 m tr S^2 <= -(2 m / n) (tr S)^2, hence
+    tr S <= 1 / (1 / tr S(0) + 2 m t / n). Neither a fit of the class means nor an end of training
+    is needed.
+
+    Args:
+        kernel: of the features.
+        features: n.
+        scatter: tr S at time 0, not negative.
+        time: t.
+    """
+    return math.sqrt(scatter / (1 + 2 * kernel.samples * time * scatter / features))
 
 
 def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

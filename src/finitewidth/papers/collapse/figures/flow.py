@@ -20,25 +20,32 @@ PANELS = {  # title, label
     "gamma": (r"$WW^{\mathsf{T}} \propto I - \gamma 11^{\mathsf{T}}$", r"$\gamma$"),
     "theta": (r"$H_1^{\mathsf{T}}H_1 \propto I - \theta 11^{\mathsf{T}}$", r"$\theta$"),
 }
+FLOORS = {"nc1": 1e-5, "h2": 3e-3}  # below which nothing is shown; from E above 0 both go to 0 fast
 LEADING, ANGLES = ("nc3", "h2"), ("gamma", "theta")
+POSITIVE = "positive_invariant"
 RANDOM = "random_weights"
 STARTS = {  # colour, line, name
     "zero_invariant": (style.COLOURS[0], "-", "$E = 0$, $b = 1/C$"),
     "free_biases": (style.COLOURS[1], (0, (4, 1)), "$E = 0$, $b = 0$"),
+    POSITIVE: (style.COLOURS[3], "-", r"$E \succeq 0$, $b = 0$"),
     RANDOM: ("", "-", "random $W$"),
 }
 SHADES = {"name": "Greys_r", "dark": 0.05, "bright": 0.42}  # of random weights
 KERNELS = (style.COLOURS[4], style.COLOURS[3], style.COLOURS[2], style.COLOURS[0])
 FORMS = {"corrected": ("-", 1.1, "formula, corrected"), "printed": (":", 1.3, "as printed")}
 LINE = {"color": "black", "linestyle": "--", "linewidth": 1.1}
+BOUND = {"color": style.COLOURS[3], "linestyle": ":", "linewidth": 1.3}
 RING = {"marker": "o", "markerfacecolor": "white", "markersize": 4, "linestyle": "none"}
 FIELDS = {
     "quantity": fields.text("nc1, nc2, nc3, h2, gamma or theta; a panel each"),
     "series": fields.text(
-        "flow: in time; leading: the leading term at late times; end: of a flow with biases held "
-        "fixed; corrected, printed: the formula"
+        "flow: in time; leading: the leading term at late times; bound: of the flow from the same "
+        "start, where E is positive semidefinite; end: of a flow with biases held fixed; "
+        "corrected, printed: the formula"
     ),
-    "start": fields.text("zero_invariant, free_biases or random_weights; none for others"),
+    "start": fields.text(
+        "zero_invariant, free_biases, positive_invariant or random_weights; none for others"
+    ),
     "weight_scale": fields.number("standard deviation of the random weights at the start"),
     "run": fields.number("number of the random start"),
     "time": fields.number("time of the flow"),
@@ -55,13 +62,16 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     scale = curves["case"].str.split().str[-1].where(curves["start"] == RANDOM).astype(float)
     names = [name for name in PANELS if name not in ANGLES]
     kept = ["start", "weight_scale", "run", "time"]
+    bounds = curves[curves["start"] == POSITIVE].rename(columns={"bound": "value"})
     parts = [
         curves.assign(weight_scale=scale).melt(kept, names, "quantity").assign(series="flow"),
+        bounds.assign(quantity="h2", series="bound"),
         leading[leading["time"] >= 1].melt("time", LEADING, "quantity").assign(series="leading"),
         frozen[frozen["quantity"].isin(ANGLES)].assign(series="end"),
         tables["formulas"].rename(columns={"form": "series"}),
     ]
     rows = pd.concat([part.reindex(columns=list(FIELDS)) for part in parts], ignore_index=True)
+    rows = rows[~(rows["value"] < rows["quantity"].map(FLOORS))]
     return rows.fillna({"start": "none"})
 
 
@@ -73,7 +83,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         (_against_biases if quantity in ANGLES else _against_time)(axis, own)
         axis.set_ylabel(label)
     style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
-    figure.legend(handles=_of_time(rows), loc="outside upper center", ncols=6)
+    figure.legend(handles=_of_time(rows), loc="outside upper center", ncols=4)
     for axis, handles in zip(axes[1][1:], _of_biases(rows), strict=True):
         axis.legend(handles=handles, loc="lower left")
     return figure
@@ -99,6 +109,8 @@ def _against_time(axis: Axes, rows: pd.DataFrame) -> None:
         own = own if scale is None else own[own["weight_scale"] == scale]
         for _, curve in own.groupby("run"):
             axis.plot(curve["time"], curve["value"], linewidth=0.9, **look)
+    for _, curve in rows[rows["series"] == "bound"].groupby("run"):
+        axis.plot(curve["time"], curve["value"], **BOUND)
     line = rows[rows["series"] == "leading"]
     if len(line):
         axis.plot(line["time"], line["value"], zorder=3, **LINE)
@@ -129,7 +141,8 @@ def _of_time(rows: pd.DataFrame) -> list[Line2D]:
     for (start, scale), look in _looks(rows).items():
         name = STARTS[start][2] + ("" if scale is None else f", {scale:g}")
         handles.append(Line2D([], [], linewidth=0.9, label=name, **look))
-    return [*handles, Line2D([], [], label=r"leading term $\propto t^{-1/2}$", **LINE)]
+    bound = Line2D([], [], label=r"bound, $E \succeq 0$", **BOUND)
+    return [*handles, bound, Line2D([], [], label=r"leading term $\propto t^{-1/2}$", **LINE)]
 
 
 def _of_biases(rows: pd.DataFrame) -> tuple[list[Line2D], list[Line2D]]:
