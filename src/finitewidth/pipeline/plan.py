@@ -18,7 +18,6 @@ from finitewidth.common.declarations import (
     Paper,
     artifacts_of,
     done,
-    paper_names,
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
@@ -35,6 +34,7 @@ from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.requests import Requests
 
+PAPERS = "src/finitewidth/papers"
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
 
 
@@ -176,7 +176,7 @@ class Plan:
         """CPU seconds of a job by the table; None without a row, or if its settings are modified.
 
         Args:
-            job: as `finitewidth.common.announced.job_name` names it.
+            job: as `finitewidth.pipeline.announced.job_name` names it.
         """
         known = job in self.costs and job not in self._modified
         return self.costs[job].seconds if known else None
@@ -349,9 +349,8 @@ class Plan:
             }
         return jobs
 
-    @staticmethod
-    def _template_of(artifact: str) -> str:
-        return f"workflow/report/{artifact}.rst"
+    def _template_of(self, artifact: str) -> str:
+        return f"{PAPERS}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def _settings_in(self, template: str) -> dict[str, Any]:
         """Name -> value of the settings that a template of a caption shows."""
@@ -397,11 +396,11 @@ class Plan:
             for entry in self.artifacts
         ]  # fmt: skip
         common = {"preset": self.config["preset"], "results": self.results}
-        papers = list(paper_names(self.root / "workflow/papers"))
+        papers = {paper.name: paper.version_of for paper in self.papers}
         data = self.config["data"]
         datasets = [describe(data[role], role, data["imagefolder"]) for role in ROLES]
-        return {**common, "papers": papers, "errata": self.errata(), "artifacts": artifacts,
-                "datasets": datasets}  # fmt: skip
+        return {**common, "papers": list(papers), "versions": papers, "errata": self.errata(),
+                "artifacts": artifacts, "datasets": datasets}  # fmt: skip
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
         """Scale and grade of an artifact."""
