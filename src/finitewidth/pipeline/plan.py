@@ -409,23 +409,21 @@ class Plan:
         footers, name = self.footers, entry.artifact
         return {"scale": footers.status(name), "grade": footers.grade_of_artifact(name)}
 
-    def report_jobs(self, rules: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    def report_jobs(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Job -> its files and footer: every rule without wildcards, and every training.
 
-        ``rules`` are Snakemake's own, so that nothing is listed twice.
+        ``rules`` are Snakemake's own by name, so that nothing is listed twice.
         """
-        rules = list(rules)
         jobs: dict[str, dict[str, Any]] = self.graph(rules)
         artifacts = {entry.artifact for entry in done(self.artifacts)}
         declared = {job.name: job.paper for job in self.declared()}
-        for rule in rules:
-            if rule.name in jobs:
-                jobs[rule.name] |= {
-                    "log": "".join(map(str, rule.log)),
-                    "benchmark": str(rule.benchmark or ""),
-                    "footer": self.footer(rule.name) if rule.name in artifacts else "",
-                    "paper": declared.get(rule.name, ""),
-                }
+        for name, job in jobs.items():
+            job |= {
+                "log": "".join(map(str, rules[name].log)),
+                "benchmark": str(rules[name].benchmark or ""),
+                "footer": self.footer(name) if name in artifacts else "",
+                "paper": declared.get(name, ""),
+            }
         return jobs | {f"train {name}": self._training_job(name) for name in self.trainings()}
 
     def _training_job(self, name: str) -> dict[str, Any]:
@@ -439,14 +437,14 @@ class Plan:
             "paper": paper,
         }
 
-    def graph(self, rules: Iterable[Any]) -> dict[str, dict[str, list[str]]]:
+    def graph(self, rules: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
         """What every rule without wildcards reads and makes, from Snakemake's own ``rules``."""
         return {
-            rule.name: {
+            name: {
                 "inputs": [str(file) for file in rule.input if isinstance(file, str)],
                 "outputs": [str(file) for file in rule.output],
             }
-            for rule in rules
+            for name, rule in rules.items()
             if not rule.has_wildcards()
         }
 
