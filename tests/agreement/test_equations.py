@@ -15,8 +15,10 @@ from finitewidth.networks.architecture import Layer
 from finitewidth.networks.evaluate import Gates, Pass
 from finitewidth.networks.forward import forward
 from finitewidth.networks.regimes import regime
-from finitewidth.networks.tables_of_equations import TABLES
+from finitewidth.papers.dgn.experiments import notations as dgn
+from finitewidth.papers.npf.experiments import notations as npf
 
+TABLES = {**npf.TABLES, **dgn.TABLES}
 RELU_TABLES = ("npf_table1", "npf0_table1")
 GIVEN_TABLES = ("dgn_table1", "dgn_table5")
 SEPARATED = {"npf_table4": "fv", "npf_fig2": "fv", "npf0_fig2": "fv", "dgn_table2": "gw"}

@@ -14,7 +14,7 @@ from finitewidth.claims.ledger import claims_of
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import preset_only
-from finitewidth.common.texts import FOLDER, TEXTS, Quote, copies, stands_there
+from finitewidth.common.texts import FOLDER, Quote, copies, known_texts, stands_there
 from finitewidth.errata import document, table
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
 from finitewidth.papers.beyond.errata import lazy
@@ -89,7 +89,7 @@ def test_an_erratum_has_a_class_and_quotes_from_texts_of_its_paper(erratum):
     assert erratum.kind in KINDS
     assert erratum.quotes, f"{erratum.id} quotes no text"
     for quote in erratum.quotes:
-        assert erratum.paper in TEXTS[quote.text].papers
+        assert erratum.paper in known_texts()[quote.text].papers
         assert "`" not in quote.words  # docs/errata.md shows them between backticks
 
 

@@ -1,11 +1,12 @@
 """Data flows one way: a module imports only from its own layer and those before it."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-from finitewidth.common.provenance import SOURCE_ROOT, imports_of
+from finitewidth.common.provenance import SOURCE_ROOT, imports_of, without_docstrings
 
 LAYERS = [
     "common",
@@ -86,6 +87,27 @@ def test_a_paper_imports_no_other_paper():
         if name.startswith("finitewidth.papers.") and name.split(".")[2] != words[2]
     }
     assert found == SHARED
+
+
+PAPERS = "|".join(file.stem for file in (SOURCE_ROOT.parent / "workflow/papers").glob("*.yaml"))
+# a paper, an artifact, an experiment, or a module of a paper
+OF_A_PAPER = re.compile(rf"(finitewidth\.papers\.)?({PAPERS})([_./].*)?")
+FUNCTION = ("finitewidth.library.names", "trust")  # of the library, called as its paper
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_name)
+def test_what_is_for_every_paper_names_none(file):
+    module = module_name(file)
+    if module.startswith("finitewidth.papers."):
+        return
+    tree = without_docstrings(ast.parse(file.read_text(encoding="utf-8")))
+    words = {
+        node.value for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }  # fmt: skip
+    words |= {name for name in imports_of(tree, module) if name != "finitewidth.papers"}
+    named = {word for word in words if OF_A_PAPER.fullmatch(word)}
+    assert named <= ({FUNCTION[1]} if module == FUNCTION[0] else set())
 
 
 def test_the_guard_sees_an_import_from_a_later_layer(tmp_path):

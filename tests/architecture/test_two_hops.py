@@ -39,7 +39,7 @@ def test_first_hop_a_name_leads_to_its_declaration_rule_caption_and_renderer(art
     assert re.search(rf"^  {artifact}:$", declaration.read_text(), re.M)
     files = {str(file) for name, file in rule.output.items() if name != "provenance"}
     assert files == set(QUICK.jobs.outputs(artifact).values())
-    assert (ROOT / f"workflow/report/{artifact}.rst").read_text().strip()
+    assert (ROOT / QUICK.caption_jobs(entry.paper)[artifact]["template"]).read_text().strip()
     renderer = import_module(rule.params.module)
     last = "draw" if entry.kind == "figure" else "typeset"
     for function in ("select", last):
@@ -131,7 +131,8 @@ def test_titles_name_no_dataset_for_which_another_may_stand_in(paper):
 
 
 def test_captions_belong_to_artifacts():
-    captions = {file.stem for file in (ROOT / "workflow/report").glob("*.rst")} - {"workflow"}
+    folder = ROOT / "src/finitewidth/papers"
+    captions = {file.stem for file in folder.glob("*/captions/*.rst")}
     assert captions == set(DONE)
 
 

@@ -19,8 +19,7 @@ PRESETS = ("smoke", "quick", "laptop", "paper")
 PLANS = {preset: Plan(preset_only(preset, ROOT / "config"), ROOT) for preset in PRESETS}
 TEMPLATES = {
     file.stem: file.read_text(encoding="utf-8")
-    for file in sorted((ROOT / "workflow/report").glob("*.rst"))
-    if file.stem != "workflow"
+    for file in sorted((ROOT / "src/finitewidth/papers").glob("*/captions/*.rst"))
 }
 SETTING = re.compile(r"\{\{ [\w.]+ \}\}")
 

@@ -9,8 +9,8 @@ import pytest
 
 from finitewidth.common.digests import digest_of
 from finitewidth.common.provenance import code_of
-from finitewidth.common.recorded import recorded
 from finitewidth.common.verification import Provenances
+from finitewidth.pipeline.recorded import recorded
 
 RESULTS = "results/quick"
 TABLE, FIGURE = f"{RESULTS}/npf/experiments/nu.csv", f"{RESULTS}/npf/figures/npf_fig3.csv"

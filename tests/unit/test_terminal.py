@@ -13,7 +13,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from finitewidth.cli import terminal
 from finitewidth.cli.status import Run, read_run, status
-from finitewidth.common import announced
+from finitewidth.pipeline import announced
 
 FORECASTS = {"npf/nu": 40.0, "npf_nu": None, "npf_fig3": 4.0}
 

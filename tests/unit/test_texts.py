@@ -74,7 +74,7 @@ def folder(tmp_path, monkeypatch):
         transcribed=False,
         sha256=hashlib.sha256(content).hexdigest(),
     )
-    monkeypatch.setattr(texts, "TEXTS", {"made_up": known})
+    monkeypatch.setattr(texts, "known_texts", lambda: {"made_up": known})
     (tmp_path / "any name.txt").write_bytes(content)
     (tmp_path / "changed.txt").write_bytes(content + b" ")
     (tmp_path / "folder").mkdir()

@@ -283,7 +283,7 @@ def test_switching_branches_and_back_reruns_nothing(finished):
     git(finished, "checkout", "-b", "other")
     finished.edit("src/finitewidth/training/losses.py", "argmax(dim=-1)", "argmax(dim=2)")
     finished.edit("workflow/scripts/train.py", "with recorded", "print()\nwith recorded")
-    finished.edit("workflow/report/npf_fig3.rst", "Gates", "More gates")
+    finished.edit("src/finitewidth/papers/npf/captions/npf_fig3.rst", "Gates", "More gates")
     finished.edit(NUMBERS, "97.85", "97.84")
     git(finished, "commit", "--all", "-m", "Another experiment")
     jobs = finished.planned()

@@ -2,7 +2,7 @@
 import sys
 from functools import partial
 
-from finitewidth.common.announced import Run, announce, job_name
+from finitewidth.pipeline.announced import Run, announce, job_name
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
@@ -12,6 +12,13 @@ if " " in sys.executable or set("{}") & set(os.getcwd() + project):
     raise ConfigError(
         f"{sys.executable} or {project}: Snakemake does not quote spaces in the path of the "
         "interpreter, and takes braces for placeholders; use a folder without these"
+    )
+
+paths = workflow.modifier.path_modifier
+if paths.prefix or paths.modifies_prefixes:
+    raise ConfigError(
+        "a module of finitewidth cannot have a prefix, since some jobs name their files in "
+        "`results` themselves; leave it out, and start Snakemake in the folder for its results"
     )
 
 config.update(typed(config))
@@ -29,18 +36,34 @@ def in_project(files):
     return f"{project}/{files}" if ours and project != os.getcwd() else files
 
 
+# it has all rules, or those of this module of another workflow
+here = workflow.modifier
+before, after = here.modify_rulename("*").split("*")
+
+
+def name_here(rule):
+    """The name of a rule in these files; `use rule * from finitewidth as fw_*` gives another."""
+    return rule.name.removeprefix(before).removesuffix(after)
+
+
+def rules_by_name():
+    """The rules of these files, in their order, which may be a module of another workflow."""
+    return {name_here(rule): rule for rule in workflow.rules if rule in here.rules}
+
+
+def forecast():
+    """Job that has to run -> CPU seconds; None of a job without a measured time."""
+    jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_norun]
+    return {
+        job_name(job.rule.name, job.wildcards_dict): plan.seconds(
+            job_name(name_here(job.rule), job.wildcards_dict)
+        )
+        for job in jobs
+    }
+
+
 # what the terminal shows of this run (finitewidth.cli.terminal)
-announce(
-    Run(
-        results,
-        lambda: {
-            name: plan.seconds(name)
-            for job in workflow.dag.needrun_jobs()
-            if not job.is_norun  # a target, such as `all`
-            for name in [job_name(job.rule.name, job.wildcards_dict)]
-        },
-    )
-)
+announce(Run(results, forecast))
 
 
 onsuccess:

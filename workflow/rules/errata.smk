@@ -28,9 +28,12 @@ rule errata:
             "finitewidth.errata.table",
             "finitewidth.experiments.job",
             script="declared",
-            texts=filter(
-                None, (text_file(paper, "errata") for paper in errata_papers)
-            ),
+            texts=[
+                file
+                for paper in errata_papers
+                for file in map(partial(text_file, paper), ("errata", "text"))
+                if file
+            ],
         ),
         settings={**config["errata"], "papers": errata_papers},
     script:

@@ -7,7 +7,7 @@ report_params = {
         **plan.report_settings(),
         "robustness": robust.identities(),
     },
-    "jobs": lambda wildcards: plan.report_jobs(workflow.rules),
+    "jobs": lambda wildcards: plan.report_jobs(rules_by_name()),
     "code": plan.code_of(
         "finitewidth.report.job", script="report", texts=["CITATION.cff"]
     ),

@@ -1,7 +1,7 @@
 """Rule -> captions: write the captions of a paper, with settings and verdicts of this run."""
 
 from finitewidth.captions.job import write_captions
-from finitewidth.common.recorded import recorded
+from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
     captions = snakemake.params.captions

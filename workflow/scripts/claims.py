@@ -1,7 +1,7 @@
 """Rule -> verdicts: judge a paper's claims and compare its numbers."""
 
 from finitewidth.claims.job import run_claims
-from finitewidth.common.recorded import recorded
+from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
     run_claims(

@@ -1,6 +1,6 @@
 """Rule -> datapackages: describe the columns of all data files."""
 
-from finitewidth.common.recorded import recorded
+from finitewidth.pipeline.recorded import recorded
 from finitewidth.report.datapackages import write_packages
 
 with recorded(snakemake):

@@ -1,10 +1,10 @@
 """Rule -> dataset: make, read or fetch a source and write it as one verified file."""
 
 from finitewidth.common.errors import DataError
-from finitewidth.common.recorded import recorded
 from finitewidth.data.build import build_dataset
 from finitewidth.data.content import tree_of
 from finitewidth.data.store import write_dataset
+from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake):
     source, data = snakemake.wildcards.source, snakemake.config["data"]

@@ -2,7 +2,7 @@
 
 import gc
 
-from finitewidth.common.recorded import PROVENANCE, recorded
+from finitewidth.pipeline.recorded import PROVENANCE, recorded
 
 with recorded(snakemake) as provenance:
     params = snakemake.params

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 from finitewidth.common.progress import logged_to
-from finitewidth.common.recorded import digests_of, recorded, write_provenance
 from finitewidth.common.settings import overrides
+from finitewidth.pipeline.recorded import digests_of, recorded, write_provenance
 from finitewidth.report.job import build_report
 
 

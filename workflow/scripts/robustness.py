@@ -1,7 +1,7 @@
 """Rule -> verdicts under one base seed: judge the claims that rest on cheap experiments."""
 
 from finitewidth.claims.robustness import run_again
-from finitewidth.common.recorded import recorded
+from finitewidth.pipeline.recorded import recorded
 
 with recorded(snakemake) as provenance:
     run_again(

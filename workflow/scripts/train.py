@@ -1,6 +1,6 @@
 """Rule -> training: train a stack and write history, weights and provenance."""
 
-from finitewidth.common.recorded import recorded
+from finitewidth.pipeline.recorded import recorded
 from finitewidth.training.job import run_training
 
 with recorded(snakemake) as provenance:

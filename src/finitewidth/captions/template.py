@@ -1,8 +1,9 @@
 """Templates of captions: text that says what is drawn, with settings of the run.
 
-A template is plain reStructuredText in paragraphs. ``{{ trust.depth.draws }}`` stands for the value
-of this setting. There is nothing else to fill in, and no condition: a caption says nothing about
-results. Verdicts are added below it (`finitewidth.captions.job`).
+A template, ``src/finitewidth/papers/<paper>/captions/<artifact>.rst``, is reStructuredText in
+paragraphs. ``{{ trust.depth.draws }}`` stands for the value of this setting. There is nothing else
+to fill in, and no condition: a caption says nothing about results. Verdicts are added below it
+(`finitewidth.captions.job`).
 """
 
 import re
@@ -10,6 +11,8 @@ import textwrap
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+
+from finitewidth.common.number_words import listed
 
 LINE = 100  # characters
 _SETTING = re.compile(r"\{\{ ([\w.]+) \}\}")
@@ -33,8 +36,7 @@ def filled(template: str, settings: Mapping[str, Any]) -> str:
 def in_words(value: Any) -> str:
     """A setting in words: ``20,000``, ``0.00006``, ``100, 200 and 500``; ``none`` of None."""
     if isinstance(value, list | tuple):
-        *first, last = map(in_words, value) if value else ["none"]
-        return f"{', '.join(first)} and {last}" if first else last
+        return listed(map(in_words, value)) or "none"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{Decimal(repr(value)).normalize():,f}"
     return "none" if value is None else str(value)

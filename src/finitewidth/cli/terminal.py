@@ -19,8 +19,8 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from finitewidth.cli.status import Run, last_lines
-from finitewidth.common.announced import announced, job_name
 from finitewidth.common.number_words import duration
+from finitewidth.pipeline.announced import announced, job_name
 
 SWITCH = "FINITEWIDTH_TERMINAL"  # "snakemake" shows Snakemake's own messages
 SHOWN_LINES = 8  # of the log of a failed job

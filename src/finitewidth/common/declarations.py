@@ -144,6 +144,7 @@ class Paper:
         name: key of the paper.
         order: position among the papers.
         title: title of the paper.
+        version_of: key of the paper of which it is an earlier version; mostly empty.
         trainings: family of trainings -> sections of the settings from which they are made.
         experiments: its experiments.
         artifacts: its figures and tables.
@@ -155,6 +156,7 @@ class Paper:
     trainings: Mapping[str, tuple[str, ...]]
     experiments: tuple[Experiment, ...]
     artifacts: tuple[Artifact, ...]
+    version_of: str = ""
 
 
 def read_papers(folder: str | Path = FOLDER) -> tuple[Paper, ...]:
@@ -207,7 +209,7 @@ def done(artifacts: Iterable[Artifact], paper: str | None = None) -> list[Artifa
 
 def _paper(file: Path) -> Paper:
     found = read_yaml(file)
-    allowed = {"paper", "order", "title", "trainings", "experiments", "artifacts"}
+    allowed = {"paper", "order", "title", "version_of", "trainings", "experiments", "artifacts"}
     _refuse_unknown(file, "the file", found, allowed)
     name = found["paper"]
     if name != file.stem:
@@ -219,6 +221,7 @@ def _paper(file: Path) -> Paper:
         name=name,
         order=found["order"],
         title=found["title"],
+        version_of=found.get("version_of", ""),
         trainings={k: tuple(v) for k, v in (found.get("trainings") or {}).items()},
         experiments=tuple(_experiment(file, name, key, e) for key, e in experiments.items()),
         artifacts=tuple(_artifact(file, name, key, a) for key, a in found["artifacts"].items()),

@@ -1,6 +1,7 @@
-"""Numbers, ranges and times as words, for sentences and tables."""
+"""Numbers, ranges, lists and times as words, for sentences and tables."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -37,6 +38,12 @@ def duration(seconds: float) -> str:
         return f"{minutes} min {rest:02d} s"
     days, hours_left = divmod(hours, 24)
     return f"{days:,} d {hours_left} h" if days else f"{hours} h {minutes_left:02d} min"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words: ``a``, ``a and b``, ``a, b and c``; empty if there are none."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def threshold(words: str) -> str:

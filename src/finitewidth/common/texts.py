@@ -1,15 +1,20 @@
 """The texts of the papers that quotes are taken from, and where a reader's copies of them lie.
 
-The texts are not part of this project. If the environment variable ``FINITEWIDTH_PAPERS`` names a
-folder with them, tests compare every quote with its line. A copy is recognised by the digest of its
-content, because lines are numbered as in that copy; its name does not matter.
+The texts are not part of this project; ``src/finitewidth/papers/<paper>/text.yaml`` describes one.
+If the environment variable ``FINITEWIDTH_PAPERS`` names a folder with them, tests compare every
+quote with its line. A copy is recognised by the digest of its content, because lines are numbered
+as in that copy; its name does not matter.
 """
 
 import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from finitewidth.common.provenance import SOURCE_ROOT
+from finitewidth.common.settings import read_yaml
 
 FOLDER = "FINITEWIDTH_PAPERS"
 
@@ -32,38 +37,15 @@ class Text:
     sha256: str
 
 
-TEXTS = {
-    "npf": Text(
-        title="npf, final version (2020), with the paper's LaTeX",
-        papers=("npf", "npf0"),
-        transcribed=False,
-        sha256="806d7530e574cdef0e44a6f6f2ca0529a4b48a785a8dbc022c4d5927e9a4be74",
-    ),
-    "npf0": Text(
-        title="npf, earlier version (2020), with the paper's LaTeX",
-        papers=("npf", "npf0"),
-        transcribed=False,
-        sha256="769bac91ca5f33181407d6114e4bd0309b5d7f04dece61d4c5321752b935b7b4",
-    ),
-    "dgn": Text(
-        title="dgn (2020), from the text layer of its pages, formulas broken over lines",
-        papers=("dgn",),
-        transcribed=False,
-        sha256="0e273fc6066b07ed7935e286466190d0caf0c32ce18c67fecda59d90ab23fe4a",
-    ),
-    "trust": Text(
-        title="trust (2021), with the paper's LaTeX",
-        papers=("trust",),
-        transcribed=False,
-        sha256="25a0f4da860a32fcf7d2c6e1f1311958a4f13ad60ee763440220ee62b4b2ef3d",
-    ),
-    "thesis": Text(
-        title="thesis (2024), with trust, beyond and collapse as published; character recognition",
-        papers=("thesis", "trust", "beyond", "collapse"),
-        transcribed=True,
-        sha256="7a50ab7b1672e38e7a46fb73c4893d2cea6b218389142681a06ba5c773099229",
-    ),
-}
+@cache
+def known_texts() -> Mapping[str, Text]:
+    """All texts: the paper whose folder has a file ``text.yaml`` -> what this file says."""
+    found = {}
+    for file in sorted((SOURCE_ROOT / "finitewidth/papers").glob("*/text.yaml")):
+        paper = file.parent.name
+        values = {"papers": (paper,), **read_yaml(file)}
+        found[paper] = Text(**{**values, "papers": tuple(values["papers"])})
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +53,7 @@ class Quote:
     """Words of a paper, and where they stand.
 
     Attributes:
-        text: key of `TEXTS`.
+        text: key of `known_texts`.
         line: number of the line that the words begin on, from 1.
         words: the words as that copy has them, markup included. They may go on in later lines; all
             white space counts as one blank.
@@ -85,8 +67,8 @@ class Quote:
     words: str
 
     def __post_init__(self) -> None:
-        if self.text not in TEXTS:
-            raise ValueError(f"{self.text!r} is not one of the texts {', '.join(TEXTS)}")
+        if self.text not in known_texts():
+            raise ValueError(f"{self.text!r} is not one of the texts {', '.join(known_texts())}")
         if self.line < 1 or not self.words.strip():
             raise ValueError(f"a quote needs words and a line from 1: {self}")
 
@@ -103,12 +85,12 @@ def copies(folder: str | Path | None = None) -> Mapping[str, list[str]]:
         folder: with the copies; if it is None, that of ``FINITEWIDTH_PAPERS``.
 
     Returns:
-        Key of `TEXTS` -> lines, for every text with a copy of the right content.
+        Key of `known_texts` -> lines, for every text with a copy of the right content.
     """
     folder = folder or os.environ.get(FOLDER)
     if not folder or not Path(folder).is_dir():
         return {}
-    known = {text.sha256: key for key, text in TEXTS.items()}
+    known = {text.sha256: key for key, text in known_texts().items()}
     found = {}
     for file in sorted(Path(folder).iterdir()):
         if file.is_file():

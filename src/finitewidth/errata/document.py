@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from finitewidth.common.texts import FOLDER, TEXTS
+from finitewidth.common.texts import FOLDER, known_texts
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, outcome
 
 PREFACE = """# Errata of the papers
@@ -26,8 +26,8 @@ SOURCES = """## Sources
 
 Each entry quotes the printed words, with their line, from every plain text below that has them. The
 texts are not part of the project. If the environment variable `{folder}` names a folder with them,
-the tests compare every quote with its line; a text is recognised by its SHA-256 digest. Where the
-copies of `trust` differ, the text `trust` decides. A transcribed text was read from pictures of
+the tests compare every quote with its line; a text is recognised by its SHA-256 digest. Where two
+texts have a paper, the one of its own folder decides. A transcribed text was read from pictures of
 pages, so that a sign, an index, a bar or a power in it may be a mistake of the transcription.
 
 | text | what it is | transcribed | SHA-256 |
@@ -81,7 +81,7 @@ def counts(errata: Sequence[Erratum], found: Mapping[str, Evidence | None], netw
 def _texts() -> str:
     rows = "\n".join(
         f"| `{key}` | {text.title} | {'yes' if text.transcribed else 'no'} | `{text.sha256}` |"
-        for key, text in TEXTS.items()
+        for key, text in known_texts().items()
     )
     return SOURCES.format(folder=FOLDER, rows=rows)
 

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from finitewidth.common.texts import TEXTS, Quote
+from finitewidth.common.texts import Quote, known_texts
 
 Kind = Literal["misprint", "wrong result", "imprecise remark", "convention"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -105,7 +105,7 @@ class Erratum:
     def transcribed(self) -> bool:
         """Whether every copy with the printed words was read from pictures of pages."""
         texts = {quote.text for quote in self.quotes}
-        return bool(texts) and all(TEXTS[text].transcribed for text in texts)
+        return bool(texts) and all(known_texts()[text].transcribed for text in texts)
 
     def computed(self, networks: int) -> Evidence | None:
         """Run the check with ``networks`` random networks; None without a check."""

@@ -112,7 +112,8 @@ def _layers(network: str, hidden: Product, column: str = "") -> tuple[Equation, 
     )
 
 
-def _output(network: str, layer: str = "d") -> Weighted:
+def output(network: str, layer: str = "d") -> Weighted:
+    """Return the output of a network: its last hidden layer, weighted."""
     return Weighted(Term("z", network, "d-1", "j"), network, layer)
 
 
@@ -122,7 +123,7 @@ GATING, WEIGHT = "Gating network", "Weight network"
 OUTPUT = Term("y", layer="d")
 
 # dgn Table 1, dgn Table 5: the gates are given
-GATED = (*_layers("", Product(_Q, _G)), Equation("Output", OUTPUT, _output("")))
+GATED = (*_layers("", Product(_Q, _G)), Equation("Output", OUTPUT, output("")))
 # npf Table 1, npf0 Table 1
 RELU = (*GATED[:2], Equation("Gate", _G, Hard(_Q)), *GATED[2:])
 # npf Table 5
@@ -134,8 +135,8 @@ def _separated(
 ) -> tuple[Equation, ...]:
     """Return the equations of a network that computes gates and of a network that uses them."""
     first, second = (_layers(*parts) for parts in zip(letters, hidden, columns, strict=True))
-    output = Equation("Output", OUTPUT, _output(letters[1]), column=columns[1])
-    return (*first[:2], *second[:2], *gates, first[2], second[2], output)
+    last = Equation("Output", OUTPUT, output(letters[1]), column=columns[1])
+    return (*first[:2], *second[:2], *gates, first[2], second[2], last)
 
 
 # npf Figure 2: the hidden units of the feature network are ReLU units
@@ -162,13 +163,3 @@ PARAMETERISED = _separated(
     ),
     (Product(_QG, _GG), Product(Term("q", "w"), _GG)),
 )
-
-# right-hand sides that a paper prints differently: table -> (row, column) -> as printed
-MISPRINTS: dict[str, dict[tuple[str, str], Expression]] = {
-    "npf_table1": {("Output", ""): _output("", "d-1")},
-    "npf_table4": {
-        ("Pre-activation", FEATURE): Weighted(Term("z", "", "l-1", "j"), "f"),
-        ("Output", VALUE): _output("v", "l"),
-        ("Soft gate", FEATURE): Soft(Positive(_QF)),
-    },
-}

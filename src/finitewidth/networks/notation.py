@@ -1,6 +1,6 @@
 """Typeset equations in the notation of a paper, as LaTeX and as Unicode text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from finitewidth.networks import equations as eq
@@ -61,6 +61,51 @@ class Notation:
         # in Θ(l)ᵀ, without indices, the unit below is the first axis
         order = [a for a in self.weight if a in "ij·"] or ["·", "i"]
         object.__setattr__(self, "axes", "ij" if order[0] == "i" else "ji")
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """A table of equations of a paper.
+
+    Attributes:
+        equations: the equations, row by row.
+        notation: the notation of the paper.
+        notes: lines below the table, such as the ranges of the indices; pairs of LaTeX and text.
+        misprints: (row, column) -> the printed right-hand side, if it differs from ours.
+    """
+
+    equations: Sequence[eq.Equation]
+    notation: Notation
+    notes: Sequence[Pair] = ()
+    misprints: Mapping[tuple[str, str], eq.Expression] = field(default_factory=dict)
+
+
+def rows_of(artifact: str, table: Tabulated) -> list[dict[str, str | int]]:
+    """Return the equations of a table, followed by its notes, as rows.
+
+    Args:
+        artifact: its name.
+        table: its equations.
+
+    Returns:
+        One dictionary per row with the keys ``artifact``, ``row``, ``column``, ``text``, ``latex``,
+        ``printed_text`` and ``printed_latex``. The last two are None if the paper prints the same
+        right-hand side. The rows of notes do not have them.
+    """
+    rows = []
+    for equation in table.equations:
+        printed = table.misprints.get((equation.row, equation.column))
+        rows.append({
+            "artifact": artifact, "row": equation.row, "column": equation.column,
+            "text": write(equation, table.notation, TEXT),
+            "latex": write(equation, table.notation, LATEX),
+            "printed_text": printed and write_right(printed, table.notation, TEXT),
+            "printed_latex": printed and write_right(printed, table.notation, LATEX),
+        })  # fmt: skip
+    for latex, text in table.notes:
+        rows.append({"artifact": artifact, "row": "note", "column": "", "text": text,
+                     "latex": latex})  # fmt: skip
+    return rows
 
 
 def write(equation: Equation, notation: Notation, form: int) -> str:

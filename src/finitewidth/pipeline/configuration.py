@@ -14,9 +14,9 @@ from pydantic import create_model
 
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.general_settings import General
-from finitewidth.common.refusals import validated
 from finitewidth.common.setting_types import Section, Source, settings_in
+from finitewidth.pipeline.general_settings import General
+from finitewidth.pipeline.refusals import validated
 
 
 @cache

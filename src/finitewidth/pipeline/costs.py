@@ -2,7 +2,7 @@
 
 Columns:
     preset: ``smoke``, ``quick``, ``laptop`` or ``paper``, with its settings unmodified.
-    job: as `finitewidth.common.announced.job_name` names it: ``npf_fig3``, ``claims npf``, or
+    job: as `finitewidth.pipeline.announced.job_name` names it: ``npf_fig3``, ``claims npf``, or
         ``npf/nu`` for a training.
     seconds: CPU seconds.
     memory_mb: largest resident memory in MB, the interpreter included.

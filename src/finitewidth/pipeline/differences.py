@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from finitewidth.claims.needs import is_original
+from finitewidth.common.number_words import listed
 from finitewidth.common.settings import leaves
 from finitewidth.data.catalogue import ROLES, SOURCES
 from finitewidth.experiments.planned import PlannedTraining
@@ -194,26 +195,22 @@ def _value(value: Any, missing: str) -> str:
     if isinstance(value, list | tuple):
         if len(value) > MOST_ENTRIES or any(isinstance(v, list | tuple) for v in value):
             return f"{len(value)} values"
-        return _joined([_value(entry, missing) for entry in value])
+        return listed([_value(entry, missing) for entry in value])
     if isinstance(value, int | float):
         return f"{value:,}" if isinstance(value, int) else f"{value:g}"
     return str(value).replace("_", " ")
-
-
-def _joined(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def _statement(what: str, pairs: list[str]) -> str:
     shown = pairs[:MOST_VALUES]
     if len(pairs) > MOST_VALUES:
         shown.append(f"{len(pairs) - MOST_VALUES} more")
-    return f"{'' if what == LAYERS else what} {_joined(shown)}".strip()
+    return f"{'' if what == LAYERS else what} {listed(shown)}".strip()
 
 
 def _images(grouped: Mapping[str, Iterable[str]]) -> list[str]:
     """``4,000 of 50,000 training and 1,000 of 10,000 test images``."""
-    kinds = {what: _joined(list(grouped[what])) for what in (TRAIN, TEST) if what in grouped}
+    kinds = {what: listed(list(grouped[what])) for what in (TRAIN, TEST) if what in grouped}
     if len(kinds) == 2:
         kinds[TRAIN] = kinds[TRAIN] + " training and " + kinds.pop(TEST)
         return [f"{kinds[TRAIN]} test images"]

@@ -26,7 +26,7 @@ Needs = Mapping[str, Collection[str]]
 def needs_of(plan: "Plan") -> dict[str, list[str]]:
     """Job -> the jobs whose files it reads, of all jobs of a complete run.
 
-    Jobs are named as by `finitewidth.common.announced.job_name`.
+    Jobs are named as by `finitewidth.pipeline.announced.job_name`.
     """
     jobs = [*plan.declared(), *(plan.jobs[name] for name in plan.trainings())]
     needs = {job.name: list(_makers(job.reads)) for job in jobs}

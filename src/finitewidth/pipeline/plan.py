@@ -18,7 +18,6 @@ from finitewidth.common.declarations import (
     Paper,
     artifacts_of,
     done,
-    paper_names,
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
@@ -35,6 +34,7 @@ from finitewidth.pipeline.jobs import Job, Read, chosen
 from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.requests import Requests
 
+PAPERS = "src/finitewidth/papers"
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
 
 
@@ -176,7 +176,7 @@ class Plan:
         """CPU seconds of a job by the table; None without a row, or if its settings are modified.
 
         Args:
-            job: as `finitewidth.common.announced.job_name` names it.
+            job: as `finitewidth.pipeline.announced.job_name` names it.
         """
         known = job in self.costs and job not in self._modified
         return self.costs[job].seconds if known else None
@@ -349,9 +349,8 @@ class Plan:
             }
         return jobs
 
-    @staticmethod
-    def _template_of(artifact: str) -> str:
-        return f"workflow/report/{artifact}.rst"
+    def _template_of(self, artifact: str) -> str:
+        return f"{PAPERS}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def _settings_in(self, template: str) -> dict[str, Any]:
         """Name -> value of the settings that a template of a caption shows."""
@@ -397,11 +396,11 @@ class Plan:
             for entry in self.artifacts
         ]  # fmt: skip
         common = {"preset": self.config["preset"], "results": self.results}
-        papers = list(paper_names(self.root / "workflow/papers"))
+        papers = {paper.name: paper.version_of for paper in self.papers}
         data = self.config["data"]
         datasets = [describe(data[role], role, data["imagefolder"]) for role in ROLES]
-        return {**common, "papers": papers, "errata": self.errata(), "artifacts": artifacts,
-                "datasets": datasets}  # fmt: skip
+        return {**common, "papers": list(papers), "versions": papers, "errata": self.errata(),
+                "artifacts": artifacts, "datasets": datasets}  # fmt: skip
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
         """Scale and grade of an artifact."""
@@ -410,23 +409,21 @@ class Plan:
         footers, name = self.footers, entry.artifact
         return {"scale": footers.status(name), "grade": footers.grade_of_artifact(name)}
 
-    def report_jobs(self, rules: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    def report_jobs(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Job -> its files and footer: every rule without wildcards, and every training.
 
-        ``rules`` are Snakemake's own, so that nothing is listed twice.
+        ``rules`` are Snakemake's own by name, so that nothing is listed twice.
         """
-        rules = list(rules)
         jobs: dict[str, dict[str, Any]] = self.graph(rules)
         artifacts = {entry.artifact for entry in done(self.artifacts)}
         declared = {job.name: job.paper for job in self.declared()}
-        for rule in rules:
-            if rule.name in jobs:
-                jobs[rule.name] |= {
-                    "log": "".join(map(str, rule.log)),
-                    "benchmark": str(rule.benchmark or ""),
-                    "footer": self.footer(rule.name) if rule.name in artifacts else "",
-                    "paper": declared.get(rule.name, ""),
-                }
+        for name, job in jobs.items():
+            job |= {
+                "log": "".join(map(str, rules[name].log)),
+                "benchmark": str(rules[name].benchmark or ""),
+                "footer": self.footer(name) if name in artifacts else "",
+                "paper": declared.get(name, ""),
+            }
         return jobs | {f"train {name}": self._training_job(name) for name in self.trainings()}
 
     def _training_job(self, name: str) -> dict[str, Any]:
@@ -440,14 +437,14 @@ class Plan:
             "paper": paper,
         }
 
-    def graph(self, rules: Iterable[Any]) -> dict[str, dict[str, list[str]]]:
+    def graph(self, rules: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
         """What every rule without wildcards reads and makes, from Snakemake's own ``rules``."""
         return {
-            rule.name: {
+            name: {
                 "inputs": [str(file) for file in rule.input if isinstance(file, str)],
                 "outputs": [str(file) for file in rule.output],
             }
-            for rule in rules
+            for name, rule in rules.items()
             if not rule.has_wildcards()
         }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from finitewidth.common.announced import job_name
+from finitewidth.pipeline.announced import job_name
 from finitewidth.pipeline.costs import Cost
 from finitewidth.pipeline.forecast import Needs, chains, length
 from finitewidth.pipeline.jobs import Jobs

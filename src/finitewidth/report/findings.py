@@ -22,7 +22,6 @@ ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artif
 CONFIRMED = "misprint confirmed"
 OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
-EARLIER = "npf0"  # an earlier version of npf, with the same title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,10 @@ class ArtifactFindings:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """One paper with its artifacts, claims, printed numbers and errata."""
+    """One paper with its artifacts, claims, printed numbers and errata.
+
+    ``version_of`` is the key of the paper of which it is an earlier version, with the same title.
+    """
 
     name: str
     citation: Citation
@@ -82,6 +84,7 @@ class Paper:
     claims: tuple[dict[str, Any], ...]
     numbers: tuple[dict[str, str], ...]
     errata: tuple[dict[str, str], ...]
+    version_of: str = ""
 
     @cached_property
     def rollup(self) -> rollup.Rollup:
@@ -111,12 +114,12 @@ class Paper:
     @property
     def title(self) -> str:
         """The title of the paper."""
-        return self.citation.title + (", earlier version" if self.name == EARLIER else "")
+        return self.citation.title + (", earlier version" if self.version_of else "")
 
     @property
     def short(self) -> str:
         """The title up to its colon, for lists."""
-        return self.citation.title.split(":")[0] + (", earlier" if self.name == EARLIER else "")
+        return self.citation.title.split(":")[0] + (", earlier" if self.version_of else "")
 
     @property
     def confirmed(self) -> int:
@@ -211,7 +214,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         numbers = _numbers(name, settings["results"], root / "config/reported", provenances)
         entries = [entry for entry in artifacts if entry["paper"] == name]
         papers.append(Paper(
-            name=name, citation=citations[name],
+            name=name, citation=citations[name], version_of=settings["versions"].get(name, ""),
             artifacts=tuple(_artifact(e, every, numbers, jobs, provenances) for e in entries),
             claims=tuple(claims), numbers=tuple(numbers),
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),

@@ -1,4 +1,4 @@
-"""Tables of equations: npf Tables 1, 4, 5, npf0 Table 1, dgn Tables 1, 2, 5."""
+"""A table of equations: those of the forward pass of a network, in the notation of a paper."""
 
 from collections.abc import Mapping
 from typing import Any

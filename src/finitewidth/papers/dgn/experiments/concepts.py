@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.networks.notation import rows_of
 from finitewidth.networks.regimes import Regime, regime
-from finitewidth.networks.tables_of_equations import TABLES, rows_of
 from finitewidth.papers.dgn.experiments import circular
+from finitewidth.papers.dgn.experiments.notations import TABLES
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -27,7 +28,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     convolution = settings["convolution"]
     sizes = (convolution[key] for key in ("inputs", "kernel", "layers"))
     net = circular.Circular(*sizes)
-    equations = [row for name in TABLES if name.startswith("dgn") for row in rows_of(name)]
+    equations = [row for named in TABLES.items() for row in rows_of(*named)]
     return {
         "equations": pd.DataFrame(equations),
         "variants": pd.DataFrame([variant(*named) for named in regimes().items()]),

@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from finitewidth.networks.notation import rows_of
 from finitewidth.networks.regimes import regime
-from finitewidth.networks.tables_of_equations import TABLES, rows_of
 from finitewidth.papers.npf.experiments import blocks, layouts
+from finitewidth.papers.npf.experiments.notations import TABLES
 
 # names of the compared regimes in each version of the paper
 REGIMES = {
@@ -37,7 +38,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     four, successors = layouts.listed()
     toy = settings["toy"]
     paths = toy_paths(toy)
-    equations = [row for name in TABLES if name.startswith("npf") for row in rows_of(name)]
+    equations = [row for named in TABLES.items() for row in rows_of(*named)]
     return {
         "toy": toy_rows(toy),
         "paths": paths,

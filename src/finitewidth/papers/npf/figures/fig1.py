@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.common import fields
+from finitewidth.common.number_words import listed
 from finitewidth.figures import diagrams
 from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place
 
@@ -241,5 +242,4 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
 def _names(paths: Sequence[int]) -> str:
     if not paths:
         return "no path"
-    listed = " and ".join(filter(None, [", ".join(map(str, paths[:-1])), str(paths[-1])]))
-    return f"path{'s' * (len(paths) > 1)} {listed}"
+    return f"path{'s' * (len(paths) > 1)} {listed(map(str, paths))}"
