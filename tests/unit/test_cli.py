@@ -1,6 +1,8 @@
 """The command line: from any folder, with messages that name the remedy."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 import finitewidth as fw
 from finitewidth.cli import comparing, running
-from finitewidth.cli.main import COMMANDS, main, parser
+from finitewidth.cli.main import app, main
 from finitewidth.cli.project import checked_targets, find_project
 from finitewidth.common.errors import ConfigError
 
@@ -72,11 +74,39 @@ def test_run_prints_the_command_that_it_uses(monkeypatch, capsys):
     assert called[0][:3] == [sys.executable, "-m", "snakemake"]
 
 
-def test_every_command_has_a_function():
-    commands = next(a for a in parser()._actions if a.dest == "command")
-    assert set(commands.choices) == set(COMMANDS)
-    for command in commands.choices.values():
-        assert command.format_help()
+COMMANDS = [name for name in app if not name.startswith("-")]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example_and_describes_every_option(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # not in a clone
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    example = shlex.split(re.search(r"Example: finitewidth (.*)", text)[1], comments=True)
+    assert example[0] == command
+    words = example[: next((i for i, word in enumerate(example) if word in ("--", ">")), None)]
+    app.parse_args(words, exit_on_error=False, print_error=False)
+    assert not re.search(r"│ \*? *(?:--?[a-z0-9-]+ )*(?:[A-Z.]+)? *│", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("nwtork my_net.py:make", 'Unknown command "nwtork". Did you mean "network"?'),
+        ("run --presett quick", "Unknown option: --presett. Did you mean --preset?"),
+        ("run --preset quik", 'Did you mean "quick"?'),
+        ("run npf --cores 0", 'Invalid value "0" for --cores. Must be >= 1.'),
+        ("run npf --cores -2", 'Invalid value "-2" for --cores. Must be >= 1.'),
+        ("run npf --seed 1.5", "Invalid value for --seed: '1.5' is not a whole number"),
+        ("kernel a.py:b --data digits --images c", "Mutually exclusive arguments: {--images, --da"),
+        ("ntk --widths ten --sigma-w2 2", "'ten' is not a list of widths like 784,500,500,10"),
+        ("redraw a.csv", "requires an argument"),
+    ],
+)
+def test_words_that_are_not_understood(words, message, capsys):
+    assert main(words.split()) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_closed_pipe_is_no_error():
@@ -94,9 +124,6 @@ def test_the_kernel_of_a_network_is_that_of_the_library(capsys):
     answer = fw.trust(fw.network([10, 50, 50, 2], sigma_w2=2.0))
     assert float(lines["dispersion"]) == pytest.approx(answer.dispersion)
     assert lines["phase"] == "critical"
-    with pytest.raises(SystemExit):
-        main(["ntk", "--widths", "ten", "--sigma-w2", "2"])
-    assert "list of widths like" in capsys.readouterr().err
     assert main(["ntk", "--widths", "10", "--sigma-w2", "2"]) == 1
 
 
@@ -136,25 +163,42 @@ def test_runs_differ_by_their_errors(tmp_path):
     assert list(comparing.numbers(one, other, least=4.1)["what"]) == ["a/q/r/c"]
 
 
-def test_equal_runs_do_not_differ(tmp_path):
-    one, other = (write_claims(tmp_path / name) for name in ("one", "other"))
-    text = comparing.compared([str(one), str(other)], 3, 5)
+def test_equal_runs_do_not_differ(tmp_path, capsys):
+    comparing.compare(*(str(write_claims(tmp_path / name)) for name in ("one", "other")))
+    text = capsys.readouterr().out
     assert text.startswith("0 verdicts differ")
     assert "0 numbers differ" in text
 
 
-def test_runs_of_a_paper_without_printed_numbers_are_compared(tmp_path):
+def test_claims_of_one_run_only_are_counted_and_exact_numbers_have_no_error(tmp_path, capsys):
+    one, other = write_claims(tmp_path / "one"), write_claims(tmp_path / "other", ours=91.0)
+    pd.DataFrame([{"claim": "X2", "verdict": "supported"}]).to_csv(
+        one / "claims/dgn_verdicts.csv", index=False
+    )
+    comparing.compare(str(one), str(other))
+    assert capsys.readouterr().out.splitlines() == [
+        f"0 verdicts differ between {one} and {other}.",
+        f"1 judged in one run only; {other} has no verdict on them.",
+        "1 number differs by 3 standard errors or more.",
+        "  no error  90 -> 91  a/q/r/c",
+    ]
+
+
+def test_runs_of_a_paper_without_printed_numbers_are_compared(tmp_path, capsys):
     folders = [write_claims(tmp_path / name) for name in ("one", "other")]
     for folder in folders:
         file = folder / "claims/npf_numbers.csv"
         file.write_text(file.read_text().splitlines()[0] + "\n")
-    assert "0 numbers differ" in comparing.compared([str(folder) for folder in folders], 3, 5)
+    comparing.compare(*map(str, folders))
+    assert "0 numbers differ" in capsys.readouterr().out
 
 
 def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["compare", str(tmp_path), "quick"]) == 1
     assert "has no verdicts; make them with" in capsys.readouterr().err
+    assert main(["compare", "quik", "quick"]) == 1
+    assert "nor a run of a preset (did you mean quick?)" in capsys.readouterr().err
 
 
 # --- redraw ---
@@ -177,6 +221,8 @@ def test_a_figure_is_redrawn_from_its_file_and_its_package(tmp_path, monkeypatch
     assert "thesis_fig2_4.csv is missing" in capsys.readouterr().err
     assert main(["redraw", str(file), "--to", str(tmp_path / "out.doc")]) == 1
     assert "the suffix must be one of" in capsys.readouterr().err
+    assert main(["redraw", str(file), "--to", str(tmp_path / "no/out.png")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
     rows = pd.DataFrame({
         name: ["none" if field.type == "string" else 1] for name, field in renderer.FIELDS.items()
     })  # fmt: skip

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from finitewidth.cli.main import parser
+from finitewidth.cli.main import RAISES, app
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.library import names
 from finitewidth.report.citations import read_citations
@@ -204,5 +204,5 @@ def test_commands_in_sources_are_understood(source):
             words = words[1:]
         if words[:1] != ["finitewidth"] or any("<" in word for word in words):
             continue
-        parser().parse_args(words[1:])
+        app.parse_args(words[1:], **RAISES)
     assert "python -m finitewidth" not in text

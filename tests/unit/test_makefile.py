@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from finitewidth.cli.main import parser
+from finitewidth.cli.main import RAISES, app
+from finitewidth.cli.options import Results
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,9 +37,11 @@ def test_robustness_runs_every_seed_then_compares_and_reports():
     assert "for seed in 0 4 5; do" in said
     assert re.search(r"snakemake --cores \d+ robustness --config preset=smoke seed=\$seed ", said)
     calls = [shlex.split(line) for line in re.findall(r"-m finitewidth (.*)", said)]
-    compared, reported = (parser().parse_args(words) for words in calls)
-    assert (compared.command, compared.preset, compared.seeds) == ("robustness", "smoke", [4, 5])
-    assert (reported.command, reported.preset, reported.seed) == ("report", "smoke", 0)
+    compared, reported = (app.parse_args(words, **RAISES) for words in calls)
+    assert compared[0].__name__ == "robustness"
+    assert compared[1].kwargs == {"preset": "smoke", "seeds": (4, 5)}
+    assert reported[0].__name__ == "report"
+    assert reported[1].kwargs == {"results": Results(preset="smoke")}
 
 
 def test_any_other_target_is_an_artifact():
@@ -47,8 +50,9 @@ def test_any_other_target_is_an_artifact():
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     words = shlex.split(re.search(r"bin/finitewidth (run .*)", said)[1])
-    options = parser().parse_args(words)
-    assert (options.targets, options.cores, options.preset) == (["npf_fig3"], 3, "smoke")
+    _, bound, _ = app.parse_args(words, **RAISES)
+    assert bound.args == ("npf_fig3",)
+    assert bound.kwargs == {"cores": 3, "results": Results(preset="smoke")}
 
 
 def test_make_clean_leaves_all_but_the_folders_of_presets_and_seeds(tmp_path):

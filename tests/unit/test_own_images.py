@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from finitewidth.cli import images as of_images
 from finitewidth.cli import running
 from finitewidth.cli.comparing import folder_of
 from finitewidth.cli.main import main
+from finitewidth.cli.options import Results
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
@@ -174,25 +174,19 @@ def test_list_and_status_look_where_the_results_are(tree, monkeypatch, capsys):
     assert "results/quick/" not in capsys.readouterr().out
 
 
-def test_the_report_is_that_of_the_folder(tree, monkeypatch, capsys):
-    called = []
-    monkeypatch.setattr(running, "run_rule", lambda *words: called.append(words) or 0)
-    assert of_images.report(tree, "smoke", 2, ["npf={kvf: {runs: 3}}"]) == 0
-    ((rule, preset, seed, *settings),) = called
-    assert (rule, preset, seed) == ("report_now", "smoke", "seed=2")
-    assert settings == of_images.settings(tree, "smoke", ["npf={kvf: {runs: 3}}"])
-    assert any("runs: 3" in text for text in settings)
-    assert any(f"images: {tree}" in text for text in settings)
-    assert capsys.readouterr().out == "results/smoke-shapes-seed2/report/index.html\n"
-
-
 @pytest.mark.parametrize("folder", [False, True])
-def test_the_report_is_given_the_settings_of_the_run(tree, monkeypatch, folder):
-    given, called = ["npf={kvf: {runs: 3}}"], []
-    monkeypatch.setattr(running, "run_rule", lambda rule, *settings: called.append(settings))
-    main(["report", "--preset", "smoke", *(["--images", str(tree)] * folder), "--config", *given])
-    of_run = of_images.settings(tree if folder else None, "smoke", given)
-    assert called == [("smoke", "seed=0", *of_run)]
+def test_the_report_is_given_the_settings_of_the_run(tree, folder, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    given, images = ["npf={kvf: {runs: 3}}"], ["--images", str(tree)] * folder
+    words = ["report", "--preset", "smoke", "--seed", "2", *images, "--config", *given]
+    status, said, called = printed(monkeypatch, capsys, *words)
+    settings = running.settings(Results("smoke", 2, tree if folder else None), given)
+    assert any("runs: 3" in text for text in settings)
+    assert any(f"images: {tree}" in text for text in settings) == folder
+    assert called[0][called[0].index("--config") + 1 :] == ["preset=smoke", "seed=2", *settings]
+    assert status == 0
+    name = "smoke-shapes-seed2" if folder else "smoke-seed2"
+    assert said == f"results/{name}/report/index.html\n"
 
 
 def test_runs_of_a_folder_are_compared_by_name(tmp_path, monkeypatch):

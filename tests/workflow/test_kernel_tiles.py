@@ -11,7 +11,7 @@ from PIL import Image
 
 import finitewidth as fw
 from finitewidth.cli import tiles as command
-from finitewidth.cli.main import main, parser
+from finitewidth.cli.main import main
 from finitewidth.library import tiles
 from finitewidth.networks.user_network import read_user_network
 
@@ -139,5 +139,5 @@ def test_mistakes_are_refused_before_a_job(
 
 
 def test_the_command_and_the_function_have_the_same_defaults():
-    options = parser().parse_args(["kernel", "my_net.py:make", "--data", "digits"])
+    options = command.Kernel()
     assert (options.tile, options.budget * 2**20) == (tiles.TILE, tiles.BUDGET)

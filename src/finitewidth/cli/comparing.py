@@ -1,11 +1,12 @@
 """``finitewidth compare``: which verdicts and numbers of two runs differ, in their errors."""
 
-from collections.abc import Sequence
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from finitewidth.cli.options import Count
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import PRESETS, results_folder
+from finitewidth.common.settings import PRESETS, nearest, results_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 NUMBER = ["artifact", "quantity", "row", "column"]
 PART = ["claim", "part"]
 LEAST = 3.0  # standard errors
+NOT_JUDGED = "not judged"
 
 
 def folder_of(run: str) -> Path:
@@ -23,11 +25,16 @@ def folder_of(run: str) -> Path:
             results, also of another clone.
 
     Raises:
-        ConfigError: there are no verdicts.
+        ConfigError: there is no such run, or it has no verdicts.
     """
     preset, *more = run.split("-")
-    own = preset in PRESETS and not Path(run).is_dir()
-    folder = Path("-".join([results_folder(preset), *more])) if own else Path(run)
+    is_folder = Path(run).is_dir()
+    if preset not in PRESETS and not is_folder:
+        raise ConfigError(
+            f"{run} is neither a folder nor a run of a preset{nearest(preset, PRESETS)}; "
+            f"presets are {', '.join(PRESETS)}"
+        )
+    folder = Path(run) if is_folder else Path("-".join([results_folder(preset), *more]))
     if not list((folder / "claims").glob("*_verdicts.csv")):
         raise ConfigError(
             f"{run}: {folder}/claims has no verdicts; make them with `finitewidth run`, or name "
@@ -52,7 +59,7 @@ def verdicts(one: Path, other: Path) -> "pd.DataFrame":
         read_claims(other, "verdicts")[["claim", "verdict"]],
         on="claim", how="outer", suffixes=("_one", "_other"),
     )  # fmt: skip
-    both = both.fillna("not judged")
+    both = both.fillna(NOT_JUDGED)
     changed = both[both["verdict_one"] != both["verdict_other"]]
     return changed.rename(columns={"verdict_one": "one", "verdict_other": "other"})
 
@@ -98,24 +105,36 @@ def _values(folder: Path, kind: str, keys: list[str], value: str) -> "pd.DataFra
     return found
 
 
-def compared(runs: Sequence[str], least: float, rows: int) -> str:
-    """Return the comparison of two runs as text.
+def compare(one: str, other: str, /, *, least: float = LEAST, rows: Count = 20) -> None:
+    """Which verdicts and numbers of two runs differ.
+
+    Example: finitewidth compare quick quick-seed1
 
     Args:
-        runs: two runs, as for `folder_of`.
-        least: in standard errors, see `numbers`.
-        rows: how many numbers are shown.
+        one: a preset, <preset>-seed<k>, or a folder of results
+        other: likewise
+        least: smallest difference, in standard errors
+        rows: numbers to show
 
     Raises:
         ConfigError: a run has no verdicts.
     """
-    one, other = map(folder_of, runs)
-    changed, table = verdicts(one, other), numbers(one, other, least)
-    lines = [f"{len(changed)} verdicts differ between {runs[0]} and {runs[1]}."]
-    lines += [f"  {row.claim}: {row.one} -> {row.other}" for row in changed.itertuples()]
-    lines += [f"{len(table)} numbers differ by {least:g} standard errors or more."]
+    folders = folder_of(one), folder_of(other)
+    changed, table = verdicts(*folders), numbers(*folders, least)
+    judged = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]
+    print(f"{_differ(len(judged), 'verdict')} between {one} and {other}.")
+    for row in judged.itertuples():
+        print(f"  {row.claim}: {row.one} -> {row.other}")
+    for run, column in ((one, "one"), (other, "other")):
+        if count := int((changed[column] == NOT_JUDGED).sum()):
+            print(f"{count} judged in one run only; {run} has no verdict on them.")
+    print(f"{_differ(len(table), 'number')} by {least:g} standard errors or more.")
     for row in table.head(rows).itertuples():
-        lines.append(f"  {row.errors:8.3g}  {row.one:.5g} -> {row.other:.5g}  {row.what}")
+        errors = "no error" if math.isinf(row.errors) else f"{row.errors:.3g}"
+        print(f"  {errors:>8}  {row.one:.5g} -> {row.other:.5g}  {row.what}")
     if len(table) > rows:
-        lines.append(f"  and {len(table) - rows} more; --rows shows more of them")
-    return "\n".join(lines)
+        print(f"  and {len(table) - rows} more; --rows shows more of them")
+
+
+def _differ(count: int, noun: str) -> str:
+    return f"1 {noun} differs" if count == 1 else f"{count} {noun}s differ"

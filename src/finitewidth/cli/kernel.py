@@ -1,38 +1,53 @@
 """``finitewidth ntk``: can the infinite-width kernel be trusted for a network?"""
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter, Token
+
+from finitewidth.cli.options import Whole
 
 
-def widths_of(text: str) -> list[int]:
-    """Return ``784,500,10`` as numbers."""
+def _widths(kind: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
+    """``784,500,10`` as numbers."""
+    (token,) = tokens
     try:
-        return [int(width) for width in text.split(",")]
+        return tuple(int(width) for width in token.value.split(","))
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a list of widths like 784,500,500,10") from None
+        raise ValueError(f"{token.value!r} is not a list of widths like 784,500,500,10") from None
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument("--widths", type=widths_of, required=True, metavar="N0,N1,..",
-                        help="input dimension, hidden widths, number of outputs")  # fmt: skip
-    parser.add_argument("--activation", choices=("relu", "tanh", "erf"), default="relu")
-    parser.add_argument("--sigma-w2", type=float, required=True, metavar="VARIANCE",
-                        help="variance of a weight times its fan-in")  # fmt: skip
-    parser.add_argument("--sigma-b2", type=float, default=0.0, metavar="VARIANCE",
-                        help="variance of a bias (default: 0)")  # fmt: skip
-    parser.add_argument("--parametrisation", choices=("standard", "ntk"), default="standard")
-    parser.add_argument("--input-norm2", type=float, default=1.0, metavar="|x|^2",
-                        help="squared norm of the inputs (default: 1)")  # fmt: skip
-    parser.add_argument("--inputs", type=int, default=32, metavar="S",
-                        help="random inputs for the largest stable step (default: 32)")  # fmt: skip
-    parser.add_argument("--draws", type=int, default=2000,
-                        help="networks to draw without a closed form (default: 2000)")  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of all draws (default: 0)")
-    parser.add_argument("--csv", action="store_true", help="print quantities and values as CSV")
+Widths = Annotated[tuple[int, ...], Parameter(converter=_widths, n_tokens=1, accepts_keys=False)]
 
 
-def answered(options: Namespace) -> str:
-    """Return the answer for one network.
+def ntk(
+    *,
+    widths: Widths,
+    sigma_w2: float,
+    sigma_b2: float = 0.0,
+    activation: Literal["relu", "tanh", "erf"] = "relu",
+    parametrisation: Literal["standard", "ntk"] = "standard",
+    input_norm2: float = 1.0,
+    inputs: Whole = 32,
+    draws: Whole = 2000,
+    seed: Whole = 0,
+    csv: bool = False,
+) -> None:
+    """Can the infinite-width kernel be trusted?
+
+    Example: finitewidth ntk --widths 784,500,500,10 --sigma-w2 2
+
+    Args:
+        widths: input dimension, hidden widths, number of outputs
+        sigma_w2: variance of a weight times its fan-in
+        sigma_b2: variance of a bias
+        activation: of all hidden layers
+        parametrisation: where the factor 1/sqrt(fan-in) stands
+        input_norm2: squared norm of the inputs
+        inputs: random inputs for the largest stable step
+        draws: networks to draw without a closed form
+        seed: of all draws
+        csv: print quantities and values as CSV
 
     Raises:
         ConfigError: an option is out of range.
@@ -40,8 +55,8 @@ def answered(options: Namespace) -> str:
     from finitewidth.library.initial import network
     from finitewidth.library.trust import trust
 
-    init = network(options.widths, sigma_w2=options.sigma_w2, sigma_b2=options.sigma_b2,
-                   parametrisation=options.parametrisation)  # fmt: skip
-    answer = trust(init, activation=options.activation, input_norm2=options.input_norm2,
-                   draws=options.draws, inputs=options.inputs, seed=options.seed)  # fmt: skip
-    return answer.to_frame().to_csv(index=False).rstrip() if options.csv else str(answer)
+    init = network(widths, sigma_w2=sigma_w2, sigma_b2=sigma_b2, parametrisation=parametrisation)
+    answer = trust(
+        init, activation=activation, input_norm2=input_norm2, draws=draws, inputs=inputs, seed=seed
+    )
+    print(answer.to_frame().to_csv(index=False).rstrip() if csv else answer)

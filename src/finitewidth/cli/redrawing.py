@@ -3,20 +3,24 @@
 import json
 from pathlib import Path
 
+from finitewidth.cli.options import File
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 
 
-def redraw(file: Path, target: Path) -> None:
+def redraw(file: File, /, *, to: File) -> None:
     """Draw a figure from the CSV file that a run wrote.
 
+    The data package beside the folder of figures says with which settings the figure was made.
+
+    Example: finitewidth redraw results/quick/npf/figures/npf_fig3.csv --to figure.pdf
+
     Args:
-        file: such as ``results/quick/npf/figures/npf_fig3.csv``. The data package beside the
-            folder of figures, if there is one, says with which settings it was made.
-        target: PDF, SVG or PNG file to write.
+        file: the CSV file
+        to: PDF, SVG or PNG file to write
 
     Raises:
-        ConfigError: the file belongs to no figure, or the suffix of ``target`` is another one.
+        ConfigError: the file belongs to no figure, or ``to`` has another suffix or is in no folder.
         ResultError: the file is missing, damaged or altered.
     """
     from finitewidth.figures import job
@@ -24,11 +28,14 @@ def redraw(file: Path, target: Path) -> None:
     figures = {a.artifact: a for a in artifacts_of(read_papers()) if a.kind == "figure" and a.done}
     if file.stem not in figures:
         raise ConfigError(f"{file}: {file.stem!r} is no figure; finitewidth list shows all")
-    if target.suffix.removeprefix(".") not in job.METADATA:
-        raise ConfigError(f"{target}: the suffix must be one of .pdf, .svg, .png")
+    if to.suffix.removeprefix(".") not in job.METADATA:
+        raise ConfigError(f"{to}: the suffix must be one of .pdf, .svg, .png")
+    if not to.parent.is_dir():
+        raise ConfigError(f"{to}: there is no folder {to.parent}; make it first")
     found = _described(file)
     figure = job.redraw(figures[file.stem].module, file, found["settings"], found["mark"])
-    job.save(figure, target, found["footer"])
+    job.save(figure, to, found["footer"])
+    print(to)
 
 
 def _described(file: Path) -> dict:

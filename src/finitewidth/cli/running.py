@@ -1,50 +1,104 @@
-"""``finitewidth run``: the Snakemake command of some targets, printed and carried out."""
+"""``finitewidth run`` and ``report``: Snakemake's commands, printed or carried out."""
 
 import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
-from finitewidth.common.settings import results_folder
+import yaml
+from cyclopts import Parameter
+
+from finitewidth.cli.options import Count, DryRun, More, Results, Settings
+from finitewidth.cli.project import checked_targets
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import merged, overrides, preset_only, typed
+
+CONFIG = "config"
 
 
-def command(
-    targets: Sequence[str], preset: str, seed: int, cores: int | None, dry: bool,
-    settings: Sequence[str], more: Sequence[str],
-) -> list[str]:  # fmt: skip
-    """Return the words of the Snakemake command.
+def make(
+    *targets: Annotated[str, Parameter(name="TARGET")],
+    cores: Count | None = None,
+    dry_run: DryRun = False,
+    config: Settings = (),
+    results: Results = Results(),
+    more: More = (),
+) -> int:
+    """Make artifacts; prints the snakemake command.
+
+    What follows -- is passed on to Snakemake.
+
+    Example: finitewidth run npf_fig3 --cores 2 --config 'npf={kvf: {runs: 3}}' -- --printshellcmds
 
     Args:
-        targets: artifacts, papers, experiments or files; none for everything.
-        preset: of sizes.
-        seed: base seed.
-        cores: to use; None for all of this machine.
-        dry: whether to show only what would be done.
-        settings: overrides, ``key=value`` in YAML.
-        more: further options of Snakemake.
+        targets: artifacts, papers or experiments (default: everything)
+        cores: jobs at the same time (default: all cores)
+        dry_run: show what would be done
+        config: override settings, KEY=VALUE
     """
-    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *targets]
-    words += ["--dry-run"] * dry + list(more)
-    return [*words, "--config", f"preset={preset}", *([f"seed={seed}"] if seed else []), *settings]
+    chosen = settings(results, config)
+    words = ["snakemake", "--cores", str(cores or os.cpu_count() or 1), *checked_targets(targets)]
+    words += ["--dry-run"] * dry_run + [*more, "--config", f"preset={results.preset}"]
+    words += [f"seed={results.seed}"] * bool(results.seed) + chosen
+    return call(words)
 
 
-def run(words: Sequence[str]) -> int:
+def report(*, config: Settings = (), results: Results = Results()) -> int:
+    """Build the report from the results there are.
+
+    Another run may be making more meanwhile.
+
+    Example: finitewidth report --preset laptop --config 'data={cifar10: cifar10_jpeg}'
+
+    Args:
+        config: the settings that the run overrode, KEY=VALUE
+    """
+    words = ["report_now", "--cores", "1", "--quiet", "all", "--nolock", "--config"]
+    words += [f"preset={results.preset}", f"seed={results.seed}", *settings(results, config)]
+    status = snakemake(words)
+    if status == 0:
+        print(f"{results.folder}/report/index.html")
+    return status
+
+
+def settings(results: Results, given: Sequence[str]) -> list[str]:
+    """Return the overrides of a run: those given, and the folder of images.
+
+    Args:
+        results: of the run.
+        given: overrides, ``key=value`` in YAML.
+
+    Raises:
+        ConfigError: an override is no YAML, or the folder does not contain ``train`` and ``test``.
+    """
+    if not results.sources:
+        return [*given]
+    config = preset_only(results.preset, CONFIG)
+    for text in given:
+        config = merged(config, typed(_parsed(text)))
+    return overrides(merged(config, {"data": {"images": str(results.images)}}), CONFIG)
+
+
+def _parsed(text: str) -> dict:
+    key, equals, value = text.partition("=")
+    try:
+        if not equals:
+            raise ValueError("there is no =")
+        return {key: yaml.safe_load(value)}
+    except (yaml.YAMLError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"--config {text}: {reason}; write KEY=VALUE in YAML") from error
+
+
+def call(words: Sequence[str]) -> int:
     """Print a Snakemake command and carry it out; return its exit status."""
     print(shlex.join(words), flush=True)
-    return subprocess.run([sys.executable, "-m", *words], check=False).returncode
+    return snakemake(words[1:])
 
 
-def run_rule(rule: str, preset: str, *settings: str) -> int:
-    """Run a rule without inputs, beside other runs; return the exit status."""
-    words = [rule, "--cores", "1", "--quiet", "all", "--nolock"]
-    words += ["--config", f"preset={preset}", *settings]
-    return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
-
-
-def report(preset: str, seed: int = 0, *settings: str) -> int:
-    """Build the report from the results there are; another run may be making more meanwhile."""
-    status = run_rule("report_now", preset, f"seed={seed}", *settings)
-    if status == 0:
-        print(f"{results_folder(preset, seed)}/report/index.html")
-    return status
+def snakemake(words: Sequence[str]) -> int:
+    """Call Snakemake with some arguments; return its exit status."""
+    words = [sys.executable, "-m", "snakemake", *words]
+    return subprocess.run(words, check=False).returncode

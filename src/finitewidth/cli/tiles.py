@@ -2,17 +2,19 @@
 
 import io
 import os
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import yaml
+from cyclopts import Parameter
 
-from finitewidth.cli import images, running
+from finitewidth.cli import running
+from finitewidth.cli.options import Count, Data, DryRun, File, ImageFolder, More, Whole
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.result_files import atomic
 from finitewidth.common.settings import read_yaml
+from finitewidth.data.places import name_of
 from finitewidth.networks.user_network import UserNetwork, read_user_network
 
 SNAKEFILE = "workflow/kernel/Snakefile"
@@ -20,70 +22,86 @@ RUN, IMAGES, LABELS, WEIGHTS = "run.yaml", "images.npy", "labels.npy", "weights.
 KERNEL = "kernel.npy"
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument("network", type=Path, metavar="FILE",
-                        help="my_net.py:function, which takes (input_shape, classes) and returns "
-                        "a torch.nn.Module")  # fmt: skip
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--images", type=Path, metavar="FOLDER",
-                        help="images of your own, {train,test}/<class>/*")  # fmt: skip
-    source.add_argument("--data", metavar="NAME", help="a dataset, such as mnist or digits")
-    parser.add_argument("--train", type=int, metavar="N",
-                        help="training images, with the class shares of all "
-                        "(default: all)")  # fmt: skip
-    parser.add_argument("--test", type=int, metavar="N",
-                        help="test images, which follow the training images "
-                        "(default: none)")  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of the random weights (default: 0)")
-    parser.add_argument("--float64", action="store_true", help="compute in float64, not float32")
-    parser.add_argument("--tile", type=int, default=250, metavar="N",
-                        help="images of a block (default: 250)")  # fmt: skip
-    parser.add_argument("--budget", type=int, default=1536, metavar="MIB",
-                        help="memory for temporary arrays of a tile (default: 1536)")  # fmt: skip
-    parser.add_argument("--output", type=Path, metavar="FOLDER",
-                        help="default: <network>_<images>_kernel, beside the network")  # fmt: skip
-    parser.add_argument("--cores", type=int, help="tiles at the same time (default: all cores)")
-    parser.add_argument("--profile", help="of Snakemake, such as profiles/slurm for a cluster")
-    parser.add_argument("-n", "--dry-run", action="store_true", help="show what would be done")
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Kernel:
+    """What is computed, and where.
+
+    Attributes:
+        images: images of your own, {train,test}/<class>/*
+        data: a dataset, such as mnist or digits
+        train: training images, with the class shares of all (default: all)
+        test: test images, which follow the training images (default: none)
+        seed: of the random weights
+        float64: compute in float64, not float32
+        tile: images of a block
+        budget: MiB of memory for temporary arrays of a tile
+        output: the folder to write (default: <network>_<images>_kernel, beside the network)
+    """
+
+    images: ImageFolder = None
+    data: Data | None = None
+    train: Whole | None = None
+    test: Whole | None = None
+    seed: Whole = 0
+    float64: bool = False
+    tile: Whole = 250
+    budget: Whole = 1536
+    output: File | None = None
 
 
-def run(options: Namespace) -> int:
-    """Prepare the folder of a run and compute what is missing; return the exit status.
+def kernel(
+    network: File,
+    /,
+    *,
+    options: Kernel = Kernel(),
+    cores: Count | None = None,
+    profile: str | None = None,
+    dry_run: DryRun = False,
+    more: More = (),
+) -> int:
+    """The tangent kernel of a network of your own, in tiles, as a file.
+
+    What follows -- is passed on to Snakemake.
+
+    Example: finitewidth kernel my_net.py:make --data mnist --train 1000 --cores 2
 
     Args:
-        options: of `add_options`, with ``more``; the current folder is that of the project.
+        network: my_net.py:function, which takes (input_shape, classes) and returns a torch module
+        cores: tiles at the same time (default: all cores)
+        profile: of Snakemake, such as profiles/slurm for a cluster
+        dry_run: show what would be done
 
     Raises:
         ConfigError: an option is out of range, the network is refused, or the folder has other
             files.
         DataError: the images are missing or damaged.
     """
-    folder = prepare(options)
-    if not options.dry_run:
+    folder = prepare(network, options)
+    if not dry_run:
         _remove_outdated(folder)
     words = ["snakemake", "--snakefile", SNAKEFILE, "--directory", str(folder)]
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
     words += ["--quiet", "rules", "host"]
-    words += ["--profile", options.profile] if options.profile else []
-    cores = options.cores or (None if options.profile else os.cpu_count())
+    words += ["--profile", profile] if profile else []
+    cores = cores or (None if profile else os.cpu_count())
     words += ["--cores", str(cores)] if cores else []
-    status = running.run([*words, *["--dry-run"] * options.dry_run, *options.more])
+    status = running.call([*words, *["--dry-run"] * dry_run, *more])
     if status:
         print(f"finished tiles are kept in {folder}; the same command goes on")
-    elif not options.dry_run:
+    elif not dry_run:
         print(folder / KERNEL)
     return status
 
 
-def prepare(options: Namespace) -> Path:
+def prepare(network: Path, options: Kernel) -> Path:
     """Write images, labels, weights and options of a run; return its folder.
 
     A file whose content stays the same keeps its time, so that finished tiles stay up to date.
 
     Raises:
-        ConfigError: see `run`.
-        DataError: see `run`.
+        ConfigError: see `kernel`.
+        DataError: see `kernel`.
     """
     import numpy as np
     import torch
@@ -93,7 +111,7 @@ def prepare(options: Namespace) -> Path:
     from finitewidth.library.tiles import blocks
     from finitewidth.networks.user_network import draw
 
-    user = read_user_network(str(options.network))
+    user = read_user_network(str(network))
     dataset = _dataset(options)
     folder = _folder(options, user, dataset.name)
     splits = ("train", "test") if options.test else ("train",)
@@ -102,35 +120,37 @@ def prepare(options: Namespace) -> Path:
     x = channels_first(scaled(pixels)).astype(np.float64 if options.float64 else np.float32)
     classes = len(dataset.class_names)
     record = {
-        "network": str(options.network), "classes": classes, "seed": options.seed,
+        "network": str(network), "classes": classes, "seed": options.seed,
         "budget": options.budget * 2**20,
         "blocks": [f"{block.start}-{block.stop}" for block in blocks(len(x), options.tile)],
     }  # fmt: skip
     pair, make = torch.from_numpy(x[:2]), user.factory()
-    network = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
+    module = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
-    traced_kernel(network, pair, budget=record["budget"])
+    traced_kernel(module, pair, budget=record["budget"])
     _write(folder / IMAGES, lambda stream: np.save(stream, x))
     _write(folder / LABELS, lambda stream: np.save(stream, labels))
-    _write(folder / WEIGHTS, lambda stream: torch.save(network.state_dict(), stream))
+    _write(folder / WEIGHTS, lambda stream: torch.save(module.state_dict(), stream))
     _write(folder / RUN, lambda stream: stream.write(yaml.safe_dump(record).encode()))
     return folder
 
 
-def _dataset(options: Namespace) -> Any:
+def _dataset(options: Kernel) -> Any:
     """The images, a `finitewidth.data.store.Dataset`, which do not depend on the seed."""
     from finitewidth.data.build import build_dataset
     from finitewidth.data.select import stratified_subset
 
-    name, settings = options.data, read_yaml(Path("config/config.yaml"))["data"]
+    if not (options.images or options.data):
+        raise ConfigError("name the images: --images FOLDER or --data NAME")
+    settings = read_yaml(Path("config/config.yaml"))["data"]
     if options.images:
-        (name,) = images.names(options.images)
         settings["images"] = str(options.images)
+    name = name_of(options.images) if options.images else options.data
     dataset = build_dataset(name, settings)
     return stratified_subset(dataset, options.train, options.test, ("kernel",))
 
 
-def _folder(options: Namespace, user: UserNetwork, data: str) -> Path:
+def _folder(options: Kernel, user: UserNetwork, data: str) -> Path:
     folder = options.output or user.file.with_name(f"{user.file.stem}_{data}_kernel")
     if folder.suffix == ".npy" or folder.is_file():
         raise ConfigError(f"--output {folder}: name a folder; the kernel is {KERNEL} in it")
@@ -140,6 +160,8 @@ def _folder(options: Namespace, user: UserNetwork, data: str) -> Path:
 
 
 def _write(file: Path, save: Callable[[BinaryIO], Any]) -> None:
+    from finitewidth.common.result_files import atomic
+
     content = io.BytesIO()
     save(content)
     if not file.is_file() or file.read_bytes() != content.getvalue():

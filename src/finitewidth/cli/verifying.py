@@ -1,27 +1,23 @@
 """``finitewidth verify``: are all results what their jobs wrote?"""
 
-from pathlib import Path
-
+from finitewidth.cli.options import Results
 from finitewidth.common.errors import ResultError
+from finitewidth.common.usage import provenance_files
 from finitewidth.common.verification import Provenances
 
 
-def verify(results: str) -> int:
-    """Print what is wrong with the results of a run; write nothing.
+def verify(*, results: Results = Results()) -> int:
+    """Is every result what its job wrote? Nothing is written.
 
-    Args:
-        results: their folder.
-
-    Returns:
-        The exit status: 0 if nothing is wrong, else 1.
+    Example: finitewidth verify --preset laptop
 
     Raises:
         ResultError: there are no results.
     """
-    if not Path(results).is_dir():
-        raise ResultError(f"there is no folder {results}; finitewidth run makes results")
-    provenances = Provenances(results)
+    if not provenance_files(results.folder):
+        raise ResultError(f"{results.folder} has no results; finitewidth run makes them")
+    provenances = Provenances(results.folder)
     problems = provenances.problems()
-    print("\n".join([*problems, f"{len(provenances.stamps)} jobs checked, "
-                                f"{len(problems)} problems"]))  # fmt: skip
+    checked = len(provenances.stamps)
+    print("\n".join([*problems, f"{checked} jobs checked, {len(problems)} problems"]))
     return int(bool(problems))

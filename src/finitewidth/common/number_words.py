@@ -46,6 +46,15 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def rough_duration(seconds: float) -> str:
+    """Format a time in one unit: ``40 s``, ``12 min``, ``5 h``, ``51 days`` or ``7.3 years``."""
+    units = ("s", 1, 100), ("min", 60, 100), ("h", 3600, 48), ("days", 86400, 730)
+    for unit, length, most in units:
+        if round(seconds / length) < most:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds / (365 * 86400):.1f} years"
+
+
 def threshold(words: str) -> str:
     """Return the range of a threshold; one number if both ends read the same."""
     low, _, high = words.partition(" to ")

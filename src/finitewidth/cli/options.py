@@ -1,0 +1,71 @@
+"""Types of options that several commands share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter, Token
+from cyclopts.validators import LimitedChoice, Number
+
+from finitewidth.common.settings import LARGEST_SEED, PRESETS, results_folder
+from finitewidth.data.places import own_images, registered
+
+
+def _numbers(kind: Any, tokens: Sequence[Token]) -> Any:
+    """A whole number, or a tuple of them; cyclopts by itself rounds 1.5."""
+    for token in tokens:
+        if not token.value.removeprefix("-").isdecimal():
+            raise ValueError(f"{token.value!r} is not a whole number")
+    values = [int(token.value) for token in tokens]
+    return values[0] if kind is int else tuple(values)
+
+
+def _absolute(kind: Any, tokens: Sequence[Token]) -> Path:
+    """A path from the folder of the user, who may be elsewhere than in that of the project."""
+    return Path(tokens[0].value).absolute()
+
+
+Whole = Annotated[int, Parameter(converter=_numbers)]
+Wholes = Annotated[tuple[int, ...], Parameter(converter=_numbers, consume_multiple=True)]
+Count = Annotated[Whole, Parameter(validator=Number(gte=1))]
+_IN_RANGE = Parameter(validator=Number(gte=0, lte=LARGEST_SEED))
+Seed = Annotated[Whole, _IN_RANGE]
+Seeds = Annotated[Wholes, _IN_RANGE]
+File = Annotated[Path, Parameter(converter=_absolute)]
+DryRun = Annotated[bool, Parameter(alias="-n")]
+Preset = Annotated[Literal[PRESETS], Parameter(help="of sizes")]
+ONE_SOURCE = Group("Images", validator=LimitedChoice())
+ImageFolder = Annotated[File | None, Parameter(group=ONE_SOURCE)]
+Data = Annotated[str, Parameter(group=ONE_SOURCE)]
+Settings = Annotated[tuple[str, ...], Parameter(consume_multiple=True)]
+More = Annotated[tuple[str, ...], Parameter(parse=False)]  # what follows --, for Snakemake
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Results:
+    """The results of one run.
+
+    Attributes:
+        seed: base seed of the run
+        images: images of your own, {train,test}/<class>/*, in place of all datasets
+    """
+
+    preset: Preset = "quick"
+    seed: Seed = 0
+    images: File | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The name of the source that the folder of images becomes; nothing without one.
+
+        Raises:
+            ConfigError: the folder does not contain ``train`` and ``test``.
+        """
+        return own_images(registered({"images": str(self.images)})) if self.images else ()
+
+    @property
+    def folder(self) -> str:
+        """Where they are, relative to the project."""
+        return results_folder(self.preset, self.seed, self.sources)
