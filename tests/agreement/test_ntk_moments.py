@@ -13,7 +13,13 @@ from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.draws import joined
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts
+from finitewidth.kernels.ntk_init.limits import (
+    dispersion_correction,
+    dispersion_limit,
+    dispersion_lower_bound,
+    limit_parts,
+    relu_phase,
+)
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
@@ -102,12 +108,34 @@ def test_exact_dispersion_tends_to_the_corrected_limit_and_not_to_the_printed_on
     assert abs(exact - wrong) > 0.2 * limit
 
 
-def test_ordered_dispersion_tends_to_one():
-    excess = [
-        log_moments(constant_width(width, width, sigma_w2=1.5)).dispersion - 1
-        for width in (100, 200, 400, 800)
-    ]
-    assert all(0.4 < fine / coarse < 0.6 for coarse, fine in itertools.pairwise(excess))
+@pytest.mark.parametrize("alpha_0", [0.5, 2.0])
+@pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.5])
+def test_width_times_the_distance_from_the_limit_tends_to_the_constant(sigma_w2, alpha_0):
+    lam, phase, gaps = 0.5, relu_phase(sigma_w2), []
+    for width in (1000, 2000):
+        init = constant_width(
+            width // 2, width, sigma_w2=sigma_w2, input_width=int(alpha_0 * width)
+        )
+        limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
+        gaps.append(width * (log_moments(init).dispersion - limit))
+        assert dispersion_lower_bound(lam, phase, alpha_0=alpha_0) < limit or phase == "ordered"
+    constant = dispersion_correction(lam, sigma_w2, alpha_0=alpha_0)
+    # the rest of order 1 / M is gone
+    assert 2 * gaps[1] - gaps[0] == pytest.approx(constant, rel=0.005)
+
+
+def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
+    """Equation (4) summed pair by pair; its square brackets are at least 1/3, hence the bound."""
+    depth, width = 30, 20
+    factor, between = (1 + 5 / width) ** (depth - 1), (width - 1) / (width + 5)
+    lags = np.abs(np.subtract.outer(np.arange(depth), np.arange(depth)))
+    second = factor * (1 / 3 + 2 / 3 * between**lags).mean()
+    closed = factor * (
+        1 / 3 + 2 * (width + 2) / (9 * depth)
+        - (width - 1) * (width + 5) * (1 - between**depth) / (27 * depth**2)
+    )  # fmt: skip
+    assert second == pytest.approx(closed, rel=1e-12)
+    assert second > factor / 3
 
 
 @pytest.mark.parametrize("alpha_0", [0.1, 0.5, 2.0])

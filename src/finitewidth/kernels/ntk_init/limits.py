@@ -118,3 +118,59 @@ def dispersion_limit(
         return parts.w2
     both = parts.w2 + 2 * alpha_0 * parts.wb + alpha_0**2 * parts.b2
     return both / (1 + alpha_0) ** 2
+
+
+def dispersion_correction(lam: float, sigma_w2: float, *, alpha_0: float = 1.0) -> float:
+    """Return c in E[Theta^2] / E[Theta]^2 = limit + c / M + O(1 / M^2), at L = lambda M.
+
+    The closed forms and their proof are in docs/theory.md, section 4.
+
+    Args:
+        lam: depth over width, above 0 and at most `LARGEST_LAMBDA`.
+        sigma_w2: variance of a weight times its fan-in, > 0.
+        alpha_0: n_0 / M > 0.
+
+    Raises:
+        ConfigError: an argument is out of range.
+    """
+    lam, alpha_0 = checked_number("lam", lam, above=0), checked_number("alpha_0", alpha_0, above=0)
+    phase, a, parts = relu_phase(sigma_w2), sigma_w2 / 2, limit_parts(lam)
+    if phase == "ordered":
+        return 5 * a**2 / (1 - a**2)
+    e5, e1, e6 = np.exp(5 * lam), np.exp(-lam), np.exp(-6 * lam)
+    more = alpha_0 - 1  # the share of the first layer is alpha_0 times that of the others
+    weights = (
+        -(5 + 12.5 * lam) * lam**2 * parts.w2
+        + e5 * (4 * lam / 9 * (1 + e6) - 4 / 27 * (1 - e6))
+        + more * e5 * 2 / 3 * (lam + (1 - e6) / 3)
+    ) / lam**2
+    if phase == "chaotic":
+        beside = e5 * (1 / 3 + (1 - e6) / (9 * lam))
+        biases = 2 * alpha_0 * a / ((a - 1) * lam) * (beside - parts.w2)
+        return float(weights - 2 * more / lam * parts.w2 + biases)
+    mixed = (
+        e5 * (1 / 9 - 11 * lam / 18 - 5 * lam**2 / 6)
+        - e1 * (1 / 9 + lam / 18)
+        + more * (e5 - 1) / 5
+    ) / lam**2
+    biases = ((1 / 5 - lam) * e5 - 1 / 5) / lam**2
+    both = weights + 2 * alpha_0 * mixed + alpha_0**2 * biases
+    limit = dispersion_limit(lam, phase, alpha_0=alpha_0)
+    return float(both / (1 + alpha_0) ** 2 - 2 * more / (lam * (1 + alpha_0)) * limit)
+
+
+def dispersion_lower_bound(lam: float, phase: str, *, alpha_0: float = 1.0) -> float:
+    """Return e^(5 lambda) / 3 over (1 + alpha_0)^2 at the edge of chaos, a bound of the limit.
+
+    It follows from E[Theta_W^2] >= E[Theta_W]^2 prod (1 + 5 / n_k) / 3, and has the order of the
+    lower bound of Hanin and Nica (2019). In the ordered phase it is 1.
+
+    Args:
+        lam: depth over width, between 0 and `LARGEST_LAMBDA`.
+        phase: as for `dispersion_limit`.
+        alpha_0: n_0 / M > 0. It is used only at the edge of chaos.
+    """
+    if checked_choice("phase", phase, PHASES) == "ordered":
+        return 1.0
+    shares = {"critical": 1 / (1 + checked_number("alpha_0", alpha_0, above=0)), "chaotic": 1.0}
+    return float(np.exp(5 * checked_number("lam", lam)) / 3 * shares[phase] ** 2)

@@ -5,6 +5,7 @@ confirm it.
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,12 @@ import pandas as pd
 from finitewidth.common.progress import Progress
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
-from finitewidth.kernels.ntk_init.limits import dispersion_limit, relu_phase
+from finitewidth.kernels.ntk_init.limits import (
+    dispersion_correction,
+    dispersion_limit,
+    dispersion_lower_bound,
+    relu_phase,
+)
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
 from finitewidth.papers.beyond.experiments.grids import dispersion_curves, network
@@ -33,9 +39,11 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
             networks; ``draws``, their number for each depth.
 
     Returns:
-        ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, exact), width (0 for
-        limits), x, y, relative.
-        ``doubled``: phase, sigma_w2, x, width, depth, exact, printed (the limit at this x).
+        ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, lower_bound, exact),
+        width (0 for limits), x, y, relative.
+        ``doubled``: phase, sigma_w2, x, width, depth, exact, printed (the limit at this x), gap
+        (width times the distance of the exact value from the corrected limit) and constant (that
+        the gap tends to).
         ``small``: sigma_w2, width, depth, x, curve (printed_sums, exact, networks), y, spread,
         relative, relative_spread, draws.
         ``relative`` is y divided by what the paper prints: the limit at the same lambda, or
@@ -67,6 +75,8 @@ def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
                 limit = dispersion_limit(float(lam), phase, form=form)
                 line = {"curve": f"{form}_limit", "width": 0, "x": lam, "y": limit}
                 rows.append(key | line)
+            bound = dispersion_lower_bound(float(lam), phase)
+            rows.append(key | {"curve": "lower_bound", "width": 0, "x": lam, "y": bound})
             for width in settings["widths"]:
                 depth = max(2, round(lam * width))
                 value = log_moments(network(depth, width, 1.0, variance)).dispersion
@@ -76,18 +86,19 @@ def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _doubled(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Exact dispersions at each width and the printed limit that they should tend to."""
-    return [
-        {
-            "phase": relu_phase(variance), "sigma_w2": variance, "x": lam, "width": width,
-            "depth": round(lam * width),
-            "exact": log_moments(network(round(lam * width), width, 1.0, variance)).dispersion,
-            "printed": dispersion_limit(lam, relu_phase(variance), form="printed"),
-        }
-        for variance in settings["sigma_w2"]
-        for lam in settings["lambdas"]
-        for width in settings["widths"]
-    ]  # fmt: skip
+    """Exact dispersions at each width beside the limits that they should tend to, and how fast."""
+    rows = []
+    for variance, lam in product(settings["sigma_w2"], settings["lambdas"]):
+        phase, constant = relu_phase(variance), dispersion_correction(lam, variance)
+        printed = dispersion_limit(lam, phase, form="printed")
+        for width in settings["widths"]:
+            depth = round(lam * width)
+            exact = log_moments(network(depth, width, 1.0, variance)).dispersion
+            gap = width * (exact - dispersion_limit(lam, phase))
+            rows.append({"phase": phase, "sigma_w2": variance, "x": lam, "width": width,
+                         "depth": depth, "exact": exact, "printed": printed, "gap": gap,
+                         "constant": constant})  # fmt: skip
+    return rows
 
 
 def _small(settings: Mapping[str, Any], draws: int) -> list[dict[str, Any]]:

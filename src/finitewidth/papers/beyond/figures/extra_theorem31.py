@@ -18,6 +18,7 @@ LINES = {  # of limits and sums: colour, width, label
     "printed_limit": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
     "printed_sums": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
     "corrected_limit": (COLOURS[0], 1.4, "Theorem 3.1, corrected"),
+    "lower_bound": (COLOURS[1], 1.4, r"lower bound, $\sim e^{5\lambda}/3$"),
 }
 DASHES = (":", "--", "-.")  # of exact values, a kind for each width
 DRAWN = COLOURS[3]
@@ -30,8 +31,8 @@ FIELDS = {
     "panel": fields.text("curves (panels of a phase) or small (networks drawn in full)"),
     "phase": fields.text("critical for the edge of chaos, chaotic or ordered"),
     "curve": fields.text(
-        "printed_limit or corrected_limit (Theorem 3.1), printed_sums (Theorem 3.2), exact, or "
-        "networks for an estimate"
+        "printed_limit or corrected_limit (Theorem 3.1), lower_bound, printed_sums (Theorem 3.2), "
+        "exact, or networks for an estimate"
     ),
     "sigma_w2": fields.number("variance of the weights times the width"),
     "width": fields.number("units of each hidden layer, M; NaN for a limit"),
@@ -112,7 +113,7 @@ def _curves(axis: Axes, rows: pd.DataFrame, over: tuple[str, str], dashes: Mappi
 def _handles(rows: pd.DataFrame, dashes: Mapping[float, str]) -> list[Line2D]:
     """Name the curves; both printed theorems look alike."""
     small = rows[rows["curve"] == "networks"]
-    looks = [LINES["printed_limit"], LINES["corrected_limit"]]
+    looks = [LINES[curve] for curve in ("printed_limit", "corrected_limit", "lower_bound")]
     handles = [handle(label, color=colour, linewidth=width) for colour, width, label in looks]
     by_dash: dict[str, list[float]] = {}
     for width in sorted({*dashes, *small["width"].unique()}):
