@@ -186,11 +186,6 @@ def test_a_fragment_is_plain(tables, name):
     assert r"\hline" not in tex
 
 
-def test_the_alphabet_has_every_character_that_is_escaped(tables):
-    plain = [table.markdown for table in tables.values() if not table.formulas]
-    assert set("".join(plain)) - {"\n"} <= set(ALPHABET)
-
-
 # at the start of a row, or joined by the fonts of LaTeX if nothing is between
 AWKWARD = [
     "[0pt] a",
