@@ -73,7 +73,7 @@ def assert_scalar_law(samplers, plain, axes):
         LEDGER.check({f"{name}: {word}": p for word, p in found.items()})
 
 
-@pytest.mark.parametrize("number", numbers(3, 30))
+@pytest.mark.parametrize("number", numbers(6, 30))
 def test_samplers_of_relu_networks(number):
     rng = stream("relu", number)
     init = law(rng, number, RELU)
@@ -140,7 +140,7 @@ def test_sweeps_over_depths_and_variances(number):
             assert_scalar_law(samplers, drawn_kernels(one, phi.plain, x, DRAWS, rng), axes)
 
 
-@pytest.mark.parametrize("number", numbers(4, 40))
+@pytest.mark.parametrize("number", numbers(6, 40))
 def test_kernels_of_several_inputs_and_outputs(number):
     rng = stream("kernels", number)
     phi = (RELU, TANH, ERF, other_activation(rng))[number % 4]
