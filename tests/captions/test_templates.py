@@ -13,7 +13,7 @@ from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
-PRESETS = ("smoke", "quick", "laptop", "paper")
+PRESETS = ("smoke", "quick", "paper")
 PLANS = {preset: Plan(preset_only(preset, ROOT / "config"), ROOT) for preset in PRESETS}
 TEMPLATES = {
     file.stem: file.read_text(encoding="utf-8")
