@@ -123,6 +123,11 @@ def test_risks_are_those_of_the_pseudoinverse(parameters):
         assert np.allclose(signal * bias + sigma2 * variance, wanted, rtol=1e-8)
 
 
+def test_the_error_of_a_median_is_that_of_order_statistics():
+    found = risk._summary(np.arange(100.0)[::-1])
+    assert (found["median"], found["median_error"]) == (49.5, 5.0)  # between the 46th and the 56th
+
+
 @pytest.mark.parametrize("parameters", [5, 30, 80, 300])
 def test_the_exact_mean_is_that_of_many_draws(parameters):
     rng = np.random.default_rng(parameters)
