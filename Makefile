@@ -71,7 +71,7 @@ PYTEST := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/pytest --numprocesses 2 --dist loadf
 test: setup
 	$(PYTEST) -m "not slurm"
 
-# also faults, mutated configurations and schedulers in their long versions: an hour or so
+# also five times as many random networks, and a Slurm cluster: an hour or so
 test-full: setup
 	$(PYTEST) tests --full
 

@@ -1,7 +1,5 @@
 """Options of the test suite."""
 
-import os
-import random
 import signal
 
 import pytest
@@ -11,16 +9,13 @@ def pytest_addoption(parser):
     parser.addoption(
         "--full",
         action="store_true",
-        help="also what takes minutes: 200 configurations that are executed",
+        help="also what takes minutes: five times as many random networks",
     )
 
 
 def pytest_configure(config):
     # a shell lets jobs in its background ignore it, and so would all runs that the tests interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # the short version draws the same each time: it fails because of a change, not by chance
-    if config.getoption("full"):
-        os.environ.setdefault("FINITEWIDTH_FUZZ", str(random.SystemRandom().randrange(10**6)))
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +36,25 @@ def one_thread():
 
 
 # what looks at the whole run at preset smoke, which is made once
-OF_THE_SMOKE_RUN = ("tests/workflow/test_smoke.py", "tests/workflow/test_report_browser.py")
+OF_THE_SMOKE_RUN = (
+    "tests/workflow/test_smoke.py",
+    "tests/workflow/test_report_browser.py",
+    "tests/workflow/test_data_and_artwork.py",
+)
+# files that take long; they start first, or one worker ends alone with one of them
+LONG = (
+    *OF_THE_SMOKE_RUN,
+    "tests/faults/test_faults.py",
+    "tests/agreement/test_random_modules.py",
+    "tests/workflow/test_kernel_tiles.py",
+    "tests/workflow/test_cluster_dry.py",
+    "tests/unit/test_documentation.py",
+    "tests/agreement/test_devices.py",
+    "tests/agreement/test_descent_modes.py",
+    "tests/agreement/test_held_out.py",
+    "tests/claims/test_null.py",
+)
+PLACE = {file: place for place, file in enumerate(LONG)}
 
 
 def pytest_collection_modifyitems(config, items):
@@ -49,8 +62,7 @@ def pytest_collection_modifyitems(config, items):
         long = [item for item in items if item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("full")]
-    # the longest first, or one worker ends alone with it
-    items.sort(key=lambda item: not item.nodeid.startswith(OF_THE_SMOKE_RUN))
+    items.sort(key=lambda item: PLACE.get(item.nodeid.split("::", 1)[0], len(LONG)))
 
 
 @pytest.hookimpl(optionalhook=True)

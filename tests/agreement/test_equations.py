@@ -22,7 +22,6 @@ TABLES = {**npf.TABLES, **dgn.TABLES}
 RELU_TABLES = ("npf_table1", "npf0_table1")
 GIVEN_TABLES = ("dgn_table1", "dgn_table5")
 SEPARATED = {"npf_table4": "fv", "npf_fig2": "fv", "npf0_fig2": "fv", "dgn_table2": "gw"}
-SOFT = {"beta": 3.0, "eps": 0.2}
 
 
 @st.composite
@@ -145,8 +144,3 @@ def test_a_misprint_computes_something_else_or_nothing(artifact, place):
     except (KeyError, IndexError):
         return
     assert not np.allclose(wrong, right)
-
-
-def test_a_misprint_names_a_row_of_its_table():
-    for table in TABLES.values():
-        assert set(table.misprints) <= {(e.row, e.column) for e in table.equations}

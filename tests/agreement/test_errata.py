@@ -55,20 +55,6 @@ def test_ids_are_unique_and_say_the_paper():
         assert not set("\\$") & set(erratum.printed + erratum.corrected + erratum.evidence)
 
 
-def test_numbers_are_in_order_and_every_missing_one_says_why():
-    text = (ROOT / "docs/errata.md").read_text(encoding="utf-8")
-    shown = [line.split(":")[0].removeprefix("### ") for line in text.splitlines()
-             if line.startswith("### ")]  # fmt: skip
-    assert shown == [erratum.id for erratum in ERRATA]
-    for paper in PAPERS:
-        numbers = [int(e.id.rsplit("-", 1)[1]) for e in ERRATA if e.paper == paper]
-        wanted = range(1, max(numbers, default=0) + 1)
-        missing = [f"{paper}-{number}" for number in wanted if number not in numbers]
-        assert missing == list(table.unused([paper]))
-    for name, what in table.unused(PAPERS).items():
-        assert f"The number {name} is not used: it was {what}." in text
-
-
 @pytest.fixture(scope="module")
 def texts():
     """The texts that the reader has: key -> lines."""
@@ -129,15 +115,6 @@ def test_a_row_names_sources_claims_and_numbers():
     assert row["sources"] == 'trust: 2, "a"; thesis: 3, "b"'
     assert (row["claims"], row["numbers"]) == ("B01 B02", "x/y/z")
     assert row["transcribed"] is False
-
-
-def test_confirmed_ones_are_counted_among_those_computed():
-    right, wrong = Evidence("", 1.0, 0.0, 2.0, 1.0), Evidence("", 1.0, 0.0, 1.0, 2.0)
-    errata = [replace(_erratum(), id=f"beyond-{n}") for n in range(4)]
-    found = dict(zip([e.id for e in errata], [right, right, wrong, None], strict=True))
-    text = document.counts(errata, found, 10)
-    assert "4 entries: 4 misprints, 0 wrong results, 0 imprecise remarks, 0 conventions." in text
-    assert "3 of them are computed, and 2 of these 3 are confirmed." in text
 
 
 @pytest.mark.parametrize(

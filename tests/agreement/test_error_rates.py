@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from error_rates import Ledger, has_mean, near_mean, same_law, same_mean
-from held_out import RELU, VARIABLE, law, shown, stream, version
+from held_out import RELU
 from held_out_statistics import CHAIN, DRAWS, LEDGER, compared, scalar_statistics
 from plain_autograd import drawn_kernels
 from scipy.stats import binom
@@ -75,17 +75,6 @@ def test_a_whole_ledger_raises_no_more_alarms_than_stated():
         except AssertionError:
             alarms += 1
     assert alarms <= most_alarms(sets, 0.1)
-
-
-def test_a_ledger_counts_its_comparisons():
-    ledger = Ledger(false_alarm=0.1, comparisons=3)
-    ledger.check({"a": 0.5, "b": 0.04})
-    with pytest.raises(AssertionError, match=r"'c': 0\.03"):
-        ledger.check({"c": 0.03})
-    with pytest.raises(RuntimeError, match="more than 3 comparisons"):
-        ledger.check({"d": 0.5})
-    with pytest.raises(AssertionError, match="nan"):
-        Ledger(false_alarm=0.1, comparisons=3).check({"e": float("nan")})
 
 
 # Power. Seeds are fixed and sizes are those of the held-out tests.
@@ -163,20 +152,3 @@ def test_a_wrong_moment_is_seen():
 
 
 # The draws
-
-
-def test_another_version_has_other_networks_and_can_be_repeated(monkeypatch):
-    def drawn(chosen):
-        monkeypatch.setenv(VARIABLE, chosen)
-        return [law(stream("relu", number), number, RELU) for number in range(3)]
-
-    assert drawn("0.7.0") == drawn("0.7.0") != drawn("0.7.1")
-    monkeypatch.setenv(VARIABLE, "")
-    assert version()[0].isdigit()
-
-
-def test_a_failure_shows_version_and_draw(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "0.7.0")
-    with pytest.raises(ValueError, match="some error") as failure, shown(widths=np.arange(3)):
-        raise ValueError("some error")
-    assert failure.value.__notes__ == [f"drawn for {VARIABLE}=0.7.0:\n  widths = [0, 1, 2]"]

@@ -16,16 +16,13 @@ from finitewidth.kernels.gated_moments import (
     limiting_dispersion,
     value_kernel_moments,
 )
-from finitewidth.kernels.gated_ntk import relu_ntk, value_kernel
-from finitewidth.kernels.npk import npk
+from finitewidth.kernels.gated_ntk import relu_ntk
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.networks.random_gated import (
     draw_weights,
-    equal_variance_weights,
     every_signed_network,
 )
 
-SIZES = [(2, 2, 2, 1), (1, 3, 3, 1), (1, 2, 2, 2, 1), (2, 3, 2, 1), (2, 4, 1), (1, 2, 1, 2, 2, 1)]
 ONE = np.ones((1, 1))
 
 
@@ -35,44 +32,8 @@ def network(sizes, seed=1, mu=0.7):
     return x, [(torch.rand(3, n, generator=generator) < mu).double() for n in sizes[1:-1]]
 
 
-def closed_form(x, gates, sigma2, **law):
-    return value_kernel_moments(x.numpy(), GateCounts.of_gates(gates), sigma2, **law)
-
-
 def all_open(depth, width):
     return GateCounts.of_numbers(*[np.full((depth - 1, 1, 1), width)] * 3)
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("mu", [0.4, 0.8])
-def test_moments_over_all_networks_of_signed_weights(sizes, mu):
-    x, gates = network(sizes, mu=mu)
-    weights = every_signed_network(sizes, 0.8)
-    kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
-    found = closed_form(x, gates, 0.64)
-    np.testing.assert_allclose(found.mean, kernels.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.variance, kernels.var(axis=0), atol=1e-11)
-    formula = (len(sizes) - 1) * 0.64 ** (len(sizes) - 2) * npk(x, gates).numpy()
-    np.testing.assert_allclose(kernels.mean(axis=0), formula, atol=1e-12)
-
-
-@pytest.mark.parametrize("sizes", [(2, 2, 1), (1, 2, 2, 1), (1, 1, 2, 1, 1)])
-def test_moments_of_weights_as_heavy_as_gaussian_ones(sizes):
-    # 0 with probability 2/3, ±sqrt(3) with 1/6 each: variance 1, fourth moment 3
-    x, gates = network(sizes, seed=2, mu=0.8)
-    pairs = list(itertools.pairwise(sizes))
-    counts = [a * b for a, b in pairs]
-    digits = np.array(list(itertools.product((0, 1, 2), repeat=sum(counts))))
-    values = torch.from_numpy(np.array([0.0, 3**0.5, -(3**0.5)])[digits])
-    chances = np.array([2 / 3, 1 / 6, 1 / 6])[digits].prod(axis=1)
-    parts = values.split(counts, dim=1)
-    weights = [part.reshape(-1, *pair) for part, pair in zip(parts, pairs, strict=True)]
-    kernels = value_kernel(x, weights, None, gates, with_biases=False).numpy()
-    mean = np.einsum("r,rst->st", chances, kernels)
-    found = closed_form(x, gates, 1.0, kurtosis=GAUSSIAN)
-    np.testing.assert_allclose(found.mean, mean, atol=1e-12)
-    second = np.einsum("r,rst->st", chances, kernels**2)
-    np.testing.assert_allclose(found.variance, second - mean**2, atol=1e-11)
 
 
 def test_moments_over_random_gates_too():
@@ -150,19 +111,6 @@ def test_limiting_dispersion_is_continuous_at_zero():
     assert limiting_dispersion(0.01) == pytest.approx(1 + 4 / 300, abs=1e-3)
 
 
-def test_impossible_counts_and_laws_are_refused():
-    for wrong, call in {
-        "both": lambda: GateCounts.of_numbers([3], [2], [4]),
-        "gates": lambda: GateCounts.of_gates([np.full((2, 3), 0.5)]),
-        "mu": lambda: GateCounts.bernoulli(3, 4, 1.5, same=True),
-        "sigma2": lambda: value_kernel_moments(ONE, all_open(3, 2), 0.0),
-        "kurtosis": lambda: value_kernel_moments(ONE, all_open(3, 2), 1.0, kurtosis=0.5),
-        "ratio": lambda: limiting_dispersion(-1.0),
-    }.items():
-        with pytest.raises(ConfigError, match=wrong):
-            call()
-
-
 def test_signed_networks_are_all_different_and_all_there_are():
     weights = every_signed_network((2, 2, 1), 0.5)
     rows = torch.cat([weight.flatten(1) for weight in weights], dim=1)
@@ -180,13 +128,6 @@ def test_drawn_weights_have_the_moments_of_their_law(law, kurtosis):
     w = torch.cat([weight.flatten() for weight in found]).numpy() / 0.3
     errors = 4.5 / len(w) ** 0.5 * np.sqrt([1, 2, 96])  # bounds of the variances of w, w^2, w^4
     assert (np.abs([w.mean(), (w**2).mean() - 1, (w**4).mean() - kurtosis]) < errors).all()
-
-
-def test_a_network_with_a_stream_of_its_own_does_not_depend_on_others():
-    names = [("test", "streams", run) for run in range(3)]
-    three, last = (equal_variance_weights((4, 5, 1), 0.5, chosen) for chosen in (names, names[2:]))
-    assert all(torch.equal(a[2:], b) for a, b in zip(three, last, strict=True))
-    assert not torch.equal(three[0][0], three[0][1])
 
 
 def test_drawn_signs_are_fair_and_follow_the_stream():

@@ -89,7 +89,7 @@ def test_samplers_of_relu_networks(number):
         assert_scalar_law(samplers, drawn_kernels(init, RELU.plain, x, DRAWS, rng), axes)
 
 
-@pytest.mark.parametrize("number", numbers(9, 45))
+@pytest.mark.parametrize("number", numbers(6, 45))
 def test_samplers_of_other_networks(number):
     rng = stream("other", number)
     # every third network has the same activation, and phases change places with them
@@ -107,7 +107,7 @@ def test_samplers_of_other_networks(number):
         assert_scalar_law(samplers, drawn_kernels(init, phi.plain, x, DRAWS, rng), axes)
 
 
-@pytest.mark.parametrize("number", numbers(6, 30))
+@pytest.mark.parametrize("number", numbers(4, 30))
 def test_sweeps_over_depths_and_variances(number):
     rng = stream("sweeps", number)
     phi = (RELU, TANH, ERF, RELU, other_activation(rng), RELU)[number % 6]
@@ -140,7 +140,7 @@ def test_sweeps_over_depths_and_variances(number):
             assert_scalar_law(samplers, drawn_kernels(one, phi.plain, x, DRAWS, rng), axes)
 
 
-@pytest.mark.parametrize("number", numbers(8, 40))
+@pytest.mark.parametrize("number", numbers(6, 40))
 def test_kernels_of_several_inputs_and_outputs(number):
     rng = stream("kernels", number)
     phi = (RELU, TANH, ERF, other_activation(rng))[number % 4]
@@ -154,7 +154,7 @@ def test_kernels_of_several_inputs_and_outputs(number):
         LEDGER.check(compared(*(kernel_statistics(draws, axes) for draws in (fast, slow))))
 
 
-@pytest.mark.parametrize("number", numbers(6, 30))
+@pytest.mark.parametrize("number", numbers(3, 30))
 def test_pair_chain(number):
     rng = stream("pairs", number)
     width, first = (int(rng.integers(least, 13)) for least in (1, 2))
@@ -180,7 +180,7 @@ def test_pair_chain(number):
             LEDGER.check({f"{where}: {name}": p for name, p in found.items()})
 
 
-@pytest.mark.parametrize("number", numbers(6, 30))
+@pytest.mark.parametrize("number", numbers(3, 30))
 def test_exact_moments(number):
     """Compare means, second moments and dispersion with networks drawn in full and the sampler."""
     rng = stream("moments", number)
@@ -217,7 +217,7 @@ def test_exact_moments(number):
             })  # fmt: skip
 
 
-@pytest.mark.parametrize("number", numbers(4, 20))
+@pytest.mark.parametrize("number", numbers(3, 20))
 def test_wide_networks_approach_the_infinite_width_at_the_rate_1_over_the_width(number):
     rng = stream("wide", number)
     phi = (RELU, TANH, ERF, other_activation(rng, smooth=True))[number % 4]

@@ -4,7 +4,6 @@ import pytest
 import torch
 from tests.normalised_networks import SMALL, network_of, random_state
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
@@ -138,67 +137,6 @@ def test_parameters_are_leaves_whose_changes_are_seen():
     _, after = stack.forward(x, training=False)
     close(after[:2], before[:2] + 1)
     assert (after[2] - before[2] - 1).abs().max() > 1e-3
-
-
-@EACH
-def test_single_precision_differs_by_rounding(case):
-    settings, shape = CASES[case]
-    stack, _, x = made(case)
-    states = [stack.state(r) for r in range(REPLICAS)]
-    states = [{n: t.float() if t.is_floating_point() else t for n, t in s.items()} for s in states]
-    single = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
-    # statistics of few numbers can have a variance near 0, so this is about running statistics
-    _, ours = single.forward(x.float(), training=False)
-    _, theirs = stack.forward(x, training=False)
-    assert ours.dtype == torch.float32
-    assert (ours - theirs).abs().max() < 1e-4 * theirs.abs().max()
-
-
-@EACH
-def test_images_keep_the_memory_order_of_channels_last(case, monkeypatch):
-    stack, _, x = made(case)
-    convolve, seen = torch.nn.functional.conv2d, []
-
-    def watched(images, *rest, **options):
-        result = convolve(images, *rest, **options)
-        seen.extend((images.stride(1), result.stride(1)))
-        return result
-
-    monkeypatch.setattr(torch.nn.functional, "conv2d", watched)
-    with torch.no_grad():
-        stack.forward(x, training=True)
-    assert seen
-    assert set(seen) == {1}
-
-
-def without_bias(state):
-    return {name: tensor for name, tensor in state.items() if name != "head.bias"}
-
-
-# name -> (two states -> states), end of the message
-WRONG = {
-    "no state": (lambda a, b: [], "is empty"),
-    "missing": (lambda a, b: [a, without_bias(b)], "'head.bias' of state 1"),
-    "unknown": (lambda a, b: [{**a, "more": torch.ones(1)}, b], "'more' of state 0"),
-    "shape": (lambda a, b: [a, {**b, "head.bias": torch.ones(9)}], "'head.bias' of state 1"),
-}
-
-
-@pytest.mark.parametrize("change", WRONG)
-def test_states_that_do_not_fit_are_refused(change):
-    settings, shape = CASES["vgg"]
-    stack, _, _ = made("vgg", 2)
-    edit, message = WRONG[change]
-    states = edit(stack.state(0), stack.state(1))
-    with pytest.raises(ConfigError, match=f"^states: .*{message}"):
-        StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
-
-
-@pytest.mark.parametrize("wrong", [(6, 3, 8, 8), (6, 1, 8, 9), (1, 8, 8), (6, 64)])
-def test_images_of_another_shape_are_refused(wrong):
-    stack, _, _ = made("resnet")
-    with pytest.raises(ConfigError, match=r"^images: .*\(C, H, W\) = \(1, 8, 8\)"):
-        stack.forward(torch.zeros(wrong, dtype=torch.float64), training=False)
 
 
 @EACH

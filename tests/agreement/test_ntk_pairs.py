@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from ntk_two_sample import assert_mean, assert_same_law
+from ntk_two_sample import assert_mean
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.initialisation import constant_width
-from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 
@@ -22,34 +21,6 @@ def pairs(width, depths, cosines, draws=DRAWS, sigma_w2=2.0, input_width=None):
             theta = drawn.scaled_theta(sigma_w2, input_width or width)
             found.setdefault(key, []).append(theta)
     return {key: np.concatenate(parts, axis=1) for key, parts in found.items()}
-
-
-@pytest.mark.parametrize(
-    ("width", "depth", "input_width", "sigma_w2", "cosine"),
-    [
-        (1, 2, 2, 2.0, 0.5),  # groups of one unit or none, dead layers
-        (2, 3, 2, 2.0, -0.7),
-        (3, 5, 3, 2.4, 0.9),
-        (4, 4, 6, 1.6, 0.1),
-        (20, 8, 10, 1.7, 0.5),
-        (50, 30, 50, 2.2, 0.99),  # nearly parallel activations: groups of few units
-    ],
-)
-def test_pairs_have_the_law_of_the_matrix_sampler(width, depth, input_width, sigma_w2, cosine):
-    draws = DRAWS if width < 50 else 2000
-    mine = pairs(width, [2, depth], [0.3, cosine], draws, sigma_w2, input_width)[depth, cosine]
-    init = constant_width(depth, width, sigma_w2=sigma_w2, input_width=input_width)
-    x = np.zeros((2, input_width))
-    x[0, 0], x[1, :2] = 1, (cosine, np.sqrt(1 - cosine**2))
-    theirs = sample_kernels(init, x, draws, seed_for("matrix", width), activation="relu")
-    theta = theirs.scaled_theta
-    assert_same_law(
-        {
-            "diagonal": (mine[0], theta[:, 0, 0]),
-            "off-diagonal": (mine[1], theta[:, 0, 1]),
-            "ratio": (mine[1] / mine[0], theta[:, 0, 1] / theta[:, 0, 0]),
-        }
-    )
 
 
 @pytest.mark.parametrize("sigma_w2", [1.5, 2.0, 2.4])

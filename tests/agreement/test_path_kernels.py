@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels import gated_networks, gated_ntk, paths, reference
+from finitewidth.kernels import gated_networks, gated_ntk, reference
 from finitewidth.kernels.npk import npk
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -36,48 +36,11 @@ def random_gates(sizes, soft, replicas=(), seed=5):
     return draws if soft else [(draw < 0.5).double() for draw in draws]
 
 
-def chosen_labels(sizes):
-    return torch.arange(SAMPLES) % sizes[-1]
-
-
 def agree(found, wanted, tolerance=1e-10):
     assert found.dtype == torch.float64
     torch.testing.assert_close(
         found, wanted, rtol=tolerance, atol=tolerance * float(wanted.abs().max())
     )
-
-
-OPTIONS = list(itertools.product((False, True), (False, True)))
-
-
-@pytest.mark.parametrize("output", ["logits_trace", "true_class_logit"])
-@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_value_kernel(sizes, biased, with_biases, output):
-    x, labels = inputs(sizes), chosen_labels(sizes)
-    network = random_network(sizes, 1, biased)
-    for soft in (False, True):
-        gates = random_gates(sizes, soft)
-        options = {"with_biases": with_biases, "output": output, "labels": labels}
-        found = gated_ntk.value_kernel(x, *network, gates, **options)
-        agree(found, reference.value_kernel_by_jacobian(x, *network, gates, **options))
-
-
-@pytest.mark.parametrize("output", ["logits_trace", "true_class_logit"])
-@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
-@pytest.mark.parametrize("sizes", SIZES[1:], ids=str)
-def test_feature_kernel(sizes, biased, with_biases, output):
-    x, labels = inputs(sizes), chosen_labels(sizes)
-    feature, value = random_network(sizes[:-1], 2, biased), random_network(sizes, 1, biased)
-    for hidden, (beta, eps) in itertools.product(("hard", "soft"), ((4.0, 0.1), (1.0, 0.0))):
-        options = {
-            "beta": beta, "eps": eps, "hidden": hidden,
-            "with_biases": with_biases, "output": output, "labels": labels,
-        }  # fmt: skip
-        found = gated_ntk.feature_kernel(x, *feature, *value, **options)
-        wanted = reference.feature_kernel_by_jacobian(x, *feature, *value, **options)
-        assert wanted.abs().max() > 0
-        agree(found, wanted)
 
 
 @pytest.mark.parametrize("hidden", ["hard", "soft"])
@@ -89,50 +52,11 @@ def test_feature_kernel_of_hard_gates_is_zero_by_autograd_too(hidden):
         assert not kernel(inputs(sizes), *feature, *value, **options).any()
 
 
-@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_relu_ntk(sizes, biased, with_biases):
-    x, network = inputs(sizes), random_network(sizes, 3, biased)
-    options = {"with_biases": with_biases, "labels": chosen_labels(sizes)}
-    for output in ("logits_trace", "true_class_logit"):
-        found = gated_ntk.relu_ntk(x, *network, output=output, **options)
-        agree(found, reference.relu_ntk_by_jacobian(x, *network, output=output, **options))
-
-
-@pytest.mark.parametrize(("biased", "with_biases"), OPTIONS)
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_soft_relu_ntk(sizes, biased, with_biases):
-    x, network = inputs(sizes), random_network(sizes, 3, biased)
-    for output, (beta, eps) in itertools.product(
-        ("logits_trace", "true_class_logit"), ((4.0, 0.1), (1.0, 0.0))
-    ):
-        options = {"beta": beta, "eps": eps, "with_biases": with_biases,
-                   "output": output, "labels": chosen_labels(sizes)}  # fmt: skip
-        found = gated_ntk.soft_relu_ntk(x, *network, **options)
-        agree(found, reference.soft_relu_ntk_by_jacobian(x, *network, **options))
-
-
 def test_soft_relu_with_hard_gates_is_relu():
     sizes = SIZES[3]
     x, network = inputs(sizes, (2,)), random_network(sizes, 3, replicas=(2,))
     found = gated_ntk.soft_relu_ntk(x, *network, beta=None, with_biases=True)
     agree(found, gated_ntk.relu_ntk(x, *network, with_biases=True))
-
-
-@pytest.mark.parametrize("soft", [False, True])
-@pytest.mark.parametrize("sizes", SIZES[1:3], ids=str)
-def test_path_kernel(sizes, soft):
-    x, gates = inputs(sizes), random_gates(sizes, soft)
-    listed = paths.enumerate_paths(sizes)
-    features = reference.path_features_by_jacobian(x, gates)
-    agree(paths.path_features(x, gates, listed), features, 1e-13)
-    for wanted in (
-        paths.npk_by_definition(x, gates, listed),
-        features @ features.T,
-        reference.npk_by_jacobian(x, gates),
-    ):
-        agree(npk(x, gates), wanted, 1e-12)
-        agree(npk(x, gates, "trace"), wanted / wanted.trace(), 1e-12)
 
 
 @pytest.mark.parametrize("own_inputs", [False, True])

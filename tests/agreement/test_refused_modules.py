@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from tests.agreement.test_unusual_modules import Checkpointed, jacobian_kernel, made
+from tests.agreement.test_unusual_modules import jacobian_kernel, made
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
@@ -118,22 +118,6 @@ def test_gradients_that_do_not_arrive_are_refused(context):
         trained.traced_kernel(
             plain, torch.randn(5, 4, dtype=torch.float64), of=lambda x: plain(x).detach()
         )
-
-
-def test_reentrant_checkpoints_are_refused():
-    network, x = made(lambda: Checkpointed(True)), torch.randn(5, 4, dtype=torch.float64)
-    with pytest.raises(ConfigError, match="no gradient arrives"):
-        trained.traced_kernel(network, x)
-
-
-def test_complex_numbers_are_refused():
-    """(F7) complex parameters, with complex outputs and with real ones."""
-    network = nn.Sequential(nn.Linear(4, 2, dtype=torch.complex128))
-    x = torch.randn(5, 4, dtype=torch.complex128)
-    with pytest.raises(ConfigError, match="complex"):
-        trained.traced_kernel(network, x)
-    with pytest.raises(ConfigError, match="complex"):
-        trained.traced_kernel(network, x, of=lambda x: network(x).abs())
 
 
 @pytest.mark.parametrize("make", [nn.utils.spectral_norm, nn.utils.parametrizations.spectral_norm])

@@ -239,26 +239,6 @@ def test_stacked_steps_are_those_of_torch_on_each_network(kind, step_sizes):
             torch.testing.assert_close(tensor[r], alone[r][number].detach(), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", OPTIMISERS)
-def test_a_step_does_not_depend_on_the_strides_of_the_gradients(kind):
-    """Gradients of convolutions with the channels last in memory have other strides."""
-    weights, gradients = (random_tensors([(8, 4, 3, 3)], seed, 3)[0] for seed in range(2))
-    turned = gradients.flatten(0, 1).contiguous(memory_format=torch.channels_last)
-    turned = turned.unflatten(0, (3, 8))
-    assert torch.equal(turned, gradients)
-    assert turned.stride() != gradients.stride()
-    other = weights.clone()
-    for tensor, gradient in ((weights, gradients), (other, turned)):
-        StackedOptimiser(kind, [tensor], [0.1] * 3).step([gradient])
-    assert torch.equal(weights, other)
-
-
-def test_an_sgd_step_by_hand():
-    weight, gradient = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, -1.0], [0.5, 0]])
-    StackedOptimiser("sgd", [weight], [0.5, 0.25]).step([gradient])
-    assert weight.tolist() == [[0.5, 2.5], [2.875, 4.0]]
-
-
 def test_constants_are_those_of_keras():
     """Check epsilon with small gradients and the decay in the second step."""
     assert (KERAS_EPSILON, KERAS_RHO) == (1e-7, 0.9)

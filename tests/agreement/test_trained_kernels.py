@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from tests.peak_memory import PeakMemory
 from tests.trained_networks import NETWORKS, ResNet, Reused, prepared, vgg
 from torch import nn
@@ -13,8 +11,6 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 from finitewidth.kernels.reference import tangent_kernel_by_jacobian
 from finitewidth.kernels.trained import contractions, sweeps
-from finitewidth.kernels.trained.recording import Request, record
-from finitewidth.kernels.trained.units import ProductUnit
 
 pytestmark = [
     pytest.mark.usefixtures("one_thread"),
@@ -73,32 +69,6 @@ def test_both_orders_of_contraction(case, structured, monkeypatch):
 
     monkeypatch.setattr(sweeps, "full_plans", one_order)
     check_all(network, x, wanted)
-
-
-def test_additive_over_layers(case):
-    network, x, wanted = case
-    parts = {kind: trained.terms(network, x, kernel=kind) for kind in ("traced", "full")}
-    agree(sum(parts["traced"].values()), traced(wanted))
-    agree(sum(parts["full"].values()), wanted)
-    for name, part in parts["traced"].items():
-        agree(part, traced(parts["full"][name]))
-    # each part is the kernel of the parameters of one module
-    first = next(iter(parts["traced"]))
-    alone = trained.traced_kernel(
-        network, x, parameters=lambda name: (name.rpartition(".")[0] or name) == first
-    )
-    agree(alone, parts["traced"][first])
-
-
-def test_symmetric_and_positive(case):
-    network, x, _ = case
-    full = as_matrix(trained.full_kernel(network, x))
-    kernel = trained.traced_kernel(network, x)
-    for matrix in (full, kernel):
-        assert torch.equal(matrix, matrix.mT) or (matrix - matrix.mT).abs().max() < 1e-13 * (
-            matrix.abs().max()
-        )
-        assert torch.linalg.eigvalsh(matrix)[0] > -1e-12 * matrix.abs().max()
 
 
 def test_largest_eigenvalue(case):
@@ -189,29 +159,6 @@ def test_stays_within_the_budget(function, make, monkeypatch):
     assert peaks[min(peaks)] < 0.7 * max(peaks.values()), peaks  # a budget makes a difference
 
 
-def test_norms_of_many_outputs_need_less_than_the_full_kernel():
-    """They never hold the full kernel, nor more than the budget."""
-    network, x = prepared(lambda: Reused(100), (5,), samples=24)
-    wanted = trained.full_kernel(network, x).square().sum((1, 3)).sqrt()
-    full, budget, memory = 8 * (24 * 100) ** 2, 2**24, PeakMemory()
-    memory.reset()
-    with memory:
-        found = trained.output_norms(network, x, budget=budget)
-    agree(found, wanted)
-    assert memory.extra < budget + 2**20 < full / 2
-
-
-def test_what_the_full_kernel_keeps_is_what_was_planned(case):
-    network, x, _ = case
-    counted = dict(network.named_parameters())
-    request = Request(network, network, x, counted, False, 2**29, True)
-    for unit in record(request).units:
-        if isinstance(unit, ProductUnit):
-            for structured, plan in enumerate(contractions.full_plans(unit, len(x), 3)):
-                store = contractions.ProductStore(unit, 3, bool(structured), x)
-                assert store.array.numel() == plan[1]
-
-
 def test_a_budget_that_is_too_small_says_what_is_needed():
     network, x = prepared(ResNet, (3, 7, 6))
     for function in FUNCTIONS:
@@ -220,32 +167,6 @@ def test_a_budget_that_is_too_small_says_what_is_needed():
     free, x = prepared(lambda: Ruleless(), (4,))
     with pytest.raises(ConfigError, match=r"Jacobian of one output by inner\.weight"):
         trained.traced_kernel(free, x, budget=500, parameters=lambda name: name == "inner.weight")
-
-
-def test_unit_permutations_leave_the_kernel_alone():
-    network, x = prepared(vgg, (3, 8, 8))
-    before = trained.full_kernel(network, x)
-    convolution, norm, following = network[0][0], network[0][1], network[0][4]
-    order = torch.randperm(4, generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        for tensor in (convolution.weight, convolution.bias, norm.weight, norm.bias,
-                       norm.running_mean, norm.running_var):  # fmt: skip
-            tensor.copy_(tensor[order].clone())
-        following.weight.copy_(following.weight[:, order].clone())
-    agree(trained.full_kernel(network, x), before, 1e-11)
-
-
-def test_copies_of_an_output():
-    network, x = prepared(lambda: ResNet(outputs=1), (3, 7, 6))
-    one = trained.traced_kernel(network, x)
-    copies = trained.traced_kernel(network, x, of=lambda images: network(images).expand(-1, 5))
-    agree(copies, 5 * one)
-    head = trained.terms(network, x)["head"]
-    tripled = nn.Sequential(network.features, nn.Linear(6, 3).double())
-    with torch.no_grad():
-        tripled[1].weight.copy_(network.head.weight.expand(3, -1))
-    # below the head, three equal outputs count three times; each has a head of its own
-    agree(trained.traced_kernel(tripled, x), 3 * (one - head) + 3 * head)
 
 
 def test_features_and_the_way_back_to_the_outputs():
@@ -357,15 +278,6 @@ def test_refused_with_a_reason(reason):
         trained.traced_kernel(network, x)
 
 
-def test_inputs_in_another_order_inside_the_network():
-    """A layer that sees the inputs in reverse is left to autograd."""
-    network = Changed(lambda layer, x: layer(x.flip(0)).flip(0)).double()
-    x = torch.randn(4, 3, dtype=torch.float64)
-    straight = Changed(lambda layer, x: layer(x)).double()
-    straight.load_state_dict(network.state_dict())
-    agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(straight, x))
-
-
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -380,33 +292,3 @@ def test_wrong_options(options, word):
         trained.traced_kernel("resnet", torch.zeros(3, 2))
     with pytest.raises(ConfigError, match="kernel: 'half'"):
         trained.terms(nn.Linear(2, 2), torch.zeros(3, 2), kernel="half")
-
-
-@st.composite
-def architectures(draw):
-    """A random sequence of convolutions, norms, activations, pools and dense layers."""
-    channels, side, layers = draw(st.sampled_from([1, 2, 4])), draw(st.integers(6, 9)), []
-    shape = (channels, side, side - 1)
-    for _ in range(draw(st.integers(1, 3))):
-        groups = draw(st.sampled_from([g for g in (1, 2, 4) if channels % g == 0]))
-        width = groups * draw(st.integers(1, 3))
-        conv = nn.Conv2d(
-            channels, width, draw(st.integers(1, 3)), stride=draw(st.integers(1, 2)), padding=3,
-            dilation=draw(st.integers(1, 2)), groups=groups, bias=draw(st.booleans()),
-        )  # fmt: skip
-        norm = draw(st.sampled_from([nn.BatchNorm2d, lambda w: nn.GroupNorm(1, w), None]))
-        act = draw(st.sampled_from([nn.ReLU(inplace=True), nn.Tanh(), nn.SiLU(inplace=True)]))
-        pool = draw(st.sampled_from([nn.MaxPool2d(2, 1, 1), nn.AvgPool2d(3, 1, 1), nn.Identity()]))
-        layers += [conv, norm(width) if norm else nn.Identity(), act, pool]
-        channels = width
-    layers += [draw(st.sampled_from([nn.AdaptiveAvgPool2d(2), nn.AdaptiveMaxPool2d((1, 2))]))]
-    layers += [nn.Flatten(), nn.LazyLinear(draw(st.integers(1, 4)))]
-    return nn.Sequential(*layers), shape
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(architecture=architectures(), samples=st.integers(1, 5), seed=st.integers(0, 99))
-def test_random_architectures(architecture, samples, seed):
-    network, shape = architecture
-    network, x = prepared(lambda: network, shape, samples, seed)
-    check_all(network, x, tangent_kernel_by_jacobian(network, x))

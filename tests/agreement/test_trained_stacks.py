@@ -132,45 +132,6 @@ def test_equals_the_other_closed_forms():
     agree(full, of_weights + of_biases)
 
 
-def test_additive_symmetric_and_positive():
-    sizes = (6, 8, 3, 5, 4, 7)
-    network, x = stack(sizes), inputs(sizes)
-    kernel = trained.traced_kernel(network, x)
-    parts = trained.terms(network, x)
-    assert list(parts) == ["0", "1", "2", "3", "4"]
-    agree(sum(parts.values()), kernel)
-    for kind in ("full", "diagonal"):
-        whole = {"full": trained.full_kernel, "diagonal": trained.diagonal}[kind](network, x)
-        agree(sum(trained.terms(network, x, kernel=kind).values()), whole)
-    for matrix in (kernel, trained.full_kernel(network, x).reshape(3, 35, 35), *parts.values()):
-        agree(matrix, matrix.mT)
-        assert torch.linalg.eigvalsh(matrix)[:, 0].min() > -1e-12 * matrix.abs().max()
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_unit_permutations_leave_the_kernel_alone(activation):
-    sizes = (4, 6, 5, 3)
-    network, x = stack(sizes, activation), inputs(sizes)
-    order = torch.tensor([3, 1, 0, 5, 2, 4])
-    weights, biases = list(network.weights), list(network.biases)
-    weights[0], biases[0] = weights[0][..., order], biases[0][..., order]
-    weights[1] = weights[1][:, order]
-    agree(
-        trained.full_kernel(FullyConnected(weights, biases, activation), x),
-        trained.full_kernel(network, x),
-    )
-
-
-def test_copies_of_an_output():
-    network, x = stack((4, 6, 5, 1)), inputs((4, 6, 5, 1))
-    copies = FullyConnected(
-        [*network.weights[:-1], network.weights[-1].expand(-1, -1, 6)],
-        [*network.biases[:-1], network.biases[-1].expand(-1, 6)],
-        "tanh",
-    )
-    agree(trained.traced_kernel(copies, x), 6 * trained.traced_kernel(network, x))
-
-
 def test_features():
     sizes = (4, 6, 5, 3)
     network, x = stack(sizes), inputs(sizes)
@@ -234,26 +195,6 @@ def test_largest_eigenvalue(sizes, biased):
     agree(dense.times(run, v).flatten(1), (full @ v.flatten(1)[:, :, None])[..., 0])
 
 
-def test_a_warm_start_saves_products():
-    """After a small step of the weights, few products suffice, and none is better than power."""
-    sizes = (20, 30, 30, 10)
-    network, x = stack(sizes), inputs(sizes)
-    cold = trained.largest_eigenvalue(network, x, tolerance=1e-6)
-    moved = FullyConnected([w * 1.001 for w in network.weights], network.biases, "tanh")
-    warm = trained.largest_eigenvalue(moved, x, start=cold.vector, products=2, tolerance=1e-9)
-    exact = trained.largest_eigenvalue(moved, x, tolerance=1e-10, products=200).value
-    assert warm.products == 2 < cold.products
-    assert ((exact - warm.value) / exact < 1e-5).all()
-    assert (warm.value <= exact * (1 + 1e-12)).all()
-    run = dense.forward(*dense.stacked(moved, x)[:2])
-    power = dense.times(run, cold.vector)
-    power = power / power.flatten(1).norm(dim=1)[:, None, None]
-    quotient = (power * dense.times(run, power)).sum((1, 2))
-    assert (warm.value >= quotient * (1 - 1e-12)).all()
-    per_input = trained.largest_eigenvalue(moved, x, start=cold.vector, per_input=True)
-    torch.testing.assert_close(per_input.value, exact / SAMPLES, rtol=1e-9, atol=0)
-
-
 @pytest.mark.parametrize(
     "function",
     [trained.traced_kernel, trained.full_kernel, trained.diagonal, trained.output_norms],
@@ -314,33 +255,6 @@ def test_sequentials(name):
     x = inputs((6,)).view(SAMPLES, 2, 3) if name == "flattened" else inputs((6,))
     assert (as_fully_connected(network) is not None) == closed
     agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(network, x))
-
-
-def test_sequentials_that_only_look_dense():
-    """Reused layers, frozen parameters and hooks are left to the general form."""
-    torch.manual_seed(0)
-    layer, x = nn.Linear(6, 6), inputs((6,))
-    reused = nn.Sequential(layer, nn.Tanh(), layer).double()
-    assert as_fully_connected(reused) is None
-    agree(trained.full_kernel(reused, x), tangent_kernel_by_jacobian(reused, x))
-    frozen = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-    parts = trained.terms(frozen, x)
-    frozen[0].bias.requires_grad_(False)
-    assert as_fully_connected(frozen) is None
-    assert not torch.allclose(trained.terms(frozen, x)["0"], parts["0"])
-    agree(trained.terms(frozen, x)["2"], parts["2"])
-    hooked = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-    hooked[0].register_forward_hook(lambda module, given, output: 2 * output)
-    assert as_fully_connected(hooked) is None
-    agree(trained.full_kernel(hooked, x), tangent_kernel_by_jacobian(hooked, x))
-    over_positions = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)).double()
-    sequences = torch.randn(SAMPLES, 3, 6, dtype=torch.float64)
-    agree(
-        trained.full_kernel(over_positions, sequences, of=lambda s: over_positions(s).mean(1)),
-        tangent_kernel_by_jacobian(over_positions, sequences, lambda net, s: net(s).mean(1)),
-    )
-    with pytest.raises(ConfigError, match="of: the outputs are"):
-        trained.full_kernel(over_positions, sequences)
 
 
 def test_refusals():

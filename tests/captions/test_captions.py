@@ -6,19 +6,10 @@ import pytest
 from docutils.core import publish_doctree
 
 from finitewidth.captions import job
-from finitewidth.captions.template import LINE, filled, in_words, settings_of
+from finitewidth.captions.template import filled, settings_of
 from finitewidth.captions.written import Caption, read_caption
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
-
-
-@pytest.mark.parametrize(("value", "text"), [
-    (200000, "200,000"), (0.00006, "0.00006"), (1e-11, "0.00000000001"), (100.0, "100"),
-    ([2.0, 0.5, 0.1], "2, 0.5 and 0.1"), ([1], "1"), (["a", "b"], "a and b"), ([], "none"),
-    (None, "none"), ("graded", "graded"),
-])  # fmt: skip
-def test_settings_are_shown_as_readers_write_them(value, text):
-    assert in_words(value) == text
 
 
 def test_a_template_names_its_settings_and_shows_their_values():
@@ -26,12 +17,6 @@ def test_a_template_names_its_settings_and_shows_their_values():
     assert settings_of(template) == ["trust.depth.draws"]
     text = filled(template, {"trust.depth.draws": 20000})
     assert text == "Drawn from 20,000 networks, 20,000.\n\nMore."
-
-
-def test_paragraphs_are_wrapped():
-    lines = filled("word " * 60 + "\n\nmore", {}).splitlines()
-    assert max(map(len, lines)) <= LINE
-    assert lines[-2:] == ["", "more"]
 
 
 CAPTION = Caption(
@@ -59,10 +44,6 @@ def test_what_is_shown_of_a_file_is_what_is_drawn_then_claims_then_the_footer():
     assert shown[:2] == ["Ratio r over L.", "Second paragraph."]
     assert shown[2].startswith("Claim T02: |x|* of K_0 is `1` \\ 2.")
     assert shown[3:] == ["Claim T03.", "preset quick · 3 runs."]
-
-
-def test_a_caption_that_was_not_written_is_empty(tmp_path):
-    assert read_caption(tmp_path / "missing.rst") == Caption()
 
 
 ROW = {

@@ -190,20 +190,6 @@ def test_a_claim_without_experiment_is_not_run():
     assert verdict(bare(), {}, unmet=["needs more"]) == verdicts.NOT_RUN
 
 
-def test_the_ledger_imports_neither_pandas_nor_scipy():
-    import subprocess
-    import sys
-
-    program = (
-        "import sys\nfrom finitewidth.claims import ledger, reported\n"
-        "for p in ('npf', 'npf0', 'dgn', 'trust', 'beyond'): ledger.claims_of(p)\n"
-        "print({'pandas', 'scipy', 'torch'} & set(sys.modules))"
-    )
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                            check=True)  # fmt: skip
-    assert answer.stdout.strip() == "set()"
-
-
 def test_verdict_rows_name_the_statistic_that_decided():
     claim = next(claim for claim in JUDGED if claim.id == "N22")
     _, contradicting = made_up(claim)

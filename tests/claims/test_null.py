@@ -13,7 +13,7 @@ from tests.claims.null import INDEPENDENT, JUDGED, LEVEL, NULLS, SAME, SHUFFLED
 from finitewidth.claims import samples
 from finitewidth.claims.verdicts import OBSERVATION, THEOREM, Part, Terms, decide
 
-ESTIMATES, TABLES = 400, 10  # replications
+ESTIMATES, TABLES = 200, 5  # replications
 VERSIONS = {
     "as they are": lambda parts: parts,
     "others failing": null.others_failing,
@@ -150,7 +150,7 @@ def test_orders_that_are_true_or_wrong_are_no_part_of_the_null():
 # ---- the statistics themselves
 
 
-REPEATS = 1500
+REPEATS = 600
 RUNS_OF = {"normal": np.asarray, "log-normal": np.exp, "grid": lambda z: np.round(0.8 * z)}
 STATISTICS = {
     "difference": lambda z: samples.difference("d", z[0], z[1], low=0, paper=True),

@@ -14,12 +14,10 @@ from finitewidth.claims.model import numbers_of
 from finitewidth.claims.reported import Basis, Ours, compare, half_unit
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.reported_numbers import Reported, read_reported
-from finitewidth.common.settings import preset_only
 from finitewidth.papers.dgn.judges import training as dgn_training
 from finitewidth.papers.npf.judges import accuracy as npf_accuracy
 from finitewidth.papers.npf.judges import numbers as npf_numbers
 from finitewidth.papers.trust.judges import numbers as trust_numbers
-from finitewidth.pipeline.jobs import Jobs
 
 ROOT = Path(__file__).parents[2]
 TABLES = {
@@ -292,15 +290,6 @@ def test_finders_belong_to_printed_numbers(paper):
     for numbers in numbers_of(paper):
         assert (numbers.artifact, numbers.quantity) in known
         assert set(numbers.reads.values()) <= TABLES
-
-
-def test_parts_are_rows_of_trainings():
-    papers = read_papers(ROOT / "workflow/papers")
-    jobs = Jobs(papers, preset_only("paper", ROOT / "config"))
-    rows = {training.run.row for training in jobs.trainings.values()}
-    parts = {part for paper in papers for n in numbers_of(paper.name) for part in n.parts}
-    assert {row for part in parts for row in part.split()} <= rows
-    assert "gconv_sgd gconv_adam" in parts
 
 
 def test_numbers_in_the_text_of_dgn_rest_on_their_own_trainings():

@@ -1,8 +1,5 @@
 """Verdicts under several base seeds, made up: what changes is told, and only that."""
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -97,19 +94,6 @@ def test_the_summary_names_what_changes_only(runs):
     ]
 
 
-def test_the_command_prints_the_summary_and_the_table(runs, capsys):
-    assert main(["robustness", "--seeds", "1"]) == 0
-    said = capsys.readouterr().out
-    assert "the verdict changes for 1\nD1 (D)\n" in said
-    assert said.endswith("results/quick/robustness/robustness.csv\n")
-
-
-@pytest.mark.parametrize("seeds", ["-1", "x", "2147483648", "1.5"])
-def test_the_command_refuses_what_is_no_base_seed(seeds, capsys):
-    assert main(["robustness", "--seeds", seeds]) == 2
-    assert re.search("Must be [<>]=|not a whole number", capsys.readouterr().err)
-
-
 def test_a_seed_that_was_not_run_is_named_with_the_command(runs, capsys):
     assert main(["robustness", "--seeds", "1", "5"]) == 1
     said = capsys.readouterr().err
@@ -117,25 +101,10 @@ def test_a_seed_that_was_not_run_is_named_with_the_command(runs, capsys):
     assert "robustness --config preset=quick seed=5" in said
 
 
-def test_without_any_verdicts_the_command_says_how_to_make_them(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "Snakefile").touch()  # what tells a project
-    (tmp_path / "workflow/papers").mkdir(parents=True)
-    assert main(["robustness", "--preset", "smoke"]) == 1
-    assert "snakemake --cores 2 robustness --config preset=smoke seed=0" in capsys.readouterr().err
-
-
 def test_verdicts_of_other_code_are_not_compared(runs):
     write(runs, identity="j", seeds={1: SEEDS[1]})
     with pytest.raises(ResultError, match=r"D1.*base seeds 0 and 1.*make robustness"):
         robustness.compare("quick", [1, 7])
-
-
-@pytest.mark.parametrize("side", [0, 1])
-def test_a_claim_that_one_seed_lacks_is_named(runs, side):
-    write(runs, seeds={side: [row for row in SEEDS[side] if row["claim"] != "N1"]})
-    with pytest.raises(ResultError, match="claim N1"):
-        robustness.compare("quick", [1])
 
 
 def test_a_run_judges_the_claims_that_it_is_told(tmp_path, monkeypatch):
@@ -152,12 +121,3 @@ def test_a_run_judges_the_claims_that_it_is_told(tmp_path, monkeypatch):
     rows = result_files.read_rows(outputs["verdicts"])
     assert [row["claim"] for row in rows] == ["N04", "N05"]
     assert {row["reason"] for row in rows} == {"needs more"}
-
-
-def test_the_comparison_of_verdicts_needs_no_torch():
-    """Snakemake imports the module at every start."""
-    code = "import sys, finitewidth.claims.robustness; print({'torch', 'pandas'} & {*sys.modules})"
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.strip() == "set()"

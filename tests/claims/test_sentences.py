@@ -1,7 +1,6 @@
 """The sentence that tells what decided a verdict."""
 
 import importlib
-import math
 
 import pytest
 
@@ -41,23 +40,6 @@ def test_an_exact_value_has_no_interval_and_one_end_of_equal_thresholds_suffices
     part = Part(name="number of paths", value=24, low=24, high=24, paper=True)
     assert told(part) == (
         "The comparison holds: “number of paths”, which is 24; the paper says that it is 24."
-    )
-
-
-def test_failing_and_undecided_comparisons_are_counted():
-    parts = [
-        Part(name="slope", value=-2e-5, low=-1e-6, high=1e-6, **OURS),
-        Part(name="a", value=1, low=1, standard_error=1, **OURS),
-        Part(name="b", value=math.nan, low=1, **OURS),
-    ]
-    assert told(*parts) == (
-        "1 of 3 comparisons fails and 2 are undecided; the decisive one is “slope”, which is "
-        "−2·10⁻⁵; our threshold is −1·10⁻⁶ to 1·10⁻⁶."
-    )
-    assert "“b”, which has no value here; our" in told(parts[2])
-    unknown = Part(name="c", value=1, low=0, standard_error=math.nan, paper=True)
-    assert "which is 1, with an unknown error; the paper says that it is at least 0" in told(
-        unknown
     )
 
 

@@ -14,7 +14,6 @@ PICTURE = "results/smoke/thesis/figures/thesis_fig2_4"
 TABLE = "results/smoke/thesis/experiments/risk_drawn.csv"
 DATASET = "results/data/digits.npz"
 CHECKPOINT = r"\.checkpoints/.*\d{12}\.pt$"
-CODE = "src/finitewidth/training/losses.py"
 SUBMIT = "#!/bin/sh\nsh $1 > $1.log 2>&1 &\necho $!\n"
 
 
@@ -71,12 +70,11 @@ def test_the_disk_is_full(base, tmp_path, undisturbed):
         subprocess.run(["umount", "--lazy", disk], check=True)
 
 
-@pytest.mark.parametrize("how", ["cut", "changed"])
-def test_a_damaged_input(checkout, undisturbed, how):
+def test_a_damaged_input(checkout, undisturbed):
     file = checkout.path / DATASET
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
-    file.write_bytes(content if how == "changed" else content[: len(content) // 2])
+    file.write_bytes(content)
     refused = checkout.make(TRAINING)
     assert refused.returncode != 0
     assert "digits.npz is damaged" in checkout.log
@@ -106,10 +104,6 @@ def test_an_altered_result_is_verified_by_name(checkout):
     assert written == {
         file: file.stat().st_mtime_ns for file in (checkout.path / "results").rglob("*")
     }
-    assert checkout.run("report_now").returncode == 0
-    page = (checkout.path / "results/smoke/report/thesis.html").read_text(encoding="utf-8")
-    assert f"{PICTURE}.png</code> was altered after its job had written it" in page
-    assert "files/thesis/figures/thesis_fig2_4.png" not in page
 
 
 def test_interrupted_by_the_user(checkout, undisturbed):
@@ -128,7 +122,6 @@ def test_two_presets_one_after_the_other(checkout):
     done = checkout.run(FIGURE, "thesis={risk: {draws: 12}}", cores=1, preset="quick")
     assert done.returncode == 0, done.stdout
     assert checkout.results().items() >= before.items()
-    assert checkout.planned(FIGURE, "npf={kvf: {epochs: 150, every: 50}}") == {}
     copied = f"{PICTURE}.png".replace("smoke", "quick")
     shutil.copy2(checkout.path / copied, checkout.path / f"{PICTURE}.png")
     said = checkout.finitewidth("verify").stdout
@@ -154,16 +147,10 @@ def test_no_write_permission(checkout):
     assert checkout.make(FIGURE).returncode == 0
 
 
-@pytest.mark.parametrize("how", ["settings", "code"])
-def test_a_checkpoint_of_other_settings_or_code(checkout, undisturbed, how):
-    if how == "code":
-        whole = (checkout.path / CODE).read_text(encoding="utf-8")
-        checkout.edit(CODE, "argmax(dim=-1)", "argmax(dim=-1, keepdim=False)")
-    others = ["npf={kvf: {epochs: 150, every: 50, step_size: 0.02}}"] * (how == "settings")
-    held = checkout.hold(TRAINING, *others, path=CHECKPOINT, script="train.py", count=4)
+def test_a_checkpoint_of_other_settings(checkout, undisturbed):
+    other = "npf={kvf: {epochs: 150, every: 50, step_size: 0.02}}"
+    held = checkout.hold(TRAINING, other, path=CHECKPOINT, script="train.py", count=4)
     held.signal(signal.SIGINT)
-    if how == "code":
-        (checkout.path / CODE).write_text(whole, encoding="utf-8")
     done = checkout.make(TRAINING)
     assert done.returncode == 0, done.stdout
     assert "continuing after" not in checkout.log
@@ -180,15 +167,3 @@ def test_a_job_on_a_cluster_of_one_node(checkout, undisturbed):
     assert done.returncode == 0, done.stdout
     assert checkout.results() == undisturbed
     assert checkout.finitewidth("verify").returncode == 0
-
-
-def test_code_that_changes_during_a_run_leaves_no_results(checkout):
-    held = checkout.hold(TRAINING, path=CHECKPOINT, script="train.py", count=2)
-    whole = (checkout.path / CODE).read_text(encoding="utf-8")
-    checkout.edit(CODE, "argmax(dim=-1)", "argmax(dim=-2)")
-    said = held.go_on()
-    assert held.process.returncode != 0
-    assert "the code of this job has changed since the run was planned" in said
-    assert not (checkout.path / TRAINING).exists()
-    (checkout.path / CODE).write_text(whole, encoding="utf-8")
-    assert checkout.make(TRAINING).returncode == 0

@@ -1,16 +1,13 @@
 """Another base seed changes what is drawn and trained, and where it is written; nothing else."""
 
-import ast
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.workflow_rules import rules
 
-from finitewidth.common.errors import ConfigError
-from finitewidth.common.provenance import base_seed, modules_reached, source_of
-from finitewidth.common.settings import merged, preset_only, results_folder
+from finitewidth.common.provenance import base_seed
+from finitewidth.common.settings import merged, preset_only
 from finitewidth.data import bundled
 from finitewidth.data.select import altered, stratified_subset
 from finitewidth.errata import shared
@@ -80,31 +77,12 @@ def test_checks_of_misprints_do_not_depend_on_the_base_seed():
     assert rules()["errata"].params.seed == 0
 
 
-def test_results_of_every_base_seed_have_a_folder_of_their_own():
-    assert results_folder("quick") == results_folder("quick", 0) == "results/quick"
-    mine = plan(seed=3)
-    assert mine.results == results_folder("quick", 3) == "results/quick-seed3"
-    nu = SimpleNamespace(paper="npf", training="fc_sgd-frozen")
-    files = [*mine.targets(), *mine.verdicts(), *mine.captions(), mine.errata(),
-             mine.log("npf_nu"), mine.benchmark("npf_nu"),
-             *mine.jobs["npf_nu"].inputs.values(), *mine.training_inputs(nu).values()]  # fmt: skip
-    data = [file for file in files if file.startswith("results/data/")]
-    assert data
-    assert {str(Path(file).parts[1]) for file in files if file not in data} == {"quick-seed3"}
-
-
 def test_footers_tell_a_base_seed_and_nothing_else_changes():
     for artifact in ("npf_fig3", "beyond_fig3", "trust_fig2"):
         plain = plan().footer(artifact)
         assert plan(seed=3).footer(artifact) == plain.replace(
             "preset quick", "preset quick, seed 3"
         )
-
-
-@pytest.mark.parametrize("seed", [-1, 2**31, 1.5, "a", True, None])
-def test_a_base_seed_is_a_whole_number(seed):
-    with pytest.raises(ConfigError, match=r"^.*\n  seed: "):
-        plan(seed=seed)
 
 
 def test_the_base_seed_is_a_parameter_of_every_rule_that_draws():
@@ -116,24 +94,3 @@ def test_the_base_seed_is_a_parameter_of_every_rule_that_draws():
     assert other["train"].params.seed == 5
     assert {other[name].params.seed for name in mine.jobs.experiments} == {5}
     assert other["errata"].params.seed == 0
-
-
-def derives_seeds(module: str) -> bool:
-    """Whether a module's own code calls `seed_for` or `networks.weights.generator`."""
-    tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(isinstance(f, ast.Name) and f.id in ("seed_for", "generator") for f in calls)
-
-
-def test_what_counts_as_exact_derives_no_seed_and_the_rest_does():
-    mine, seen = plan(), set()
-    for name, experiment in mine.jobs.experiments.items():
-        reads = [mine.jobs.read(experiment.paper, f"{name}.{each}") for each in experiment.makes]
-        _, jobs = mine.jobs.closure(reads)
-        modules = {mine.jobs[job].declared.module for job in jobs if job in mine.jobs.experiments}
-        trained = any(job in mine.jobs.trainings for job in jobs)
-        reached = set().union(*map(modules_reached, modules))
-        drawn = trained or any(map(derives_seeds, reached))
-        assert mine.footers.draws(reads) == drawn, name
-        seen.add(drawn)
-    assert seen == {True, False}

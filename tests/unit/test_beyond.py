@@ -24,7 +24,6 @@ from finitewidth.papers.beyond.figures import (
     extra_theorem31,
     fig5,
     fig6,
-    lines,
     ratio,
 )
 
@@ -303,12 +302,6 @@ def rows_of(name, request, folder):
     return module, settings, fields.read(folder / "rows.csv", module.FIELDS)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_can_be_printed_as_it_is_drawn_from_its_data_file(name, request, tmp_path):
-    module, settings, rows = rows_of(name, request, tmp_path)
-    assert artwork.faults(module.draw(rows, settings)) == []
-
-
 def drawn_curves(axis):
     """The points of all lines with points of their own, as sets of (x, y)."""
     lines = [line for line in axis.lines if line.get_transform() == axis.transData]
@@ -339,31 +332,6 @@ def test_all_rows_are_drawn_and_nothing_else(name, value, request, tmp_path):
     assert levels == wanted.get(name, {0.25, 1})
 
 
-@pytest.mark.parametrize(("count", "places"), [(1, 1), (2, 3), (3, 2), (13, 3), (25, 4), (250, 3)])
-def test_bars_stand_at_the_first_and_the_last_point_and_beside_each_other(count, places):
-    kept = [lines.with_bars(count, place, places) for place in range(places)]
-    for one in kept:
-        assert one[0]
-        assert one[-1]
-        assert one.sum() <= lines.BARS + 3
-    if count >= 25:
-        assert not np.any(np.sum([one[1:-1] for one in kept], axis=0) > 1)
-
-
-def test_a_mark_without_a_known_error_is_hollow(on_diagonal):
-    tables = {**on_diagonal, "reported": REPORTED}
-    rows = dispersion_figure.select(tables, PHASES)
-    last = (rows["sample"] == "paper") & (rows["sigma_w2"] == 2.5)
-    last &= rows["depth_over_width"] == rows["depth_over_width"].max()
-    assert last.sum() == 2  # one of each width
-    rows.loc[last, "standard_error"] = np.nan
-    axis = dispersion_figure.draw(rows, PHASES).axes[0]
-    hollow = [line for line in axis.lines if line.get_markerfacecolor() == "white"]
-    assert [line.get_data()[1].tolist() for line in hollow if len(line.get_xdata())] == [
-        rows.loc[last, "dispersion"].tolist()[:1]
-    ]
-
-
 def test_the_third_panel_of_figure_5_is_the_corrected_over_the_printed_limit(closed_forms):
     rows = fig5.select(closed_forms, {"corrected": True})
     wide = rows.pivot(index=["phase", "alpha_0", "depth_over_width"], columns="form",
@@ -374,15 +342,3 @@ def test_the_third_panel_of_figure_5_is_the_corrected_over_the_printed_limit(clo
     figure = fig5.draw(rows, {"corrected": True})
     highest = max(line.get_ydata().max() for line in figure.axes[2].lines)
     assert highest == quotient.max()
-
-
-def test_figure_6_draws_a_bar_for_each_layer(closed_forms):
-    rows = fig6.select(closed_forms, {"exact": False})
-    assert set(rows["curve"]) == {"printed_sums", "none"}
-    figure = fig6.draw(rows, {"exact": False})
-    for axis, name in zip(figure.axes[3:6], fig6.TITLES, strict=True):
-        widths = rows[rows["architecture"] == name].dropna(subset="layer").sort_values("layer")
-        tallest = widths["width"].max()
-        assert [patch.get_height() for patch in axis.patches] == [
-            max(width, fig6.THINNEST * tallest) for width in widths["width"]
-        ]

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests import artwork
 from tests.claims.synthetic.beyond_training import blocks
 from tests.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
@@ -20,18 +19,13 @@ from finitewidth.claims.verdicts import (
     decide,
 )
 from finitewidth.common import fields
-from finitewidth.common.declarations import read_papers
-from finitewidth.common.errors import ConfigError
-from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import first_per_class
-from finitewidth.figures import kernel_maps, style
+from finitewidth.figures import style
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.papers.beyond.experiments import training
 from finitewidth.papers.beyond.figures import fig4
 from finitewidth.papers.beyond.judges import training as judges
-from finitewidth.papers.thesis.figures import fig2_5
-from finitewidth.pipeline.plan import checked
 from finitewidth.training.fully_connected import Draw, initial_stack
 
 CURVES = ["sigma_w2", "seed", "step"]
@@ -128,13 +122,6 @@ def test_curves_are_medians_of_losses_means_of_blocks_and_ranges_of_the_runs(tab
     assert apart == pytest.approx(end["gap"].mean())
 
 
-def test_too_few_images_are_refused(images):
-    with pytest.raises(ConfigError, match="train = 100000"):
-        training.measure({"data": images}, SETTINGS | {"train": 100_000})
-    with pytest.raises(ConfigError):
-        training.measure({"data": images}, SETTINGS | {"per_class": 50})
-
-
 REPORTED = pd.read_csv(Path(__file__).parents[2] / "config/reported/beyond.csv")
 DIGITS = {"datasets": {"mnist": "digits 8×8 (stand-in for MNIST)"}}
 
@@ -146,25 +133,6 @@ def drawn_figure(tables, settings, folder):
     fields.write(folder / "rows.csv", rows, fig4.FIELDS)
     rows = fields.read(folder / "rows.csv", fig4.FIELDS)
     return fig4.draw(rows, settings), rows
-
-
-@pytest.mark.parametrize("module", [fig4, fig2_5])
-def test_maps_draw_the_kernels_and_can_be_printed(tables, module, tmp_path):
-    style.apply()
-    kernels = tables["kernels"]
-    if module is fig4:
-        figure, _ = drawn_figure(tables, DIGITS, tmp_path)
-    else:
-        figure = fig2_5.draw(fig2_5.select(tables, {}), {})
-        kernels = kernels[kernels["sigma_w2"] == 1]
-    images = [axis.images[0] for axis in figure.axes if axis.images]
-    assert len(images) == len(kernels.groupby(["sigma_w2", "step"]))
-    for image, (_, own) in zip(images, kernels.groupby(["sigma_w2", "step"]), strict=True):
-        drawn = np.asarray(image.get_array())
-        np.testing.assert_array_equal(drawn, drawn.T)
-        wanted = own["share"].clip(lower=kernel_maps.LEAST / 2)
-        np.testing.assert_array_equal(drawn[own["row"], own["column"]], wanted)
-    assert artwork.faults(figure) == []
 
 
 def test_curves_draw_the_rows(tables, tmp_path):
@@ -197,19 +165,6 @@ def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ou
     assert "paper (MNIST)" in names
     same, _ = drawn_figure(tables, {"datasets": {"mnist": "MNIST"}}, tmp_path)
     assert "paper" in [text.get_text() for text in same.legends[0].get_texts()]
-
-
-@pytest.mark.parametrize(("value", "words"), [
-    ({"times": [0, 5, 3]}, "times: .* must rise from 0"),
-    ({"times": [1, 5], "maps": [1]}, "times: .* must rise from 0"),
-    ({"maps": [0, 7]}, "maps: .* write at most 4"),
-    ({"maps": [20, 0]}, "maps: .* in their order"),
-])  # fmt: skip
-def test_settings_that_contradict_each_other_are_refused(value, words, request):
-    root = request.config.rootpath
-    config = merged(preset_only("quick", root / "config"), {"beyond": {"training": value}})
-    with pytest.raises(ConfigError, match=words):
-        checked(config, read_papers(root / "workflow/papers"))
 
 
 def test_an_order_of_gaps_that_is_not_clear_decides_nothing():

@@ -6,14 +6,12 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from tests import collapsed_networks as made_up
 from tests.artwork import faults
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.experiments import heat_maps
 from finitewidth.papers.collapse.figures import blocks, decay, invariant, looks
 
 MANY = {"count": 30, "epochs": tuple(range(2, 401, 2))}
@@ -120,30 +118,6 @@ def test_the_rows_that_are_written_draw_the_same_figure(case, tmp_path):
         assert labels[:1] == labels[1:]
 
 
-def test_curves_are_smooth_lines_over_raw_points():
-    figure, rows = drawn("fig6, many points")
-    lines = pane(figure, "e").get_lines()
-    own = rows.query("panel == 'e' and initialisation == 'lecun'")
-    for model, filled in (("collapsed", True), ("other", False)):
-        wanted = own[own["model"] == model].sort_values("epoch")
-        colour = looks.MODELS[model].colours["lecun"]
-        line, dots = (
-            next(one for one in lines if one.get_color() == colour and one.get_marker() == marker
-                 and len(one.get_xdata()) > 2)
-            for marker in ("o", ".")
-        )  # fmt: skip
-        np.testing.assert_array_equal(line.get_ydata(), wanted["smooth"])
-        np.testing.assert_array_equal(dots.get_ydata(), wanted["value"])
-        assert dots.get_linestyle() == "None"
-        face = to_hex(line.get_markerfacecolor())
-        assert face == (colour if filled else "#ffffff")
-
-
-def test_few_points_have_no_second_marks():
-    lines = pane(drawn("fig6")[0], "e").get_lines()
-    assert not [line for line in lines if line.get_marker() == "."]
-
-
 def vertical(axis):
     """Where the axes have vertical lines."""
     return sorted(line.get_xdata()[0] for line in axis.get_lines()
@@ -158,83 +132,6 @@ def test_vertical_lines_stand_where_networks_fit_the_training_images():
         assert vertical(pane(figure, letter)) == wanted
 
 
-@pytest.mark.parametrize(("theirs", "words"), [(99.9, "(paper's)"), (99.0, "(paper: 99 %)")])
-def test_the_legend_names_the_threshold_of_the_paper(theirs, words):
-    tables = models() | {"reported": REPORTED.assign(value=theirs)}
-    figure, rows = render(invariant, tables, {"ends": False})
-    assert rows.query("source == 'paper'")["value"].tolist() == [theirs]
-    label = f"train accuracy \N{GREATER-THAN OR EQUAL TO} 99.9 % {words}"
-    assert label in {text.get_text() for text in shown_texts(figure)}
-
-
-def test_a_network_that_never_fits_has_no_line():
-    tables = models()
-    tables["lines"]["epoch"] = np.nan
-    figure, _ = render(invariant, tables, {"ends": False})
-    assert vertical(pane(figure, "d")) == []
-    assert not any("train accuracy" in text.get_text() for text in shown_texts(figure))
-
-
-def test_figure_2_has_panes_a_to_h():
-    for case, letters in (("fig2", "abcdefgh"), ("fig6", "abcdefghijklmn")):
-        figure, rows = drawn(case)
-        assert "".join(map(letter_of, figure.axes)) == letters
-        assert set(rows["panel"]) == {*letters, "lines", "legend"}
-
-
-def test_the_legend_says_what_was_not_found():
-    texts = {text.get_text() for text in shown_texts(drawn("fig6")[0])}
-    assert "He: none" in texts
-    picks = CASES["fig6"][1]["picks"].query("init == 'lecun' and model == 'collapsed'").iloc[0]
-    (entry,) = (text for text in texts if text.startswith("LeCun") and r"$\eta$ = 1" in text)
-    assert f"{100 * picks['test_accuracy']:.1f} %" in entry
-    assert f"$A$ = {picks['alignment_theta_h']:.2f}" in entry
-    texts = [text.get_text() for text in shown_texts(drawn("fig6, no collapse")[0])]
-    assert [text for text in texts if "none" in text] == [
-        "LeCun: none", "PyTorch: none", "He: none",
-    ]  # fmt: skip
-
-
-def test_picked_networks_are_marked_among_all_rates():
-    figure, rows = drawn("fig6")
-    marked = [line for line in pane(figure, "h").get_lines() if line.get_markersize() == 4.2]
-    points = {
-        (line.get_xdata()[0], line.get_ydata()[0]) for line in marked if len(line.get_xdata())
-    }
-    own = rows[(rows["panel"] == "h") & (rows["model"] != "none")]
-    assert points == set(zip(own["rate"], own["value"], strict=True))
-    assert len(points) == 5
-
-
-def test_networks_that_are_not_trained_are_crosses():
-    tables = models()
-    tables["rates"]["train_accuracy"] = 1.0
-    entry = "not trained: < 95 %"
-    figure, _ = render(invariant, tables, {"ends": False})
-    assert entry not in {text.get_text() for text in shown_texts(figure)}
-    tables["rates"].loc[[0, 2], "train_accuracy"] = 0.94
-    figure, _ = render(invariant, tables, {"ends": False})
-    assert entry in {text.get_text() for text in shown_texts(figure)}
-    greys = set(looks.GREYS.values())
-    greyed = [line for line in pane(figure, "h").get_lines() if line.get_color() in greys]
-    found = [rate for line in greyed if line.get_marker() == "x" for rate in line.get_xdata()]
-    assert found == tables["rates"].loc[[0, 2], "rate"].tolist()
-    others = [line for line in greyed if line.get_marker() in looks.MARKERS.values()]
-    assert sum(len(line.get_xdata()) for line in others) == len(tables["rates"]) - 2
-
-
-def test_networks_with_a_far_lower_accuracy_are_marked_at_the_edge():
-    tables = models()
-    tables["rates"].loc[0, ["test_accuracy", "train_accuracy"]] = 0.1
-    figure, _ = render(invariant, tables, {"ends": False})
-    axis = pane(figure, "h")
-    assert axis.get_ylim()[0] > 90
-    marked = [line for line in axis.get_lines() if line.get_marker() == "v"]
-    places = [rate for line in marked for rate in line.get_xdata()]
-    assert places == [tables["rates"].loc[0, "rate"]]
-    assert faults(figure) == []
-
-
 def test_values_at_the_end_are_drawn_for_each_network():
     figure, rows = drawn("fig6")
     for letter in "ij":
@@ -242,28 +139,6 @@ def test_values_at_the_end_are_drawn_for_each_network():
                   if len(line.get_xdata()) == 1]  # fmt: skip
         assert sorted(points) == sorted(values_of(rows, letter))
         assert len(points) == 5 * len(invariant.PANES[letter].quantities)
-
-
-def test_nothing_picked_is_a_figure_all_the_same():
-    tables = models()
-    tables["picks"]["found"] = 0
-    tables["picks"][["test_accuracy", "alignment_theta_h", "rate"]] = np.nan
-    tables["rates"]["picked"] = ""
-    for name in ("curves", "ends", "lines"):
-        tables[name] = tables[name].iloc[:0]
-    figure, _ = render(invariant, tables, {"ends": False})
-    figure.draw_without_rendering()
-    texts = [text.get_text() for text in shown_texts(figure)]
-    assert sum(text.endswith(": none") for text in texts) == 6
-
-
-def test_diverged_networks_leave_gaps():
-    tables = models()
-    tables["rates"].loc[2, ["nc1", "nc1_ratio", "nc2", "nc3"]] = np.nan
-    figure, _ = render(invariant, tables, {"ends": False})
-    figure.draw_without_rendering()
-    line = next(line for line in pane(figure, "f").get_lines() if len(line.get_xdata()) == 6)
-    assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False, False, False]
 
 
 def shown_map(axis):
@@ -284,30 +159,6 @@ def test_maps_are_symmetric_and_show_shares():
         assert (mesh.norm.vmin, mesh.norm.vmax) == (0, 1)
         assert len(shown) == size
         assert mesh.get_rasterized()
-
-
-def test_colours_end_at_a_quantile_and_the_bar_has_an_arrow():
-    figure, rows = drawn("fig1")
-    _, mesh = shown_map(pane(figure, "a"))
-    assert values_of(rows, "a", "share").max() > 1
-    assert mesh.cmap(mesh.norm(1.3)) == mesh.cmap(mesh.norm(1.0))
-    (bar,) = (axis for axis in figure.axes if "percentile" in axis.get_ylabel())
-    assert f"{100 * heat_maps.END:g}th percentile" in bar.get_ylabel()
-    assert bar._colorbar.extend == "max"
-
-
-@pytest.mark.parametrize("case", ["fig2", "fig6", "fig1"])
-def test_the_network_and_its_pixels_are_named(case):
-    figure, _ = drawn(case)
-    assert figure.get_suptitle().startswith("ResNet8 on images of 8×8 pixels")
-
-
-def test_negative_shares_have_the_darkest_colour():
-    tables = made_up.blocks(True)
-    tables["traced"].loc[1, "share"] = -0.1
-    figure, _ = render(blocks, tables, {})
-    _, mesh = shown_map(pane(figure, "a"))
-    assert mesh.cmap(mesh.norm(-0.1)) == mesh.cmap(mesh.norm(0.0))
 
 
 def test_alignments_are_drawn_with_their_last_value():
@@ -332,12 +183,3 @@ def test_every_run_with_decay_is_in_the_pane_of_its_data():
                   if line.get_marker() == looks.POOR)  # fmt: skip
     assert crosses == (100 * runs["train_accuracy"] < looks.FITTED).sum()
     assert panes[2].texts[0].get_text() == "$\\rho$ = \N{MINUS SIGN}0.96: LeCun, PyTorch"
-
-
-def test_without_a_control_or_with_few_data_there_are_fewer_panes():
-    tables = made_up.decay(True)
-    runs = tables["runs"]
-    tables["runs"] = runs[(runs["decay"] > 0) & (runs["data"] == "mnist")]
-    figure, _ = render(decay, tables, {})
-    assert len(figure.axes) == 2
-    assert figure.axes[0].get_title(loc="left").endswith("  MNIST")

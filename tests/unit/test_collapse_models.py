@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from tests.collapse_cases import TRAINING
 
 from finitewidth.common.errors import ConfigError
@@ -176,25 +175,10 @@ def test_rates_name_the_picked_models(inputs, tables):
     assert list(tables["rates"]["train_accuracy"]) == list(history["train_accuracy"])
 
 
-def test_tables_name_the_network_and_its_pixels(inputs, tables):
-    for name in ("rates", "blocks"):
-        assert set(tables[name]["network"]) == {"VGG5"}
-        assert set(tables[name]["pixels"]) == {8}
-    for images, pixels in (({"pool": 2, "size": None}, 4), ({"pool": 2, "size": 16}, 16)):
-        assert training.pixels_of(inputs["data"], images) == pixels
-
-
 def test_a_map_of_few_entries_above_0_ends_at_the_largest():
     matrix = np.zeros((20, 20))
     matrix[0, 0] = 5.0
     assert heat_maps._entries("theta", matrix)["share"].max() == 1
-
-
-def test_rates_name_the_networks_that_are_trained(inputs):
-    level = inputs["history"].query("epoch == 3")["train_accuracy"].median()
-    found = models.measure(inputs, SETTINGS | {"trained": level})["rates"]
-    assert 0 < found["trained"].sum() < len(found)
-    assert ((found["train_accuracy"] >= level) == (found["trained"] == 1)).all()
 
 
 def test_curves_ends_and_lines_are_of_the_picked_models(inputs, tables):
@@ -283,16 +267,6 @@ def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
     assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
     with pytest.raises(ConfigError, match=r"maps\.init"):
         heat_maps.chosen(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
-
-
-def test_maps_can_be_left_out(inputs):
-    assert "traced" not in models.measure(inputs, SETTINGS | {"maps": None})
-
-
-def test_weights_that_were_not_kept_are_named(inputs):
-    image = torch.zeros(1, 1, 8, 8)
-    with pytest.raises(ConfigError, match="keep"):
-        heat_maps.trained_network(TRAINING["network"], inputs["weights"], 2, image)
 
 
 def made_up(pair, init, law, count=5, epochs=(2, 4)):

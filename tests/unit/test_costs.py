@@ -1,14 +1,12 @@
 """The table of costs, its refreshing, and the forecast that is its sum."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.workflow_rules import rules
 
-from finitewidth.common.errors import ConfigError, ResultError
+from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import PRESETS, merged, preset_only
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs, read_table, refresh, write_table
 from finitewidth.pipeline.forecast import behind, chains, length, table
@@ -59,17 +57,6 @@ def test_a_damaged_table_is_refused_with_its_line(tmp_path, old, new, message):
         read_table(file)
 
 
-def test_a_missing_table_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"costs\.tsv is missing"):
-        read_table(tmp_path / "costs.tsv")
-
-
-def test_snakemake_s_start_loads_no_large_library():
-    code = "import sys; import finitewidth.pipeline.requests; print(*sys.modules)"
-    words = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"torch", "pandas", "scipy"} & set(words.stdout.split())
-
-
 @pytest.fixture
 def finished(tmp_path):
     """A finished run, and a table with one row of it, one of another job, one of another preset."""
@@ -111,11 +98,6 @@ def test_refresh_of_new_jobs_keeps_all_other_rows(finished):
     before = read_table(file)
     refresh("quick", results, file, only_new=True)
     assert set(before) < set(read_table(file))
-
-
-def test_refresh_without_a_run_says_what_to_do(finished, tmp_path):
-    with pytest.raises(ResultError, match="finitewidth run --preset smoke"):
-        refresh("smoke", tmp_path / "nothing/smoke", finished[1])
 
 
 def test_the_longest_chain_and_what_a_job_rests_on():

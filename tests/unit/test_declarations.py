@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from finitewidth.common.declarations import artifacts_of, done, paper_names, read_papers
+from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.jobs import Jobs, chosen
@@ -27,39 +27,11 @@ def test_there_are_eighty_numbered_artifacts():
     assert len(OWN) == 80
 
 
-def test_artifacts_are_ordered_by_paper_kind_and_number():
-    def place(entry):
-        numbers = tuple(int(part) for part in entry.number.split("."))
-        return (
-            paper_names(ROOT / "workflow/papers").index(entry.paper),
-            entry.kind != "table",
-            numbers,
-        )
-
-    assert sorted(OWN, key=place) == OWN
-
-
-def test_titles_are_short_and_differ_within_a_paper():
-    assert max(len(entry.title) for entry in OWN) <= 85
-    assert len({(entry.paper, entry.title) for entry in OWN}) == 80
-
-
-def test_extras_are_no_artifacts_of_the_paper():
-    assert not {entry.artifact for entry in EXTRAS} & {entry.artifact for entry in OWN}
-    assert all(entry.label.startswith("Extra: ") for entry in EXTRAS)
-
-
 def test_what_is_done_has_inputs_and_what_is_planned_has_none(tmp_path):
     assert done(OWN) == OWN
     assert {entry.paper for entry in done(OWN, "npf0")} == {"npf0"}
     (toy,) = read_papers(declared(tmp_path))
     assert [entry.artifact for entry in done(toy.artifacts)] == ["toy_fig1"]
-
-
-def test_a_number_with_a_point():
-    thesis = {entry.artifact: entry for entry in OWN if entry.paper == "thesis"}
-    assert thesis["thesis_fig2_5"].number == "2.5"
-    assert thesis["thesis_fig2_5"].label == "Figure 2.5"
 
 
 def declared(folder, **changes):
@@ -72,37 +44,6 @@ def declared(folder, **changes):
     }  # fmt: skip
     (folder / "toy.yaml").write_text(yaml.safe_dump({**paper, **changes}), encoding="utf-8")
     return folder
-
-
-def test_what_follows_from_a_declaration(tmp_path):
-    (paper,) = read_papers(declared(tmp_path))
-    jobs = Jobs([paper], {"preset": "quick", "data": {}, "toy": {"theory": {"points": 3}}})
-    assert jobs["toy_theory"].params == {"points": 3}
-    assert jobs["toy_theory"].declared.module == "finitewidth.papers.toy.experiments.theory"
-    assert jobs.outputs("toy_theory") == {
-        "curves": "results/quick/toy/experiments/theory_curves.csv",
-        "provenance": "results/quick/toy/experiments/theory_provenance.json",
-    }
-    assert jobs["toy_fig1"].inputs == {"curves": "results/quick/toy/experiments/theory_curves.csv"}
-    assert jobs["toy_fig1"].declared.module == "finitewidth.papers.toy.figures.fig1"
-    assert jobs.outputs("toy_fig1")["pdf"] == "results/quick/toy/figures/toy_fig1.pdf"
-    with pytest.raises(ConfigError, match="neither an artifact, an experiment nor a training"):
-        jobs["toy_fig9"]
-
-
-def test_a_star_stands_for_all_experiments_that_begin_so(tmp_path):
-    settings = {"settings": "theory", "module": "law", "makes": ["rows"]}
-    reading = {"reads": {"rows": "toy_law_*.rows"}, "makes": ["curves"]}
-    experiments = {"toy_law_a": settings, "toy_law_b": settings, "toy_lawless": settings,
-                   "toy_all": reading}  # fmt: skip
-    artifacts = {"toy_fig1": {"title": "All", "of": ["toy_all.curves"]}}
-    (paper,) = read_papers(declared(tmp_path, experiments=experiments, artifacts=artifacts))
-    jobs = Jobs([paper], {"preset": "quick", "data": {}, "toy": {"theory": {}}})
-    folder = "results/quick/toy/experiments"
-    assert jobs["toy_all"].inputs == {
-        "rows": [f"{folder}/law_a_rows.csv", f"{folder}/law_b_rows.csv"]
-    }
-    assert jobs.closure(jobs["toy_fig1"].reads)[1] == ["toy_all", "toy_law_a", "toy_law_b"]
 
 
 FIGURE = {"title": "Curves", "of": ["toy_theory.curves"]}

@@ -2,7 +2,6 @@
 
 import itertools
 import logging
-import re
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.descent_cases import OUTPUTS, descended, images, kernel_on, stack_of
 
-from finitewidth.common import progress
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.kernels.trained import FullyConnected, full_kernel
@@ -416,33 +414,6 @@ def test_a_rotation_of_the_inputs_changes_nothing(activation):
     for one, two in zip(whole.snapshots, less.snapshots, strict=True):
         assert one == pytest.approx(two, rel=1e-8)
     assert in_span_of_inputs(reduced, coordinates) == (reduced, coordinates)
-
-
-def counts_in(caplog, title):
-    """The numbers of steps in the lines of progress, and their totals."""
-    found = re.findall(rf"{title}: (\d+) of (\d+), ", caplog.text)
-    return [int(done) for done, _ in found], {int(total) for _, total in found}
-
-
-@pytest.mark.parametrize("mode", ["steps", "graded", "flow"])
-def test_a_descent_shows_how_far_all_networks_together_are(mode, caplog, monkeypatch):
-    """Also where one of them ends early: what is left of it counts as done."""
-    monkeypatch.setattr(progress.time, "monotonic", iter(range(0, 10**6, 11)).__next__)
-    caplog.set_level(logging.INFO, "finitewidth")
-    plan = {"steps": 400, "times": (10, 100), "stop": "window", "fall": 3e-4, "patience": 20}
-    found = descended(stack_of("tanh", (1.0, 2.5), depth=8), images(), mode=mode, **plan)
-    assert min(row["steps_taken"] for row in found.ends) < 400
-    done, totals = counts_in(caplog, "descent")
-    assert totals == {800}
-    assert done == sorted(set(done))
-    assert (len(done) > 3, done[-1]) == (True, 800)
-
-
-def test_adam_shows_how_far_it_is(caplog):
-    caplog.set_level(logging.INFO, "finitewidth")
-    words = {"rate": 1e-3, "observe": lambda networks, time: {}, "title": "two networks"}
-    adam(stack_of("relu", (1.5, 2.5)), *images(), times=(0, 3, 8), **words)
-    assert counts_in(caplog, "two networks") == ([8], {8})
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

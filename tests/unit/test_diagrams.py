@@ -1,6 +1,5 @@
 """Diagrams from their data files, also of other sizes."""
 
-import numpy as np
 import pytest
 from tests.artwork import faults
 
@@ -52,24 +51,6 @@ def test_a_diagram_from_its_data_file_has_no_fault(measured, tmp_path, module, p
     assert faults(figure) == []
 
 
-def test_a_diagram_too_large_for_a_page_is_made_smaller(measured, tmp_path):
-    toy = {"inputs": 5, "width": 5, "gates": [[[1] * 5, [0, 1, 1, 1, 1]]] * 3}
-    tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})
-    figure = shown(fig1, tables, tmp_path)
-    assert tuple(figure.get_size_inches()) == (style.DOUBLE, style.TALLEST)
-    axis = figure.axes[0]
-    across, up = (np.ptp(limits) for limits in (axis.get_xlim(), axis.get_ylim()))
-    assert across / up == pytest.approx(style.DOUBLE / style.TALLEST)
-
-
-def test_each_version_of_figure_2_has_its_own_rows(measured):
-    rows = {paper: fig2.select(measured["npf"], {"paper": paper}) for paper in ("npf", "npf0")}
-    formulas = {paper: set(own["formula"]) for paper, own in rows.items()}
-    assert r"\Theta^f(l)" in formulas["npf"] - formulas["npf0"]
-    assert r"\Theta^F_t(l)" in formulas["npf0"] - formulas["npf"]
-    assert {"soft", "hard"} < set(rows["npf"]["gates"])
-
-
 def test_figure_1_names_all_paths_and_prints_lambda(measured):
     shown = texts(fig1.draw(fig1.select(measured["npf"], {}), {}))
     assert {str(path) for path in range(1, 19)} <= set(shown)
@@ -86,18 +67,6 @@ def test_figure_1_as_a_document(measured):
     assert set(active[0]) & set(active[1]) == {3, 12}
     counted = [[len(set(one) & set(other)) / 2 for other in active] for one in active]
     assert found["Lambda"] == counted
-
-
-def test_figure_1_of_another_network():
-    toy = {"inputs": 1, "width": 2, "gates": [[[1, 0], [0, 0]]] * 3}
-    tables = npf.measure({}, {**CONFIG["npf"]["concepts"], "toy": toy})
-    assert "$x_1$ and $x_2$ share no path:" in texts(fig1.draw(fig1.select(tables, {}), {}))
-
-
-def test_figure_5_of_other_sizes():
-    figure = fig5.draw(npf.padding({"width": 2, "hidden": 3, "copies": 4}), {})
-    assert inside(figure)
-    assert "width $mw = 8$" in texts(figure)
 
 
 def test_figure_9_counts_what_it_draws(measured):

@@ -115,13 +115,6 @@ def test_every_public_name_is_documented_once(pages):
         assert ids.count(f"finitewidth.{name}") == 1, name
 
 
-def test_formulas_are_mathml(pages):
-    page = pages["theory.html"]
-    assert len(page.find_all("math")) > 400
-    assert len(page.find_all(class_="fw-eqno")) == 8  # equations (1) to (8)
-    assert "$" not in page.find("article").get_text()
-
-
 def test_the_gallery_shows_a_figure_and_its_verdict(pages):
     (card,) = pages["generated/gallery/index.html"].select("a.fw-card")
     assert card["href"] == "trust.html#trust-fig1"
@@ -133,42 +126,6 @@ def test_the_gallery_shows_a_figure_and_its_verdict(pages):
     verdict = page.select_one(".fw-verdicts li").get_text()
     assert "r <= 1 & more" in verdict
     assert "“slope”, which is 0.5 (95 % interval 0.4 to 0.6)" in verdict
-
-
-def test_an_example_is_shown_with_what_it_prints(pages):
-    for script in (ROOT / "docs/examples").glob("*.py"):
-        text = pages[f"generated/examples/{script.stem}.html"].get_text()
-        assert PRINTED in text
-        assert f"python docs/examples/{script.name}" in text
-
-
-def test_without_a_run_the_gallery_says_so(tmp_path):
-    import gallery_pages
-
-    gallery_pages.write(ROOT, tmp_path, tmp_path / "no run")
-    assert "There is no run" in (tmp_path / "gallery/index.md").read_text()
-
-
-def test_edges_between_stages_follow_the_declarations():
-    import stage_graph
-
-    papers = read_papers()
-    present = stage_graph.boxes(papers, {"npf": 3})
-    links = stage_graph.edges(papers, present)
-    assert (("npf", "experiments"), ("npf0", "figures")) in links
-    assert (("npf", "trainings"), ("npf", "experiments")) in links
-    assert (("npf", "experiments"), ("npf", "claims")) in links
-    assert not any(start == ("npf0", "experiments") for start, _ in links)
-    assert all(place in present or place[0] == "" for link in links for place in link)
-
-
-def test_unknown_latex_is_refused():
-    import mathml
-    from docutils.utils.math import MathError
-
-    assert "<mfrac" in mathml.mathml(r"\Big(\tfrac12\Big)", block=True)
-    with pytest.raises(MathError, match="nosuch"):
-        mathml.mathml(r"\nosuch{x}", block=False)
 
 
 def test_the_readme_counts_names_and_is_short():

@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.training_cases import planned_trainings
 
-from finitewidth.common.settings import merged, preset_only
+from finitewidth.common.settings import preset_only
 from finitewidth.data.bundled import digits
 from finitewidth.experiments.nu_values import RIDGE
 from finitewidth.kernels import gated_ntk
@@ -296,32 +296,9 @@ def test_the_text_table_takes_each_number_from_its_own_run():
     assert fitted.loc[("train_accuracy", "mnist", "all")].tolist() == pytest.approx([85, 80, 0])
 
 
-def test_planned_trainings_at_the_papers_scale():
-    planned = planned_trainings("dgn", SETTINGS)
-    soft = planned["sweep-soft_relu"].run
-    assert len(soft.replicas) == 80
-    assert {(r.beta, r.eps) for r in soft.replicas} == {
-        (beta, eps) for beta in (1, 2, 4, 8, 12, 16, 20, 24) for eps in (0.1, 0.4)
-    }
-    assert planned["mnist-galu"].run.variants == ("original", "random_labels", "random_pixels")
-    assert planned["mnist-galu"].run.architecture.dense == (512, 512, 256, 256, 128, 64)
-    assert planned["gates_only"].run.regime.learns == {"feature"}
-    assert planned["binary-frozen"].earlier == "binary-relu"
-    assert planned["binary-relu"].run.keep == ("last",)
-
-
 def test_pairs_that_are_compared_share_their_streams_and_learnt_gates_come_from_elsewhere():
     planned = planned_trainings("dgn", SETTINGS)
     names = {r.regime: r.name for r in planned["binary-frozen"].run.replicas if r.seed == 3}
     relu = planned["binary-relu"].run.replicas[3].name
     assert names["frnpf_di"] == relu
     assert names["galu"] == names["flnpf"] != relu
-
-
-def test_switches_of_the_trainings():
-    over = {"mnist": {"pixels": "permuted_pixels"}, "binary": {"feature_hidden": "hard"},
-            "gates_only": {"train_output": True}}  # fmt: skip
-    planned = planned_trainings("dgn", merged(SETTINGS, over))
-    assert planned["mnist-relu"].run.variants[2] == "permuted_pixels"
-    assert planned["binary-soft_galu"].run.replicas[0].regime == "dlnpf"
-    assert planned["gates_only"].run.regime.learns == {"feature", "output"}

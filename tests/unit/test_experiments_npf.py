@@ -10,7 +10,7 @@ from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.experiments.snapshots import network_at
 from finitewidth.kernels import reference
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
@@ -345,29 +345,7 @@ def test_differentiating_the_sum_of_the_softmax_gives_rounding_noise_only():
     assert (sizes["true_class_logit"]["runs"]["trace_kv"] > 0).all()
 
 
-def test_snapshots_are_found_in_order():
-    arrays = {f"epoch{e}/value/0.weight": np.zeros((1, 2, 2)) for e in (10, 0, 2)}
-    assert epochs_kept({**arrays, "last/value/0.weight": np.zeros(1)}) == [0, 2, 10]
-
-
 PAPER = preset_only("paper", "config")["npf"]
-
-
-def test_planned_trainings_of_the_paper():
-    planned = planned_trainings("npf", PAPER)
-    assert len(planned) == 25
-    frozen = planned["gconv_adam-frozen"]
-    assert (frozen.earlier, frozen.dataset) == ("gconv_adam-relu", "cifar10")
-    assert len(frozen.run.replicas) == 15
-    assert planned["fc_adam-relu"].run.replicas[0].step_size == 0.0001
-    assert planned["stages-relu"].run.best_so_far == (10, 20, 30, 40, 50, 60)
-    stages_frozen = planned["stages-frozen"].run
-    assert len(stages_frozen.replicas) == 35
-    assert stages_frozen.replicas[-1].pretrained == "best_so_far60"
-    assert planned["nu"].run.snapshots == tuple(range(0, 51, 2))
-    # beside the kernel no test image may choose the gates
-    assert planned["cntk-frozen"].run.replicas[-1].pretrained == "last"
-    assert planned["fc_adam-frozen"].run.replicas[-1].pretrained == "best_test"
 
 
 def test_relu_runs_share_no_stream_with_the_networks_that_take_their_gates():

@@ -43,12 +43,3 @@ def test_energies_are_drawn_before_after_and_over_epochs(tables, tmp_path):
     ranks = rows[(rows["panel"] == "nu") & (rows["epoch"] == 3)]
     assert ranks["nu"].tolist() == energy.loc[("nu", "epoch 3"), "y"].tolist()
     assert (rows["share"].isna() == (rows["panel"] == "nu")).all()
-
-
-def test_one_epoch_and_dead_networks(tables, tmp_path):
-    energy = tables["energy"]
-    kept = ~energy["series"].eq("epoch 3") & ~(energy["panel"].eq("top") & energy["x"].eq(3))
-    alone = energy[kept].copy()
-    alone.loc[alone["panel"] == "nu", ["y", "spread"]] = np.nan
-    _, figure = redrawn({"energy": alone}, tmp_path)
-    assert faults(figure) == []

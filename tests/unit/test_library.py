@@ -1,11 +1,9 @@
 """The library: names, kernels of the user's own networks, regression, gated networks, `trust`."""
 
-import ast
 import doctest
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.reference import tangent_kernel_by_jacobian
 from finitewidth.library import names
 
-PACKAGE = Path(fw.__file__).parent
 MODULES = ("initial", "trust", "modules", "regression", "tiles", "gated", "study")
 
 
@@ -38,23 +35,6 @@ def test_every_name_exists_and_is_documented(name):
     thing = getattr(fw, name)
     assert thing.__doc__
     assert name in dir(fw)
-
-
-def test_the_stub_for_type_checkers_has_the_same_names():
-    tree = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
-    found = {
-        alias.asname: f"{node.module}"
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert found == names.HOME
-    assert (PACKAGE / "py.typed").is_file()
-
-
-def test_an_unknown_name_gets_the_nearest():
-    with pytest.raises(AttributeError, match="did you mean 'traced_kernel'"):
-        _ = fw.trace_kernel
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -13,7 +13,7 @@ from finitewidth.figures import by_depth, style
 from finitewidth.kernels.memorisation import ideal_eigenvalues
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
-from finitewidth.measures.dynamics import Networks, log_times
+from finitewidth.measures.dynamics import Networks
 from finitewidth.measures.dynamics_tables import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.papers.dgn.experiments import deep_linear, planar
@@ -181,13 +181,6 @@ def test_a_step_too_large_diverges_without_a_complaint():
     assert np.isfinite(curves["ratio"]).all()
 
 
-def test_recorded_times():
-    assert log_times(1000)[:11] == [*range(11)]
-    assert {10, 100, 1000} <= set(log_times(1000))
-    assert log_times(1) == [0, 1]
-    assert max(log_times(3333)) == 3333
-
-
 def test_galu_and_relu_share_points_targets_and_weights():
     galu, relu = (planar.networks(name, 4, [0, 1], PLANAR) for name in ("galu", "relu"))
     assert torch.equal(galu.x, relu.x)
@@ -197,14 +190,6 @@ def test_galu_and_relu_share_points_targets_and_weights():
     assert float(galu.x.abs().max()) <= 1
     shallow = planar.networks("relu", 2, [0, 1], PLANAR)
     assert torch.equal(shallow.x, relu.x)
-
-
-def test_planar_tables(points):
-    assert set(points["kernels"]["network"]) == {"galu", "relu"}
-    assert len(points["kernels"]) == 2 * 2 * 2
-    last = points["spectra"].groupby(["network", "depth"])["scaled"].max()
-    mean = points["kernels"].groupby(["network", "depth"])["trace_over_rho_max"].mean()
-    np.testing.assert_allclose(last, mean)
 
 
 def test_one_example_in_closed_form(linear):
@@ -326,67 +311,6 @@ def said_below(figure):
     return [text.get_text() for text in figure.legends[-1].get_texts()]
 
 
-def test_legends_say_how_many_runs_descend(figures):
-    figure = fig7.draw(written(fig7, figures[fig7][0]), {})
-    assert said_below(figure) == [
-        "gradient descent ($w$ = 5: 3 runs; $w$ = 20: 2 runs)", "linear recursion (3 runs)",
-    ]  # fmt: skip
-    depths = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert depths == ["2", "4"]
-
-
-def test_panels_of_one_quantity_have_one_scale_or_say_that_they_do_not(figures):
-    seven = fig7.draw(written(fig7, figures[fig7][0]), {})
-    limits = [axis.get_ylim() for axis in seven.axes]
-    spectra, _, errors = zip(limits[:3], limits[3:], strict=True)
-    assert spectra[0] == spectra[1]
-    assert errors[0] == errors[1]
-    three = fig3.draw(written(fig3, figures[fig3][0]), {})
-    limits = [axis.get_ylim() for axis in three.axes]
-    assert limits[0] == limits[1]
-    assert limits[2] != limits[3]
-    assert said(three) == ["vertical scales differ"] * 2
-
-
-def test_figures_say_which_curves_diverged_and_draw_the_others(figures):
-    """Descents that never stayed finite have no rows; nor have spectra of broken kernels."""
-    tables = figures[fig7][0]
-    errors = tables["errors"]
-    descents = errors["dynamics"] == "gradient descent"
-    lost = descents & (errors["network"] == "wide") & (errors["depth"] == 4)
-    differ = "vertical scales differ"
-    for module, panels in ((fig7, 2), (fig3, 1)):
-        rows = written(module, tables | {"errors": errors[~lost]})
-        words = [text for text in said(module.draw(rows, {})) if text != differ]
-        assert words == ["all descents diverged: $d$ = 4"] * panels
-    narrow = {name: tables[name][tables[name]["network"] == "narrow"]
-              for name in ("spectra", "errors")}  # fmt: skip
-    for module, panels in ((fig7, 3), (fig3, 2)):
-        figure = module.draw(written(module, tables | narrow), {})
-        words = [text for text in said(figure) if text != differ]
-        assert words == ["no run without divergence"] * panels
-        titles = [axis.get_title(loc="left") for axis in figure.axes]
-        assert sum(title.endswith(", no run") for title in titles) == 1
-    of_planes = figures[fig4][0]
-    for none in of_planes:
-        figure = fig4.draw(written(fig4, of_planes | {none: of_planes[none][:0]}), {})
-        assert said(figure) == ["no run without divergence"] * 2
-
-
-@pytest.mark.parametrize(
-    ("runs", "drawn", "words"),
-    [
-        ([3, 3], 3, "3 runs"), ([1, 1], 1, "1 run"), ([1, 1], 3, "1 of 3 runs"),
-        ([2, 3], 3, "3 runs ($d$ = 2: 2)"), ([2, 3, 4, 5], 5, "2 to 5 runs"), ([], 0, "no run"),
-        ([7, 7], 10, "7 of 10 runs"),
-    ],
-)  # fmt: skip
-def test_how_many_runs_curves_average(runs, drawn, words):
-    rows = pd.DataFrame({"depth": range(2, 2 + len(runs)), "runs": runs,
-                         "diverged": [drawn - count for count in runs]})  # fmt: skip
-    assert by_depth.runs_of(rows) == words
-
-
 def test_weights_that_never_grow_are_named(figures):
     tables = figures[fig10][0]
     curves = tables["curves"].copy()
@@ -419,8 +343,3 @@ def test_an_error_that_underflows_is_no_divergence(memorised):
               "errors": memorised["errors"].assign(ratio=0.0)}  # fmt: skip
     place = ["network", "width", "depth"]
     assert (mean_curves(tables, place, {"any": 2})["error_curves"]["diverged"] == 0).all()
-
-
-def test_spectra_of_points_have_a_logarithmic_axis(figures):
-    figure = fig4.draw(written(fig4, figures[fig4][0]), {})
-    assert [axis.get_yscale() for axis in figure.axes] == ["log", "log", "linear", "linear"]

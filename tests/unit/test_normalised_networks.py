@@ -12,7 +12,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.networks.normalised.initial import CUT, CUT_STD, DRAWS, initial_state
 from finitewidth.networks.normalised.plain import build
-from finitewidth.networks.normalised.specs import feature_count, title
+from finitewidth.networks.normalised.specs import feature_count
 
 MNIST, MNIST32, CIFAR, DIGITS = (1, 28, 28), (1, 32, 32), (3, 32, 32), (1, 8, 8)
 # Counts of the authors' networks; the small ones by hand. Each is (network, shape of an image,
@@ -94,34 +94,6 @@ def test_features_are_not_negative_and_feed_the_head(name):
     assert torch.equal(module(x), features @ module.head.weight.T + module.head.bias)
 
 
-# key that the message names -> settings
-REFUSED = [
-    ("kind", {"kind": "mlp"}),
-    ("kind", {}),
-    ("growth", {**SMALL["vgg"], "growth": 3}),
-    ("dense", {"kind": "vgg", "convolutions": [8]}),
-    ("convolutions", {**SMALL["vgg"], "convolutions": ["M", 8]}),
-    ("convolutions", {**SMALL["vgg"], "convolutions": [8, "P"]}),
-    ("convolutions", {**SMALL["vgg"], "convolutions": ["M"]}),
-    ("convolutions", {**SMALL["vgg"], "convolutions": "M"}),
-    ("dense", {**SMALL["vgg"], "dense": []}),
-    ("channels", {**SMALL["resnet"], "channels": [8, 0, 16]}),
-    ("channels", {**SMALL["resnet"], "channels": [8, True, 16]}),
-    ("blocks", {**SMALL["resnet"], "blocks": [1, 1]}),
-    ("stem", {**SMALL["densenet"], "stem": 1.5}),
-    ("bottleneck", {**SMALL["densenet"], "bottleneck": 0}),
-    ("compression", {**SMALL["densenet"], "compression": 0}),
-    ("compression", {**SMALL["densenet"], "compression": 0.01}),
-    ("batch_momentum", {**SMALL["resnet"], "batch_momentum": 0}),
-]
-
-
-@pytest.mark.parametrize(("key", "settings"), REFUSED)
-def test_bad_settings_are_refused_by_name(key, settings):
-    with pytest.raises(ConfigError, match=f"^{key}: "):
-        network_of(settings)
-
-
 @pytest.mark.parametrize("name", ["vgg11", "vgg", "densenet"])
 def test_images_too_small_for_the_pools_are_refused(name):
     with pytest.raises(ConfigError, match=r"^shape: images of 3×28 are too small"):
@@ -158,19 +130,6 @@ def test_normals_are_cut_off_as_in_jax():
     drawn = DRAWS["lecun"](torch.Size((1, 1)), torch.Size((40_000,)), torch.manual_seed(1)).numpy()
     found = kstest(drawn * CUT_STD, truncnorm(-CUT, CUT).cdf)
     assert found.pvalue > 1e-6
-
-
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [
-        ("vgg11", "VGG11"),
-        ("vgg16", "VGG16"),
-        ("resnet20", "ResNet20"),
-        ("densenet40", "DenseNet40"),
-    ],
-)
-def test_titles_count_the_layers(name, wanted):
-    assert title(network_of(ALL[name])) == wanted
 
 
 def test_torch_weights_and_biases_are_uniform_in_the_interval_of_torch():
@@ -233,8 +192,3 @@ def test_the_module_keeps_its_weights_and_gives_the_precision():
     assert {name: (t.shape, t.dtype) for name, t in state.items()} == {
         name: (t.shape, t.dtype) for name, t in before.items()
     }
-
-
-def test_an_unknown_initialisation_is_refused():
-    with pytest.raises(ConfigError, match=r"^init: 'glorot' is unknown; write one of lecun"):
-        initial_state(build(network_of(SMALL["vgg"]), DIGITS, 10), "glorot", "test")

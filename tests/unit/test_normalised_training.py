@@ -257,38 +257,6 @@ def test_impossible_choices_are_refused(words, message):
         balanced_images(digits(), **words)
 
 
-def test_unequal_numbers_are_refused():
-    data = images()
-    labels = data.train_y.clone()
-    labels[0] = (labels[0] + 1) % CLASSES
-    with pytest.raises(ConfigError, match="training images per class"):
-        replace(data, train_y=labels)
-    with pytest.raises(ConfigError, match="classes = 4"):
-        replace(data, classes=4)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"rates": ()}, {"rates": (0.1, -1.0)}, {"epochs": 0}, {"batch_per_class": 0}, {"decay": -1.0},
-     {"momentum": 1.0}, {"decay_rate_at": (0.6, 0.3)}, {"loss": "hinge"}, {"measure_at": (6,)}],
-    ids=lambda change: next(iter(change)),
-)  # fmt: skip
-def test_values_out_of_range_are_refused(change):
-    with pytest.raises(ConfigError, match=next(iter(change))):
-        replace(PLAN, **change)
-
-
-def test_plans_that_do_not_fit_are_refused():
-    with pytest.raises(ConfigError, match="rates: 3 values for 2"):
-        train(stack("vgg", 2), images(), PLAN, nothing)
-    with pytest.raises(ConfigError, match="batch_per_class = 10"):
-        train(stack("vgg"), images(), replace(PLAN, batch_per_class=10), nothing)
-    with pytest.raises(ConfigError, match="2 rows for 3"):
-        train(stack("vgg"), images(), PLAN, lambda *_: [{}, {}])
-    with pytest.raises(ConfigError, match="tau"):
-        train(stack("vgg"), images(), PLAN, lambda *_: [{"tau": 1.0}] * 3)
-
-
 def test_rows():
     data, network = images(), stack("vgg")
     result = train(network, data, PLAN, seen)

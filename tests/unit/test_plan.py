@@ -3,9 +3,6 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.pipeline.plan import Plan
 
@@ -46,10 +43,6 @@ def test_the_gpu_is_asked_for_unless_the_cpu_is_wanted():
     assert "device" not in plan(device="auto").params("npf_cntk")
 
 
-def test_a_paper_without_trainings_has_none():
-    assert not [name for name in plan().trainings() if name.startswith("beyond/")]
-
-
 def test_the_settings_of_jobs_and_what_they_are_told():
     mine = plan()
     assert mine.params("npf_regimes") == {"select": "best_test", "trained": 0.95}
@@ -65,15 +58,6 @@ def test_the_settings_of_jobs_and_what_they_are_told():
     assert mine.params("npf_cntk")["network"]["global_average_pooling"] is True
     assert mine.params("dgn_text")["select"]["sweep"] == "best_test"
     assert mine.params("dgn_fig5")["pixels"] == "random_pixels"
-
-
-def test_code_of_jobs_changes_with_the_numbers_that_they_read(tmp_path):
-    mine = plan()
-    assert mine.code("npf_regimes") != mine.code("npf_nu")
-    files = ["workflow/scripts/declared.py"]
-    assert mine.code("npf_nu")["files"] == files
-    printed = ["config/reported/npf0.csv", "config/reported/npf.csv"]
-    assert sorted(mine.code("npf_regimes")["files"]) == sorted(files + printed)
 
 
 def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
@@ -95,19 +79,3 @@ def test_claims_are_told_what_they_were_computed_with_and_what_is_missing():
         "gconv_adam": True, "cntk": False
     }  # fmt: skip
     assert not any(each["unmet"] for each in papers["situations"].values())
-
-
-def test_tables_of_claims_are_made_by_rules():
-    mine = plan()
-    made = {file for job in mine.declared() for file in mine.jobs.outputs(job.name).values()}
-    for paper in mine.papers:
-        inputs = mine.claim_inputs(SimpleNamespace(paper=paper.name))
-        assert set(inputs["tables"]) <= made
-        assert (ROOT / inputs.get("reported", "README.md")).is_file()
-
-
-def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(ConfigError, match=r"npf\.nu\.every: 9 is refused; it must be at most"):
-        plan(npf={"nu": {"every": 9, "epochs": 8}})
-    with pytest.raises(ConfigError, match=r"data\.mnist: 'dgits' is unknown"):
-        plan(data={"mnist": "dgits"})

@@ -1,6 +1,5 @@
 """Profiles of schedulers: every group has its number of members, GPUs reach the command line."""
 
-import os
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,29 +68,3 @@ def test_every_rule_asks_for_more_at_another_attempt(name):
     for rule, resource in jobs.items():
         first, second = (resource.evaluate(wildcards, attempt=n).value for n in (1, 2))
         assert second > first > 0, rule
-
-
-@pytest.mark.parametrize("place", ["workflow/envs", ".snakemake/conda"])
-def test_the_environment_finds_the_lock_from_where_it_lies_and_from_snakemake_s_copy(place):
-    environment = yaml.safe_load((ROOT / "workflow/envs/finitewidth.yaml").read_text())
-    _, *locks = environment["dependencies"][-1]["pip"]
-    found = [Path(os.path.normpath(ROOT / place / lock.split(" ")[1])) for lock in locks]
-    assert found == [ROOT / "requirements.lock", ROOT / "requirements-cuda.lock"]
-
-
-@pytest.mark.parametrize("place", ["workflow/envs", ".snakemake/conda"])
-def test_the_project_is_installed_into_the_environment_from_both_places(place, tmp_path):
-    program = tmp_path / "bin/pip"
-    program.parent.mkdir()
-    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    program.chmod(0o755)
-    script = tmp_path / "a project" / place / "finitewidth.post-deploy.sh"
-    script.parent.mkdir(parents=True)
-    script.write_text((ROOT / "workflow/envs/finitewidth.post-deploy.sh").read_text())
-    environment = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["sh", script], capture_output=True, text=True, env=environment, check=True
-    )
-    *options, folder = done.stdout.splitlines()
-    assert options == ["install", "--quiet", "--no-deps", "--no-build-isolation", "--editable"]
-    assert Path(os.path.normpath(folder)) == tmp_path / "a project"

@@ -1,11 +1,7 @@
 """Seeds are frozen; the code digest sees behaviour, wherever imported from, and no wording."""
 
 import ast
-import json
-import subprocess
-import sys
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -15,14 +11,10 @@ from finitewidth.common import provenance
 from finitewidth.common.provenance import (
     base_seed,
     code_digest,
-    current_base_seed,
-    environment,
     fingerprint,
     fixed_seed_for,
     imports_of,
-    modules_reached,
     seed_for,
-    source_of,
 )
 
 WORDS = st.lists(st.text(max_size=4) | st.integers(-5, 5), max_size=4)
@@ -65,15 +57,6 @@ TREE = {
             return finitewidth.late.STEP + x
         """,
     "late": "STEP = 1\n",
-}
-REACHED = {
-    "finitewidth",
-    ROOT,
-    "finitewidth.inner",
-    "finitewidth.inner.middle",
-    "finitewidth.inner.leaf",
-    "finitewidth.outer",
-    "finitewidth.late",
 }
 
 
@@ -133,56 +116,12 @@ def test_another_base_seed_changes_every_seed_but_the_fixed_ones(words, other):
     assert seed_for(*words) == before
 
 
-def test_known_seeds_of_other_base_seeds():
-    """Fixed, so that a run with a base seed can be repeated by a later version."""
-    with base_seed(1):
-        assert seed_for("npf") == 6442329345251696064
-    with base_seed(2), pytest.raises(ValueError, match="at least 0"), base_seed(-1):
-        pass
-    assert current_base_seed() == 0
-
-
-def test_the_base_seed_ends_with_its_block_also_after_an_error():
-    found = []
-
-    def fails():
-        found.append(current_base_seed())
-        raise KeyError
-
-    with pytest.raises(KeyError), base_seed(3):
-        fails()
-    assert found == [3]
-    assert current_base_seed() == 0
-
-
-def test_threads_of_a_job_share_its_base_seed():
-    with base_seed(3), ThreadPoolExecutor(1) as pool:
-        assert pool.submit(seed_for, "a").result() == seed_for("a")
-
-
-def test_seed_separations():
-    families = [(), ("",), ("a", "b"), ("ab",), ("a/b",), ('a", "b',), (1,), ("1",), (1, 1), (11,)]
-    assert len({seed_for(*words) for words in families}) == len(families)
-
-
-@pytest.mark.parametrize("word", [1.0, None, True, ("a",), b"a"])
-def test_seed_refuses_other_types(word):
-    with pytest.raises(TypeError, match="neither a string nor an integer"):
-        seed_for("a", word)
-
-
 def test_fingerprint():
     assert fingerprint({"b": [1, 2.5], "a": None}) == fingerprint({"a": None, "b": [1, 2.5]})
     assert fingerprint([1]) != fingerprint(["1"]) != fingerprint([[1]])
     assert fingerprint({}) == "44136fa355b3678a"
     with pytest.raises(TypeError):
         fingerprint(object())
-
-
-def test_source_of():
-    assert source_of("finitewidth.common.result_files").name == "result_files.py"
-    assert source_of("finitewidth.data").parts[-2:] == ("data", "__init__.py")
-    assert source_of("finitewidth.nothing") is None
 
 
 def test_imports_are_found_relative_ones_and_parents_too(package):
@@ -207,12 +146,6 @@ def test_imports_are_found_relative_ones_and_parents_too(package):
         "finitewidth.late",
     }
     assert found("import os, numpy.linalg\nfrom finitewidthx import y", ROOT) == set()
-
-
-def test_modules_reached(package):
-    assert modules_reached(ROOT) == REACHED
-    with pytest.raises(ModuleNotFoundError, match=r"finitewidth\.nothing"):
-        code_digest("finitewidth.nothing")
 
 
 @pytest.mark.parametrize(
@@ -251,71 +184,3 @@ def test_behaviour_anywhere_changes_the_digest(package, module, old, new):
 def test_modules_out_of_reach_do_not_count(package):
     before = code_digest(ROOT)
     assert package(aside="VALUE = 2\n", new="import os\n") == before
-
-
-def test_digests_are_the_same_whether_a_text_was_seen_before_or_not(package, monkeypatch):
-    seen = {}
-    monkeypatch.setattr(provenance, "_seen", lambda: seen)
-    forget()
-    first = code_digest(ROOT)
-    assert len(seen) == len(REACHED)
-    monkeypatch.setattr(provenance.ast, "parse", None)  # not to be called again
-    forget()
-    assert code_digest(ROOT) == first
-
-
-def test_a_module_that_comes_to_be_is_reached_though_its_importer_was_seen_before(package):
-    package(root="from finitewidth.inner import later\n")
-    assert "finitewidth.inner.later" not in modules_reached(ROOT)
-    package(**{"inner.later": "X = 1\n"})
-    assert "finitewidth.inner.later" in modules_reached(ROOT)
-
-
-def test_digest_is_the_same_in_another_process():
-    program = "from finitewidth.common.provenance import code_digest; print(code_digest('{}'))"
-    name = "finitewidth.training.job"
-    answer = subprocess.run(
-        [sys.executable, "-c", program.format(name)], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.strip() == code_digest(name)
-
-
-def test_light_modules_import_no_torch():
-    """The workflow imports these modules at every start."""
-    light = [
-        "common.provenance",
-        "common.settings",
-        "common.declarations",
-        "common.reported_numbers",
-        "training.run",
-        "training.selection",
-        "networks.regimes",
-        "networks.architecture",
-    ]
-    lines = [f"import finitewidth.{name}" for name in light]
-    program = "\n".join(
-        [
-            "import sys",
-            *lines,
-            "print([m for m in sys.modules if m.split('.')[0] in ('torch', 'torchvision')])",
-        ]
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.strip() == "[]"
-
-
-def test_environment_is_json_and_names_versions():
-    stamp = json.loads(json.dumps(environment()))
-    assert stamp["versions"]["numpy"]
-    assert set(stamp["git"]) == {"commit", "dirty"}
-
-
-@pytest.mark.parametrize("variable", ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"])
-def test_a_stamp_names_the_job_of_any_scheduler(monkeypatch, variable):
-    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"):
-        monkeypatch.delenv(name, raising=False)
-    assert environment()["machine"]["scheduler_job"] is None
-    monkeypatch.setenv(variable, "17.head")
-    assert environment()["machine"]["scheduler_job"] == "17.head"

@@ -6,11 +6,10 @@ import pytest
 from tests.artwork import faults, scripts
 
 from finitewidth.common import fields, result_files
-from finitewidth.figures import job, style
+from finitewidth.figures import job
 from finitewidth.papers.npf.figures import fig3
 
 PERCENT = {"unit": "percent", "decoupled": "DLNPF", "networks": ["v", "f"]}
-FRACTION = {"unit": "fraction", "decoupled": "DNPFL", "networks": ["V", "F"]}
 MARK = "stand-in data: digits 8×8 for MNIST"
 
 
@@ -85,19 +84,6 @@ def test_the_figure_shows_the_rows_of_its_data_file(tmp_path):
     assert list(scripts(figure)) == []
 
 
-def test_the_kernel_of_the_paper_crosses_no_curve_of_ours(tmp_path):
-    given = tables()
-    older = curve("stages", "CNTK on CIFAR-10, as printed", [None], [0.7743])
-    given["stages"] = pd.concat([given["stages"], older])
-    ours, paper, *_ = drawn(tmp_path, given).axes
-    assert lines(paper)["CNTK"].get_ydata()[0] == pytest.approx(0.7743)
-    assert lines(paper)["CNTK"].get_gid() == style.PAPER
-    assert not any(line.get_ydata()[0] == 0.7743 for line in ours.get_lines())
-    rows = fields.read(tmp_path / "fig.csv", fig3.FIELDS)
-    assert set(rows.loc[rows["series"] == "CNTK", "source"]) == {"paper"}
-    assert (ours.get_ylim(), "CIFAR-10" in paper.get_title(loc="left")) == (paper.get_ylim(), True)
-
-
 @pytest.mark.parametrize(("states", "open_marks"), [((0, 1, 1), [0.5]), ((1, 1, 1), None)])
 def test_stages_that_are_not_trained_have_open_marks(tmp_path, states, open_marks):
     given = tables()
@@ -109,28 +95,3 @@ def test_stages_that_are_not_trained_have_open_marks(tmp_path, states, open_mark
     assert {"ReLU", "FRNPF, not trained"} < set(shown)
     assert faults(figure) == []
     assert list(scripts(figure)) == []
-
-
-def test_percent_or_fraction(tmp_path):
-    assert "%" in drawn(tmp_path).axes[0].get_ylabel()
-    axes = drawn(tmp_path, settings=FRACTION).axes
-    assert "%" not in axes[0].get_ylabel()
-    assert "DNPFL" in axes[3].get_title(loc="left")
-
-
-def test_kernels_that_needed_a_ridge_are_named_and_no_others(tmp_path):
-    given = tables()
-    assert not drawn(tmp_path, given).axes[2].texts
-    given["nu"]["ridged"] = [0, 2]
-    axis = drawn(tmp_path, given).axes[2]
-    assert [text.get_text() for text in axis.texts] == ["2 of 6 kernels: with a ridge"]
-
-
-def test_one_run_and_one_point(tmp_path):
-    given = tables()
-    given = {name: rows if name == "reported" else rows.groupby("series").head(1)
-             for name, rows in given.items()}  # fmt: skip
-    for rows in (given["stages"], given["nu"], given["kvf"]):
-        rows.loc[:, "spread"] = np.nan
-    given["kvf"].loc[:, "y"] = 0.0  # as for the output softmax_sum
-    assert faults(drawn(tmp_path, given)) == []

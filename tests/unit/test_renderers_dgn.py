@@ -7,7 +7,7 @@ from tests import artwork
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.dgn.figures import fig5, fig6, fig7, fig8, gates
+from finitewidth.papers.dgn.figures import fig5, fig6, fig7, fig8
 
 EPOCHS = 12
 
@@ -83,17 +83,6 @@ def test_fig5_puts_the_papers_numbers_beside_the_curves():
     assert texts(without.legends[0]) == ["ReLU", "GaLU"]
 
 
-def test_fig5_says_which_networks_are_not_trained():
-    rows = images()
-    rows.loc[(rows["panel"] == "labels") & (rows["series"] == "ReLU"), "trained"] = 0
-    figure = drawn(fig5, {"curves": rows, "reported": PAPER}, {"pixels": "random_pixels"})
-    said = [axis.get_xlabel() for axis in figure.axes]
-    assert said == ["epoch", "epoch\nnot trained: ReLU", "epoch", "epoch"]
-    unknown = drawn(fig5, {"curves": rows.drop(columns="trained"), "reported": PAPER},
-                    {"pixels": "random_pixels"})  # fmt: skip
-    assert [axis.get_xlabel() for axis in unknown.axes] == ["epoch"] * 4
-
-
 def test_fig6_draws_mean_and_bars():
     nu = curve("nu", "nu", level=9.0)
     figure = drawn(fig6, {"nu": nu})
@@ -130,18 +119,6 @@ def test_fig7_dots_test_errors_and_says_of_how_many_images_the_accuracies_are():
     assert unknown.get_title().get_text() == "test images right"
 
 
-def test_fig7_says_which_networks_are_not_trained_and_how_many_runs_there_are():
-    rows = digits()
-    bad = rows["series"] == "unlearnt gates"
-    rows.loc[bad, ["trained", "runs", "diverged"]] = [0, 2, 1]
-    figure = drawn(fig7, {"curves": rows})
-    assert texts(figure.axes[2].get_legend()) == [
-        "learnt gates: 97.5 %", "unlearnt gates, not trained: 97.5 %",
-    ]  # fmt: skip
-    title = figure.legends[0].get_title().get_text()
-    assert title == "mean and sample standard deviation, 3 runs (unlearnt gates: 2)"
-
-
 def kernels():
     soft = ("soft-GaLU", fig8.AT_START)
     series = {"gates": ("learnt gates", "unlearnt gates"),
@@ -161,27 +138,3 @@ def test_fig8_draws_curves_and_the_first_value():
     assert first.get_ydata()[0] == 0.5
     assert all(axis.get_yscale() == "log" for axis in figure.axes)
     assert [len(texts(axis.get_legend())) for axis in figure.axes] == [2, 3, 2, 2]
-
-
-def test_fig8_says_how_many_kernels_needed_a_ridge_and_which_networks_are_not_trained():
-    rows = kernels()
-    rows.loc[rows["panel"] == "ka", "ridged"] = 1
-    rows.loc[rows["series"] == "soft-ReLU", "trained"] = 0
-    figure = drawn(fig8, {"curves": rows})
-    said = [[text.get_text() for text in axis.texts] for axis in figure.axes]
-    assert said == [[], [], [f"{EPOCHS} of {3 * EPOCHS} kernels: with a ridge"], []]
-    assert "soft-ReLU, not trained" in texts(figure.axes[1].get_legend())
-
-
-def test_curves_have_a_mark_at_different_places_and_a_bar_at_both_ends():
-    rows = curve("train", "ReLU").rename(columns={"x": "epoch", "spread": "standard_deviation"})
-    _, axes = style.subplots(1, 2, height=2)
-    for axis, place in zip(axes, (0, 0.5), strict=True):
-        gates.curve(axis, rows, "y", "ReLU", place)
-    lines = [axis.containers[0][0] for axis in axes]
-    assert lines[0].get_markevery() != lines[1].get_markevery()
-    for axis in axes:
-        segments = axis.containers[0][2][0].get_segments()
-        bars = [end[0, 0] for end in segments if len(end) and np.isfinite(end).all()]
-        assert (bars[0], bars[-1]) == (1, EPOCHS)
-        assert len(bars) < EPOCHS

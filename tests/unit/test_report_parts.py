@@ -1,19 +1,14 @@
 """The parts of the report: reading results, formatting, citations, downloads."""
 
 import gzip
-import math
-import shlex
-import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from finitewidth.claims import grades, reported, verdicts
-from finitewidth.common import number_words, result_files
+from finitewidth.common import result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.common.settings import overrides, preset_only
 from finitewidth.report import captions, formatting, pages, search_index, sources
 from finitewidth.report.assets import write_assets
 from finitewidth.report.citations import read_citations
@@ -46,18 +41,6 @@ def test_a_job_stands_on_the_page_of_its_paper():
     assert pages.job_href(JOBS["errata"]) == "runs.html#job-errata"
 
 
-@pytest.mark.parametrize(
-    "setting", ["npf={nu: {runs: 2}}", "data={root: \"a 'b' $(c)\"}", "device=cuda", "x=~root;y"]
-)
-def test_a_command_can_be_pasted_into_a_shell(setting):
-    findings = SimpleNamespace(preset="quick", overrides=[setting])
-    words = shlex.split(pages.command("npf_fig3", findings))
-    assert words[-2:] == ["preset=quick", setting]
-    said = subprocess.run(["sh", "-c", pages.command("npf_fig3", findings).replace(
-        "snakemake", "printf '%s\\n'", 1)], capture_output=True, text=True, check=True)  # fmt: skip
-    assert said.stdout.splitlines()[-1] == setting
-
-
 def test_a_damaged_stamp_is_named(tmp_path):
     job = sources.Job(name="npf_nu", outputs=(str(tmp_path / "nu_provenance.json"),))
     assert sources.read_stamp(job) is None
@@ -74,51 +57,10 @@ def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
     assert all(formatting.sign(word) for word in every)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [("-0.0123456", "−0.01235"), ("", "–"), (None, "–"), ("nan", "–"), ("inf", "∞"),
-     ("-inf", "−∞"), (77.0123, "77.01"), (3e-7, "3·10⁻⁷"), (6.02e23, "6.02·10²³")],
-)  # fmt: skip
-def test_numbers_as_the_pages_write_them(value, text):
-    assert number_words.number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (math.nan, "not recorded"),
-        (0.44, "0.4 s"),
-        (59.7, "1 min 00 s"),
-        (75, "1 min 15 s"),
-        (7500, "2 h 05 min"),
-        (274_000, "3 d 4 h"),
-    ],
-)
-def test_times_as_the_pages_write_them(seconds, text):
-    assert number_words.duration(seconds) == text
-
-
 def test_a_caption_as_html_and_as_plain_text():
     caption = "Left: ``nu`` falls,\nas *expected*."
     assert captions.as_text(caption) == "Left: nu falls, as expected."
     assert "<em>expected</em>" in captions.as_html(caption)
-
-
-@pytest.mark.parametrize(
-    ("caption", "first"),
-    [
-        ("Test accuracy of networks whose gates are fixed. Bars: errors.",
-         "Test accuracy of networks whose gates are fixed."),
-        ("Spectra of kernels at depths of 2.5 and more. (a) Width 25.",
-         "Spectra of kernels at depths of 2.5 and more."),
-        ("Words in *italics that go on. Until here* and further on.", ""),
-        ("One sentence that is long enough to be cut somewhere.", ""),
-    ],
-)  # fmt: skip
-def test_a_caption_is_cut_behind_its_first_sentence(caption, first):
-    cut, rest = captions.first_sentence(caption)
-    assert (cut, bool(rest)) == ((first, True) if first else (caption, False))
-    assert " ".join(filter(None, (cut, rest))) == caption
 
 
 def test_every_paper_is_cited():
@@ -170,14 +112,6 @@ def test_what_a_column_is_sorted_by(value, text):
     assert formatting.order(value) == text
 
 
-def test_large_numbers_and_thresholds_as_the_pages_write_them():
-    assert formatting.thousands(12345.4) == "12\u202f345"
-    assert formatting.thousands(math.nan) == "–"
-    assert number_words.threshold("1 to 1") == "1"
-    assert number_words.threshold("0.99 to 1.01") == "0.99 to 1.01"
-    assert number_words.threshold("at most 2") == "at most 2"
-
-
 def test_text_for_the_search_is_cut_at_articles_and_keeps_formulas_as_text():
     html = ('<p>before</p><article id="N1" aria-label="Claim N1"><p>in <math alttext="x^2"><mi>x'
             "</mi></math></p><pre>no</pre></article><p>after</p>")  # fmt: skip
@@ -189,15 +123,6 @@ def test_datatables_travels_as_one_script_without_address(tmp_path):
     script = (tmp_path / "datatables.js").read_text()
     assert script.startswith('window.dataTables = import("data:text/javascript;base64,')
     assert {"report.css", "report.js", "datatables.css"} <= {f.name for f in tmp_path.iterdir()}
-
-
-def test_what_the_command_line_changed_is_told_as_it_was_typed():
-    config = preset_only("quick", ROOT / "config")
-    assert overrides(config, ROOT / "config") == []
-    config["npf"]["nu"]["runs"] = 2
-    config["device"] = "cuda"
-    changed = overrides(config, ROOT / "config")
-    assert sorted(changed) == ["device=cuda", "npf={nu: {runs: 2}}"]
 
 
 def test_a_table_without_rows_is_read_only_where_that_may_be(tmp_path):

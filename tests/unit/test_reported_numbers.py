@@ -15,11 +15,6 @@ NAMES = {paper.name: {entry.artifact for entry in paper.artifacts}
          for paper in read_papers(ROOT / "workflow/papers")}  # fmt: skip
 NPF_ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 NPF_COLUMNS = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
-SOFT_RELU = [
-    f"soft_relu_eps{eps}_beta{beta}"
-    for eps in ("0.1", "0.4")
-    for beta in (1, 2, 4, 8, 12, 16, 20, 24)
-]
 
 GOOD_NUMBER = (
     "npf_table2,test_accuracy,fc_sgd,relu,97.85,0.09,std_population,5,percent,1.18,Table 2,"
@@ -67,40 +62,6 @@ def test_table2_has_every_cell_with_its_spread(table2, paper):
         assert cell.tolerance == pytest.approx(2 * cell.spread + 1.0, abs=1e-9)
 
 
-def test_the_two_versions_of_table2_differ_in_one_cell(table2):
-    final, earlier = table2["npf"], table2["npf0"]
-    assert [key for key in final if final[key].value != earlier[key].value] == [
-        ("gconv_adam", "relu")
-    ]
-    assert final["gconv_adam", "relu"].printed == "80.32"
-    assert earlier["gconv_adam", "relu"].printed == "80.43"
-    assert {key: cell.printed_spread for key, cell in final.items()} == {
-        key: cell.printed_spread for key, cell in earlier.items()
-    }
-
-
-def test_numbers_keep_the_text_as_printed(table2):
-    assert table2["npf"]["vconv_adam", "flnpf"].printed == "71.40"
-    assert table2["npf0"]["vconv_adam", "flnpf"].printed == "71.4"
-
-
-def test_stages_run_from_random_to_learnt_gates():
-    numbers = read_reported(REPORTED, "npf")
-    figure = {(n.row, n.column): n.value for n in numbers if n.artifact == "npf_fig3"}
-    stages = [figure[f"stage{stage}", "flnpf"] for stage in range(7)]
-    assert stages == sorted(stages)
-    assert figure["reference", "frnpf"] == stages[0]
-    assert figure["reference", "cntk"] == 77.43
-
-
-def test_table4_of_dgn_has_every_network():
-    numbers = read_reported(REPORTED, "dgn")
-    table = {(n.row, n.column): n.value for n in numbers if n.artifact == "dgn_table4"}
-    networks = ["dln", "relu", *SOFT_RELU]
-    assert set(table) == {(row, column) for row in networks for column in ("train", "test")}
-    assert table["dln", "test"] == 0.3939
-
-
 @pytest.mark.parametrize(
     ("column", "text", "message"),
     [
@@ -135,22 +96,3 @@ def test_a_number_may_stand_only_once(tmp_path):
     folder = write_reported(tmp_path, GOOD_NUMBER, GOOD_NUMBER)
     with pytest.raises(ConfigError, match="line 3, column artifact: npf_table2/test_accuracy"):
         read_reported(folder, "npf")
-
-
-def test_a_number_keeps_its_text_and_its_key(tmp_path):
-    (number,) = read_reported(write_reported(tmp_path, GOOD_NUMBER), "npf")
-    assert (number.value, number.printed, number.spread, number.runs) == (97.85, "97.85", 0.09, 5)
-    assert number.key == ("npf_table2", "test_accuracy", "fc_sgd", "relu")
-
-
-def test_fractions_and_empty_cells_are_read(tmp_path):
-    folder = write_reported(tmp_path, "npf_text,bound,limit,low,1/4,,,,ratio,,Theorem 1,printed,,")
-    (number,) = read_reported(folder, "npf")
-    assert (number.value, number.printed) == (0.25, "1/4")
-    assert number.spread is number.runs is number.tolerance is None
-
-
-def test_an_absent_file_is_refused(tmp_path):
-    folder = write_reported(tmp_path)
-    with pytest.raises(ConfigError, match=r"dgn\.csv is missing"):
-        read_reported(folder, "dgn")

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests.workflow_rules import rules
 
 from finitewidth.common.settings import PRESETS, merged, preset_only
 from finitewidth.common.torch_setup import device_facts, prepare_torch
@@ -34,19 +33,6 @@ def test_every_job_asks_for_more_than_it_took(preset):
         assert memory >= START_MB + row.memory_mb
 
 
-def test_another_attempt_asks_for_more():
-    mine = requests()
-    for ask in (mine.minutes, mine.memory):
-        for job in ("npf/nu", "npf_nu", "npf_fig3", "npf_new"):
-            assert [ask(*of(job), n) for n in (2, 3)] == [n * ask(*of(job)) for n in (2, 3)]
-
-
-def test_memory_stops_growing_where_only_time_ran_out():
-    mine = requests("paper")
-    job = of("npf/vconv_sgd-relu")
-    assert mine.memory(*job, 20) == mine.memory(*job, 3)
-
-
 @pytest.mark.parametrize("limit", [1440, 480])
 def test_no_attempt_of_what_continues_asks_for_more_than_the_partition_allows(limit):
     mine = requests("paper", training_minutes=limit)
@@ -71,21 +57,6 @@ def test_long_jobs_go_alone_and_short_ones_by_kind():
         assert large.group(*of(job)) == "results"
     assert large.group(*of("dataset mnist")) == "datasets"
     assert not any(large.group_of(rule) for rule in ("all", "report", "npf", "verify"))
-
-
-def test_figures_come_first_then_what_the_longest_chain_rests_on():
-    mine = requests()
-    chain = ["dataset digits_on_patches", "npf/stages-relu", "npf/stages-frozen", "npf_text"]
-    priorities = [mine.priority(*of(job)) for job in ("npf_fig3", *chain)]
-    assert priorities == sorted(priorities, reverse=True)
-    assert priorities[-1] > 0
-
-
-def test_snakemake_is_told_the_priorities():
-    mine, known = requests(), rules()
-    for job in ("npf/nu", "claims npf", "dataset digits", "npf_fig3", "npf_nu"):
-        rule, wildcards = of(job)
-        assert known[rule].priority(wildcards=wildcards) == mine.priority(rule, wildcards) > 0
 
 
 def test_a_training_says_on_what_it_runs(monkeypatch):

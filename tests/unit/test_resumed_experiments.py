@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 
 from finitewidth.common import result_files
-from finitewidth.common.references import table_file
 from finitewidth.experiments.job import run_experiment
-from finitewidth.pipeline.finished_checkpoints import clear_finished
 
 MODULE = "an_experiment_of_two_parts"
 
@@ -72,16 +70,3 @@ def test_other_settings_seed_or_code_start_anew(tmp_path, parts, other):
     run(tmp_path, {"value": 3})
     run(tmp_path, **{"settings": {"value": 3}, **other})
     assert parts == ["first", "second"] * 2
-
-
-def test_checkpoints_of_a_finished_experiment_are_removed(tmp_path, parts):
-    outputs = run(tmp_path, {"value": 3})
-    stamp = result_files.read_json(outputs["provenance"])
-    assert (tmp_path / ".checkpoints" / stamp["fingerprint"]).is_dir()
-    clear_finished(tmp_path)
-    assert not any((tmp_path / ".checkpoints").iterdir())
-
-
-def test_weights_are_arrays():
-    assert table_file("collapse_train.weights") == "collapse/experiments/train_weights.npz"
-    assert table_file("collapse_train.history") == "collapse/experiments/train_history.csv"

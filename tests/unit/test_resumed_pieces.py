@@ -10,7 +10,7 @@ import torch
 from finitewidth.kernels import cntk as kernels
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
-from finitewidth.training.pieces import plain, stored_map
+from finitewidth.training.pieces import stored_map
 
 PIECES = list("abcdefg")
 
@@ -65,56 +65,6 @@ def test_a_restart_computes_only_what_is_missing(tmp_path, caplog, killed):
     assert (f"letters: continuing after {killed} of 7 pieces" in caplog.text) == (killed > 0)
 
 
-def test_killed_in_saving_again_and_again(tmp_path, monkeypatch):
-    """Before a file is written and after it."""
-    save, kills = CheckpointStore.save, itertools.count()
-
-    def failing(self, number, state):
-        kill = next(kills)
-        if kill % 3:
-            save(self, number, state)
-        if kill % 3 < 2:
-            raise KilledError
-
-    monkeypatch.setattr(CheckpointStore, "save", failing)
-    called = []
-    for _ in range(50):
-        work = Work()
-        try:
-            found = stored(tmp_path, work)
-            break
-        except KilledError:
-            called += work.called
-    same(found, WANTED)
-    assert len(called) > len(PIECES) / 2
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    """A function of a piece that takes four seconds of a clock which is not the computer's."""
-    clock, work = [0.0], Work()
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-
-    def function(piece):
-        clock[0] += 4.0
-        return work(piece)
-
-    return function
-
-
-def test_checkpoints_are_written_at_their_time_and_each_result_once(tmp_path, slow, monkeypatch):
-    written = []
-    monkeypatch.setattr(CheckpointStore, "save",
-                        lambda self, number, state: written.append((number, state)))  # fmt: skip
-    same(stored(tmp_path, slow, seconds=10.0), WANTED)
-    assert [(number, list(state["results"])) for number, state in written] == [
-        (1, [0, 1, 2]),
-        (2, [3, 4, 5]),
-    ]
-    same(stored(tmp_path, slow, seconds=1e6), WANTED)
-    assert len(written) == 2
-
-
 @pytest.mark.parametrize("damaged", [0, 3, 6])
 def test_a_damaged_checkpoint_costs_only_its_own_pieces(tmp_path, caplog, damaged):
     stored(tmp_path, Work())
@@ -135,21 +85,6 @@ def test_other_identities_and_parts_have_results_of_their_own(tmp_path, other):
     work = Work()
     same(stored(tmp_path, work, **other), WANTED)
     assert work.called == PIECES
-
-
-def test_who_gets_a_result_may_change_it_before_it_is_stored(tmp_path, slow):
-    for each in stored_map(slow, PIECES, Checkpoints(tmp_path, "0a", 10.0), "letters"):
-        each["row"].clear()
-        each["tensor"].zero_()
-    work = Work()
-    same(stored(tmp_path, work), WANTED)
-    assert work.called == PIECES[-1:]
-
-
-def test_what_cannot_be_stored_is_refused_at_once():
-    with pytest.raises(TypeError, match="contains ndarray"):
-        list(stored_map(lambda _: {"a": [np.zeros(2)]}, PIECES))
-    assert plain((np.float32(0.5), [np.bool_(True)])) == (0.5, [True])
 
 
 @pytest.mark.usefixtures("one_thread")

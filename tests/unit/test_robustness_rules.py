@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.workflow_rules import rules
 
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.pipeline.plan import Plan
@@ -37,12 +36,6 @@ def test_others_are_not(claim, why):
     assert claim not in QUICK, why
 
 
-def test_the_time_that_counts_is_a_setting():
-    assert claims(robust(robustness={"minutes": 0.001})) == set()
-    assert {"T01", "N12"} <= claims(robust(robustness={"minutes": 1000}))
-    assert claims(robust(robustness={"minutes": 1000})) > QUICK
-
-
 def test_inputs_and_files_lie_in_the_folder_of_the_seed():
     mine = robust(seed=4)
     for paper in mine.papers():
@@ -53,37 +46,6 @@ def test_inputs_and_files_lie_in_the_folder_of_the_seed():
     assert all(file.startswith("results/quick-seed4/robustness/") for file in mine.targets())
 
 
-def test_settings_are_those_of_the_claims_judged_again_only():
-    mine = robust(seed=4)
-    told = mine.settings(SimpleNamespace(paper="trust"))
-    assert set(told["situations"]) == set(mine.claims(SimpleNamespace(paper="trust")))
-    assert all("seed 4" in each["context"] for each in told["situations"].values())
-    assert not any(each["unmet"] for each in told["situations"].values())
-    stamp = mine.stamp(SimpleNamespace(paper="trust"))
-    assert stamp["base_seed"] == 4
-    assert stamp["identity"] == robust().identity("trust")
-
-
-def test_the_identity_does_not_depend_on_the_base_seed():
-    assert robust(seed=4).identities() == robust().identities()
-    assert set(robust().identities()) == set(robust().papers())
-
-
 def test_the_identity_changes_with_settings_upstream_and_with_no_others():
     before, after = robust().identities(), robust(trust={"depth": {"draws": 50000}}).identities()
     assert {paper for paper in before if before[paper] != after[paper]} == {"trust"}
-
-
-@pytest.mark.parametrize("part", ["code", "claim_code"])
-def test_the_identity_changes_with_the_code(part, monkeypatch):
-    before = robust().identity("beyond")
-    original = getattr(Plan, part)
-    monkeypatch.setattr(Plan, part, lambda self, *words: [original(self, *words), "x"])
-    assert robust().identity("beyond") != before
-
-
-def test_rules_of_a_usual_run_do_not_include_it():
-    loaded = rules()
-    wanted = [str(file) for name in ("all", "report") for file in loaded[name].input]
-    assert not any("robustness" in file for file in wanted)
-    assert loaded["robustness"].output == []

@@ -8,10 +8,8 @@ import pytest
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.settings import leaves, merged, preset_only, replaced
 from finitewidth.pipeline.configuration import sources_of
-from finitewidth.pipeline.footer_words import counted, counted_by_panel
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Jobs
-from finitewidth.pipeline.seen import Seen
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")
@@ -103,14 +101,6 @@ def test_figures_without_descents_are_judged_without_them(artifact):
     assert of(fewer).footer(artifact).endswith(FEWER)
 
 
-@pytest.mark.parametrize(("artifact", "shown"), [("npf_fig7", 10), ("dgn_fig3", 5)])
-def test_descents_are_judged_by_the_runs_that_a_figure_shows(artifact, shown):
-    for runs, few in ((shown, False), (shown - 1, True)):
-        footer = of(descents(wide={"runs": runs})).footer(artifact)
-        assert footer.endswith(FEWER) == few
-    assert of(descents(rate=0.3)).footer(artifact).endswith("other sizes than the paper's")
-
-
 def test_a_figure_is_judged_by_its_own_number_of_runs():
     """More runs for verdicts, or more in another figure, change nothing in this one."""
 
@@ -127,43 +117,3 @@ def test_a_figure_is_judged_by_its_own_number_of_runs():
     assert said(others, "npf_fig7")[1].endswith(FEWER)
     first = {"beyond": {"training": {"runs": 1}}}
     assert FEWER not in of(first).footer("thesis_fig2_5")
-
-
-def test_the_badge_and_the_mark_say_what_the_footer_says():
-    for over in ({}, descents(rate=0.3), descents(wide={"runs": 1})):
-        footers = of(over)
-        for name in ("npf_fig7", "dgn_fig1", "dgn_fig2", "dgn_fig3"):
-            at_sizes = "other sizes" not in footers.footer(name)
-            assert (footers.status(name) == "at the paper's sizes") == at_sizes
-            assert footers.scale_of_artifact(name).sizes == at_sizes
-
-
-def test_a_table_read_twice_is_judged_by_all_that_is_read():
-    jobs = Jobs(PAPERS, PAPER)
-    reads = [jobs.read("npf", f"npf_memorisation.{table}") for table in ("spectra", "error_curves")]
-    assert Seen.of(jobs, reads[:1]).unseen["npf_memorisation"] == {("descent",)}
-    assert Seen.of(jobs, reads).unseen["npf_memorisation"] == set()
-
-
-def test_amounts_are_said_in_words():
-    assert counted({"runs": {"stages": 3, "nu": 5}, "draws": {}}) == "3 to 5 runs"
-    assert counted({"runs": {"nu": 1}, "draws": {"mean": 4000}}) == "1 run and 4,000 draws"
-    assert counted({"runs": {}, "draws": {}}) == "computed exactly, no draws"
-    panels = {"a": {"runs": {"x": 3, "y": 3}}, "c": {"runs": {"z": 5}}, "d": {"runs": {"w": 5}}}
-    assert counted_by_panel(panels) == "(a) 3, (c, d) 5 runs"
-    assert counted_by_panel({"a": {"runs": {"x": 2, "y": 3}}, "b": {"runs": {"x": 2}}}) == (
-        "(a) 2 to 3, (b) 2 runs"
-    )
-    assert counted_by_panel({"a": {"runs": {"x": 2}}, "b": {"runs": {"x": 2}}}) == "2 runs"
-
-
-def test_footers_name_no_key_of_the_configuration():
-    for preset in ("quick", "laptop"):
-        config = preset_only(preset, ROOT / "config")
-        footers = Footers(PAPERS, config, config, PAPER, SOURCES)
-        for paper in PAPERS:
-            for artifact in paper.artifacts:
-                if artifact.done:
-                    text = footers.footer(artifact.artifact)
-                    assert "_" not in text
-                    assert not any(f"{p.name}." in text for p in PAPERS), text

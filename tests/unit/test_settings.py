@@ -12,7 +12,6 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fuzz.mutations import deep
 
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError
@@ -39,6 +38,11 @@ def as_the_workflow_merges(preset, override=None):
     parts.append(Path(preset_file({"preset": preset}, CONFIG)))
     read = [yaml.safe_load(part.read_text(encoding="utf-8")) or {} for part in parts]
     return reduce(merged, [*read, {"preset": preset}, override or {}], {})
+
+
+def deep(levels):
+    """A list in a list, and so on."""
+    return reduce(lambda inner, _: [inner], range(levels), [])
 
 
 def nested(key, value):

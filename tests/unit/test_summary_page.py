@@ -3,11 +3,6 @@
 import json
 from types import SimpleNamespace
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
-
 from finitewidth.common.usage import Usage
 from finitewidth.report import sources, summary_page
 
@@ -53,35 +48,3 @@ def test_times_come_from_the_provenance_of_all_jobs_but_the_report(tmp_path):
     assert list(usage) == ["train npf/nu", "npf_nu", "claims npf", "npf_fig3"]
     assert [each.wall for each in usage.values()] == [9, 3, 2, 1]
     assert {name for name in usage if " " not in name} | {"train npf/nu"} <= set(JOBS)
-
-
-def test_a_machine_is_told_once_for_each_commit_with_the_jobs_of_the_rarer_ones():
-    machine = {"processor": "CPU", "cores": 2}
-    versions = {"torch": "2", "numpy": "1"}
-    states = [{"commit": "0123456789"}, {"commit": "0123456789"},
-              {"commit": "0123456789", "dirty": True}, {"commit": None}]  # fmt: skip
-    stamps = [{"job": f"job{n}", "machine": machine, "python": "3", "versions": versions,
-               "git": git} for n, git in enumerate(states)]  # fmt: skip
-    same = "CPU, 2 cores; Python 3, torch 2, numpy 1"
-    assert summary_page.machines(stamps) == [
-        f"{same}; commit 0123456; 2 jobs",
-        f"{same}; commit 0123456, changed; 1 job: job2",
-        f"{same}; 1 job: job3",
-    ]
-
-
-@given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30))
-def test_a_cell_shows_its_text_as_it_is(text):
-    cells = f"| a | b |\n|---|---|\n| {summary_page.escaped(text)} | end |\n"
-    shown = MarkdownIt("commonmark").enable("table").parse(cells)
-    inline = [token for token in shown if token.type == "inline"]
-    assert len(inline) == 4
-    plain = "".join(child.content for child in inline[2].children)
-    assert {child.type for child in inline[2].children} <= {"text", "text_special"}
-    assert plain == text
-    assert inline[3].content == "end"
-
-
-@pytest.mark.parametrize("text", ["two\nlines", "  two   lines "])
-def test_a_cell_is_one_line(text):
-    assert summary_page.escaped(text) == "two lines"

@@ -13,8 +13,7 @@ from finitewidth.papers.npf.tables import extra_text as npf_extra_text
 from finitewidth.papers.npf.tables import table2
 from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.latex import latex
-from finitewidth.tables.numbers import rounded_down
-from finitewidth.tables.typeset import Typeset, markdown
+from finitewidth.tables.typeset import markdown
 
 MODULES = {a.artifact: a.module for a in table_cases.declared()}
 OTHER = {"trained": lambda flag: 1 - flag, "bold": lambda flag: 1 - flag,
@@ -161,47 +160,6 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     assert bold.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
 
 
-def test_the_earlier_version_prints_bold_cells():
-    """Learnt gates in four of the paper's six rows."""
-    rows = cells().assign(paper="npf0")
-    rows.loc[rows["regime"] == "flnpf", "last_mean"] = 98.0
-    settings = SETTINGS | {"paper": "npf0"}
-    table = typeset(table2, rows, settings)
-    text, tex = markdown(table, "f"), latex(table, "f", "t")
-    by_line = table.bold.assign(line=table.cells[""]).groupby("line").sum()
-    assert by_line.loc["ours, last epoch"][["DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
-    assert by_line.loc["paper"][["FRNPF (DI)", "DNPFL", "FLNPF", "ReLU"]].tolist() == [0, 4, 4, 4]
-    assert text.count("**98.00 ± 0.12**") == 6
-    assert tex.count(r"$\mathbf{98.00} \pm \mathbf{0.12}$") == 6
-    assert not table.bold.loc[:, ["network", "optimiser", "data", ""]].any(axis=None)
-    assert table.notes[-1].endswith("in the paper's lines as printed")
-
-
-def test_runs_that_diverged_are_named_below_a_table():
-    rows = cells()
-    rows.loc[2, ["runs", "diverged"]] = [1, 2]
-    table = typeset(table2, rows, SETTINGS)
-    _, single, note, _ = table.notes
-    assert table.title.endswith("over 1 to 3 runs")
-    assert table.cells.loc[0, "DLNPF"] == "97.00"
-    assert single == "A number of ours without ± is of a single run"
-    assert note == "Runs that diverged and are left out: FC/SGD DLNPF 2 of 3"
-
-
-def test_the_slope_of_soft_gates_stands_in_the_header():
-    """The final version prints it, the earlier one does not."""
-    settings = SETTINGS | {"beta": 4}
-    assert "DLNPF (β\u00a0=\u00a04)" in typeset(table2, cells(), settings).cells
-    assert "DLNPF" in typeset(table2, cells(), SETTINGS).cells
-
-
-@pytest.mark.parametrize("text", ["50 % & more", "a_b", "back\\slash"])
-def test_latex_escapes(text):
-    tex = latex(Typeset(pd.DataFrame({"x": [text]}), "t"), "f", "t")
-    assert text not in tex
-    assert text in markdown(Typeset(pd.DataFrame({"x": [text]}), "t"), "f")
-
-
 def test_table4_has_a_line_per_network_with_its_gate():
     rows = pd.DataFrame(
         {
@@ -249,39 +207,3 @@ def test_text_tables_put_ours_beside_the_printed_number(module, key):
     assert note.endswith(f"{module.TITLES[key].format(**gates)} 1 of 4")
     wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
     assert line["data"] == wanted
-
-
-def test_a_number_of_networks_that_are_not_trained_has_a_dagger():
-    rows = pd.DataFrame(
-        [dict(zip(("quantity", "row", "column"), key, strict=True))
-         | {"mean": 55.5, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
-            "reported": 56.0, "place": "section 1", "trained": int(number > 0)}
-         for number, key in enumerate(extra_text.TITLES)]
-    )  # fmt: skip
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"},
-                "trained": {"mnist": 0.95, "sweep": 0.9}, "gates": table_cases.GATES}  # fmt: skip
-    table = typeset(extra_text, rows, settings)
-    assert table.cells["ours (%)"].tolist() == ["55.50 ± 0.25 †"] + ["55.50 ± 0.25"] * 4
-    assert "below 90 % or 95 % (our threshold)" in table.notes[0]
-
-
-def test_a_printed_range_stands_beside_our_one_number():
-    keys = [("accuracy_gain", f"finite_cnn_{end}", "over_cntk") for end in ("high", "low")]
-    rows = pd.DataFrame(
-        [dict(zip(("quantity", "row", "column"), key, strict=True))
-         | {"mean": 9.58, "spread": 0.25, "runs": 3, "diverged": 0, "select": "last",
-            "reported": printed, "place": "section 6"}
-         for key, printed in zip(keys, (6.0, 5.0), strict=True)]
-    )  # fmt: skip
-    settings = {"datasets": {"mnist": "MNIST", "cifar10": "CIFAR-10"}}
-    (line,) = typeset(npf_extra_text, rows, settings).cells.to_dict("records")
-    assert (line["ours (%)"], line["paper (%)"]) == ("9.58 ± 0.25", "5–6")
-
-
-def test_a_train_accuracy_below_the_threshold_is_not_rounded_up_to_it():
-    assert rounded_down(94.96, 1) == "94.9"
-    assert rounded_down(95.0, 1) == "95.0"
-    assert rounded_down(0.7 * 100, 1) == "70.0"
-    rows = cells()
-    rows.loc[0, ["trained", "train_accuracy_lowest"]] = [0, 94.96]
-    assert any(note.endswith("94.9 %") for note in typeset(table2, rows, SETTINGS).notes)

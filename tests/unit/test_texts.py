@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from finitewidth.common import texts
-from finitewidth.common.texts import Quote, Text, copies, quoted, stands_there
+from finitewidth.common.texts import Quote, Text, copies, stands_there
 
 LINES = ["The kernel", "", "of a   wide network", "$$a + b$$ and", "  c. The kernel", "grows"]
 
@@ -13,21 +13,6 @@ LINES = ["The kernel", "", "of a   wide network", "$$a + b$$ and", "  c. The ker
 def quote(line, words):
     """A quote of any text, since only its line and words are compared."""
     return Quote(text="trust", line=line, words=words)
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (1, "The kernel"),
-        (1, "kernel"),
-        (3, "of a wide\nnetwork"),  # blanks and line ends count as one blank
-        (1, "kernel of a wide network $$a + b$$"),  # goes on in later lines
-        (4, "and c."),
-        (6, "grows"),
-    ],
-)
-def test_words_stand_where_they_begin(line, words):
-    assert stands_there(quote(line, words), LINES)
 
 
 @pytest.mark.parametrize(
@@ -46,22 +31,12 @@ def test_words_do_not_stand_elsewhere(line, words):
     assert not stands_there(quote(line, words), LINES)
 
 
-def test_words_go_on_for_a_few_lines_only():
-    lines = ["one", *[""] * 3, "two"]
-    assert stands_there(quote(1, "one two"), lines, span=4)
-    assert not stands_there(quote(1, "one two"), lines, span=3)
-
-
 @pytest.mark.parametrize(
     ("text", "line", "words"), [("none", 1, "a"), ("trust", 0, "a"), ("trust", 1, " ")]
 )
 def test_a_quote_needs_a_known_text_a_line_and_words(text, line, words):
     with pytest.raises(ValueError, match=r"one of the texts|needs words"):
         Quote(text=text, line=line, words=words)
-
-
-def test_quotes_of_one_text_are_made_from_lines_and_words():
-    assert quoted("trust", (1, "a"), (2, "b")) == (quote(1, "a"), quote(2, "b"))
 
 
 @pytest.fixture
@@ -87,9 +62,3 @@ def test_a_copy_is_recognised_by_its_content(folder, monkeypatch):
     assert copies(folder) == {"made_up": ["first", "sécond", ""]}
     monkeypatch.setenv(texts.FOLDER, str(folder))
     assert copies() == {"made_up": ["first", "sécond", ""]}
-
-
-def test_a_changed_copy_or_a_missing_folder_has_no_texts(folder):
-    (folder / "any name.txt").unlink()
-    assert copies(folder) == {}
-    assert copies(folder / "nothing") == {}

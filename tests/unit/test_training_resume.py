@@ -1,20 +1,14 @@
 """A training that is interrupted, at any moment, ends with the bytes of one that was not."""
 
-import csv
 import hashlib
 import json
 import logging
 import os
 import pickle
-import shutil
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,11 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 
-from finitewidth.common import result_files
 from finitewidth.common.provenance import fingerprint
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
-from finitewidth.pipeline.finished_checkpoints import clear_finished
 from finitewidth.training import job, loop
 from finitewidth.training.checkpoints import CheckpointStore
 
@@ -123,12 +115,6 @@ def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
     assert_same(loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1), wanted)
 
 
-def test_a_finished_training_resumes_to_its_result(tmp_path):
-    run, store = described(), CheckpointStore(tmp_path, "a")
-    wanted = loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
-    assert_same(loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1), wanted)
-
-
 def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
     run, store = described(), CheckpointStore(tmp_path, "a")
     interrupted(run, IMAGES, store, 7)
@@ -139,72 +125,6 @@ def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
     for _ in range(2):
         store.keep_newest()
         assert [path.name for path in store.folder.iterdir()] == ["000000000007.pt"]
-
-
-def test_a_run_that_ends_clears_only_what_is_finished(tmp_path):
-    for name in ("0a", "0b"):
-        CheckpointStore(tmp_path / ".checkpoints", name).save(1, {"step": 1})
-    (tmp_path / "kept").mkdir()
-    stamps = ["{", "[]", "null", *(json.dumps({"fingerprint": name})
-              for name in ("0a", "0c", "", "..", ".", "../kept", None))]  # fmt: skip
-    for number, content in enumerate(stamps):
-        result_files.write_text(tmp_path / f"npf/training/{number}/provenance.json", content)
-    clear_finished(tmp_path)
-    assert [path.name for path in (tmp_path / ".checkpoints").iterdir()] == ["0b"]
-    assert (tmp_path / "kept").exists()
-
-
-def test_no_checkpoint_before_its_time(tmp_path):
-    run, store = described(), CheckpointStore(tmp_path, "a")
-    loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=3600)
-    assert not store.folder.exists()
-
-
-def saves_of(run, monkeypatch, took, seconds, step=1.0):
-    """After which steps, of a second each, a training saves whose saves take so long."""
-    clock, saved, ran = [0.0], [], [0]
-    store = SimpleNamespace(latest=lambda: (None, []))
-
-    def save(number, state):
-        clock[0] += took
-        saved.append(ran[0])
-
-    def stepping(self, batch):
-        clock[0] += step
-        ran[0] += 1
-        original(self, batch)
-
-    original, store.save = loop._Training._step, save
-    with monkeypatch.context() as patch:
-        patch.setattr(time, "monotonic", lambda: clock[0])
-        patch.setattr(loop._Training, "_step", stepping)
-        loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=seconds)
-    return saved, len(saved) * took / clock[0]
-
-
-def test_saves_that_take_long_leave_the_time_to_the_training(monkeypatch):
-    run = described(epochs=20)  # 60 steps
-    saved, share = saves_of(run, monkeypatch, took=2.0, seconds=1.5)
-    assert len(saved) > 1
-    assert share <= 1 / 20 + 2 / 60
-    assert all(later - before > 38 for before, later in pairwise(saved))
-    saved, _ = saves_of(run, monkeypatch, took=0.5, seconds=3.5)  # a short one: as asked for
-    assert {later - before for before, later in pairwise(saved)} == {4}
-
-
-def test_without_checkpoints_nothing_is_saved(monkeypatch):
-    monkeypatch.setattr(loop._Training, "save", lambda _: pytest.fail("nowhere to save"))
-    loop.train(described(), IMAGES, checkpoint_seconds=-1)
-
-
-def test_a_folder_cleared_by_another_run_stops_no_training(tmp_path, caplog):
-    store = CheckpointStore(tmp_path, "a")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "replace", lambda one, _: (shutil.rmtree(store.folder), os.stat(one)))
-        store.save(1, {"step": 1})
-    assert "another run has deleted" in caplog.text
-    store.save(2, {"step": 2})
-    assert store.latest() == ({"step": 2}, [])
 
 
 class Trap:
@@ -280,14 +200,6 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     assert not mark.exists()
 
 
-def test_a_half_written_checkpoint_is_not_met(tmp_path):
-    run, store = described(), CheckpointStore(tmp_path, "a")
-    interrupted(run, IMAGES, store, 4)
-    (store.folder / ".000000000009-x.pt").write_bytes(b"half")
-    state, complaints = store.latest()
-    assert (state["epoch"], state["step"], complaints) == (1, 1, [])
-
-
 def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
     run = described()
     interrupted(run, IMAGES, CheckpointStore(tmp_path, "a"), 4)
@@ -345,57 +257,6 @@ def start(words):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", JOB, json.dumps(words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
-
-
-def test_a_killed_job_ends_with_the_bytes_of_one_left_in_peace(tmp_path, data):
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    undisturbed = start(job_words(whole, data))
-    words = job_words(killed, data)
-    resumed = False
-    for seconds in (0.0, 0.03, 0.15):
-        process = start(words)
-        process.stdout.readline()
-        waiting = time.monotonic() + 60
-        while seconds and not list((killed / "checkpoints").glob("*/[0-9]*.pt")):
-            assert time.monotonic() < waiting
-            time.sleep(0.005)
-        time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL, "too fast to be killed"
-        assert not Path(words["outputs"]["history"]).exists()
-        resumed = resumed or bool(list((killed / "checkpoints").glob("*/*.pt")))
-    assert resumed
-    for process in (undisturbed, start(words)):
-        process.communicate(timeout=60)
-        assert process.returncode == 0
-    for name in ("h.csv", "w.npz"):
-        one, other = (folder / name for folder in (whole, killed))
-        if name == "h.csv":
-            assert one.read_bytes() == other.read_bytes()
-        else:
-            arrays = result_files.read_arrays(one), result_files.read_arrays(other)
-            assert list(arrays[0]) == list(arrays[1])
-            for key, array in arrays[0].items():
-                assert array.tobytes() == arrays[1][key].tobytes()
-    assert len(list((killed / "checkpoints").glob("*/*"))) == 1
-    stamps = [result_files.read_json(folder / "h.csv.json") for folder in (whole, killed)]
-    assert stamps[0]["fingerprint"] == stamps[1]["fingerprint"]
-    with (whole / "h.csv").open(newline="") as stream:
-        assert len(list(csv.DictReader(stream))) == 8 * 3
-
-
-def test_a_job_killed_in_its_last_moment_goes_on_from_the_last_checkpoint(tmp_path, data, caplog):
-    words = job_words(tmp_path, data)
-    job.run_training(**words)
-    history = Path(words["outputs"]["history"]).read_bytes()
-    for file in words["outputs"].values():  # as Snakemake does with those of a killed job
-        Path(file).unlink()
-    assert "continuing after" not in caplog.text
-    with caplog.at_level(logging.INFO, "finitewidth"):
-        job.run_training(**words)
-    assert "continuing after" in caplog.text
-    assert Path(words["outputs"]["history"]).read_bytes() == history
 
 
 def test_a_training_with_another_base_seed_starts_anew(tmp_path, data, caplog):

@@ -157,60 +157,6 @@ def test_maps_show_one_sample_and_its_borders(maps, tmp_path, sample):
     assert faults(figure) == []
 
 
-def test_the_border_that_the_paper_prints_stands_in_the_map_without_biases(maps, tmp_path):
-    """The paper prints sigma_w = 2; the map has sigma_w^2."""
-    tables = {**maps, "reported": reported("trust")}
-    rows, figure = redrawn(heat_figure, tables, {"sample": "ours"}, tmp_path)
-    theirs = rows[rows["source"] == "paper"]
-    assert theirs[["activation", "sigma_b2", "sigma_w2"]].to_numpy().tolist() == [["relu", 0, 4]]
-    marks = [[line.get_xdata()[0] for line in axis.lines if line.get_gid() == "paper"]
-             for axis in figure.axes[:4]]  # fmt: skip
-    assert marks == [[], [], [4], []]
-    assert any("paper" in word for word in words(figure))
-    _, plain = redrawn(heat_figure, maps, {"sample": "ours"}, tmp_path)
-    assert not any("paper" in word for word in words(plain))
-
-
-def test_cells_without_a_standard_error_are_hatched(maps, tmp_path):
-    """Of all maps here only the one that is altered has such cells."""
-    known = {**maps, "cells": maps["cells"].fillna({"error": 0.1})}
-    _, figure = redrawn(heat_figure, known, {"sample": "ours"}, tmp_path)
-    assert not any("too few draws" in word for word in words(figure))
-    lost = known["cells"].copy()
-    deep = (lost["activation"] == "tanh") & (lost["sigma_b2"] == 1) & (lost["depth"] == 5)
-    lost.loc[deep, "error"] = np.nan
-    _, figure = redrawn(heat_figure, {**maps, "cells": lost}, {"sample": "ours"}, tmp_path)
-    assert any("too few draws" in word for word in words(figure))
-    hatched = [[patch.get_path() for patch in axis.patches if patch.get_hatch()]
-               for axis in figure.axes[:4]]  # fmt: skip
-    assert [len(paths) for paths in hatched] == [0, 1, 0, 0]
-    corners = hatched[1][0].vertices
-    assert (corners.min(axis=0) == [0.25, 4]).all()  # the upper row of cells, over all columns
-    assert (corners.max(axis=0) == [4.75, 6]).all()
-
-
-def test_a_map_of_a_single_row_is_drawn(maps, tmp_path):
-    one = {**maps, "cells": maps["cells"].query("depth == 3")}
-    _, figure = redrawn(heat_figure, one, {"sample": "ours"}, tmp_path)
-    assert len(figure.axes) == 2 * 2 + 1
-
-
-@pytest.mark.parametrize("shown", [True, False])
-def test_curves_are_drawn_with_and_without_what_can_be_switched_off(curves, tmp_path, shown):
-    settings = {"paper_draws": shown, "limits": shown}
-    tables = {**curves, "reported": reported("trust")}
-    rows, figure = redrawn(fig2, tables, settings, tmp_path)
-    wanted = {"many draws", "exact"}
-    if shown:
-        wanted |= {"few draws", "printed limit", "corrected limit"}
-    assert set(rows["series"]) == wanted
-    assert len(words(figure)) == 2 + 3 * shown
-    assert [len(axis.lines) for axis in figure.axes] == (
-        [4, 4, 4, 2] if shown else [2, 2, 2, 2]
-    )  # two widths, their dots against depth, and the limits against depth over width at (2, 0)
-    assert faults(figure) == []
-
-
 def test_the_limit_of_the_paper_is_drawn_in_the_ordered_phase_only(tmp_path):
     with base_seed(0):
         curves = depth.measure({}, DEPTH | {"draws": 200, "pairs": [[1, 1], [3, 1]]})

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from matplotlib.colors import to_hex, to_rgb
-from tests.artwork import faults, ratio
+from tests.artwork import faults
 from tests.descent_cases import kernel_on
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
@@ -17,7 +15,7 @@ from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.experiments import descent
-from finitewidth.papers.trust.figures import change, change_panels, descent_maps
+from finitewidth.papers.trust.figures import change
 from finitewidth.papers.trust.figures.looks import PHASES
 from finitewidth.papers.trust.judges import descent as judge
 from finitewidth.training.descent import descend
@@ -119,16 +117,6 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
     assert faults(figure) == []
 
 
-def test_maps_of_many_columns_have_no_numbers_and_no_ranges(tables, tmp_path):
-    parts = [{name: table.assign(sigma_w2=table["sigma_w2"] + 0.1 * k)
-              for name, table in tables.items()} for k in range(4)]  # fmt: skip
-    wide = {name: pd.concat([part[name] for part in parts]) for name in ("changes", "networks")}
-    rows, figure = redrawn(change, tables | wide | PRINTED, RELU, tmp_path)
-    assert rows[["lowest", "highest"]].isna().all(axis=None)
-    assert not any(axis.texts for axis in figure.axes)
-    assert faults(figure) == []
-
-
 def test_cells_are_of_the_phases_of_the_judges(tables, tmp_path):
     """One definition: the column, the bars below the maps, and the networks that are compared."""
     assert (judge.ORDERED, judge.CHAOTIC) == (ORDERED_UP_TO, CHAOTIC_FROM)
@@ -146,27 +134,6 @@ def test_cells_are_of_the_phases_of_the_judges(tables, tmp_path):
         assert [int(place) for place in bars[PHASES["chaotic"]]] == [2, 2]
 
 
-def test_losses_are_drawn_on_a_symmetric_scale_of_factors_and_as_they_are(tables, tmp_path):
-    """White is the loss of the best constant output; a factor below is as blue as one above red."""
-    rows, figure = redrawn(change, tables | PRINTED, RELU, tmp_path)
-    networks = tables["networks"].query("width == 6 and sigma_b2 == 0")
-    own = rows.query("series == 'cell' and quantity == 'lowest_loss' and sigma_b2 == 0")
-    raw = networks.groupby(["sigma_w2", "depth"])["lowest_loss"].mean()
-    np.testing.assert_allclose(own.set_index(["sigma_w2", "depth"])["loss"].loc[raw.index], raw)
-    constant = rows.loc[rows["series"] == "constant", "loss"].unique()
-    np.testing.assert_allclose(constant, networks["constant_loss"].iloc[0])
-    bar = next(axis for axis in figure.axes if axis.get_xlabel() == change.RATIO)
-    figure.draw_without_rendering()  # which scales the second axis
-    low, high = bar.get_xlim()
-    assert low * high == pytest.approx(1)
-    image = figure.axes[1].collections[0]  # of the losses
-    blue, red = (image.cmap(image.norm(factor)) for factor in (low * 1.01, high / 1.01))
-    assert blue[2] > blue[0]
-    assert red[0] > red[2]
-    above = next(axis for axis in bar.child_axes if axis.get_xlabel() == change.LOSS)
-    np.testing.assert_allclose(above.get_xlim(), np.array([low, high]) * constant[0])
-
-
 @pytest.mark.parametrize("deepest", [5, 20, 25])
 def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     """The bound on the scale of changes; the depth as a line, or above a map that ends before."""
@@ -182,80 +149,3 @@ def test_what_the_paper_states_is_marked(tables, tmp_path, deepest):
     assert theirs[1][0].get_xdata()[-1] == {5: 0.75}.get(deepest, 1.5)  # the border is at 1.5
     assert sum("paper (MNIST)" in word for word in words(figure)) == 2
     assert faults(figure) == []
-
-
-@pytest.mark.parametrize(("by", "panels"), [
-    ("steps", ["ReLU, 10 steps", "ReLU, 30 steps"]),
-    ("width", ["ReLU, $M = 6$", "ReLU, $M = 12$"]),
-])  # fmt: skip
-def test_the_figures_of_times_and_widths_have_their_panels(tables, tmp_path, by, panels):
-    rows, figure = redrawn(change_panels, tables, RELU | {"by": by}, tmp_path)
-    assert titles(figure) == panels
-    assert set(rows["sigma_b2"]) == {1}
-    column, values = ("time", {10, 30}) if by == "steps" else ("width", {6, 12})
-    assert set(rows[column]) == values
-    assert len(figure.axes) == len(panels) + 1
-    assert faults(figure) == []
-
-
-def test_marks_of_cells(tables, tmp_path):
-    """Hatching by the mean over seeds, crosses of diverged seeds, dots where all have stopped."""
-    networks = tables["networks"].copy()
-    first = networks.index[networks["seed"] == 0]
-    networks.loc[first, ["eta_lambda", "diverged"]] = 5.0, 1
-    networks["steps_taken"] = 20
-    changes = tables["changes"].copy()
-    changes["change"] = changes["change"].where(changes["seed"] > 0)
-    changed = tables | {"networks": networks, "changes": changes}
-    rows, figure = redrawn(change_panels, changed, RELU | {"by": "steps"}, tmp_path)
-    cells = rows[rows["series"] == "cell"]
-    assert (cells["eta_lambda"] > 2).all()
-    assert (cells["diverged"] == 1).all()
-    assert (cells["stopped"] == np.where(cells["time"] == 10, 0, 1)).all()
-    for axis in figure.axes[:2]:
-        assert sum(line.get_marker() == "x" for line in axis.lines) == 6
-        assert sum(patch.get_hatch() is not None for patch in axis.patches) == 6
-    assert [word.split(",")[0] for word in words(figure)] == [
-        "border of the phases", r"ordered: $\leq 0.75$ of the border",
-        r"chaotic: $\geq 1.25$ of the border", descent_maps.HATCHED, "a seed diverged",
-    ]  # fmt: skip
-    assert faults(figure) == []
-    changed["networks"] = networks.assign(diverged=0)
-    _, figure = redrawn(change_panels, changed, RELU | {"by": "steps"}, tmp_path)
-    dots = [sum(line.get_marker() == "o" for line in axis.lines) for axis in figure.axes[:2]]
-    assert dots == [0, 6]
-
-
-def test_cells_whose_seeds_all_diverged_are_grey_with_a_black_cross(tables, tmp_path):
-    networks, ends = tables["networks"].copy(), tables["changes"].query("time == 60").copy()
-    for rows in (networks, ends):
-        lost = (rows["sigma_w2"] == 2) & (rows["depth"] == 5) & (rows["width"] == 6)
-        if "diverged" in rows:
-            rows.loc[lost, "diverged"] = 1
-        else:
-            rows.loc[lost, "change"] = np.nan
-    lost = {"networks": networks,
-            "changes": pd.concat([tables["changes"].query("time < 60"), ends])}  # fmt: skip
-    _, figure = redrawn(change, tables | lost | PRINTED, RELU, tmp_path)
-    crosses = [line for axis in figure.axes for line in axis.lines if line.get_marker() == "x"]
-    assert len(crosses) == 4  # two quantities, two bias variances
-    assert {line.get_color() for line in crosses} == {(0, 0, 0)}
-    assert all(1 < line.get_xdata()[0] < 2 and 1 < line.get_ydata()[0] < 2 for line in crosses)
-    assert "a seed diverged (grey: all)" in words(figure)
-
-
-@pytest.mark.parametrize(("colour", "ink"), [
-    ("#440154", "white"), ("#fde725", "black"), ("#21918c", "black"), ("#3b528b", "white"),
-])  # fmt: skip
-def test_numbers_have_the_larger_contrast_with_their_cell(colour, ink):
-    found = descent_maps._ink(to_rgb(colour))
-    assert to_hex(found) == to_hex(ink)
-    assert ratio(found, colour) > 4.5
-
-
-@pytest.mark.parametrize(("value", "text"), [
-    (0.123, ".12"), (0.0, "0"), (0.996, "1.00"), (12.3, "12"), (0.004, ".004"),
-    (1.263, "1.26"), (2e-5, "<.001"),
-])  # fmt: skip
-def test_numbers_in_cells_are_short(value, text):
-    assert descent_maps.short(value) == text

@@ -92,33 +92,3 @@ def test_the_bound_of_the_paper_is_drawn_at_its_common_rate(tmp_path):
     assert found == [[]] * 4 + [[1], [], [1], []]
     assert all(axis.get_ylim()[1] > 1 for axis in figure.axes)
     assert scaled.STATED in words(figure)
-
-
-def test_steep_diverged_and_high_points_are_marked(tmp_path):
-    tables = control(True)
-    networks = tables["relu_common_networks"]
-    shown = networks["map"] == "shown"
-    deep = shown & (networks["depth"] == 15) & (networks["sigma_w2"] == 1)
-    networks.loc[deep & (networks["seed"] == 0), "diverged"] = 1
-    networks.loc[shown & (networks["depth"] == 10), "lowest_loss"] = 1e5
-    _, figure = redrawn(scaled, tables | PRINTED, {}, tmp_path)
-    assert set(scaled.LABELS.values()) <= set(words(figure))
-    axis = figure.axes[2]
-    assert axis.get_title(loc="left").endswith("ReLU, common rate")
-    found = {line.get_marker(): line for line in axis.lines if line.get_linestyle() == "None"}
-    assert found["x"].get_xdata().tolist() == [1]
-    above = [line for line in axis.lines if line.get_marker() == "^"]
-    assert above[0].get_xdata().tolist() == [1, 2, 3]
-    assert set(above[0].get_ydata()) == {scaled.HIGHEST["lowest_loss"]}
-    assert faults(figure) == []
-    _, plain = redrawn(scaled, control(False) | PRINTED, {}, tmp_path)
-    assert not set(scaled.LABELS.values()) & set(words(plain))
-
-
-def test_a_range_that_leaves_the_axis_is_marked_where_its_mean_does_not():
-    curve = pd.DataFrame({"value": [5.0, 5.0], "highest": [60.0, 6.0], "diverged": 0,
-                          "eta_lambda": [3.0, 1.0]})  # fmt: skip
-    found = scaled._marked(curve, 50.0)
-    assert {name: where.tolist() for name, where in found.items()} == {
-        "steep": [True, False], "diverged": [False, False], "above": [True, False],
-    }  # fmt: skip

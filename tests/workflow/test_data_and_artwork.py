@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from PIL import Image
 from tests import artwork
 
-from finitewidth.captions.written import read_caption
 from finitewidth.common.declarations import artifacts_of, done, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.figures import job
@@ -62,19 +60,6 @@ def test_a_figure_of_a_finished_run_can_be_printed(entry, plans):
     assert artwork.faults(figure) == []
 
 
-@pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.artifact)
-def test_text_is_text_fonts_are_embedded_and_pictures_have_300_dpi(smoke, entry):
-    stem = smoke.path / "results/smoke" / entry.paper / "figures" / entry.artifact
-    assert "<text" in stem.with_suffix(".svg").read_text(encoding="utf-8")
-    pdf = stem.with_suffix(".pdf").read_bytes()
-    assert b"/FontFile2" in pdf
-    assert b"/Subtype /Type3" not in pdf
-    with Image.open(stem.with_suffix(".png")) as picture:
-        assert picture.info["dpi"] == pytest.approx((300, 300), abs=0.1)
-        inches = picture.size[0] / 300
-    assert any(inches == pytest.approx(width, abs=0.01) for width in (3.3, 6.9))
-
-
 @pytest.fixture(scope="module")
 def packages(smoke):
     """Paper -> its data package."""
@@ -92,16 +77,6 @@ def test_every_artifact_is_a_resource_of_its_paper_s_package(packages):
         assert re.fullmatch(r"[-a-z0-9._/]+", package["name"])
         for resource in package["resources"]:
             assert re.fullmatch(r"[-a-z0-9._/]+", resource["name"])
-
-
-def test_the_claims_of_an_artifact_stand_in_its_package_as_below_its_caption(smoke, packages):
-    for paper, package in packages.items():
-        folder = smoke.path / f"results/smoke/{paper}/captions"
-        for resource in package["resources"]:
-            caption = read_caption(folder / f"{resource['name']}.rst")
-            assert resource["claims"] == list(caption.claims)
-    (found,) = (r for r in packages["thesis"]["resources"] if r["name"] == "thesis_fig2_5")
-    assert [claim[:9] for claim in found["claims"]] == ["Claim B20"]
 
 
 @pytest.mark.parametrize("entry", DONE, ids=lambda entry: entry.artifact)

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 
 from finitewidth.common.errors import ConfigError
@@ -20,25 +17,6 @@ def test_every_stand_in_names_what_it_stands_in_for():
     for source in SOURCES.values():
         assert source.stands_in_for is None or source.stands_in_for in ROLES.values()
         assert source.title in ROLES.values() or source.stands_in_for
-
-
-@pytest.mark.parametrize(
-    ("source", "role", "text"),
-    [
-        ("digits", "mnist", "digits 8×8 (stand-in for MNIST)"),
-        ("digits", None, "digits 8×8 (stand-in for MNIST)"),
-        ("digits", "fashion_mnist", "digits 8×8 (stand-in for FashionMNIST)"),
-        ("mnist", "mnist", "MNIST"),
-        ("mnist", None, "MNIST"),
-        ("mnist", "cifar10", "MNIST (stand-in for CIFAR-10)"),
-        ("cifar10", "cifar10", "CIFAR-10"),
-        ("cifar10_jpeg", "cifar10", "CIFAR-10 (JPEG re-encoded)"),
-        ("cifar10_jpeg", None, "CIFAR-10 (JPEG re-encoded)"),
-        ("flowers", "cifar10", "flowers (your images, for CIFAR-10)"),
-    ],
-)
-def test_footer_text(source, role, text):
-    assert describe(source, role, CONFIG["imagefolder"]) == text
 
 
 def test_roles_lead_to_sources():
@@ -64,24 +42,6 @@ def test_an_image_folder_cannot_pose_as_an_original():
         find_source("mnist", {"mnist": "my/tree"})
     with pytest.raises(ConfigError, match="file name"):
         find_source("digits", {"../up": "tree"})
-
-
-def test_catalogue_needs_the_standard_library_only():
-    code = (
-        "import sys, finitewidth.data.catalogue\n"
-        "heavy = {'numpy', 'torch', 'torchvision', 'sklearn', 'scipy', 'PIL', 'pandas'}\n"
-        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_reading_and_selecting_need_numpy_only():
-    code = (
-        "import sys, finitewidth.data.store, finitewidth.data.select, finitewidth.data.build\n"
-        "heavy = {'torch', 'torchvision', 'sklearn', 'scipy', 'PIL', 'pandas'}\n"
-        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_unknown_source_is_refused_by_its_key_and_known_ones_are_listed_once():

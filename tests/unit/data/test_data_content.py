@@ -1,11 +1,9 @@
 """A dataset depends on the content of its folder, which is read again only if its state differs."""
 
 import os
-import shutil
 
 import pytest
 
-from finitewidth.common import disk_cache
 from finitewidth.data import content
 
 
@@ -43,32 +41,6 @@ def test_other_names_are_noticed_and_other_times_are_not(insects, known):
     assert content.content_of(insects) == before
     picture.rename(picture.with_name("1.png"))
     assert content.content_of(insects) != before
-
-
-def test_a_copy_elsewhere_has_the_same_digest(insects, known, tmp_path):
-    copy = shutil.copytree(insects, tmp_path / "elsewhere")
-    assert content.content_of(copy) == content.content_of(insects)
-
-
-def test_pictures_are_read_once(insects, known, monkeypatch):
-    before = content.content_of(insects)
-    monkeypatch.setattr(content, "_digest", lambda *_: pytest.fail("read again"))
-    assert content.content_of(insects) == before
-    assert len(known) == 1
-
-
-def test_digests_are_kept_on_disk(insects, tmp_path, monkeypatch):
-    kept = []
-    monkeypatch.setattr(disk_cache.atexit, "register", lambda *call: kept.append(call))
-    first = content.content_of(insects, tmp_path / "known.json")
-    ((keep, *arguments),) = kept
-    keep(*arguments)
-    monkeypatch.setattr(content, "_digest", lambda *_: pytest.fail("read again"))
-    assert content.content_of(insects, tmp_path / "known.json") == first
-
-
-def test_a_folder_without_files_has_none(tmp_path, known):
-    assert content.content_of(tmp_path / "nowhere") == ""
 
 
 def test_a_pipe_is_not_read(insects, known):
