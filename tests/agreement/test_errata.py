@@ -17,8 +17,9 @@ from finitewidth.common.settings import preset_only
 from finitewidth.common.texts import FOLDER, Quote, copies, known_texts, stands_there
 from finitewidth.errata import document, table
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
+from finitewidth.errata.shared import generator
 from finitewidth.papers.beyond.errata import lazy
-from finitewidth.papers.collapse.errata import block_kernel, theorem
+from finitewidth.papers.collapse.errata import block_kernel, limits, theorem
 
 ROOT = Path(__file__).parents[2]
 # the number of networks in the settings; seeds are fixed, so tests with random networks are stable
@@ -154,6 +155,14 @@ def test_the_step_of_a_rescaled_model_falls_with_alpha_only_where_the_output_is_
     start[-1] -= f  # the bias of the output: now f = 0
     plain, scaled = (lazy.relative_change(start, scale)[0] for scale in (1.0, alpha))
     assert scaled / plain == pytest.approx(1 / alpha, rel=1e-8)
+
+
+def test_the_squares_of_56_are_those_of_centred_outputs():
+    """W pinv(W) = I for fewer classes than features, and the centring is its own square."""
+    gram = generator("collapse-9").standard_normal((4, 6))
+    gram = gram @ gram.T
+    wanted = 1.4 * (gram @ gram)[0, 0] - 3 * (1 - 1 / 4)
+    assert limits.second_of_squares().truth == pytest.approx(wanted, rel=1e-9)
 
 
 def test_gradient_flow_keeps_the_rank_of_weights_only_where_the_invariant_is_0():

@@ -220,11 +220,11 @@ def networks(draw):
         pieces.append(Piece(PIECES[name](), activation, draw(st.booleans())))
     if draw(st.booleans()):
         pieces.append(draw(st.sampled_from(pieces)))
-    network = Network(pieces, draw(st.integers(1, 3))).double().eval()
+    network = Network(pieces, draw(st.integers(1, 2))).double().eval()
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
-    x = torch.randn(draw(st.integers(1, 5)), 3, WIDTH, dtype=torch.float64)
+    x = torch.randn(draw(st.integers(1, 3)), 3, WIDTH, dtype=torch.float64)
     return network, x, names
 
 
