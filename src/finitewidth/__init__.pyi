@@ -6,7 +6,6 @@ from finitewidth.kernels.cntk import cntk as cntk
 from finitewidth.kernels.npk import npk as npk
 from finitewidth.kernels.npk import nu as nu
 from finitewidth.kernels.npk import overlap as overlap
-from finitewidth.kernels.ntk_init.estimators import dispersion as dispersion
 from finitewidth.kernels.ntk_init.estimators import mean_ratio as mean_ratio
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width as infinite_width
 from finitewidth.kernels.ntk_init.infinite_width import (
@@ -25,11 +24,13 @@ from finitewidth.kernels.trained import largest_eigenvalue as largest_eigenvalue
 from finitewidth.kernels.trained import output_norms as output_norms
 from finitewidth.kernels.trained import traced_kernel as traced_kernel
 from finitewidth.library.gated import train_gated as train_gated
+from finitewidth.library.initial import dispersion as dispersion
 from finitewidth.library.initial import draw_ntk as draw_ntk
 from finitewidth.library.initial import network as network
 from finitewidth.library.initial import ntk_moments as ntk_moments
 from finitewidth.library.modules import cross_kernel as cross_kernel
 from finitewidth.library.modules import kernel_diagonal as kernel_diagonal
+from finitewidth.library.modules import kernel_over_training as kernel_over_training
 from finitewidth.library.modules import kernel_terms as kernel_terms
 from finitewidth.library.modules import label_alignment as label_alignment
 from finitewidth.library.regression import KernelRegression as KernelRegression

@@ -86,9 +86,8 @@ class Forces(nn.Module):
         self.energy = nn.Sequential(nn.Linear(3, 5), nn.Softplus(), nn.Linear(5, 1))
 
     def forward(self, x):
-        with torch.enable_grad():
-            x = x.detach().requires_grad_(True)
-            return -torch.autograd.grad(self.energy(x).sum(), x, create_graph=True)[0]
+        x = x.detach().requires_grad_(True)
+        return -torch.autograd.grad(self.energy(x).sum(), x, create_graph=True)[0]
 
 
 class Scaled(nn.Module):
@@ -404,6 +403,12 @@ class Bilinear(nn.Module):
         return self.inner(x, torch.sin(x))
 
 
+def without_padding():
+    """Settings of a convolution that autograd keeps as one number for all axes."""
+    return nn.Sequential(nn.Conv2d(2, 3, 2, padding="valid"), nn.Tanh(), nn.Flatten(),
+                         nn.LazyLinear(2))  # fmt: skip
+
+
 def compiled_by_tracing():
     network = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2)).double()
     return torch.jit.trace(network, torch.randn(3, 4, dtype=torch.float64))
@@ -443,6 +448,7 @@ RIGHT = {
     "traced by jit": (compiled_by_tracing, VECTOR),
     "Hardsigmoid": (hard, VECTOR),
     "Bilinear": (Bilinear, VECTOR),
+    "convolution, padding by name": (without_padding, IMAGE),
 }  # fmt: skip
 
 
@@ -457,8 +463,7 @@ def test_right_without_a_warning(name, samples):
     make, shape = RIGHT[name]
     network = made(make)
     x = torch.randn(samples, *shape, dtype=torch.float64)
-    with torch.no_grad():
-        network(x.clone())  # lazy modules get their shapes
+    network(x.clone())  # lazy modules get their shapes
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*do not agree")
         agrees(network, x)

@@ -1,6 +1,7 @@
 """The library: names, kernels of the user's own networks, regression, gated networks, `trust`."""
 
 import doctest
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -44,6 +45,16 @@ def test_examples_in_docstrings_run(name):
     assert result.failed == 0
 
 
+@pytest.mark.parametrize("name", names.HOME)
+def test_names_in_docstrings_are_public(name):
+    thing = getattr(fw, name)
+    parts = vars(thing).values() if isinstance(thing, type) else ()
+    text = " ".join(part.__doc__ or "" for part in (thing, *parts) if hasattr(part, "__doc__"))
+    for word in re.findall(r"(?<!`)`([A-Za-z_.]+)`(?!`)", text):
+        first = word.split(".")[0]
+        assert first in (*names.HOME, "torch", "sklearn") or hasattr(thing, first), word
+
+
 @pytest.mark.parametrize("name", [n for n in names.HOME if not n.endswith("Error")])
 def test_every_public_name_has_an_example_that_runs(name):
     found = doctest.DocTestFinder(recurse=False).find(getattr(fw, name), name)
@@ -65,6 +76,80 @@ def test_a_kernel_between_two_sets_is_that_of_the_jacobian(kind, rows):
     block = whole[:, :5, :, 5:]
     wanted = block if kind == "full" else torch.einsum("kikj->ij", block)
     torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+FUNCTIONS = {
+    "traced_kernel": fw.traced_kernel,
+    "full_kernel": fw.full_kernel,
+    "kernel_diagonal": fw.kernel_diagonal,
+    "tiled_kernel": fw.tiled_kernel,
+    "cross_kernel": lambda network, x: fw.cross_kernel(network, x, x, kind="full"),
+    "largest_eigenvalue": lambda network, x: fw.largest_eigenvalue(network, x).value,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
+    function, network, words = FUNCTIONS[name], small(), nn.Sequential(
+        nn.Embedding(5, 3), nn.Flatten(), nn.Linear(6, 2)
+    )  # fmt: skip
+    x = torch.randint(-3, 4, (4, 3)).double()
+    wanted = function(network, x)
+    for same in (x.numpy(), x.tolist(), x.long().tolist(), x.numpy().astype("float32")):
+        assert torch.equal(function(network, same), wanted)
+    assert torch.equal(
+        function(words, [[1, 2], [3, 4]]), function(words, torch.tensor([[1, 2], [3, 4]]))
+    )
+    damaged = x.clone()
+    damaged[2, 0] = torch.nan
+    for bad, message in (
+        (damaged, "x: holds NaN, first in input 2"),
+        (np.full((4, 3), np.inf), "x: holds infinite numbers"),
+        ([], "holds no inputs"),
+        ([[1.0], [2.0, 3.0]], "must be a tensor or an array"),
+        (None, "x: NoneType must be"),
+        (torch.zeros(4, 7).double(), r"fails with inputs of shape \(7,\) and type float64"),
+        (torch.zeros(4, 3), "fails with inputs of shape .* and type float32"),
+    ):
+        with pytest.raises(fw.ConfigError, match=message):
+            function(network, bad)
+    with pytest.raises(fw.ConfigError, match="must be FullyConnected or a torch module"):
+        function([3, 20, 2], x)
+    network[0].weight.data[0, 0] = torch.nan
+    with pytest.raises(fw.ConfigError, match="network: some outputs are not finite"):
+        function(network, x)
+
+
+def test_the_kernel_over_a_training_is_that_of_each_time():
+    network, x = small(), torch.randn(5, 3).double()
+    network.insert(1, nn.Dropout(0.5))
+    network[2].eval()
+    descent = torch.optim.SGD(network.parameters(), lr=0.1)
+
+    def step():
+        assert network[1].training
+        assert not network[2].training
+        descent.zero_grad()
+        network(x).square().mean().backward()
+        descent.step()
+
+    kernels = fw.kernel_over_training(network, x.numpy(), step, [0, 2, 5])
+    assert torch.equal(kernels[2], fw.traced_kernel(network.eval(), x))
+    assert not torch.equal(kernels[1], kernels[2])
+    with pytest.raises(fw.ConfigError, match="must ascend"):
+        fw.kernel_over_training(network, x, step, [3, 1])
+
+
+def test_widths_stand_for_a_network_at_the_border():
+    widths = [10, 30, 30, 2]
+    assert fw.trust(widths) == fw.trust(fw.network(widths, sigma_w2=2.0))
+    assert fw.dispersion(widths).value == fw.trust(widths).dispersion
+    drawn = fw.dispersion(widths, activation="tanh", draws=5000)
+    assert abs(fw.dispersion(widths, activation="tanh", seed=1).value - drawn.value) < 0.05
+    assert drawn.standard_error > 0
+    for function in (fw.trust, fw.dispersion, fw.draw_ntk, fw.ntk_moments):
+        with pytest.raises(fw.ConfigError, match="for a torch module, traced_kernel"):
+            function(small())
 
 
 def test_a_size_below_one_row_is_refused():

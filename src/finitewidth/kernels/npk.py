@@ -54,13 +54,14 @@ def overlap(gates: Sequence[Tensor]) -> Tensor:
     For hard gates, entries below 2⁵³ are exact.
 
     Args:
-        gates: as for `log_overlap`.
+        gates: one tensor (..., S, width) per hidden layer, hard or soft.
 
     Returns:
         (..., S, S) in float64.
 
     Raises:
-        ConfigError: ``gates`` are refused as in `log_overlap`, or Lambda overflows float64.
+        ConfigError: there are no gates, a gate is negative or not finite, S differs between layers,
+            or Lambda overflows float64.
 
     Examples:
         >>> import torch
@@ -76,8 +77,7 @@ def overlap(gates: Sequence[Tensor]) -> Tensor:
         product = torch.where((product == 0) | (shared == 0), 0.0, product * shared)
     if not torch.isfinite(product).all():
         raise ConfigError(
-            "gates: the number of shared paths overflows float64; use log_overlap, or use npk with "
-            "normalise='trace'"
+            "gates: the number of shared paths overflows float64; use npk with normalise='trace'"
         )
     return product
 

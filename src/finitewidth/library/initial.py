@@ -1,13 +1,17 @@
 """Kernels of described networks at initialisation: one function for all samplers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.ntk_init.estimators import Estimate
+from finitewidth.kernels.ntk_init.estimators import dispersion as sample_dispersion
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.moments import LogMoments, log_moments
+from finitewidth.kernels.ntk_init.phases import border
 
 
 def network(
@@ -47,8 +51,36 @@ def network(
     )  # fmt: skip
 
 
+def described(init: Initialisation | Sequence[int], activation: Any = "relu") -> Initialisation:
+    """Return a network at initialisation, also from all its widths.
+
+    Args:
+        init: the network, or a list of widths, which stands for the network at the border of the
+            phases, without biases.
+        activation: of the border.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    if isinstance(init, Initialisation):
+        return init
+    if isinstance(init, list | tuple):
+        return network(init, sigma_w2=border(activation, 0.0))
+    kind = type(init).__name__
+    hint = (
+        "; for a torch module, traced_kernel gives the kernel, and study its dispersion over "
+        "initialisations, if it gets a function that makes the module"
+        if callable(init)
+        else ""
+    )
+    raise ConfigError(
+        f"init: {kind} must be a network such as network([784, 500, 10], sigma_w2=2.0), or a list "
+        f"of widths{hint}"
+    )
+
+
 def draw_ntk(
-    init: Initialisation,
+    init: Initialisation | Sequence[int],
     inputs: Any = None,
     *,
     activation: "str | Callable" = "relu",
@@ -63,7 +95,8 @@ def draw_ntk(
     draw, other activations O(L M), and S inputs O(L M S^2).
 
     Args:
-        init: the law of the networks, from `network` or `constant_width`.
+        init: the law of the networks, from `network` or `constant_width`; or a list of all widths,
+            for networks without biases at the border of the phases (sigma_w2 = 2 for ReLU).
         inputs: (S, n_0), one row per input; None for one input x with |x|^2 = ``input_norm2``.
         activation: "relu", "tanh", "erf" or an elementwise torch callable.
         draws: number of independent networks.
@@ -84,6 +117,7 @@ def draw_ntk(
         >>> theta.shape
         (1000,)
     """
+    init = described(init, activation)
     if inputs is None and init.outputs == 1:
         return _at_one_input(init, activation, draws, seed, input_norm2, device)
     from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
@@ -108,11 +142,64 @@ def _at_one_input(
     ).theta
 
 
-def ntk_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
+def dispersion(
+    theta: Any,
+    *,
+    activation: "str | Callable" = "relu",
+    draws: int = 2000,
+    estimator: str = "naive",
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Estimate:
+    """Return r = E[Theta^2] / E[Theta]^2, of a network at initialisation or of given draws.
+
+    If rare draws dominate the second moment (at the edge of chaos with L / M above about 1/2), a
+    sample usually does not contain them. Value and error are then both too small. Use `ntk_moments`
+    in this case.
+
+    Args:
+        theta: draws of the kernel, (draws,), at least 3; a common factor cancels. Or a network from
+            `network` or `constant_width`, or a list of its widths, see `draw_ntk`: then r is that
+            of one output at one input, exact for ReLU without biases, else estimated from draws.
+        activation: of a network.
+        draws: number of networks to draw where there is no closed form.
+        estimator: "naive", "leave_one_out" (prefactor 1/N), "printed_leave_one_out" or
+            "bias_corrected".
+        seed: of the draws and of the bootstrap.
+        resamples: number of bootstrap samples, >= 2.
+
+    Returns:
+        ``value``, ``standard_error``, the quantiles ``low`` and ``high`` at 16 and 84 %, and
+        ``draws``, 0 if the value is exact.
+
+    Raises:
+        ConfigError: there are too few draws, an argument is out of range, or a number is not
+            finite.
+
+    Examples:
+        >>> import finitewidth as fw
+        >>> round(fw.dispersion([100] * 20 + [1]).value, 3)
+        1.578
+        >>> theta = fw.draw_ntk([100] * 20 + [1], draws=20_000)
+        >>> estimate = fw.dispersion(theta)
+        >>> bool(abs(estimate.value - 1.578) < 4 * estimate.standard_error)
+        True
+    """
+    widths = isinstance(theta, list | tuple) and all(isinstance(n, int) for n in theta)
+    if widths or callable(theta) or isinstance(theta, Initialisation):
+        init = replace(described(theta, activation), outputs=1)
+        if activation == "relu" and not init.sigma_b2:
+            exact = ntk_moments(init).dispersion
+            return Estimate(exact, 0.0, exact, exact, 0)
+        theta = draw_ntk(init, activation=activation, draws=draws, seed=seed)
+    return sample_dispersion(theta, estimator=estimator, seed=seed, resamples=resamples)
+
+
+def ntk_moments(init: Initialisation | Sequence[int], *, input_norm2: float = 1.0) -> LogMoments:
     """Return exact moments of Theta(x, x) of a ReLU network without random biases.
 
     Args:
-        init: one output, ``sigma_b2`` = 0.
+        init: one output, ``sigma_b2`` = 0; or a list of widths, see `draw_ntk`.
         input_norm2: |x|^2 > 0.
 
     Returns:
@@ -128,4 +215,4 @@ def ntk_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
         >>> round(fw.ntk_moments(fw.constant_width(20, 100, sigma_w2=2.0)).dispersion, 3)
         1.578
     """
-    return log_moments(init, input_norm2=input_norm2)
+    return log_moments(described(init), input_norm2=input_norm2)

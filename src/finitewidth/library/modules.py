@@ -1,5 +1,7 @@
 """Tangent kernels of the user's own torch module: between sets of inputs, by layer, by label."""
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Unpack
 
 import torch
@@ -7,15 +9,22 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.trained import Options, full_kernel
+from finitewidth.kernels.ntk_init.initialisation import checked_count
+from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
+from finitewidth.kernels.trained.inputs import Inputs, as_inputs
 from finitewidth.measures.blocks import alignment
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 KINDS = ("traced", "full")
 
 
-def kernel_diagonal(network: nn.Module, x: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Compute |grad f_k(x_i)|^2, float64, (K, N); see `finitewidth.kernels.trained.diagonal`.
+def kernel_diagonal(network: nn.Module, x: Inputs, **options: Unpack[Options]) -> Tensor:
+    """Compute |grad f_k(x_i)|^2.
+
+    Arguments and errors are those of `traced_kernel`.
+
+    Returns:
+        Float64, (K, N).
 
     Examples:
         >>> import torch
@@ -26,8 +35,15 @@ def kernel_diagonal(network: nn.Module, x: Tensor, **options: Unpack[Options]) -
     return trained.diagonal(network, x, **options)
 
 
-def kernel_terms(network: nn.Module, x: Tensor, **options: Any) -> dict[str, Tensor]:
-    """Compute the layers' parts of a kernel; see `finitewidth.kernels.trained.terms`.
+def kernel_terms(network: nn.Module, x: Inputs, **options: Any) -> dict[str, Tensor]:
+    """Compute the parts of a kernel that belong to the layers; their sum is the kernel.
+
+    Arguments and errors are those of `traced_kernel`, with ``kernel``: "traced" (the default),
+    "full" or "diagonal".
+
+    Returns:
+        A float64 tensor for each layer by its name: the parameters of one module. A parameter of
+        the network itself has its own.
 
     Examples:
         >>> import torch
@@ -40,10 +56,77 @@ def kernel_terms(network: nn.Module, x: Tensor, **options: Any) -> dict[str, Ten
     return trained.terms(network, x, **options)
 
 
-def label_alignment(kernel: Any, labels: Any) -> Any:
-    """Return the cosine between a kernel and the kernel of equal labels.
+def kernel_over_training(
+    network: nn.Module,
+    x: Inputs,
+    step: Callable[[], Any],
+    times: Sequence[int],
+    *,
+    kernel: Callable[..., Tensor] = traced_kernel,
+    **options: Any,
+) -> Tensor:
+    """Compute a kernel at several times of a training.
 
-    See `finitewidth.measures.blocks.alignment`.
+    Args:
+        network: a torch module. Kernels are computed in eval mode; for the steps, each of its
+            modules has the mode that it has at the call.
+        x: inputs of the kernel, (N, ...).
+        step: does one step of the training. It is called without arguments.
+        times: numbers of steps after which the kernel is computed, ascending; 0 is before the
+            first.
+        kernel: `traced_kernel`, `full_kernel`, or another function of the network and its inputs
+            that returns a tensor.
+        **options: of ``kernel``.
+
+    Returns:
+        The kernels one after another, (len(times), N, N) for `traced_kernel`.
+
+    Raises:
+        ConfigError: times do not ascend; see `traced_kernel` for the others.
+
+    Examples:
+        >>> import torch
+        >>> import finitewidth as fw
+        >>> network, x = torch.nn.Linear(2, 1), torch.randn(8, 2)
+        >>> descent = torch.optim.SGD(network.parameters(), lr=0.1)
+        >>> def step():
+        ...     descent.zero_grad()
+        ...     network(x).square().mean().backward()
+        ...     descent.step()
+        >>> kernels = fw.kernel_over_training(network, x, step, [0, 10, 100])
+        >>> kernels.shape, bool((kernels[0] == kernels[2]).all())  # a linear network
+        (torch.Size([3, 8, 8]), True)
+    """
+    steps = [checked_count("times", time, 0) for time in times]
+    if not steps or sorted({*steps}) != steps:
+        raise ConfigError(f"times: {list(times)} must ascend, such as [0, 10, 100]")
+    found = []
+    for before, now in pairwise([0, *steps]):
+        for _ in range(now - before):
+            step()
+        modes = [(module, module.training) for module in network.modules()]
+        network.eval()
+        found.append(kernel(network, x, **options))
+        for module, mode in modes:
+            module.training = mode
+    return torch.stack(found)
+
+
+def label_alignment(kernel: Any, labels: Any) -> Any:
+    """Return the cosine of kernels and of the label matrix, <K, Y Y^T> / (|K| |Y Y^T|).
+
+    Y Y^T is 1 for pairs of one class and 0 otherwise (thesis, equation 2.63). A constant kernel has
+    1/sqrt(C) if the C classes are of equal size.
+
+    Args:
+        kernel: (..., S, S).
+        labels: the classes, (S,).
+
+    Returns:
+        (...,).
+
+    Raises:
+        ConfigError: the shapes do not match, or a kernel is zero.
 
     Examples:
         >>> import numpy as np
@@ -56,8 +139,8 @@ def label_alignment(kernel: Any, labels: Any) -> Any:
 
 def cross_kernel(
     network: nn.Module,
-    x: Tensor,
-    other: Tensor,
+    x: Inputs,
+    other: Inputs,
     *,
     kind: str = "traced",
     kernel_bytes: int = LARGEST,
@@ -69,12 +152,12 @@ def cross_kernel(
     kernel of a group and of all columns is formed as a whole, of ``kernel_bytes`` bytes at most.
 
     Args:
-        network: a torch module in eval mode; see `finitewidth.kernels.trained.traced_kernel`.
+        network: a torch module in eval mode; see `traced_kernel`.
         x: inputs of the rows, (N, ...).
         other: inputs of the columns, (N', ...).
         kind: "traced" for the sum over outputs, "full" for all pairs of outputs.
         kernel_bytes: size of the kernel of one group of rows and all columns.
-        **options: see `finitewidth.kernels.trained.Options`; ``budget`` is for temporary arrays.
+        **options: those of `traced_kernel`; ``budget`` is for temporary arrays.
 
     Returns:
         Float64, (N, N') or (K, N, K, N').
@@ -92,11 +175,12 @@ def cross_kernel(
     """
     if kind not in KINDS:
         raise ConfigError(f"kind: {kind!r} must be one of {', '.join(KINDS)}")
+    x, other = as_inputs(network, x), as_inputs(network, other, "other")
     if x.shape[1:] != other.shape[1:]:
         raise ConfigError(
             f"other: inputs of shape {tuple(other.shape[1:])} must be {tuple(x.shape[1:])}, as x"
         )
-    outputs = 1 if kind == "traced" else _outputs(network, x, options)
+    outputs = 1 if kind == "traced" else len(trained.diagonal(network, x[:1], **options))
     rows = _rows(len(other), outputs, kernel_bytes)
     parts = []
     for group in x.split(rows):
@@ -106,11 +190,6 @@ def cross_kernel(
             both = full_kernel(network, torch.cat([group, other]), **options)
             parts.append(both[:, : len(group), :, len(group) :])
     return torch.cat(parts, dim=0 if kind == "traced" else 1)
-
-
-def _outputs(network: nn.Module, x: Tensor, options: Options) -> int:
-    with torch.no_grad():
-        return (options.get("of") or network)(x[:1]).shape[1]
 
 
 def _rows(columns: int, outputs: int, kernel_bytes: int) -> int:

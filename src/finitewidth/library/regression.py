@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import DEFAULT_BUDGET, full_kernel, traced_kernel
+from finitewidth.kernels.trained.inputs import Inputs, as_inputs
 from finitewidth.library.modules import cross_kernel, kernel_diagonal
 
 KINDS = ("traced", "full", "precomputed")
@@ -52,7 +53,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
             place of inputs, and no network.
         ridge: added to the diagonal of the kernel, >= 0.
         from_network: whether f_0 is the network, or what ``of`` selects.
-        of: see `finitewidth.kernels.trained.Options`, also for the other arguments.
+        of: the function x -> (N, K) whose kernel is taken; the network itself by default.
         parameters: which parameters are counted.
         budget: bytes for temporary arrays.
         check: whether each kernel is checked.
@@ -98,7 +99,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         self.from_network, self.of, self.parameters = from_network, of, parameters
         self.budget, self.check = budget, check
 
-    def fit(self, X: Tensor | np.ndarray, y: Tensor | np.ndarray) -> Self:
+    def fit(self, X: Inputs, y: Inputs) -> Self:
         """Solve for the coefficients.
 
         Args:
@@ -127,7 +128,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         self.coefficients_ = solved.reshape(targets.shape)
         return self
 
-    def predict(self, X: Tensor | np.ndarray) -> Any:
+    def predict(self, X: Inputs) -> Any:
         """Return predictions (N', C) or (N',), as the targets are.
 
         Args:
@@ -156,8 +157,8 @@ class KernelRegression(RegressorMixin, BaseEstimator):
 
     def score(
         self,
-        X: Tensor | np.ndarray,
-        y: Tensor | np.ndarray,
+        X: Inputs,
+        y: Inputs,
         sample_weight: np.ndarray | None = None,
     ) -> float:
         """Return the coefficient of determination R^2 of the predictions, the mean over columns.
@@ -207,18 +208,19 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         given = {name: getattr(self, name) for name in OPTIONS}
         return {name: value for name, value in given.items() if value != OPTIONS[name]}
 
-    def _inputs(self, X: Tensor | np.ndarray, *, reset: bool) -> Tensor:
+    def _inputs(self, X: Inputs, *, reset: bool) -> Tensor:
         """Return inputs as a tensor; ``reset`` when fitting."""
         try:
             if isinstance(X, Tensor):
                 validate_data(self, X, reset=reset, skip_check_array=True)
-                return _finite(X.detach(), "X")
-            array = validate_data(self, X, reset=reset, allow_nd=True)
+                values: Tensor | np.ndarray = X.detach()
+            else:
+                values = validate_data(self, X, reset=reset, allow_nd=True)
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        modules = [] if self.network is None else [self.network]
-        like = next((p for each in modules for p in each.parameters()), torch.empty(0).double())
-        return torch.tensor(array, dtype=like.dtype, device=like.device)
+        if self.network is None:
+            return _finite(torch.as_tensor(values), "X")
+        return as_inputs(self.network, values, "X")
 
     def _outputs(self, x: Tensor, columns: int) -> int:
         """Return the number of outputs of the network; refuse it and the targets if need be."""
@@ -245,11 +247,12 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         if not self.from_network:
             return 0.0
         function = self.of or self.network
-        with torch.no_grad():
-            return torch.cat([function(part).double() for part in x.split(BATCH)])
+        # a forward pass may differentiate, so that no_grad is not for it
+        with torch.inference_mode(False), torch.enable_grad():
+            return torch.cat([function(part.clone()).detach().double() for part in x.split(BATCH)])
 
 
-def _targets(y: Tensor | np.ndarray, count: int) -> Tensor:
+def _targets(y: Inputs, count: int) -> Tensor:
     """Return targets (N, C) or (N,) as float64."""
     if y is None:  # the words that scikit-learn looks for
         raise ConfigError("y: the regression requires y to be passed, but the target y is None")

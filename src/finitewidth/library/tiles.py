@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import Options, traced_kernel
+from finitewidth.kernels.trained.inputs import Inputs, as_inputs
 from finitewidth.library.modules import cross_kernel
 
 TILE = 250
@@ -54,7 +55,7 @@ def kernel_tile(
 
 def tiled_kernel(
     network: nn.Module,
-    x: Tensor,
+    x: Inputs,
     *,
     tile: int = TILE,
     budget: int = BUDGET,
@@ -68,17 +69,17 @@ def tiled_kernel(
     ``tile`` or another ``budget`` may change the last digits.
 
     Args:
-        network: a torch module in eval mode; see `finitewidth.kernels.trained.traced_kernel`.
+        network: a torch module in eval mode; see `traced_kernel`.
         x: inputs, (N, ...).
         tile: number of inputs of a block.
         budget: bytes for temporary arrays.
-        **options: see `finitewidth.kernels.trained.Options`.
+        **options: those of `traced_kernel`.
 
     Returns:
         Float64, (N, N), on the CPU, exactly symmetric.
 
     Raises:
-        ConfigError: ``tile`` is below 1; or see `finitewidth.kernels.trained.traced_kernel`.
+        ConfigError: ``tile`` is below 1; or see `traced_kernel`.
 
     Examples:
         >>> import torch
@@ -89,6 +90,7 @@ def tiled_kernel(
                 [1., 2.]], dtype=torch.float64)
     """
     options["budget"] = budget
+    x = as_inputs(network, x)
     kernel = torch.empty(len(x), len(x), dtype=torch.float64)
     for rows, columns in combinations_with_replacement(blocks(len(x), tile), 2):
         part = kernel_tile(network, x[rows], None if rows == columns else x[columns], **options)

@@ -5,7 +5,7 @@ kernel of infinite width, and which step sizes are stable. Whether the kernel th
 during training is another question (``trust``, section 4).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from finitewidth.kernels.ntk_init.infinite_width import infinite_width_of_gram
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_count
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.phases import border, phase
-from finitewidth.library.initial import draw_ntk
+from finitewidth.library.initial import described, draw_ntk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ def _pm(value: float, error: float) -> str:
 
 
 def trust(
-    init: Initialisation,
+    init: Initialisation | Sequence[int],
     *,
     activation: "str | Callable" = "relu",
     input_norm2: float = 1.0,
@@ -123,7 +123,8 @@ def trust(
     one output.
 
     Args:
-        init: the law of the network, from `network` or `constant_width`.
+        init: the law of the network, from `network` or `constant_width`; or a list of all widths,
+            for the network without biases at the border of the phases (sigma_w2 = 2 for ReLU).
         activation: "relu", "tanh", "erf" or an elementwise torch callable.
         input_norm2: |x|^2 > 0 of the input of Theta(x, x), and of random inputs.
         draws: number of networks to draw where there is no closed form, at least 3.
@@ -135,7 +136,7 @@ def trust(
 
     Examples:
         >>> import finitewidth as fw
-        >>> answer = fw.trust(fw.network([784, 500, 500, 10], sigma_w2=2.0))
+        >>> answer = fw.trust([784, 500, 500, 10])  # or fw.network([784, ..], sigma_w2=1.5)
         >>> answer.phase
         'critical'
         >>> round(answer.relative_deviation, 3)
@@ -146,6 +147,7 @@ def trust(
     name = (
         activation if isinstance(activation, str) else getattr(activation, "__name__", "callable")
     )
+    init = described(init, activation)
     single = replace(init, outputs=1)
     gram = np.array([[input_norm2 / init.widths[0]]])
     infinite = float(infinite_width_of_gram(single, gram, activation=activation).ntk[0, 0])

@@ -42,7 +42,10 @@ class BlockMeans:
 
 
 def block_means(kernel: Any, labels: Any) -> BlockMeans:
-    """Return the means of a block-structured kernel, see `BlockMeans`.
+    """Return the means of a block-structured kernel over kinds of pairs of inputs.
+
+    The result has ``diagonal``, ``same_class``, ``other_class`` and others, each (...,). Means are
+    taken for each class first and then over classes.
 
     Source: ``beyond`` equation 23, ``collapse`` Definition 3.1.
 

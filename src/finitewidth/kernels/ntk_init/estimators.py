@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count, refuse
 
 LEAST = 3
@@ -31,14 +32,15 @@ def checked_sample(theta: Any, least: int = 2) -> np.ndarray:
     """
     sample = np.asarray(theta, dtype=np.float64)
     if sample.ndim != 1 or len(sample) < least:
-        raise refuse("theta", f"an array of shape {sample.shape}", f"a vector of >= {least} draws")
-    if not np.isfinite(sample).all() or not sample.any():
-        raise refuse(
-            "theta",
-            "a sample with nan or inf, or all zero",
-            "finite and not all zero",
-            "for chaotic networks use scaled_theta of the draws",
+        raise ConfigError(f"theta: shape {sample.shape} must be (draws,), >= {least} draws")
+    if not np.isfinite(sample).all():
+        kind = "NaN" if np.isnan(sample).any() else "infinite numbers"
+        raise ConfigError(
+            f"theta: holds {kind} and must be finite; where draws overflow, use exact moments, or "
+            "scaled_theta of the sampler"
         )
+    if not sample.any():
+        raise ConfigError("theta: all draws are zero; their dispersion is not defined")
     return sample / np.abs(sample).max()
 
 
@@ -223,8 +225,8 @@ def mean_ratio(
     """
     top, bottom = np.asarray(numerator, float), np.asarray(denominator, float)
     if top.shape != bottom.shape:
-        raise refuse(
-            "numerator", f"shape {top.shape}", f"of the shape of the denominator, {bottom.shape}"
+        raise ConfigError(
+            f"numerator: shape {top.shape} must be that of the denominator, {bottom.shape}"
         )
     scale = np.abs(bottom).max(initial=0.0)
     checked_sample(top), checked_sample(bottom)

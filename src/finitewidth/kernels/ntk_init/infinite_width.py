@@ -114,7 +114,7 @@ def infinite_width(
     Args:
         init: the law of the network.
         inputs: (S, n_0).
-        activation: "relu", "erf", "tanh", an `Activation` or an elementwise torch callable.
+        activation: "relu", "erf", "tanh" or an elementwise torch callable.
 
     Cost: O(L S^2); with quadrature about 40,000 evaluations per pair and layer.
 

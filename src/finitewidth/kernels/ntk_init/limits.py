@@ -69,7 +69,7 @@ def limit_parts(lam: float, *, form: str = "corrected") -> LimitParts:
     wb = (e^(5 lam) (11/225 + lam/15) + e^(-lam) / 9 - lam/5 - 4/25) / lam^2.
 
     Args:
-        lam: lambda = L / M, between 0 and `LARGEST_LAMBDA`.
+        lam: lambda = L / M, between 0 and 100.0.
         form: "corrected", or "printed" for equations 32, 37 and 40 of ``beyond``.
 
     Raises:
@@ -94,8 +94,8 @@ def dispersion_limit(
     """Return the limit of E[Theta^2] / E[Theta]^2 as L, M -> infinity with L / M -> ``lam``.
 
     Args:
-        lam: depth over width, between 0 and `LARGEST_LAMBDA`.
-        phase: "ordered", "critical" or "chaotic"; see `relu_phase`.
+        lam: depth over width, between 0 and 100.0.
+        phase: "ordered", "critical" or "chaotic".
         alpha_0: n_0 / M > 0. It is used only at the edge of chaos.
         form: "corrected", or "printed" for equations 8, 9 and 10 of ``beyond``.
 

@@ -19,7 +19,7 @@ def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float)
     Source: ``trust``, section 2.
 
     Args:
-        activation: "relu", "erf", "tanh", an `Activation` or an elementwise torch callable.
+        activation: "relu", "erf", "tanh" or an elementwise torch callable.
         sigma_w2: variance of a weight times its fan-in, > 0.
         q: variance of the pre-activations, >= 0.
 

@@ -37,10 +37,10 @@ class FullyConnected:
     ``activated_output``. The leading axes of all tensors are the replicas; they may be missing.
 
     Attributes:
-        weights: W_1 .. W_L, (..., n_(l-1), n_l), as in `finitewidth.networks.weights`.
+        weights: W_1 .. W_L, (..., n_(l-1), n_l).
         biases: b_1 .. b_L, (..., n_l). None for a network without biases; they are then not counted
             as parameters.
-        activation: phi: "relu", "tanh", "erf", an `Activation`, or an elementwise torch callable.
+        activation: phi: "relu", "tanh", "erf", or an elementwise torch callable.
         activated_output: True if phi is also applied to the last layer.
         names: names of the layers; their numbers from 0 by default.
 

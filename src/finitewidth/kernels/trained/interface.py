@@ -13,6 +13,7 @@ from finitewidth.kernels.trained.budget import DEFAULT_BUDGET
 from finitewidth.kernels.trained.check import closed_form_agrees
 from finitewidth.kernels.trained.eigenvalue import Eigenpair, largest_eigenpair
 from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully_connected
+from finitewidth.kernels.trained.inputs import Inputs, as_inputs
 from finitewidth.kernels.trained.products import module_times
 from finitewidth.kernels.trained.recording import Request
 from finitewidth.kernels.trained.sweeps import module_terms
@@ -46,7 +47,7 @@ class Options(TypedDict, total=False):
 
 
 def terms(
-    network: Network, x: Tensor, *, kernel: Kernel = "traced", **options: Unpack[Options]
+    network: Network, x: Inputs, *, kernel: Kernel = "traced", **options: Unpack[Options]
 ) -> dict[str, Tensor]:
     """Compute the parts of a kernel that belong to the layers; their sum is the kernel.
 
@@ -69,19 +70,32 @@ def terms(
     return _terms(network, x, kernel, True, options)
 
 
-def traced_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute Theta(i, j) = sum_k <grad f_k(x_i), grad f_k(x_j)> over all counted parameters.
 
-    Stacks, and `nn.Sequential` of `nn.Linear` with one elementwise activation, are computed in
-    closed form in float64 (`dense`). Other modules need one forward pass and one backward sweep for
-    each output, in the type of the network; products are added up in float64 (`sweeps`). In
-    float32 the error is about 1e-7 to 1e-5 of the norm of the kernel, and grows with the depth.
+    Stacks, and `torch.nn.Sequential` of linear layers with one elementwise activation, are computed
+    in closed form in float64. Other modules need one forward pass and one backward sweep for each
+    output, in the type of the network; products are added up in float64. In float32 the error is
+    about 1e-7 to 1e-5 of the norm of the kernel, and grows with the depth.
 
     Args:
         network: `FullyConnected`, or a torch module whose outputs depend on one input each. Batch
             norms must use running statistics, and dropout must be off: ``network.eval()``.
-        x: inputs, (S, n0) or (R, S, n0) for a stack, (N, ...) for a module.
-        **options: see `Options`.
+        x: inputs, (S, n0) or (R, S, n0) for a stack, (N, ...) for a module: a tensor, an array or
+            nested lists. Arrays and lists get the type and the device of the network.
+        **options: for modules:
+
+            - ``of``: the function x -> (N, K) whose kernel is wanted, such as the features of the
+              network; the network itself by default.
+            - ``parameters``: tells by its name whether a trainable parameter is counted; all by
+              default. Frozen parameters (``requires_grad=False``) are never counted.
+            - ``check``: whether gradients are compared with those of autograd, True by default.
+              False saves a sweep, and a kernel can then be wrong without a word.
+            - ``budget``: bytes for temporary arrays, 512 MiB by default. The network, the graph of
+              its forward pass, and the result are not counted.
+
+            For stacks: ``budget``, and ``dtype``, the type of the computation, float64 by default.
+            float32 takes half of the time and has errors of about 1e-6.
 
     Returns:
         Float64, (..., S, S) with the replica axes of a stack, (N, N) for a module.
@@ -101,7 +115,7 @@ def traced_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Te
     return _total(network, x, "traced", options)
 
 
-def traced_block(network: Network, x: Tensor, other: Tensor, **options: Unpack[Options]) -> Tensor:
+def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute the traced kernel between two sets of inputs.
 
     Arguments and errors are those of `traced_kernel`.
@@ -115,6 +129,8 @@ def traced_block(network: Network, x: Tensor, other: Tensor, **options: Unpack[O
     Returns:
         Float64, (N, N').
     """
+    _check_network(network)
+    x, other = as_inputs(network, x), as_inputs(network, other, "other")
     both, rows = torch.cat([x, other]), len(x)
     stack, flat = _closed_form(network, both, options)
     if stack is not None:
@@ -123,7 +139,7 @@ def traced_block(network: Network, x: Tensor, other: Tensor, **options: Unpack[O
     return module_terms(request, "traced")[""]
 
 
-def full_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+def full_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute Theta_ks(i, j) = <grad f_k(x_i), grad f_s(x_j)>.
 
     Arguments and errors are those of `traced_kernel`.
@@ -140,7 +156,7 @@ def full_kernel(network: Network, x: Tensor, **options: Unpack[Options]) -> Tens
     return _total(network, x, "full", options)
 
 
-def diagonal(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+def diagonal(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute |grad f_k(x_i)|^2, float64, (..., K, S).
 
     Arguments and errors are those of `traced_kernel`.
@@ -148,7 +164,7 @@ def diagonal(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
     return _total(network, x, "diagonal", options)
 
 
-def output_norms(network: Network, x: Tensor, **options: Unpack[Options]) -> Tensor:
+def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Tensor:
     """Compute |Theta_ks|_F, the Frobenius norms over inputs for all pairs of outputs.
 
     The full kernel is formed for some inputs after another and is not kept. Arguments and errors
@@ -189,7 +205,7 @@ def from_features(kernel: Tensor, head: Tensor, features: Tensor, *, bias: bool)
 
 def largest_eigenvalue(
     network: Network,
-    x: Tensor,
+    x: Inputs,
     *,
     start: Tensor | None = None,
     products: int = 60,
@@ -212,8 +228,8 @@ def largest_eigenvalue(
             at most the residual if another eigenvalue is not larger still, and about its square
             divided by the relative distance of the next eigenvalue.
         per_input: True to divide by the number of inputs S.
-        **options: see `Options`; ``budget`` is needed where an operation cannot be differentiated
-            twice.
+        **options: those of `traced_kernel`; ``budget`` is needed where an operation cannot be
+            differentiated twice.
 
     Returns:
         The estimates, float64 for a stack; in the type of the network for a module.
@@ -257,12 +273,12 @@ def largest_eigenvalue(
     )  # fmt: skip
 
 
-def _total(network: Network, x: Tensor, kernel: Kernel, options: Options) -> Tensor:
+def _total(network: Network, x: Inputs, kernel: Kernel, options: Options) -> Tensor:
     return _terms(network, x, kernel, False, options)[""]
 
 
 def _terms(
-    network: Network, x: Tensor, kernel: str, by_layer: bool, options: Options
+    network: Network, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
     stack, x = _closed_form(network, x, options)
     if stack is not None:
@@ -271,7 +287,7 @@ def _terms(
 
 
 def _closed_terms(
-    stack: FullyConnected, x: Tensor, kernel: str, by_layer: bool, options: Options
+    stack: FullyConnected, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
     budget = options.get("budget", DEFAULT_BUDGET)
     if kernel == "norms":
@@ -293,7 +309,7 @@ def _request(network: nn.Module, x: Tensor, by_layer: bool, options: Options) ->
 
 
 def _closed_form(
-    network: Network, x: Tensor, options: Options
+    network: Network, x: Inputs, options: Options
 ) -> tuple[FullyConnected | None, Tensor]:
     """Return a network in closed form, if it has one, and its inputs.
 
@@ -317,33 +333,30 @@ def _closed_form(
                 "of, parameters: they are for torch modules; for a stack use without_output(), or "
                 "biases=None"
             )
-        return network, x
-    if not isinstance(network, nn.Module):
-        raise ConfigError(
-            f"network: {type(network).__name__} must be FullyConnected or a torch module"
-        )
-    _check_inputs(x)
+        return network, as_inputs(network, x)
+    _check_network(network)
+    x = as_inputs(network, x)
     stack = None if special or _in_autocast(x) else as_fully_connected(network)
     if stack is None:
         return None, x
     flat = x.flatten(1) if isinstance(network[0], nn.Flatten) else x
-    if flat.dim() != 2 or flat.dtype != stack.weights[0].dtype:
+    first = stack.weights[0]
+    if (
+        flat.shape[1:] != first.shape[:1]
+        or flat.dtype != first.dtype
+        or flat.device != first.device
+    ):
         return None, x
     if options.get("check", True) and not closed_form_agrees(stack, network, x, flat):
         return None, x
     return stack, flat
 
 
-def _check_inputs(x: Tensor) -> None:
-    """Check that inputs are a tensor that holds some.
-
-    Raises:
-        ConfigError: they are not.
-    """
-    if not isinstance(x, Tensor):
-        raise ConfigError(f"x: {type(x).__name__} must be a tensor; use torch.as_tensor(x)")
-    if not x.dim() or not len(x):
-        raise ConfigError(f"x: shape {tuple(x.shape)} holds no inputs; it must be (N, ...), N > 0")
+def _check_network(network: Network) -> None:
+    if not isinstance(network, FullyConnected | nn.Module):
+        raise ConfigError(
+            f"network: {type(network).__name__} must be FullyConnected or a torch module"
+        )
 
 
 def _in_autocast(x: Tensor) -> bool:

@@ -237,7 +237,7 @@ def _convolution(use: Use) -> Operation | None:
         return None
     x, axis = argument
     sizes = edge_shape(use.weight)
-    steps = [saved(node, name) for name in ("stride", "padding", "dilation")]
+    steps = (_for_each_axis(node, name) for name in ("stride", "padding", "dilation"))
     taps = tuple(zip(sizes[2:], *steps, strict=True))
     G, T = saved(node, "groups"), axis.inner
     if saved(node, "transposed"):
@@ -262,6 +262,13 @@ def _convolution(use: Use) -> Operation | None:
     )  # fmt: skip
 
 
+def _for_each_axis(node: Node, name: str) -> Sequence[int]:
+    """Return a setting of a convolution for each axis of space; one number is for all of them."""
+    numbers = saved(node, name)
+    axes = len(shape_of(node)) - 2
+    return numbers * axes if len(numbers) == 1 else numbers
+
+
 def _convolved(
     node: Node, x: Tensor, shape: tuple[int, int, int, int], space: Sequence[int]
 ) -> Callable[[int, Tensor], Tensor] | None:
@@ -273,7 +280,9 @@ def _convolved(
     fast = x.device.type == "cpu" and x.dtype == torch.float32 and torch.backends.mkldnn.enabled
     if not fast or len(space) < 2 or G > 1 or prod(space) < P or c * D * P < CONVOLVED:
         return None
-    stride, padding, dilation = (saved(node, name) for name in ("stride", "padding", "dilation"))
+    stride, padding, dilation = (
+        _for_each_axis(node, name) for name in ("stride", "padding", "dilation")
+    )
     size = edge_shape(GradientEdge(*node.next_functions[1]))[1:]
 
     def gradients(sample: int, signals: Tensor) -> Tensor:
@@ -309,7 +318,7 @@ def _transposed_convolution(
     use: Use, x: Tensor, axis: InputAxis, taps: tuple[tuple[int, int, int, int], ...], G: int
 ) -> Elementwise | None:
     """The gradient sum_p x_p b_p^T, where the patch b_p is what the input sees of the signal."""
-    steps = zip(saved(use.node, "output_padding"), taps, strict=True)
+    steps = zip(_for_each_axis(use.node, "output_padding"), taps, strict=True)
     if axis.inner > 1 or any(padding >= stride for padding, (_, stride, _, _) in steps):
         return None
     x = real(axis.split(x))[:, 0].flatten(2).unflatten(1, (G, -1))  # (N, G, c, P)

@@ -7,9 +7,10 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import refusals
 from finitewidth.kernels.trained.budget import megabytes
 from finitewidth.kernels.trained.operations import real
-from finitewidth.kernels.trained.recording import Request, checked_pass
+from finitewidth.kernels.trained.recording import Pass, Request, checked_pass, gradients_on
 from finitewidth.kernels.trained.sweeps import module_terms
 
 
@@ -29,6 +30,8 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     # only the plain form of attention can be differentiated twice
     with sdpa_kernel(SDPBackend.MATH):
         run = checked_pass(request)
+        if request.check:
+            _check_together(request, run)
     outputs, parameters = run.outputs, list(run.counted.values())
     N, K = len(request.x), outputs.shape[1]
     like = real(outputs.detach()[:N])
@@ -59,6 +62,36 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
         like = like.double()
         return lambda v: (theta @ v.reshape(-1)).view_as(v), like
     return times, like
+
+
+def _check_together(request: Request, run: Pass) -> None:
+    """Check that gradients of some inputs in the batch are those of the same inputs alone.
+
+    Raises:
+        ConfigError: they differ.
+    """
+    x, parameters = request.padded(), list(run.counted.values())
+    stream = torch.Generator().manual_seed(0)
+    given, wanted = torch.zeros_like(run.outputs), [0.0] * len(parameters)
+    for at in {0, len(x) // 2, len(x) - 1}:
+        given[at] = torch.randn(given[at].shape, generator=stream).to(given)
+        with gradients_on():
+            alone = request.outputs(x[at : at + 1])
+        gradients = _gradients(alone, parameters, given[at : at + 1])
+        wanted = [total + part for total, part in zip(wanted, gradients, strict=True)]
+    found = _gradients(run.outputs, parameters, given)
+    eps = torch.finfo(run.dtype).eps
+    for name, ours, right in zip(run.counted, found, wanted, strict=True):
+        if torch.dist(ours, right) > eps**0.5 * torch.linalg.vector_norm(right):
+            raise refusals.not_apart([name])
+
+
+def _gradients(outputs: Tensor, parameters: list[Tensor], given: Tensor) -> list[Tensor]:
+    """Return dense gradients by the parameters, zero where none arrives."""
+    found = torch.autograd.grad(
+        outputs, parameters, given, retain_graph=True, materialize_grads=True
+    )
+    return [gradient.to_dense() for gradient in found]
 
 
 def _is_product(

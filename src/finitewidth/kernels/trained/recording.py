@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -137,16 +138,19 @@ def checked_pass(request: Request) -> Pass:
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
     """
-    x, of = request.padded(), request.outputs
+    x, name = request.padded(), "network" if request.of is request.network else "of"
+    of = partial(refusals.outputs_of, request.outputs, name)
     middle = (len(request.x) - 1) // 2
     chosen = (middle, max(len(request.x) - 1, middle + 1))
     refusals.check_modules(request.network)
     with gradients_on(), refusals.unchanged_buffers(request.network):
-        with torch.no_grad():
-            alone = {at: of(x[at : at + 1]) for at in (0, len(x) // 2, len(x) - 1)}
-            turned = of(x.flip(0))
-        outputs, two = of(x), of(rows_of(x, chosen))
-        refusals.check_outputs(outputs, len(x))
+        two = of(rows_of(x, chosen))
+        refusals.check_outputs(two, name, 2)
+        # a forward pass may differentiate, so that no_grad is not for it
+        alone = {at: of(x[at : at + 1]).detach() for at in (0, len(x) // 2, len(x) - 1)}
+        turned = of(x.flip(0)).detach()
+        outputs = of(x)
+        refusals.check_outputs(outputs, name, len(x))
         refusals.check_gradient(outputs)
         nodes = children_first(outputs.grad_fn)
         dtype = coarsest(nodes)
@@ -198,8 +202,9 @@ def _reference(request: Request, run: Pass) -> Reference:
     cotangent = cotangent.to(run.outputs)
     try:
         found = torch.autograd.grad(
-            run.two, list(run.counted.values()), rows_of(cotangent, run.chosen), allow_unused=True
-        )
+            run.two, list(run.counted.values()), rows_of(cotangent, run.chosen),
+            allow_unused=True, retain_graph=True,
+        )  # fmt: skip
     except RuntimeError as error:
         raise refusals.without_gradient(error) from None
     dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)
@@ -219,10 +224,9 @@ def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) 
     for name, parameter in request.network.named_parameters():
         noise = torch.randn(parameter.shape, generator=stream).to(parameter.device, parameter.dtype)
         moved[f"network.{name}"] = parameter.detach() * (1 + torch.finfo(dtype).eps * noise)
-    with torch.no_grad():
-        again = (request.outputs(x) - outputs).abs().amax()
-        changed = functional_call(Holder(request.network, request.outputs), moved, x)
-        rounding = (changed - outputs).abs().amax()
+    again = (request.outputs(x).detach() - outputs.detach()).abs().amax()
+    changed = functional_call(Holder(request.network, request.outputs), moved, x).detach()
+    rounding = (changed - outputs.detach()).abs().amax()
     return rounding if rounding > 4 * again else torch.zeros_like(rounding)
 
 
@@ -242,8 +246,7 @@ def _check_missing(
     holder = Holder(request.network, request.outputs)
 
     def depends(parameters: Mapping[str, Tensor]) -> bool:
-        with torch.no_grad():
-            return not refusals.alike(functional_call(holder, parameters, x), outputs)
+        return not refusals.alike(functional_call(holder, parameters, x), outputs)
 
     if not moved or not depends(moved):
         return

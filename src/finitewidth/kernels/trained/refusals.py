@@ -62,8 +62,38 @@ def _is_random(module: nn.Module) -> bool:
     return isinstance(module, nn.MultiheadAttention | nn.RNNBase) and module.dropout > 0
 
 
-def check_outputs(outputs: Tensor, samples: int) -> None:
-    """Check that the outputs are numbers (N, K) that depend on parameters.
+def outputs_of(function: Callable[[Tensor], Tensor], name: str, x: Tensor) -> Tensor:
+    """Return the outputs of a function for inputs.
+
+    Args:
+        function: the function.
+        name: the argument that it was given by.
+        x: the inputs.
+
+    Raises:
+        ConfigError: the function does not take them.
+    """
+    try:
+        return function(x)
+    except torch.OutOfMemoryError:
+        raise
+    except (RuntimeError, ValueError, TypeError, IndexError) as error:
+        kind = str(x.dtype).removeprefix("torch.")
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        inputs = "one input alone" if len(x) == 1 else "inputs"
+        raise ConfigError(
+            f"{name}: it fails with {inputs} of shape {tuple(x.shape[1:])} and type {kind}: "
+            f"{reason}. Pass x of shape (N, ...) and of the type that it takes"
+        ) from error
+
+
+def check_outputs(outputs: Tensor, name: str, samples: int) -> None:
+    """Check that the outputs are finite numbers (N, K).
+
+    Args:
+        outputs: the outputs.
+        name: the argument that the function was given by.
+        samples: N.
 
     Raises:
         ConfigError: they are not.
@@ -71,11 +101,16 @@ def check_outputs(outputs: Tensor, samples: int) -> None:
     if not isinstance(outputs, Tensor) or outputs.dim() != 2 or len(outputs) != samples:
         found = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         raise ConfigError(
-            f"of: the outputs are {found}; they must be a tensor ({samples}, K), one row for each "
-            "input. Pass of=lambda x: network(x).flatten(1) or the like"
+            f"{name}: the outputs are {found}; they must be a tensor ({samples}, K), one row for "
+            "each input. Pass of=lambda x: network(x).flatten(1) or the like"
         )
     if not outputs.is_floating_point():
-        raise ConfigError(f"of: the outputs are {outputs.dtype}; they must be real numbers")
+        raise ConfigError(f"{name}: the outputs are {outputs.dtype}; they must be real numbers")
+    if not bool(outputs.isfinite().all()):
+        raise ConfigError(
+            f"{name}: some outputs are not finite, although the inputs are; a parameter is not "
+            "finite, or a number overflows"
+        )
 
 
 def check_gradient(outputs: Tensor) -> None:
@@ -96,6 +131,14 @@ def without_gradient(error: RuntimeError) -> ConfigError:
     return ConfigError(
         "network: autograd cannot compute its gradients; where a tensor is changed in place after "
         f"it was used, change a copy instead ({error})"
+    )
+
+
+def not_apart(names: Sequence[str]) -> ConfigError:
+    """Return the message for gradients by some parameters that mix inputs."""
+    return ConfigError(
+        f"network: gradients of single inputs by {', '.join(names)} do not add up to that of "
+        "inputs computed together; the network is random, or mixes inputs"
     )
 
 
@@ -150,7 +193,7 @@ def check_apart(
         return
     raise ConfigError(
         "network: its output for some inputs alone, or in another order, differs from its output "
-        "for the same inputs in the batch; it mixes inputs, is random, or is not finite. The "
+        "for the same inputs in the batch; it mixes inputs or is random. The "
         "kernel needs a network that computes each output from one input; call network.eval(), and "
         "remove random functions. If it is rounding, convert network and inputs to float64"
     )

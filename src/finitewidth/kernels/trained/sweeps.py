@@ -10,7 +10,7 @@ from torch.autograd.graph import GradientEdge
 from torch.nn import functional
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.trained import by_autograd
+from finitewidth.kernels.trained import by_autograd, refusals
 from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
@@ -75,10 +75,7 @@ def module_terms(request: Request, what: str) -> dict[str, Tensor]:
                 "autograd computes them input by input instead",
                 stacklevel=5,
             )
-    raise ConfigError(
-        f"network: gradients of single inputs by {', '.join(sorted(apart))} do not add up to that "
-        "of inputs computed together; the network is random, or mixes inputs"
-    )
+    raise refusals.not_apart(sorted(apart))
 
 
 def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -> dict[str, Tensor]:
