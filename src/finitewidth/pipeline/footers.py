@@ -5,7 +5,7 @@ unmodified preset and with those of the papers' own settings. The sources in the
 settings (`finitewidth.common.setting_types.Source`) say which differences matter.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.differences import LAYERS, Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
 from finitewidth.pipeline.jobs import Jobs, Read
-from finitewidth.pipeline.seen import Seen
+from finitewidth.pipeline.seen import Path, Seen
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
@@ -102,37 +102,33 @@ class Footers:
     @cached_property
     def _canonical(self) -> Jobs:
         """The same run with accepted values and own choices replaced by those of preset paper."""
-        wanted = leaves(self._paper_config)
-        changed = {
-            path: wanted[path]
-            for path, value in self._differing.items()
-            if self._is_choice(path) or self._accepted(path, value)
-        }
-        return Jobs(self._papers, replaced(self._config, changed))
+        return self._with_the_papers(lambda path: self._is_choice(path) or self._accepted(path))
 
     @cached_property
     def _repeated(self) -> Jobs:
         """The same as `_canonical`, with as many runs and draws as the paper."""
-        wanted = leaves(self._paper_config)
-        changed = {
-            path: wanted[path]
-            for path, value in self._differing.items()
-            if path[-1] in REPETITIONS
-            or "shown" in path
-            or self._is_choice(path)
-            or self._accepted(path, value)
-        }
-        return Jobs(self._papers, replaced(self._config, changed))
+        return self._with_the_papers(
+            lambda path: (
+                path[-1] in REPETITIONS
+                or "shown" in path
+                or self._is_choice(path)
+                or self._accepted(path)
+            )
+        )
 
     @cached_property
     def _choosing(self) -> Jobs:
         """The same run with accepted values replaced by those of preset paper, not our choices."""
+        return self._with_the_papers(self._accepted)
+
+    def _with_the_papers(self, taken: Callable[[Path], bool]) -> Jobs:
+        """The same run with the values of preset ``paper`` for some settings that differ."""
         wanted = leaves(self._paper_config)
-        accepted = {p: wanted[p] for p, v in self._differing.items() if self._accepted(p, v)}
-        return Jobs(self._papers, replaced(self._config, accepted))
+        changed = {path: wanted[path] for path in self._differing if taken(path)}
+        return Jobs(self._papers, replaced(self._config, changed))
 
     @cached_property
-    def _differing(self) -> dict[tuple[str, ...], Any]:
+    def _differing(self) -> dict[Path, Any]:
         """Settings of papers that differ from preset ``paper``, with their values here."""
         theirs = leaves(self._paper_config)
         return {
@@ -141,10 +137,11 @@ class Footers:
             if path in self._sources and theirs.get(path, value) != value
         }
 
-    def _accepted(self, path: tuple[str, ...], value: Any) -> bool:
-        return self._sources[path].accepts(at(self._paper_config, ".".join(path)), value)
+    def _accepted(self, path: Path) -> bool:
+        theirs = at(self._paper_config, ".".join(path))
+        return self._sources[path].accepts(theirs, self._differing[path])
 
-    def _is_choice(self, path: tuple[str, ...]) -> bool:
+    def _is_choice(self, path: Path) -> bool:
         return not self._sources[path].stated
 
     def scale(
