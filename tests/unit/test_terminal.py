@@ -24,7 +24,9 @@ def shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal.sys, "argv", ["snakemake", "--cores", "2", "npf_fig3"])
     monkeypatch.setenv("FINITEWIDTH_BARS", "1")
     monkeypatch.delenv(terminal.SWITCH, raising=False)
-    monkeypatch.setattr(announced, "_RUN", [announced.Run(str(tmp_path), lambda: FORECASTS)])
+    monkeypatch.setattr(
+        announced, "_ANNOUNCED", [announced.Announcement(str(tmp_path), lambda: FORECASTS)]
+    )
     return lambda **settings: Shown(**settings)
 
 

@@ -254,16 +254,27 @@ def test_stock_commands(finished):
 
 
 def test_a_module_of_another_workflow(finished, tmp_path):
-    (tmp_path / "user").mkdir()
-    (tmp_path / "user/Snakefile").write_text(
-        f'module finitewidth:\n    snakefile: "{finished.path}/Snakefile"\n'
-        '    config: {"preset": "smoke"}\n\nuse rule * from finitewidth\n'
-    )
-    words = [sys.executable, "-m", "snakemake", "--cores", "1", "thesis_fig2_4"]
-    done = subprocess.run(words, cwd=tmp_path / "user", env=finished.environment(), text=True,
-                          capture_output=True, check=False)  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "user/results/smoke/thesis/figures/thesis_fig2_4.png").is_file()
+    page = (ROOT / "docs/howto/module.md").read_text(encoding="utf-8")
+    snakefile = re.search(r"```python\n(.*?)```", page, re.S)[1]
+    (tmp_path / "finitewidth").symlink_to(finished.path)
+
+    def run(text):
+        (tmp_path / "Snakefile").write_text(text)
+        words = [sys.executable, "-m", "snakemake", "--cores", "1", "paper"]
+        return subprocess.run(
+            words, cwd=tmp_path, env=finished.environment(), text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    done = run(snakefile)
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "paper/risk.pdf").is_file()
+    results = tmp_path / "results/smoke/thesis/experiments"
+    assert set(result_files.read_table(results / "risk_drawn.csv")["draws"]) == {60}
+    prefixed = 'module finitewidth:\n    prefix: "sub"'
+    refused = run(snakefile.replace("module finitewidth:", prefixed))
+    assert refused.returncode != 0
+    assert "a module of finitewidth cannot have a prefix" in refused.stdout
 
 
 def test_changed_content_is_noticed_whatever_its_time(finished):

@@ -52,7 +52,7 @@ class Estimate(NamedTuple):
         return Part(name=name, value=self.value, standard_error=self.error, **thresholds)
 
 
-def largest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
+def largest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> Part:
     """The largest of several estimates, its error widened by Bonferroni's rule for their number.
 
     An estimate that is not a number, or whose error is none, counts as the largest, so that nothing
@@ -61,21 +61,21 @@ def largest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
     Raises:
         CannotDecideError: there is none.
     """
-    return _extreme(name, found, 1, thresholds)
+    return _extreme(name, candidates, 1, thresholds)
 
 
-def smallest(name: str, found: Sequence[Estimate], **thresholds: float) -> Part:
+def smallest(name: str, candidates: Sequence[Estimate], **thresholds: float) -> Part:
     """The smallest of several estimates, as `largest`."""
-    return _extreme(name, found, -1, thresholds)
+    return _extreme(name, candidates, -1, thresholds)
 
 
-def _extreme(name: str, found: Sequence[Estimate], sign: int, thresholds: dict) -> Part:
+def _extreme(name: str, candidates: Sequence[Estimate], sign: int, thresholds: dict) -> Part:
     from scipy import special
 
-    if not found:
+    if not candidates:
         raise CannotDecideError(f"{name}: no rows")
-    chosen = max(found, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
-    widened = special.ndtri(1 - LEVEL / len(found)) / special.ndtri(1 - LEVEL)
+    chosen = max(candidates, key=lambda one: math.inf if math.isnan(sum(one)) else sign * one.value)
+    widened = special.ndtri(1 - LEVEL / len(candidates)) / special.ndtri(1 - LEVEL)
     return Estimate(chosen.value, chosen.error * float(widened)).part(name, **thresholds)
 
 
@@ -99,30 +99,30 @@ def at(rows: "pd.DataFrame", place: str, x: float, value: str, error: str) -> Es
     return Estimate(float(values), float(errors))
 
 
-def mean(found: Sequence[Estimate]) -> Estimate:
+def mean(terms: Sequence[Estimate]) -> Estimate:
     """The mean of estimates that may be correlated; its error is the mean of their errors.
 
     Raises:
         CannotDecideError: there is none.
     """
-    if not found:
+    if not terms:
         raise CannotDecideError("no rows to average")
-    values, errors = zip(*found, strict=True)
+    values, errors = zip(*terms, strict=True)
     return Estimate(float(np.mean(values)), float(np.mean(errors)))
 
 
-def power_of(x: Sequence[float], found: Sequence[Estimate]) -> Estimate:
+def power_of(x: Sequence[float], values: Sequence[Estimate]) -> Estimate:
     """Exponent p of y ~ x^p from the first and the last of several estimates."""
     span = math.log(x[-1] / x[0])
-    return found[-1].log().minus(found[0].log()).scaled(1 / span)
+    return values[-1].log().minus(values[0].log()).scaled(1 / span)
 
 
-def in_the_limit(widths: Sequence[float], found: Sequence[Estimate]) -> Estimate:
+def in_the_limit(widths: Sequence[float], values: Sequence[Estimate]) -> Estimate:
     """The limit M -> infinity of estimates that differ from it by a multiple of 1 / M.
 
     It is computed from the estimates of the last two widths.
     """
-    (narrow, wide), (first, second) = widths[-2:], found[-2:]
+    (narrow, wide), (first, second) = widths[-2:], values[-2:]
     return second.scaled(wide / (wide - narrow)).minus(first.scaled(narrow / (wide - narrow)))
 
 
@@ -150,12 +150,12 @@ def over_printed(values: list[float], printed: float, name: str) -> Part:
     if len(values) < 3:
         raise CannotDecideError(f"{name}: {len(values)} widths")
     limit, error = extrapolated(values)
-    found = limit / printed if printed else math.nan
+    ratio = limit / printed if printed else math.nan
     room = error / abs(printed) if printed and math.isfinite(error) else 0.0
     name = f"{name} (numerical error {room:.0e})"
     return Part(
         name=name,
-        value=found,
+        value=ratio,
         low=1 - room,
         high=1 + room,
         paper=True,

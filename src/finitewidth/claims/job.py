@@ -101,13 +101,13 @@ def _numbers(
     if reported_file is None:
         return []
     printed = reported_numbers.read_reported(Path(reported_file).parent, paper)
-    found, bases = {}, {}
+    ours, bases = {}, {}
     for numbers in numbers_of(paper):
         key = numbers.artifact, numbers.quantity
         try:
-            found[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
+            ours[key] = tuple(numbers.find(_chosen(read, numbers.reads)))
         except CannotDecideError:  # this run has no rows of what the paper speaks about
-            found[key] = ()
+            ours[key] = ()
         parts = settings["numbers"]["/".join(key)]
         bases[key] = {part: reported.Basis(**fields) for part, fields in parts.items()}
-    return reported.compare(printed, found, bases)
+    return reported.compare(printed, ours, bases)

@@ -89,12 +89,12 @@ def _not_judged(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            found = decide(compare(tables))
+            judged = decide(compare(tables))
         except (CannotDecideError, ArithmeticError, LookupError, TypeError, ValueError):
             return Verdict(verdict=NOT_DECIDABLE, reason=reason)
-    parts = tuple({**row, "outcome": NOT_JUDGED} for row in found.parts)
+    parts = tuple({**row, "outcome": NOT_JUDGED} for row in judged.parts)
     return replace(
-        found, verdict=NOT_DECIDABLE, reason=reason, outcome=NOT_JUDGED, parts=parts, caveat="",
+        judged, verdict=NOT_DECIDABLE, reason=reason, outcome=NOT_JUDGED, parts=parts, caveat="",
         false_alarm=0.0,
     )  # fmt: skip
 
@@ -120,7 +120,7 @@ def verdict_row(
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}
     low, high = part.interval
-    told = (
+    decisive = (
         part.name,
         part.value,
         low,
@@ -130,7 +130,7 @@ def verdict_row(
         part.reason,
         verdict.outcome,
     )
-    return {**row, **dict(zip(DECISIVE, told, strict=True))}
+    return {**row, **dict(zip(DECISIVE, decisive, strict=True))}
 
 
 def threshold_text(part: Part) -> str:

@@ -136,10 +136,10 @@ def judging_modules(paper: str) -> list[str]:
 
 def _texts(paper: str) -> Mapping[str, Any]:
     """The file; ``shared`` holds what several entries of it refer to."""
-    found = read_texts(paper, "claims")
-    refuse_unknown(str(text_file(paper, "claims")), found,
+    content = read_texts(paper, "claims")
+    refuse_unknown(str(text_file(paper, "claims")), content,
                    ("shared", "judges", "claims", "numbers"))  # fmt: skip
-    return found
+    return content
 
 
 def _judges(paper: str) -> str:

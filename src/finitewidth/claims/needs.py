@@ -76,8 +76,8 @@ def unmet(needs: Sequence[Need], facts: Facts) -> list[str]:
     Raises:
         KeyError: the path of a need leads nowhere in the settings.
     """
-    found = ((need.wording, need.lacking(facts)) for need in needs)
-    return [f"needs {wording}; this run has {instead}" for wording, instead in found if instead]
+    answers = ((need.wording, need.lacking(facts)) for need in needs)
+    return [f"needs {wording}; this run has {instead}" for wording, instead in answers if instead]
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Values:
 
     def lacking(self, facts: Facts) -> str:
         """The number of values of the shortest list, if too small."""
-        fewest = min(len(_listed(found)) for found in _values_at(facts.settings, self.path))
+        fewest = min(len(_listed(values)) for values in _values_at(facts.settings, self.path))
         return str(fewest) if fewest < self.count else ""
 
 
@@ -184,25 +184,25 @@ def needs_of(where: str, values: Mapping[str, Any]) -> tuple[Need, ...]:
     """
     kinds = {"at_least": AtLeast, "equals": Equals, "values": Values}
     refuse_unknown(where, values, (*kinds, "original", "paper_scale"))
-    found: list[Need] = []
+    parsed: list[Need] = []
     for key, value in values.items():
         if key == "original":
             if unknown := set(value) - set(ROLES):
                 raise ConfigError(f"{where}: original: {sorted(unknown)}; write {', '.join(ROLES)}")
-            found += map(Original, value)
+            parsed += map(Original, value)
         elif key == "paper_scale":
-            found.append(PaperScale())
+            parsed.append(PaperScale())
         else:
-            found += (kinds[key](path, limit) for path, limit in value.items())
-    return tuple(found)
+            parsed += (kinds[key](path, limit) for path, limit in value.items())
+    return tuple(parsed)
 
 
 def _numbers_at(settings: Mapping[str, Any], path: str) -> list[float]:
     """The numbers at a path, lists taken apart, ``null`` left out."""
-    found = []
+    entries = []
     for value in _values_at(settings, path):
-        found += value if isinstance(value, list) else [value]
-    return [value for value in found if value is not None]
+        entries += value if isinstance(value, list) else [value]
+    return [value for value in entries if value is not None]
 
 
 def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
@@ -211,10 +211,10 @@ def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
     Raises:
         KeyError: the path leads nowhere.
     """
-    found: list[Any] = [settings]
+    sections: list[Any] = [settings]
     for key in path.split("."):
-        found = [child for section in found for child in _children(section, key, path)]
-    return found
+        sections = [child for section in sections for child in _children(section, key, path)]
+    return sections
 
 
 def _children(section: Any, key: str, path: str) -> list[Any]:

@@ -88,9 +88,9 @@ def compare(preset: str, seeds: Iterable[int]) -> list[Row]:
         )
     rows: list[Row] = []
     for paper in papers:
-        found = {seed: _read(preset, seed, paper) for seed in (0, *seeds)}
-        rows += compared({seed: verdicts for seed, (verdicts, _) in found.items()},
-                         {seed: parts for seed, (_, parts) in found.items()})  # fmt: skip
+        judged = {seed: _read(preset, seed, paper) for seed in (0, *seeds)}
+        rows += compared({seed: verdicts for seed, (verdicts, _) in judged.items()},
+                         {seed: parts for seed, (_, parts) in judged.items()})  # fmt: skip
     import pandas as pd
 
     result_files.write_table(f"{first}/{TABLE}", pd.DataFrame(rows, columns=COLUMNS))
@@ -154,9 +154,9 @@ def summary(rows: Sequence[Row]) -> str:
         f"the verdict changes for {len(changed)}"
     ]
     for claim in changed:
-        own = [row for row in rows if row["claim"] == claim]
-        lines += [f"{claim} ({own[0]['paper']})"]
-        lines += [f"  seed {row['seed']}: {row['verdict']} ({row['reason']})" for row in own]
+        of_claim = [row for row in rows if row["claim"] == claim]
+        lines += [f"{claim} ({of_claim[0]['paper']})"]
+        lines += [f"  seed {row['seed']}: {row['verdict']} ({row['reason']})" for row in of_claim]
     return "\n".join(lines)
 
 

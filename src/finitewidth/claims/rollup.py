@@ -30,13 +30,13 @@ def roll_up(claims: Iterable[str], numbers: Iterable[str] = ()) -> Rollup:
     Raises:
         ValueError: a word is neither a verdict nor an outcome.
     """
-    found, compared = list(claims), list(numbers)
-    for word, known in (*((v, verdicts.VERDICTS) for v in found),
+    judged, compared = list(claims), list(numbers)
+    for word, known in (*((v, verdicts.VERDICTS) for v in judged),
                         *((o, reported.OUTCOMES) for o in compared)):  # fmt: skip
         if word not in known:
             raise ValueError(f"{word!r} is not one of {', '.join(known)}")
     return Rollup(
-        claims=counted(found, verdicts.VERDICTS), numbers=counted(compared, reported.OUTCOMES)
+        claims=counted(judged, verdicts.VERDICTS), numbers=counted(compared, reported.OUTCOMES)
     )
 
 

@@ -55,9 +55,9 @@ def _counts(row: Mapping[str, Any]) -> str:
         which = "its only comparison" if total == 1 else f"the first to look at of {total}"
         return f"This run does not decide the claim ({row['reason']}); {which} is"
     outcomes = [FAILS] * failing + [UNDECIDED] * undecided
-    told = counted_outcomes(outcomes + [HOLDS] * (total - len(outcomes)))
-    told += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
-    return f"{told[0].upper()}{told[1:]}" + (":" if total == 1 else "; the decisive one is")
+    counts = counted_outcomes(outcomes + [HOLDS] * (total - len(outcomes)))
+    counts += "".join(f"; {more}" for more in row["reason"].split("; ") if " undecided ha" in more)
+    return f"{counts[0].upper()}{counts[1:]}" + (":" if total == 1 else "; the decisive one is")
 
 
 def _value(row: Mapping[str, Any]) -> str:

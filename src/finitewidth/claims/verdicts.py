@@ -299,26 +299,26 @@ def _outcome(part: Part, p_holm: float) -> str:
 def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> tuple[str, str]:
     """The verdict without regard to stand-ins, and the reason."""
     binding = [o for part, o in zip(parts, outcomes, strict=True) if part.binding]
-    told = counted_outcomes(outcomes)
+    counts = counted_outcomes(outcomes)
     if FAILS in binding:
         if not (terms.general or terms.sizes):
-            return NOT_DECIDABLE, f"{told}, but not at the paper's own sizes"
+            return NOT_DECIDABLE, f"{counts}, but not at the paper's own sizes"
         count = binding.count(FAILS)
-        reason = f"{told}; {count} by the paper's own words in its own range"
+        reason = f"{counts}; {count} by the paper's own words in its own range"
         every = count == len(binding) or (terms.general and not terms.hedged)
         return (CONTRADICTED if every else IN_PART), reason
     if UNDECIDED in binding:
-        return INCONCLUSIVE, told
+        return INCONCLUSIVE, counts
     if not binding and FAILS in outcomes:
         some = any(part.cut for part in parts)
         whose = "all thresholds or their ranges are ours" if some else (
             "all thresholds are ours, the paper sets none"
         )  # fmt: skip
-        return NOT_DECIDABLE, f"{told}; {whose}"
+        return NOT_DECIDABLE, f"{counts}; {whose}"
     if not binding and UNDECIDED in outcomes:
-        return INCONCLUSIVE, told
+        return INCONCLUSIVE, counts
     whole = set(outcomes) == {HOLDS} and (terms.general or terms.sizes)
-    return (SUPPORTED if whole else CAVEAT), told
+    return (SUPPORTED if whole else CAVEAT), counts
 
 
 def counted_outcomes(outcomes: Sequence[str]) -> str:
@@ -345,9 +345,9 @@ def _opposite(parts: Sequence[Part], outcomes: Sequence[str]) -> str:
             if outcome == UNDECIDED and not part.undefined and not part.inside]  # fmt: skip
     signs = sum(0 in (part.low, part.high) for part in away)
     words = ((signs, "the opposite sign"), (len(away) - signs, "a value beyond the threshold"))
-    told = [f"{count} undecided {'has' if count == 1 else 'have'} {what}"
+    phrases = [f"{count} undecided {'has' if count == 1 else 'have'} {what}"
             for count, what in words if count]  # fmt: skip
-    return "".join(f"; {phrase}" for phrase in told)
+    return "".join(f"; {phrase}" for phrase in phrases)
 
 
 def _decisive(parts: Sequence[Part], rows: Sequence[dict[str, Any]]) -> int:
@@ -366,10 +366,10 @@ def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str
     words = []
     if not terms.general and not terms.sizes:
         words.append("not at the paper's own sizes")
-    told = list(zip(parts, outcomes, strict=True))
-    outside = [outcome for part, outcome in told if part.outside]
-    ours = [outcome for part, outcome in told if not part.outside and not part.paper]
-    cut = [outcome for part, outcome in told if not part.outside and part.cut]
+    decided = list(zip(parts, outcomes, strict=True))
+    outside = [outcome for part, outcome in decided if part.outside]
+    ours = [outcome for part, outcome in decided if not part.outside and not part.paper]
+    cut = [outcome for part, outcome in decided if not part.outside and part.cut]
     words += _limits(outside, "outside the sizes that the paper speaks about")
     words += _limits(cut, "in a range of ours")
     words += _limits(ours, "with a threshold of ours")

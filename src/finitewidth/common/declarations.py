@@ -208,23 +208,23 @@ def done(artifacts: Iterable[Artifact], paper: str | None = None) -> list[Artifa
 
 
 def _paper(file: Path) -> Paper:
-    found = read_yaml(file)
+    content = read_yaml(file)
     allowed = {"paper", "order", "title", "version_of", "trainings", "experiments", "artifacts"}
-    _refuse_unknown(file, "the file", found, allowed)
-    name = found["paper"]
+    _refuse_unknown(file, "the file", content, allowed)
+    name = content["paper"]
     if name != file.stem:
         raise ConfigError(
             f"{file}: paper is {name!r}; it must be {file.stem!r}, the name of the file"
         )
-    experiments = found.get("experiments") or {}
+    experiments = content.get("experiments") or {}
     return Paper(
         name=name,
-        order=found["order"],
-        title=found["title"],
-        version_of=found.get("version_of", ""),
-        trainings={k: tuple(v) for k, v in (found.get("trainings") or {}).items()},
+        order=content["order"],
+        title=content["title"],
+        version_of=content.get("version_of", ""),
+        trainings={k: tuple(v) for k, v in (content.get("trainings") or {}).items()},
         experiments=tuple(_experiment(file, name, key, e) for key, e in experiments.items()),
-        artifacts=tuple(_artifact(file, name, key, a) for key, a in found["artifacts"].items()),
+        artifacts=tuple(_artifact(file, name, key, a) for key, a in content["artifacts"].items()),
     )
 
 
@@ -237,9 +237,9 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
         raise ConfigError(
             f"{file}: {name!r} is not a name of an experiment; write a name like {paper}_theory"
         )
-    own = matched["name"]
-    module = values.get("module", own)
-    if not own.startswith(module):
+    short = matched["name"]
+    module = values.get("module", short)
+    if not short.startswith(module):
         raise ConfigError(
             f"{file}: {name}: after {paper}_ the name must begin with that of its module, {module}"
         )
@@ -262,14 +262,14 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
     allowed = {"title", "kind", "of", "renderer", "show", "settings", "tell", "shown",
                "panels", "also"}  # fmt: skip
     _refuse_unknown(file, name, values, allowed)
-    own, extra = _ARTIFACT.fullmatch(name), _EXTRA.fullmatch(name)
-    matched = own or extra
+    numbered, extra = _ARTIFACT.fullmatch(name), _EXTRA.fullmatch(name)
+    matched = numbered or extra
     if not matched or matched["paper"] != paper:
         wanted = f"{paper}_fig3, {paper}_table2 or {paper}_extra_theory"
         raise ConfigError(
             f"{file}: {name!r} is not a name of an artifact; write a name like {wanted}"
         )
-    kind = KINDS[own["kind"]] if own else values.get("kind")
+    kind = KINDS[numbered["kind"]] if numbered else values.get("kind")
     if kind not in KINDS.values():
         raise ConfigError(f"{file}: {name}: kind must be figure or table")
     of = values.get("of", {})
@@ -280,7 +280,7 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         artifact=name,
         paper=paper,
         kind=kind,
-        number=own["number"].replace("_", ".") if own else extra["name"],
+        number=numbered["number"].replace("_", ".") if numbered else extra["name"],
         title=values["title"],
         extra=extra is not None,
         of=dict(_references(file, name, of)),
@@ -313,11 +313,11 @@ def _references(file: Path, owner: str, reads: Mapping[str, str]) -> Iterator[tu
 
 
 def _told(file: Path, owner: str, values: Mapping[str, Any]) -> tuple[str, ...]:
-    told = tuple(values.get("tell", ()))
-    if unknown := set(told) - set(TOLD):
+    facts = tuple(values.get("tell", ()))
+    if unknown := set(facts) - set(TOLD):
         raise ConfigError(f"{file}: {owner}: tell: {sorted(unknown)} is refused; "
                           f"allowed are {', '.join(TOLD)}")  # fmt: skip
-    return told
+    return facts
 
 
 def _refuse_unknown(file: Path, owner: str, values: Mapping[str, Any], allowed: set[str]) -> None:

@@ -64,14 +64,14 @@ def checked(rows: "pd.DataFrame", fields: Mapping[str, Field]) -> "pd.DataFrame"
     Raises:
         ResultError: a column is missing, a word is missing or empty, or a value has another type.
     """
-    found = {}
+    columns = {}
     for name, field in fields.items():
         if name not in rows.columns:
             raise ResultError(f"the rows lack the column {name!r}; they have {list(rows.columns)}")
-        found[name] = _converted(rows[name], name, field)
+        columns[name] = _converted(rows[name], name, field)
     import pandas as pd
 
-    return pd.DataFrame(found).reset_index(drop=True)
+    return pd.DataFrame(columns).reset_index(drop=True)
 
 
 def _converted(column: Any, name: str, field: Field) -> Any:

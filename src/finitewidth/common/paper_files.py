@@ -71,12 +71,12 @@ def read_texts(paper: str, name: str) -> Mapping[str, Any]:
     if file is None:
         return {}
     try:
-        found = read_yaml(file)
+        content = read_yaml(file)
     except yaml.YAMLError as error:
         raise ConfigError(f"{file} is not YAML: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ConfigError(f"{file}: write a mapping with the keys that CONTRIBUTING.md lists")
-    return found
+    return content
 
 
 def refuse_unknown(where: str, values: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -134,13 +134,13 @@ def quotes_of(where: str, entries: Iterable[Mapping[str, str]]) -> tuple[Quote, 
     Raises:
         ConfigError: an entry has another form, or the text is unknown.
     """
-    found = []
+    quotes = []
     for entry in entries:
         try:
-            ((place, words),) = entry.items()
-            text, line = place.split()
-            found.append(Quote(text=text, line=int(line), words=words))
+            ((source, words),) = entry.items()
+            text, line = source.split()
+            quotes.append(Quote(text=text, line=int(line), words=words))
         except (AttributeError, TypeError, ValueError) as error:
             raise ConfigError(f"{where}: {entry!r} is no quote ({error}); write "
                               "<text> <line>: <words>")  from error  # fmt: skip
-    return tuple(found)
+    return tuple(quotes)

@@ -129,11 +129,11 @@ def names_imported(tree: ast.AST, module: str) -> set[str]:
 
     In ``from a import b``, b is a module only if there is a file for it. `imports_of` checks this.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     is_package = (source_of(module) or Path()).name == "__init__.py"
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -141,9 +141,9 @@ def names_imported(tree: ast.AST, module: str) -> set[str]:
                 upwards = node.level - 1 if is_package else node.level
                 parents = here[: len(here) - upwards] if upwards else here
                 base = ".".join(parents + ([node.module] if node.module else []))
-            found.add(base)
-            found.update(f"{base}.{alias.name}" for alias in node.names)
-    inside = {name for name in found if name.split(".")[0] == PACKAGE}
+            names.add(base)
+            names.update(f"{base}.{alias.name}" for alias in node.names)
+    inside = {name for name in names if name.split(".")[0] == PACKAGE}
     return inside | {
         name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)
     }

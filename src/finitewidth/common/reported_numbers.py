@@ -103,42 +103,42 @@ class _Line:
         return self.cells[column]
 
     def one_of(self, column: str, allowed: Sequence[str]) -> str:
-        found = self.cells[column]
-        if found not in allowed:
-            raise self.error(column, f"{found!r} is not one of {', '.join(map(repr, allowed))}")
-        return found
+        word = self.cells[column]
+        if word not in allowed:
+            raise self.error(column, f"{word!r} is not one of {', '.join(map(repr, allowed))}")
+        return word
 
     def key(self, column: str) -> str:
-        found = self.cells[column]
-        if not _KEY.fullmatch(found):
-            raise self.error(column, f"{found!r} is not a key like gconv_adam or eps0.1")
-        return found
+        key = self.cells[column]
+        if not _KEY.fullmatch(key):
+            raise self.error(column, f"{key!r} is not a key like gconv_adam or eps0.1")
+        return key
 
     def real(self, column: str) -> float:
         try:
             return float(Fraction(self.cells[column]))
         except (ValueError, ZeroDivisionError, OverflowError):
-            found = self.cells[column]
-            message = f"{found!r} is not a number like 80.32, 2e-4 or 1/4"
+            cell = self.cells[column]
+            message = f"{cell!r} is not a number like 80.32, 2e-4 or 1/4"
             raise self.error(column, message) from None
 
     def positive(self, column: str) -> float | None:
         """Return a number above zero, or None for an empty cell."""
         if not self.cells[column]:
             return None
-        found = self.real(column)
-        if found <= 0:
+        value = self.real(column)
+        if value <= 0:
             raise self.error(column, f"{self.cells[column]!r} is not above zero")
-        return found
+        return value
 
     def count(self, column: str) -> int | None:
         """Return a whole number above zero, or None for an empty cell."""
-        found = self.positive(column)
-        if found is None:
+        value = self.positive(column)
+        if value is None:
             return None
-        if found != int(found):
+        if value != int(value):
             raise self.error(column, f"{self.cells[column]!r} is not a whole number")
-        return int(found)
+        return int(value)
 
 
 def read_reported(
@@ -213,7 +213,7 @@ def _lines(path: Path, columns: Sequence[str]) -> Iterator[_Line]:
         raise ConfigError(f"{path}, line 1: the columns are {header}; they must be {list(columns)}")
     for row in rows:
         if len(row) != len(columns):
-            found = f"the line has {len(row)} cells; it must have {len(columns)}"
+            fault = f"the line has {len(row)} cells; it must have {len(columns)}"
             last = columns[min(len(row), len(columns)) - 1]
-            raise ConfigError(f"{path}, line {rows.line_num}, column {last}: {found}")
+            raise ConfigError(f"{path}, line {rows.line_num}, column {last}: {fault}")
         yield _Line(path, rows.line_num, dict(zip(columns, row, strict=True)))

@@ -256,11 +256,11 @@ def section_of(annotation: Any, value: Any = None) -> type[Section] | None:
         return annotation if issubclass(annotation, Section) else None
     if get_origin(annotation) is Annotated:
         return section_of(get_args(annotation)[0], value)
-    found = [one for each in get_args(annotation) if (one := section_of(each))]
-    if len(found) > 1 and isinstance(value, Mapping):
-        return next((one for one in found if value.get("kind") == kind_of(one)), None)
+    sections = [one for each in get_args(annotation) if (one := section_of(each))]
+    if len(sections) > 1 and isinstance(value, Mapping):
+        return next((one for one in sections if value.get("kind") == kind_of(one)), None)
     is_union = get_origin(annotation) in (Union, type(int | None))
-    return found[0] if found and is_union else None
+    return sections[0] if sections and is_union else None
 
 
 def kind_of(model: type[Section]) -> Any:

@@ -159,23 +159,23 @@ def at(settings: Mapping[str, Any], path: str) -> Any:
     Raises:
         ConfigError: there is no such setting.
     """
-    found: Any = settings
+    value: Any = settings
     for key in path.split("."):
-        if not isinstance(found, Mapping) or key not in found:
+        if not isinstance(value, Mapping) or key not in value:
             raise ConfigError(f"there is no setting {path!r}")
-        found = found[key]
-    return found
+        value = value[key]
+    return value
 
 
 def leaves(config: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
     """Return path -> value for every setting that is not a mapping."""
-    found: dict[tuple[str, ...], Any] = {}
+    flat: dict[tuple[str, ...], Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping):
-            found |= {(key, *rest): leaf for rest, leaf in leaves(value).items()}
+            flat |= {(key, *rest): leaf for rest, leaf in leaves(value).items()}
         else:
-            found[(key,)] = value
-    return found
+            flat[(key,)] = value
+    return flat
 
 
 def replaced(config: Mapping[str, Any], values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:

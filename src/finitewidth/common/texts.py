@@ -40,12 +40,12 @@ class Text:
 @cache
 def known_texts() -> Mapping[str, Text]:
     """All texts: the paper whose folder has a file ``text.yaml`` -> what this file says."""
-    found = {}
+    texts = {}
     for file in sorted((SOURCE_ROOT / "finitewidth/papers").glob("*/text.yaml")):
         paper = file.parent.name
         values = {"papers": (paper,), **read_yaml(file)}
-        found[paper] = Text(**{**values, "papers": tuple(values["papers"])})
-    return found
+        texts[paper] = Text(**{**values, "papers": tuple(values["papers"])})
+    return texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,14 +91,14 @@ def copies(folder: str | Path | None = None) -> Mapping[str, list[str]]:
     if not folder or not Path(folder).is_dir():
         return {}
     known = {text.sha256: key for key, text in known_texts().items()}
-    found = {}
+    lines = {}
     for file in sorted(Path(folder).iterdir()):
         if file.is_file():
             content = file.read_bytes()
             key = known.get(hashlib.sha256(content).hexdigest())
             if key:
-                found[key] = content.decode("utf-8").split("\n")
-    return found
+                lines[key] = content.decode("utf-8").split("\n")
+    return lines
 
 
 def stands_there(quote: Quote, lines: list[str], span: int = 12) -> bool:

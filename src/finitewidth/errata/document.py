@@ -54,11 +54,11 @@ def markdown(
         networks: number of small networks that a check draws.
         unused: id that is not given to an erratum -> what it was.
     """
-    found = {erratum.id: erratum.computed(networks) for erratum in errata}
-    parts = [PREFACE, counts(errata, found, networks), _texts()]
+    computed = {erratum.id: erratum.computed(networks) for erratum in errata}
+    parts = [PREFACE, counts(errata, computed, networks), _texts()]
     for paper in dict.fromkeys(erratum.paper for erratum in errata):
         parts.append(f"## `{paper}`: {titles[paper]}\n")
-        parts += [entry(e, found[e.id]) for e in errata if e.paper == paper]
+        parts += [entry(e, computed[e.id]) for e in errata if e.paper == paper]
     parts += [f"The number {name} is not used: it was {what}.\n" for name, what in unused.items()]
     return "\n".join(parts)
 

@@ -35,9 +35,9 @@ def unused(papers: Iterable[str]) -> dict[str, str]:
 
 
 def _texts(paper: str) -> Mapping[str, Any]:
-    found = read_texts(paper, "errata")
-    refuse_unknown(str(text_file(paper, "errata")), found, ("errata", "unused"))
-    return found
+    content = read_texts(paper, "errata")
+    refuse_unknown(str(text_file(paper, "errata")), content, ("errata", "unused"))
+    return content
 
 
 @cache
@@ -77,18 +77,24 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 def row(erratum: Erratum, networks: int) -> dict[str, Any]:
     """One row of the table; ``networks`` is the number of random networks of a check."""
-    found = erratum.computed(networks)
+    evidence = erratum.computed(networks)
     names = ("id", "paper", "place", "kind", "printed", "corrected", "evidence")
     numbers = (
         (None,) * 5
-        if found is None
-        else (found.quantity, found.truth, found.truth_error, found.printed, found.corrected)
+        if evidence is None
+        else (
+            evidence.quantity,
+            evidence.truth,
+            evidence.truth_error,
+            evidence.printed,
+            evidence.corrected,
+        )
     )
     values = ("quantity", "truth", "truth_error", "printed_value", "corrected_value")
     return (
         {name: getattr(erratum, name) for name in names}
         | dict(zip(values, numbers, strict=True))
-        | {"outcome": outcome(found), "transcribed": erratum.transcribed}
+        | {"outcome": outcome(evidence), "transcribed": erratum.transcribed}
         | {"sources": sources(erratum.quotes)}
         | {"claims": " ".join(erratum.claims), "numbers": " ".join(erratum.numbers)}
     )

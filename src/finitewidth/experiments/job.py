@@ -54,7 +54,7 @@ def run_experiment(
         from finitewidth.common.torch_setup import prepare_torch
 
         prepare_torch(threads)
-    told = settings if device is None else {**settings, "device": device}
+    known = settings if device is None else {**settings, "device": device}
     stamp = {
         "module": module,
         "base_seed": seed,
@@ -63,7 +63,7 @@ def run_experiment(
         "code": code,
     }
     read = {name: _read(name, paths) for name, paths in inputs.items()}
-    arguments: tuple[Any, ...] = (read, told)
+    arguments: tuple[Any, ...] = (read, known)
     if checkpoints is not None:
         stamp["fingerprint"] = _identity(stamp)
         arguments += (_checkpoints(checkpoints, stamp["fingerprint"], checkpoint_seconds),)

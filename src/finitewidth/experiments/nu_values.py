@@ -25,11 +25,11 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
     """
     value, problem, ridge = None, None, 0.0
     try:
-        found = kernel()
-        if not torch.isfinite(found).all():
+        matrix = kernel()
+        if not torch.isfinite(matrix).all():
             problem = "the kernel is not finite: the training diverged"
         else:
-            value, problem, ridge = _inverted(y, found)
+            value, problem, ridge = _inverted(y, matrix)
     except SingularKernelError as error:
         problem = str(error)
     return {
@@ -50,10 +50,10 @@ def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
         ``ridged``: number of runs with a value of nu that needed a ridge; ``condition_number``: the
         largest of all runs with a value.
     """
-    found = runs[runs["nu"].notna()]
+    known = runs[runs["nu"].notna()]
     return {
-        "ridged": int((found["ridge"] > 0).sum()),
-        "condition_number": found["condition_number"].astype(float).max(),
+        "ridged": int((known["ridge"] > 0).sum()),
+        "condition_number": known["condition_number"].astype(float).max(),
     }
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Run:
-    """The run of this process.
+class Announcement:
+    """What is known of the run of this process.
 
     Attributes:
         results: folder of its results.
@@ -20,17 +20,17 @@ class Run:
     jobs: Callable[[], Mapping[str, float | None]]
 
 
-_RUN: list[Run] = []
+_ANNOUNCED: list[Announcement] = []
 
 
-def announce(run: Run) -> None:
+def announce(run: Announcement) -> None:
     """Leave the facts of this run; the last ones count."""
-    _RUN[:] = [run]
+    _ANNOUNCED[:] = [run]
 
 
-def announced() -> Run | None:
+def announced() -> Announcement | None:
     """Return the facts of this run, or None before the workflow is read."""
-    return _RUN[0] if _RUN else None
+    return _ANNOUNCED[0] if _ANNOUNCED else None
 
 
 def job_name(rule: str, wildcards: dict[str, str]) -> str:

@@ -58,14 +58,14 @@ def sources_of(config: Mapping[str, Any], papers: Sequence[str]) -> dict[tuple[s
         ConfigError: the model of a paper has a setting without a source.
     """
     model = settings_model(tuple(papers))
-    found = {}
+    sources = {}
     for path, _, source in settings_in(model, config):
         if source:
-            found[path] = source
+            sources[path] = source
         elif path[0] in papers:
             name = ".".join(path)
             raise ConfigError(f"{name} has no source; its model says it by paper, code or ours")
-    return found
+    return sources
 
 
 def json_schema(papers: Sequence[str]) -> str:

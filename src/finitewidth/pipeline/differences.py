@@ -82,11 +82,13 @@ def in_words(differences: Iterable[Difference], first: Sequence[str] = ()) -> tu
     for one in differences:
         grouped.setdefault(one.what, {})[_pair(one)] = None
     names = sorted(grouped, key=lambda what: ORDER.index(what) if what in ORDER else len(ORDER))
-    told = [*first, *_images(grouped)]
-    told += [_statement(what, list(grouped[what])) for what in names if what not in (TRAIN, TEST)]
-    if len(told) > MOST + 1:
-        told = [*told[:MOST], f"and {len(told) - MOST} more"]
-    return tuple(told)
+    statements = [*first, *_images(grouped)]
+    statements += [
+        _statement(what, list(grouped[what])) for what in names if what not in (TRAIN, TEST)
+    ]
+    if len(statements) > MOST + 1:
+        statements = [*statements[:MOST], f"and {len(statements) - MOST} more"]
+    return tuple(statements)
 
 
 def _described(training: PlannedTraining) -> dict[str, Any]:
@@ -132,22 +134,22 @@ def _sizes(widths: Sequence[int]) -> str:
 
 
 def _distinct(values: Iterable[Any]) -> Any:
-    found = list(dict.fromkeys(value for value in values if value not in (None, "")))
-    return found[0] if len(found) == 1 else found
+    distinct = list(dict.fromkeys(value for value in values if value not in (None, "")))
+    return distinct[0] if len(distinct) == 1 else distinct
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Name in words -> value, of nested settings; a network as for trainings."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     rest = dict(settings)
     network = rest.get("network")
     if isinstance(network, Mapping) and "kind" in network:
         del rest["network"]
-        found |= _network(asdict(Architecture.from_mapping(network)))
+        flat |= _network(asdict(Architecture.from_mapping(network)))
     for (*parents, last), value in leaves(rest).items():
         where = f"{' '.join(parents)}: " if parents and parents[-1] != last else ""
-        found[f"{where}{NAMES.get(last, last)}".replace("_", " ")] = value
-    return found
+        flat[f"{where}{NAMES.get(last, last)}".replace("_", " ")] = value
+    return flat
 
 
 def _between(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[Difference]:
@@ -202,10 +204,10 @@ def _value(value: Any, missing: str) -> str:
 
 
 def _statement(what: str, pairs: list[str]) -> str:
-    shown = pairs[:MOST_VALUES]
+    first = pairs[:MOST_VALUES]
     if len(pairs) > MOST_VALUES:
-        shown.append(f"{len(pairs) - MOST_VALUES} more")
-    return f"{'' if what == LAYERS else what} {listed(shown)}".strip()
+        first.append(f"{len(pairs) - MOST_VALUES} more")
+    return f"{'' if what == LAYERS else what} {listed(first)}".strip()
 
 
 def _images(grouped: Mapping[str, Iterable[str]]) -> list[str]:

@@ -25,8 +25,8 @@ def counted(counts: Mapping[str, Mapping[str, int]]) -> str:
     Args:
         counts: unit -> part of what is counted -> number.
     """
-    words = [f"{_range(found.values())} {_unit(unit, found.values())}"
-             for unit, found in counts.items() if found]  # fmt: skip
+    words = [f"{_range(numbers.values())} {_unit(unit, numbers.values())}"
+             for unit, numbers in counts.items() if numbers]  # fmt: skip
     return " and ".join(words) or "computed exactly, no draws"
 
 

@@ -5,7 +5,7 @@ unmodified preset and with those of the papers' own settings. The sources in the
 settings (`finitewidth.common.setting_types.Source`) say which differences matter.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.differences import LAYERS, Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
 from finitewidth.pipeline.jobs import Jobs, Read
-from finitewidth.pipeline.seen import Seen
+from finitewidth.pipeline.seen import Path, Seen
 
 UNITS = ("runs", "draws")
 REPETITIONS = ("runs", "draws", "paper_draws")  # settings that are no sizes
@@ -102,37 +102,33 @@ class Footers:
     @cached_property
     def _canonical(self) -> Jobs:
         """The same run with accepted values and own choices replaced by those of preset paper."""
-        wanted = leaves(self._paper_config)
-        changed = {
-            path: wanted[path]
-            for path, value in self._differing.items()
-            if self._is_choice(path) or self._accepted(path, value)
-        }
-        return Jobs(self._papers, replaced(self._config, changed))
+        return self._with_the_papers(lambda path: self._is_choice(path) or self._accepted(path))
 
     @cached_property
     def _repeated(self) -> Jobs:
         """The same as `_canonical`, with as many runs and draws as the paper."""
-        wanted = leaves(self._paper_config)
-        changed = {
-            path: wanted[path]
-            for path, value in self._differing.items()
-            if path[-1] in REPETITIONS
-            or "shown" in path
-            or self._is_choice(path)
-            or self._accepted(path, value)
-        }
-        return Jobs(self._papers, replaced(self._config, changed))
+        return self._with_the_papers(
+            lambda path: (
+                path[-1] in REPETITIONS
+                or "shown" in path
+                or self._is_choice(path)
+                or self._accepted(path)
+            )
+        )
 
     @cached_property
     def _choosing(self) -> Jobs:
         """The same run with accepted values replaced by those of preset paper, not our choices."""
+        return self._with_the_papers(self._accepted)
+
+    def _with_the_papers(self, taken: Callable[[Path], bool]) -> Jobs:
+        """The same run with the values of preset ``paper`` for some settings that differ."""
         wanted = leaves(self._paper_config)
-        accepted = {p: wanted[p] for p, v in self._differing.items() if self._accepted(p, v)}
-        return Jobs(self._papers, replaced(self._config, accepted))
+        changed = {path: wanted[path] for path in self._differing if taken(path)}
+        return Jobs(self._papers, replaced(self._config, changed))
 
     @cached_property
-    def _differing(self) -> dict[tuple[str, ...], Any]:
+    def _differing(self) -> dict[Path, Any]:
         """Settings of papers that differ from preset ``paper``, with their values here."""
         theirs = leaves(self._paper_config)
         return {
@@ -141,10 +137,11 @@ class Footers:
             if path in self._sources and theirs.get(path, value) != value
         }
 
-    def _accepted(self, path: tuple[str, ...], value: Any) -> bool:
-        return self._sources[path].accepts(at(self._paper_config, ".".join(path)), value)
+    def _accepted(self, path: Path) -> bool:
+        theirs = at(self._paper_config, ".".join(path))
+        return self._sources[path].accepts(theirs, self._differing[path])
 
-    def _is_choice(self, path: tuple[str, ...]) -> bool:
+    def _is_choice(self, path: Path) -> bool:
         return not self._sources[path].stated
 
     def scale(
@@ -208,20 +205,20 @@ class Footers:
         """
         jobs = self._jobs_behind(reads, role, rows)
         seen = Seen.of(self.jobs, reads)
-        found = [one for name in jobs for one in self._differences_of(name, seen)]
+        stated = [one for name in jobs for one in self._differences_of(name, seen)]
         roles = self._roles(reads, jobs) if role is None else (role,)
         same = all(self._config["data"][r] == self._paper_config["data"][r] for r in roles)
-        own = in_words(one for name in jobs for one in self._chosen_smaller(name))
-        if not found and not own and same:
+        chosen = in_words(one for name in jobs for one in self._chosen_smaller(name))
+        if not stated and not chosen and same:
             return ()
         trained = [self.jobs.trainings[name] for name in jobs if name in self.jobs.trainings]
         first = [self._data_words(r, trained) for r in roles]
-        if trained and not any(one.what == LAYERS for one in found):
+        if trained and not any(one.what == LAYERS for one in stated):
             first.append("networks whole")
-        told = in_words(found, first)
-        if own:
-            told += (f"our own choice: {', '.join(own).replace('(paper ', '(preset paper ')}",)
-        return told
+        words = in_words(stated, first)
+        if chosen:
+            words += (f"our own choice: {', '.join(chosen).replace('(paper ', '(preset paper ')}",)
+        return words
 
     def _data_words(self, role: str, trained: Sequence[PlannedTraining]) -> str:
         """``MNIST whole``, ``CIFAR-10``, or what stands in."""
@@ -257,14 +254,14 @@ class Footers:
         theirs = self._paper
         if not self._differ(ours, theirs, [name], seen):
             return
-        found: list[Difference] = []
+        changes: list[Difference] = []
         if name in ours.experiments:
-            found = of_settings(seen.params(ours, name), seen.params(theirs, name))
+            changes = of_settings(seen.params(ours, name), seen.params(theirs, name))
         elif name in theirs.trainings:
             training = ours.trainings[name]
             source = self._config["data"][training.dataset]
-            found = of_training(training, theirs.trainings[name], source)
-        yield from found or [Difference(f"{name} is set up otherwise", None, None)]
+            changes = of_training(training, theirs.trainings[name], source)
+        yield from changes or [Difference(f"{name} is set up otherwise", None, None)]
 
     def grade(
         self,
@@ -352,8 +349,8 @@ class Footers:
             jobs: the jobs; by default all behind the inputs.
         """
         chosen = self._jobs_behind(reads) if jobs is None else jobs
-        found = {read.role for read in (*reads, *(r for j in chosen for r in self.jobs[j].reads))}
-        return tuple(role for role in ROLES if role in found)
+        roles = {read.role for read in (*reads, *(r for j in chosen for r in self.jobs[j].reads))}
+        return tuple(role for role in ROLES if role in roles)
 
     def datasets(self, reads: Sequence[Read]) -> dict[str, str]:
         """Role -> what is shown in its place, stand-ins named as such."""
@@ -368,27 +365,27 @@ class Footers:
     def footer(self, artifact: str) -> str:
         """The line below a figure or table."""
         job = self.jobs[artifact]
-        return self.context(job.reads, job.declared, own=artifact)
+        return self.context(job.reads, job.declared, name=artifact)
 
     def context(
-        self, reads: Sequence[Read], artifact: Artifact | None = None, own: str = ""
+        self, reads: Sequence[Read], artifact: Artifact | None = None, name: str = ""
     ) -> str:
         """Preset, data, number of runs or draws, and what is reduced or chosen differently.
 
         Args:
             reads: the inputs of an artifact, a claim or a number.
             artifact: the artifact, where it may show some of the runs only.
-            own: its name; its own scientific settings count as well.
+            name: its name; its own scientific settings count as well.
         """
         scale = self.scale(reads, artifact=artifact)
         modified = scale.modified or (
-            own and self._differ(self.jobs, self._preset, [own], Seen(unseen={}))
+            name and self._differ(self.jobs, self._preset, [name], Seen(unseen={}))
         )
         words = [f"preset {self._config['preset']}{self._seeded()}{', modified' * bool(modified)}"]
         words += self.datasets(reads).values()
         sections = self._sections(reads)
         words += pooled(sections)
-        words.append(self._amount(reads, artifact, own))
+        words.append(self._amount(reads, artifact, name))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
             words.append(fewer if scale.sizes else "other sizes than the paper's")
@@ -407,7 +404,7 @@ class Footers:
 
     def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
         """Name -> settings section of every experiment and family behind some inputs."""
-        found = {}
+        sections = {}
         for name in self._jobs_behind(reads):
             paper, section = self._section(name)
             path = getattr(self.jobs[name].declared, "settings", None)
@@ -415,8 +412,8 @@ class Footers:
             if settings is None and isinstance(path, str):
                 section, settings = path.split(".")[-1], self.jobs[name].params
             if isinstance(settings, Mapping):
-                found[section] = settings
-        return found
+                sections[section] = settings
+        return sections
 
     def _section(self, job: str) -> tuple[str, str]:
         if job in self.jobs.trainings:
@@ -426,7 +423,7 @@ class Footers:
     def _counted(self, reads: Sequence[Read]) -> dict[str, dict[str, int]]:
         """Unit -> section -> number of runs or draws that the inputs average."""
         every, _ = self.jobs.closure(reads)
-        found: dict[str, dict[str, int]] = {unit: {} for unit in UNITS}
+        counts: dict[str, dict[str, int]] = {unit: {} for unit in UNITS}
         for read in every:
             for job in read.jobs:
                 paper, section = self._section(job)
@@ -441,16 +438,16 @@ class Footers:
                     settings = at(self._config[paper], path)
                     for unit in UNITS:
                         if unit in settings:
-                            found[unit][path.split(".")[-1]] = settings[unit]
-        if not any(found.values()) and self._roles(reads):
-            found["runs"]["once"] = 1  # each network of a training that is not repeated
-        return found
+                            counts[unit][path.split(".")[-1]] = settings[unit]
+        if not any(counts.values()) and self._roles(reads):
+            counts["runs"]["once"] = 1  # each network of a training that is not repeated
+        return counts
 
-    def _amount(self, reads: Sequence[Read], artifact: Artifact | None, own: str) -> str:
+    def _amount(self, reads: Sequence[Read], artifact: Artifact | None, name: str) -> str:
         """Number of runs or draws, and how many of them an artifact shows if not all."""
         counts = self._counted(reads)
-        if own and self._drawn(own) and not any(counts.values()):
-            return NO_RESULT[self.jobs[own].declared.kind]
+        if name and self._drawn(name) and not any(counts.values()):
+            return NO_RESULT[self.jobs[name].declared.kind]
         if artifact is not None and artifact.panels:
             panels = {r.name: artifact.panels[r.name] for r in reads if r.name in artifact.panels}
             own_reads = {letter: [r for r in reads if panels.get(r.name) == letter]

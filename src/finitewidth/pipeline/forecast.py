@@ -48,28 +48,28 @@ def needs_of(plan: "Plan") -> dict[str, list[str]]:
         f"captions_{paper}": [f"claims {each}" for each in plan.judged_in(paper)]
         for paper in plan.captioned
     }
-    shown = [entry.artifact for entry in done(plan.artifacts)]
-    ends["datapackages"] = [*shown, *(f"captions_{paper}" for paper in plan.captioned)]
+    artifacts = [entry.artifact for entry in done(plan.artifacts)]
+    ends["datapackages"] = [*artifacts, *(f"captions_{paper}" for paper in plan.captioned)]
     ends["errata"] = []
-    return {**needs, **ends, "report": [*shown, *ends]}
+    return {**needs, **ends, "report": [*artifacts, *ends]}
 
 
 def _makers(reads: Iterable["Read"]) -> Iterator[str]:
     """The jobs that make some inputs; those of datasets have no declaration."""
-    found = [name for read in reads for name in read.jobs]
+    makers = [name for read in reads for name in read.jobs]
     data = [file for read in reads for file in read.files if file.startswith(DATA)]
-    yield from dict.fromkeys([*found, *(f"dataset {Path(file).stem}" for file in data)])
+    yield from dict.fromkeys([*makers, *(f"dataset {Path(file).stem}" for file in data)])
 
 
 def behind(needs: Needs, targets: Iterable[str]) -> set[str]:
     """Some jobs and all that they rest on."""
-    found, waiting = set(), [*targets]
+    jobs, waiting = set(), [*targets]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in jobs:
+            jobs.add(name)
             waiting += needs[name]
-    return found
+    return jobs
 
 
 def chains(needs: Needs, seconds: Mapping[str, float]) -> dict[str, list[str]]:
@@ -83,20 +83,20 @@ def chains(needs: Needs, seconds: Mapping[str, float]) -> dict[str, list[str]]:
     for name, before in needs.items():
         for each in before:
             readers[each].append(name)
-    found: dict[str, list[str]] = {}
+    longest: dict[str, list[str]] = {}
     lengths: dict[str, float] = {}
     waiting = [(name, False) for name in needs]
     while waiting:
         name, ready = waiting.pop()
-        if name in found:
+        if name in longest:
             continue
         if not ready:  # its readers first
             waiting += [(name, True), *((each, False) for each in readers[name])]
             continue
         after = max(readers[name], key=lengths.__getitem__, default=None)
-        found[name] = [name, *(found[after] if after else [])]
+        longest[name] = [name, *(longest[after] if after else [])]
         lengths[name] = seconds.get(name, 0.0) + (lengths[after] if after else 0.0)
-    return found
+    return longest
 
 
 def length(chain: Sequence[str], seconds: Mapping[str, float]) -> float:

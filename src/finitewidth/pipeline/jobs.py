@@ -98,13 +98,13 @@ class Jobs:
     @cached_property
     def families(self) -> dict[tuple[str, str], tuple[PlannedTraining, ...]]:
         """(paper, family) -> its trainings, in their order."""
-        found = {}
+        families = {}
         for paper in self.papers:
             for family, sections in paper.trainings.items():
                 module = import_module(f"finitewidth.papers.{paper.name}.experiments.trainings")
                 settings = [self.config[paper.name][section] for section in sections]
-                found[paper.name, family] = tuple(getattr(module, family)(*settings))
-        return found
+                families[paper.name, family] = tuple(getattr(module, family)(*settings))
+        return families
 
     @cached_property
     def family_of(self) -> dict[str, tuple[str, str]]:
@@ -219,19 +219,19 @@ class Jobs:
 
     def closure(self, reads: Iterable[Read]) -> tuple[list[Read], list[str]]:
         """All inputs and all jobs that some inputs rest on, the nearest first."""
-        found: dict[tuple[str, tuple[str, ...]], Read] = {}
+        inputs: dict[tuple[str, tuple[str, ...]], Read] = {}
         jobs: dict[str, None] = {}
         waiting = list(reads)
         while waiting:
             read = waiting.pop(0)
-            if (key := (read.reference, read.files)) in found:
+            if (key := (read.reference, read.files)) in inputs:
                 continue
-            found[key] = read
+            inputs[key] = read
             for name in read.jobs:
                 if name not in jobs:
                     jobs[name] = None
                     waiting += self[name].reads
-        return list(found.values()), list(jobs)
+        return list(inputs.values()), list(jobs)
 
 
 def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
@@ -251,13 +251,13 @@ def chosen(section: Mapping[str, Any], wanted: Any) -> Any:
         return {}
     if isinstance(wanted, str):
         return at(section, _looked_up(section, wanted))
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in wanted.items():
         if isinstance(value, list):
-            found |= {key: at(section, f"{name}.{key}") for key in value}
+            settings |= {key: at(section, f"{name}.{key}") for key in value}
         else:
-            found[name] = chosen(section, value)
-    return found
+            settings[name] = chosen(section, value)
+    return settings
 
 
 def _looked_up(section: Mapping[str, Any], text: str) -> str:

@@ -129,9 +129,9 @@ class Plan:
             "comparable": partial(self.footers.comparable, job.reads),
         }
         # the device is no parameter: another one does not make results out of date
-        told = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
+        known = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
-        return {**artifact, **job.params, **told}
+        return {**artifact, **job.params, **known}
 
     def footer(self, artifact: str, wildcards: Any = None) -> str:
         """The line below a figure or table."""
@@ -277,13 +277,13 @@ class Plan:
     def _bases(self, numbers: model.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
         reads, free = self._reads(numbers.reads), numbers.scale_free
-        context, found = self.footers.context(reads), {}
+        context, bases = self.footers.context(reads), {}
         for part, always in numbers.parts.items():
             rows = part.split()
             scale = self.footers.scale(reads, rows=rows)
             known = False if free else (True if always else None)
             words = () if free else self.footers.differences(reads, rows=rows)
-            found[part] = {
+            bases[part] = {
                 "kind": numbers.kind,
                 "papers": free or (scale.sizes and scale.originals and not always),
                 "stand_in": scale.stand_in and not free,
@@ -291,7 +291,7 @@ class Plan:
                 "grade": self.footers.grade(reads, rows, reduced=known),
                 "context": context,
             }
-        return found
+        return bases
 
     def _situation(self, claim: ledger.Claim) -> dict[str, Any]:
         """The fields of the `ledger.Situation` of a claim in this configuration."""

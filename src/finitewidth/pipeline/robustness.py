@@ -51,9 +51,10 @@ class Robustness:
 
     def settings(self, wildcards: Any) -> dict[str, Any]:
         """What they are judged with, as `Plan.claim_settings` tells it."""
-        told = self._settings(wildcards.paper)
-        situations = {claim: told["situations"][claim] for claim in self.claims(wildcards)}
-        return {"preset": told["preset"], "results": told["results"], "situations": situations}
+        settings = self._settings(wildcards.paper)
+        situations = {claim: settings["situations"][claim] for claim in self.claims(wildcards)}
+        common = {key: settings[key] for key in ("preset", "results")}
+        return {**common, "situations": situations}
 
     def stamp(self, wildcards: Any) -> dict[str, Any]:
         """Base seed and identity, for the provenance."""
@@ -74,7 +75,7 @@ class Robustness:
         every, jobs = self._plan.jobs.closure(reads)
         situations = self.settings(wildcards)["situations"]
         return fingerprint({
-            "claims": {claim: _without_context(told) for claim, told in situations.items()},
+            "claims": {claim: _without_context(each) for claim, each in situations.items()},
             "judged_by": self._plan.claim_code(wildcards),
             "jobs": {name: [self._code(name), dict(self._plan.jobs[name].params)] for name in jobs},
             "data": sorted({file for read in every if read.role for file in read.files}),

@@ -56,10 +56,10 @@ def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]
     for label, group in equations.groupby("label", sort=False):
         line = {"": label if form == "text" else escaped(label)}
         for network in dict.fromkeys(equations["network"]):
-            found = group[group["network"] == network].to_dict("records")
+            entries = group[group["network"] == network].to_dict("records")
             line[network] = "".join(
                 _mathematics(equation[form], form, equation["printed_text"] != NONE)
-                for equation in found
+                for equation in entries
             )
         lines.append(line)
     notes = rows[rows["kind"] == "note"][form]

@@ -155,9 +155,9 @@ def _can_wrap(text: pd.DataFrame, place: int) -> bool:
 
 def _numeric(cells: pd.Series) -> bool:
     """Whether at least half of a column's cells are numbers; the others are centred."""
-    shown = [cell for cell in cells if cell not in ("", MISSING)]
-    numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in shown)
-    return bool(shown) and 2 * numbers >= len(shown)
+    filled = [cell for cell in cells if cell not in ("", MISSING)]
+    numbers = sum(bool(NUMBER.fullmatch(cell)) for cell in filled)
+    return bool(filled) and 2 * numbers >= len(filled)
 
 
 def _columns(
@@ -180,15 +180,15 @@ def _columns(
     shares = {} if room is None else _shares(text, natural, room, 0.5 if formulas is None else 1)
     columns = []
     for place, title in enumerate(text.columns):
-        shown = text.iloc[:, place]
+        column = text.iloc[:, place]
         bold = [False] * len(text) if table.bold is None else table.bold[title].tolist()
-        cells = [_said(cell, table) for cell in shown]
+        cells = [_said(cell, table) for cell in column]
         if formulas is not None:
             cells = formulas.iloc[:, place].map(_upright_fractions).tolist()
         cells = [rf"\textbf{{{c}}}" if b else c for c, b in zip(cells, bold, strict=True)]
-        specification = "c" if _numeric(shown) else "l"
+        specification = "c" if _numeric(column) else "l"
         if specification == "c":
-            cells = aligned(shown.tolist(), cells, bold)
+            cells = aligned(column.tolist(), cells, bold)
         header = _header(str(title), specification, natural[place], table)
         if place in shares:
             share = len(shares) * shares[place] / sum(shares.values())
@@ -242,13 +242,13 @@ def aligned(cells: list[str], others: list[str], bold: list[bool]) -> list[str]:
         others: LaTeX of the cells, which is taken where a cell is no number.
         bold: which of them are bold.
     """
-    found = [NUMBER.fullmatch(cell) for cell in cells]
-    parts = [match.groupdict("") for match in found if match]
+    matches = [NUMBER.fullmatch(cell) for cell in cells]
+    parts = [match.groupdict("") for match in matches if match]
     widest = {key: max((part[key] for part in parts), key=len)
               for key in ("sign", "whole", "part", "spread", "mark")}  # fmt: skip
     return [
         _number(match.groupdict(""), widest, strong) if match else other
-        for match, other, strong in zip(found, others, bold, strict=True)
+        for match, other, strong in zip(matches, others, bold, strict=True)
     ]
 
 

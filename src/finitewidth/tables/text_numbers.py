@@ -65,7 +65,7 @@ def text_rows(
         datasets: role -> title of the dataset that was used.
         told: whether the table says which networks are not trained.
     """
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for row in rows.to_dict("records"):
         key = (row["quantity"], row["row"], row["column"])
         shared = {"what": titles[key], "place": row["place"]}
@@ -73,15 +73,15 @@ def text_rows(
             ", ".join(names[role] for role in data[key]) for names in (datasets, ROLES)
         )
         ours = {name: row[name] for name in ("mean", "runs", "diverged")}
-        if all(one["what"] != shared["what"] for one in found):
-            found.append({
+        if all(one["what"] != shared["what"] for one in lines):
+            lines.append({
                 **shared, **ours, "source": "ours", "data": images,
                 "standard_deviation": row["spread"] if row["runs"] > 1 else nan,
                 "epoch": SELECTIONS[row["select"]], "trained": row["trained"] if told else nan,
             })  # fmt: skip
-        found.append({**shared, "source": "paper", "data": printed, "mean": row["reported"],
+        lines.append({**shared, "source": "paper", "data": printed, "mean": row["reported"],
                       "epoch": "none"})  # fmt: skip
-    return pd.DataFrame(found, columns=list(FIELDS))
+    return pd.DataFrame(lines, columns=list(FIELDS))
 
 
 def text_table(rows: pd.DataFrame, thresholds: Sequence[float] = ()) -> Typeset:

@@ -84,7 +84,7 @@ def sample_depths(
     """
     depths, variances = checked_grid(init, depths, sigma_w2)
     norm2 = scalar_chain.checked_scalar(init, input_norm2)
-    plan = streams.Plan(checked_count("draws", draws), BLOCK, 1)
+    plan = streams.Blocks(checked_count("draws", draws), BLOCK, 1)
     cells = [(depth, value) for depth in depths for value in variances]
     for blocks in plan.groups():
         if independent:

@@ -94,7 +94,7 @@ def sample_pairs(
     if not wanted or not len(angles) or (np.abs(angles) == 1).any():
         raise refuse("depths, cosines", (depths, cosines), "not empty, with all cosines in (-1, 1)")
     block = max(8, min(256, UNITS_PER_BLOCK // width))
-    plan = streams.Plan(draws, block, 1)
+    plan = streams.Blocks(draws, block, 1)
     for blocks in plan.groups():
         rng = streams.generator(seed, blocks.start)
         kept = plan.kept(blocks)

@@ -104,7 +104,7 @@ def scalar_chain_blocks(
 ) -> Iterator[NtkDraws]:
     """Draw as `sample_scalar_chain` does, but yield blocks of at most 2,048 draws."""
     norm2 = checked_scalar(init, input_norm2)
-    plan = streams.Plan(checked_count("draws", draws), BLOCK, 1)
+    plan = streams.Blocks(checked_count("draws", draws), BLOCK, 1)
     for blocks in plan.groups():
         rng, kept = streams.generator(seed, blocks.start), plan.kept(blocks)
         forward = Forward(rng, init, norm2, BLOCK)

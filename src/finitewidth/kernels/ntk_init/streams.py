@@ -36,7 +36,7 @@ def block_size(numbers_per_draw: int) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Blocks:
     """The division of draws into blocks.
 
     Attributes:
@@ -62,7 +62,7 @@ class Plan:
 
 def planned(
     draws: int, block: int, bytes_per_draw: int, memory_bytes: int, result: int = 0
-) -> Plan:
+) -> Blocks:
     """Choose how many blocks are processed at the same time.
 
     Args:
@@ -84,4 +84,4 @@ def planned(
             f"({block} at a time with {bytes_per_draw} bytes each, {result * draws} bytes of "
             "results); increase memory_bytes, use fewer draws or take the results block by block"
         )
-    return Plan(draws, block, max(1, free // (block * bytes_per_draw)))
+    return Blocks(draws, block, max(1, free // (block * bytes_per_draw)))

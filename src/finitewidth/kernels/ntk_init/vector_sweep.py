@@ -99,7 +99,7 @@ def sweep_vectors(
     activation, device = activation_of(activation), checked_device(device)
     # a layer for a few dozen variances stays in the cache of the processor: twice as fast
     block = streams.block_size(128 * max(init.widths))
-    plan = streams.Plan(checked_count("draws", draws), block, -(-LARGEST_GROUP // block))
+    plan = streams.Blocks(checked_count("draws", draws), block, -(-LARGEST_GROUP // block))
     for blocks in plan.groups():
         parts = []
         for number in blocks:

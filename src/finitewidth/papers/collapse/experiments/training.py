@@ -30,7 +30,7 @@ REPLICA = "replica"  # name of the array with the numbers of the kept replicas
 
 
 @dataclass(frozen=True)
-class Run:
+class Replica:
     """One network of a pair.
 
     Attributes:
@@ -155,7 +155,7 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
     return 10 ** (first + (last - first) * index / settings["points"])
 
 
-def runs_of(settings: Mapping[str, Any]) -> list[Run]:
+def runs_of(settings: Mapping[str, Any]) -> list[Replica]:
     """All networks of a pair, by initialisation and rate.
 
     Raises:
@@ -167,7 +167,7 @@ def runs_of(settings: Mapping[str, Any]) -> list[Run]:
     if stack is not None and stack < 1:
         raise ConfigError(f"stack = {stack}: set at least 1, or null for all networks at once")
     cases = product(inits, rates_of(settings["rates"]))
-    return [Run(number, init, *rate) for number, (init, rate) in enumerate(cases)]
+    return [Replica(number, init, *rate) for number, (init, rate) in enumerate(cases)]
 
 
 def measured_epochs(epochs: int, every: int) -> tuple[int, ...]:
@@ -182,7 +182,7 @@ def measured_epochs(epochs: int, every: int) -> tuple[int, ...]:
 
 
 def _stack(
-    network: Network, images: BalancedImages, part: Sequence[Run], pair: str
+    network: Network, images: BalancedImages, part: Sequence[Replica], pair: str
 ) -> StackedNetwork:
     """The networks with their initial weights, on the device of the images."""
     module = build(network, images.shape, images.classes)
@@ -202,7 +202,7 @@ def _trained(
     stack: StackedNetwork,
     network: Network,
     images: BalancedImages,
-    part: Sequence[Run],
+    part: Sequence[Replica],
     settings: Mapping[str, Any],
     checkpoints: Checkpoints | None,
 ) -> Result:
@@ -232,7 +232,7 @@ def _trained(
 
 
 def _named(
-    rows: Sequence[Mapping[str, Any]], part: Sequence[Run], pair: str
+    rows: Sequence[Mapping[str, Any]], part: Sequence[Replica], pair: str
 ) -> list[dict[str, Any]]:
     """Rows of a training with the pair, the run, and its number among all runs."""
     named = []
