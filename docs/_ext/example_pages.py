@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sphinx.errors import ExtensionError
+
 OUTPUTS = "outputs"
-TIMEOUT = 300  # seconds
+TIMEOUT = 1800  # seconds; idle, the longest script takes ten
 
 
 def write(root: Path, folder: Path) -> None:
@@ -28,10 +30,13 @@ def output(script: Path, kept: Path) -> str:
         kept.mkdir(parents=True, exist_ok=True)
         for old in kept.glob(f"{script.stem}-*.txt"):
             old.unlink()
-        answer = subprocess.run(
-            [sys.executable, str(script)], capture_output=True, text=True, check=True,
-            timeout=TIMEOUT, env=os.environ | {"OMP_NUM_THREADS": "1"},
-        )  # fmt: skip
+        try:
+            answer = subprocess.run(
+                [sys.executable, str(script)], capture_output=True, text=True, check=True,
+                timeout=TIMEOUT, env=os.environ | {"OMP_NUM_THREADS": "1"},
+            )  # fmt: skip
+        except subprocess.SubprocessError as error:
+            raise ExtensionError(f"{error}\n{(error.stderr or '').strip()}") from error
         file.write_text(answer.stdout, encoding="utf-8")
     return file.read_text(encoding="utf-8").rstrip()
 

@@ -105,7 +105,7 @@ def status(*, results: Results = Results()) -> int:
 
     Example: finitewidth status --preset laptop
     """
-    text, code = runs.status(results.folder)
+    text, code = runs.status(results.folder, results.run)
     print(text)
     return code
 

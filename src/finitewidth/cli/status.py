@@ -91,11 +91,12 @@ def last_lines(log: str, count: int) -> list[str]:
     return [line for line in text.splitlines() if line.strip()][-count:]
 
 
-def status(results: str) -> tuple[str, int]:
+def status(results: str, start: str = "finitewidth run") -> tuple[str, int]:
     """Return how far the last run is, and the exit status of the command.
 
     Args:
         results: folder of the results.
+        start: the command that makes them.
 
     Returns:
         Lines with the numbers of jobs, what runs, what failed with the last line of its log, and
@@ -103,7 +104,7 @@ def status(results: str) -> tuple[str, int]:
     """
     run = read_run(f"{results}/logs")
     if run is None:
-        return f"{results} has no run yet; start one with: finitewidth run", 1
+        return f"{results} has no run yet; start one with: {start}", 1
     lines = [f"{run.done} of {run.total} jobs done, {len(run.failed)} failed: {WORDS[run.state]}"]
     if run.state == "running":
         for job, started in run.running.items():

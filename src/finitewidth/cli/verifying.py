@@ -15,7 +15,7 @@ def verify(*, results: Results = Results()) -> int:
         ResultError: there are no results.
     """
     if not provenance_files(results.folder):
-        raise ResultError(f"{results.folder} has no results; finitewidth run makes them")
+        raise ResultError(f"{results.folder} has no results; {results.run} makes them")
     provenances = Provenances(results.folder)
     problems = provenances.problems()
     checked = len(provenances.stamps)

@@ -1,17 +1,18 @@
 """Read a folder of images, ``train/<class>/*`` and ``test/<class>/*``, as a dataset.
 
-Layout and order are those of torchvision's ImageFolder. Two things differ: pictures are turned as
+torchvision finds the pictures, as for its ImageFolder. Two things differ: pictures are turned as
 their EXIF orientation says, and folders inside class folders are refused.
 """
 
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import DataError
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.data.pictures import Picture, read_picture, shown
@@ -48,125 +49,110 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
             message names the first such file.
     """
     root = Path(root)
-    classes = _classes(root)
-    files = {split: [_pictures(root, split, each) for each in classes] for split in FEWEST}
-    pixels = {split: [] for split in FEWEST}
-    changes: Counter[str] = Counter()
-    for split, picture in _read_all(files):
-        pixels[split].append(picture.pixels)
-        changes.update(picture.changes)
+    classes, samples = _samples(root, "train")
+    of_test, samples_of_test = _samples(root, "test")
+    if differing := sorted({*classes} ^ {*of_test}):
+        raise DataError(f"{shown(root)}: train and test have different class folders: {differing}")
+    if len(classes) == 1:
+        raise DataError(f"{shown(root / 'train')} has one class only ({classes[0]}); at least two "
+                        "are needed")  # fmt: skip
+    pictures = _read_all([file for file, _ in [*samples, *samples_of_test]])
+    changes = Counter(change for picture in pictures for change in picture.changes)
     for change, count in sorted(changes.items()):
         LOG.info("%s: %d pictures: %s", name, count, change)
-    grey = all(image.ndim == 2 for group in pixels.values() for image in group)
-    labels = {
-        split: np.repeat(np.arange(len(classes), dtype=np.int64), [len(group) for group in groups])
-        for split, groups in files.items()
-    }
+    pixels = [picture.pixels for picture in pictures]
+    grey = all(image.ndim == 2 for image in pixels)
     return Dataset(
         name=name,
         title=title,
-        train_images=_stack(pixels["train"], grey),
-        train_labels=labels["train"],
-        test_images=_stack(pixels["test"], grey),
-        test_labels=labels["test"],
+        train_images=_stack(pixels[: len(samples)], grey),
+        train_labels=np.array([label for _, label in samples], dtype=np.int64),
+        test_images=_stack(pixels[len(samples) :], grey),
+        test_labels=np.array([label for _, label in samples_of_test], dtype=np.int64),
         class_names=classes,
         origin=SOURCES[name].origin if name in SOURCES else f"image folder {root.name}",
     )
 
 
-def _classes(root: Path) -> tuple[str, ...]:
-    """The names of the class folders of train, which are those of test, too."""
-    found = {split: _class_folders(root, root / split) for split in FEWEST}
-    if differing := sorted(set(found["train"]) ^ set(found["test"])):
-        raise DataError(f"{shown(root)}: train and test have different class folders: {differing}")
-    if len(found["train"]) == 1:
-        raise DataError(f"{shown(root / 'train')} has one class only ({found['train'][0]}); at "
-                        "least two are needed")  # fmt: skip
-    return found["train"]
+def _samples(root: Path, split: str) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
+    """The names of the classes, and each picture with its label; what is hidden is left out."""
+    torchvision_operators.install()
+    from torchvision.datasets.folder import find_classes, make_dataset
 
-
-def _class_folders(root: Path, folder: Path) -> tuple[str, ...]:
-    inside = [entry for entry in _listed(root, folder) if os.path.isdir(entry)]
-    if not inside:
-        raise DataError(f"{shown(folder)} has no class folders; {_REMEDY}")
-    return tuple(entry.name for entry in inside)
-
-
-def _listed(root: Path, folder: Path) -> list[Path]:
-    """What a folder contains, in sorted order and without what is hidden."""
-    _refuse_outside(root, folder)
+    folder = root / split
+    _check_folder(root, folder)
     try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-        for entry in entries:
-            entry.lstat()  # not allowed without the right to search the folder
-    except OSError as error:
-        raise DataError(
-            f"{shown(folder)} cannot be listed ({error.strerror}); {_REMEDY}"
-        ) from error
-    for entry in entries:
-        try:
-            entry.name.encode("utf-8")
-        except UnicodeEncodeError:
-            raise DataError(f"{shown(entry)}: the name is not UTF-8; rename it") from None
-        if not entry.name.isprintable():
-            raise DataError(f"{shown(entry)}: the name has characters that cannot be printed; "
-                            "rename it")  # fmt: skip
-        _refuse_outside(root, entry)
-    return entries
+        classes = tuple(name for name in find_classes(folder)[0] if not name.startswith("."))
+    except FileNotFoundError:
+        raise DataError(f"{shown(folder)} has no class folders; {_REMEDY}") from None
+    labels = {name: number for number, name in enumerate(classes)}
+    samples = make_dataset(folder, labels, is_valid_file=_is_picture, allow_empty=True)
+    counts = Counter(classes[label] for _, label in samples)
+    for label in classes:
+        if counts[label] < FEWEST[split]:
+            raise DataError(f"{shown(folder / label)} has {counts[label]} images "
+                            f"({', '.join(SUFFIXES)}); a class needs at least {FEWEST[split]} in "
+                            f"{split}; {_REMEDY}")  # fmt: skip
+    return classes, samples
 
 
-def _refuse_outside(root: Path, path: Path) -> None:
-    """Refuse a link that leads out of the tree, and one that leads nowhere or in a circle."""
-    if not path.is_symlink():
-        return
+def _is_picture(file: str) -> bool:
+    path = Path(file)
+    return not path.name.startswith(".") and path.suffix.lower() in SUFFIXES
+
+
+def _check_folder(root: Path, folder: Path) -> None:
+    """Refuse what torchvision would follow out of the tree, or pass over without a word."""
+    _check_entry(root, folder)
+    for place, folders, files in os.walk(folder, onerror=_refuse_unlisted, followlinks=True):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        visible = sorted(name for name in files if not name.startswith("."))
+        for name in (*folders, *visible):
+            _check_entry(root, Path(place, name))
+        if folders and Path(place) != folder:
+            raise DataError(f"{shown(Path(place, folders[0]))} is a folder inside a class folder; "
+                            f"put its pictures into {shown(place)}")  # fmt: skip
+        if passed := sum(not _is_picture(name) for name in visible):
+            LOG.info("%s: %d files are not pictures by their suffix and are passed over",
+                     shown(place), passed)  # fmt: skip
+
+
+def _refuse_unlisted(error: OSError) -> None:
+    raise DataError(
+        f"{shown(error.filename)} cannot be listed ({error.strerror}); {_REMEDY}"
+    ) from error
+
+
+def _check_entry(root: Path, path: Path) -> None:
+    """Refuse a name that cannot be printed, and a link that leads out, nowhere or in a circle."""
+    if shown(path.name) != path.name:
+        raise DataError(f"{shown(path)}: the name is not UTF-8, or has characters that cannot be "
+                        "printed; rename it")  # fmt: skip
     try:
-        inside = path.resolve(strict=True).is_relative_to(root.resolve())
+        inside = not path.is_symlink() or path.resolve(strict=True).is_relative_to(root.resolve())
     except (OSError, RuntimeError):  # RuntimeError: a circle, before Python 3.13
         raise DataError(f"{shown(path)} is a broken link; remove it") from None
     if not inside:
         raise DataError(f"{shown(path)} is a link out of {shown(root)}; copy the pictures there")
 
 
-def _pictures(root: Path, split: str, label: str) -> list[Path]:
-    folder = root / split / label
-    entries = _listed(root, folder)
-    files = [entry for entry in entries if entry.suffix.lower() in SUFFIXES]
-    if below := [entry for entry in entries
-                 if entry.suffix.lower() not in SUFFIXES and os.path.isdir(entry)]:  # fmt: skip
-        raise DataError(f"{shown(below[0])} is a folder inside a class folder; put its pictures "
-                        f"into {shown(folder)}")  # fmt: skip
-    if not files:
-        raise DataError(f"{shown(folder)} has no images ({', '.join(SUFFIXES)}); {_REMEDY}")
-    if len(files) < FEWEST[split]:
-        raise DataError(f"{shown(folder)} has {len(files)} image; a class needs at least "
-                        f"{FEWEST[split]} in {split}")  # fmt: skip
-    if passed := len(entries) - len(files):
-        LOG.info("%s: %d files are not pictures by their suffix and are passed over",
-                 shown(folder), passed)  # fmt: skip
-    return files
-
-
-def _read_all(files: dict[str, list[list[Path]]]) -> Iterator[tuple[str, Picture]]:
+def _read_all(files: Sequence[str]) -> list[Picture]:
     """Read the pictures in order; all have the size of the first."""
-    count = sum(len(group) for groups in files.values() for group in groups)
-    size: Sequence[int] | None = None
-    for split, groups in files.items():
-        for file in (file for group in groups for file in group):
-            picture = read_picture(file)
-            height, width = picture.pixels.shape[:2]
-            if size is None:
-                size = height, width
-                if 3 * height * width * count > LARGEST_TREE:
-                    raise DataError(
-                        f"{count:,} pictures of {width}×{height} pixels need more than "
-                        f"{LARGEST_TREE:,} bytes; make them smaller or use fewer"
-                    )
-            if (height, width) != size:
-                raise DataError(
-                    f"{shown(file)} is {width}×{height} pixels, the first image "
-                    f"{size[1]}×{size[0]}; resize all images to one size"
-                )
-            yield split, picture
+    pictures: list[Picture] = []
+    for file in map(Path, files):
+        picture = read_picture(file)
+        height, width = picture.pixels.shape[:2]
+        first_height, first_width = (pictures or [picture])[0].pixels.shape[:2]
+        if not pictures and 3 * height * width * len(files) > LARGEST_TREE:
+            raise DataError(f"{len(files):,} pictures of {width}×{height} pixels need more than "
+                            f"{LARGEST_TREE:,} bytes; make them smaller or use fewer")  # fmt: skip
+        if (height, width) != (first_height, first_width):
+            raise DataError(
+                f"{shown(file)} is {width}×{height} pixels, the first image "
+                f"{first_width}×{first_height}; resize all images to one size"
+            )
+        pictures.append(picture)
+    return pictures
 
 
 def _stack(images: list[np.ndarray], grey: bool) -> np.ndarray:

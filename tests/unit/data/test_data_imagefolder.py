@@ -112,7 +112,7 @@ def test_missing_folders_are_named(tree, tmp_path):
     with pytest.raises(DataError, match=r"nowhere.train cannot be listed .*data.imagefolder"):
         load(tmp_path / "nowhere")
     (tree / "test" / "bee" / "00.png").unlink()
-    with pytest.raises(DataError, match=r"test.bee has no images"):
+    with pytest.raises(DataError, match=r"test.bee has 0 images .*; a class needs at least 1"):
         load(tree)
     (tree / "test" / "bee").rmdir()
     with pytest.raises(DataError, match=r"different class folders: \['bee'\]"):
@@ -137,7 +137,7 @@ def test_a_class_with_one_training_picture_is_named(tree):
     for number in (1, 2):
         (tree / "train" / "bee" / f"{number:02d}.png").unlink()
     with pytest.raises(
-        DataError, match=r"train.bee has 1 image; a class needs at least 2 in train"
+        DataError, match=r"train.bee has 1 images .*; a class needs at least 2 in train"
     ):
         load(tree)
 
@@ -169,6 +169,17 @@ def test_the_tree_itself_may_be_a_link_and_links_inside_it_are_read(tree, tmp_pa
     np.testing.assert_array_equal(dataset.test_images[1], dataset.train_images[1])
 
 
+def test_a_folder_that_links_to_itself_is_refused(tree):
+    (tree / "train" / "ant" / "again").symlink_to("../ant")
+    with pytest.raises(DataError, match="again is a folder inside a class folder"):
+        load(tree)
+    (tree / "train" / "ant" / "again").unlink()
+    for split in ("train", "test"):
+        (tree / split / "cow").symlink_to("cow")
+    with pytest.raises(DataError, match="cow is a broken link; remove it"):
+        load(tree)
+
+
 @pytest.mark.parametrize("target", ["nowhere.png", "00.png"])
 def test_broken_links_and_circles_are_named(tree, target):
     path = tree / "train" / "ant" / "00.png"
@@ -187,8 +198,7 @@ def test_names_that_are_no_text_are_refused(tree, level, name):
             os.rename(folder, os.fsencode(tree / split) + b"/" + name)
         else:
             os.rename(folder + b"/00.png", folder + b"/" + name + b".png")
-    words = "not UTF-8" if name == b"b\xe9" else "cannot be printed"
-    with pytest.raises(DataError, match=words) as caught:
+    with pytest.raises(DataError, match="not UTF-8, or has characters that") as caught:
         load(tree)
     said = str(caught.value)
     assert said.encode()
