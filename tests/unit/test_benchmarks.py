@@ -17,8 +17,8 @@ from finitewidth.kernels.ntk_init import normals, scalar_chain
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.networks.architecture import layers_of
-from finitewidth.training.loop import train
-from finitewidth.training.stack import build_stack
+from finitewidth.training.gated import train
+from finitewidth.training.gated_stack import build_stack
 
 ROOT = Path(__file__).parents[2]
 MACHINE = Machine({"float32": 2e9, "float64": 1e9}, bandwidth=1e9, normal=1e-8, gamma=1e-7,
