@@ -21,10 +21,10 @@ from sklearn.datasets import load_digits
 
 from finitewidth.common.provenance import environment
 from finitewidth.common.torch_setup import prepare_torch
-from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.descent import Descent, descend
 from finitewidth.training.descent_run import Plan
-from finitewidth.training.fully_connected import Draw, Stack, in_span_of_inputs, initial_stack
+from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 SIZES = {  # inputs, samples, width, depths, steps, rate
     "quick": (64, 50, 48, (5, 10, 15), 2000, 6e-5),
@@ -80,16 +80,12 @@ def measure(options: argparse.Namespace, activation: str, depth: int, sigma_w2: 
               f"{taken / seconds:9.3f}{apart}")  # fmt: skip
 
 
-def timing(stack: Stack, x: torch.Tensor, y: torch.Tensor, plan: Plan) -> tuple[Descent, float]:
+def timing(
+    stack: FullyConnected, x: torch.Tensor, y: torch.Tensor, plan: Plan
+) -> tuple[Descent, float]:
     """Descend and return the result and the CPU seconds."""
-
-    def kernel(networks: Stack) -> torch.Tensor:
-        return traced_kernel(
-            FullyConnected(networks.weights, networks.biases, networks.activation), x
-        )
-
     started = time.process_time()
-    result = descend(stack, x, y, plan, kernel)
+    result = descend(stack, x, y, plan)
     return result, time.process_time() - started
 
 

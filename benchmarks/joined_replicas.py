@@ -19,9 +19,9 @@ import torch
 from finitewidth.common import torch_setup
 from finitewidth.networks import forward
 from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.training import loop
+from finitewidth.training import gated
+from finitewidth.training.gated_stack import Images, build_stack
 from finitewidth.training.run import Replica, TrainingRun
-from finitewidth.training.stack import Images, build_stack
 
 QUICK, LAPTOP = (8, 8, 8, 16), (8, 8, 16, 16)
 # where, channels, average over positions, regime, replicas, side of an image, optimiser
@@ -100,8 +100,8 @@ def training(
         optimiser=optimiser,
     )  # fmt: skip
     stack = build_stack(run, layers_of(architecture, data.shape, data.outputs), None, "cpu")
-    under_way = loop._Training(run, data, stack, None, 1e9)
-    batch = under_way._order(1)[:, :BATCH]
+    under_way = gated._Training(run, data, stack)
+    batch = under_way._drawn(1)[0]
     return {"step": lambda: under_way._step(batch), "evaluation": under_way._scores}
 
 

@@ -72,13 +72,14 @@ def timed(
         order="benchmark",
         decay=DECAY,
     )
-    training = _Training(stack, images, plan, lambda *_: [], None, 0.0)
-    x = images.train_x[: PER_CLASS * images.classes]
+    training = _Training(stack, images, plan, lambda *_: [])
+    batch = torch.arange(PER_CLASS * images.classes)
+    x = images.train_x[batch]
     module = build(network, images.shape, images.classes)
     module.load_state_dict(states[0])
     candidates = (
         plain_step(module, x, training.labels),
-        lambda: training._step(x),
+        lambda: training._step(batch),
         lambda: passes(stack, x),
     )
     seconds = [[], [], []]

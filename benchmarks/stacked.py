@@ -11,9 +11,9 @@ from benchmarks.work import Work, counted_flops
 from torch import nn
 
 from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.training.loop import train
+from finitewidth.training.gated import train
+from finitewidth.training.gated_stack import Images
 from finitewidth.training.run import Replica, TrainingRun
-from finitewidth.training.stack import Images
 
 NAME, UNIT, OUTPUTS = "stacked", "step of one network", 10
 LOOP, PLAIN = "one by one", "plain torch"

@@ -2,7 +2,6 @@
 
 import torch
 
-from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import Plan
 from finitewidth.training.fully_connected import Draw, initial_stack
@@ -27,15 +26,8 @@ def stack_of(activation, sigma_w2, depth=5, width=32, inputs=16, seeds=(0,), **m
     return initial_stack(("descent test",), draws, widths, activation, more["dtype"])
 
 
-def kernel_on(x):
-    """The traced kernel on some inputs, as `descend` wants it."""
-    return lambda stack: traced_kernel(
-        FullyConnected(stack.weights, stack.biases, stack.activation), x
-    )
-
-
 def descended(stack, data, *, rate=1e-3, store=None, seconds=60.0, **plan):
     """A descent with a common rate."""
     x, y = data
-    plan = Plan(rates=(rate,) * stack.replicas, **plan)
-    return descend(stack, x, y, plan, kernel_on(x), store, seconds)
+    plan = Plan(rates=(rate,) * stack.count, **plan)
+    return descend(stack, x, y, plan, store, seconds)

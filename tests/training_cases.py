@@ -7,8 +7,8 @@ import torch
 from finitewidth.common.declarations import read_papers
 from finitewidth.networks.architecture import Architecture
 from finitewidth.pipeline.jobs import Jobs
+from finitewidth.training.gated_stack import Images
 from finitewidth.training.run import Replica, TrainingRun
-from finitewidth.training.stack import Images
 
 ROOT = Path(__file__).parents[1]
 EPOCHS, STEPS = 4, 3  # 40 images in batches of 16: the last is smaller

@@ -25,7 +25,7 @@ from finitewidth.papers.beyond.experiments import training as beyond
 from finitewidth.papers.collapse.experiments import training as collapse
 from finitewidth.papers.trust.experiments import descent as trust
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.loop import train
+from finitewidth.training.gated import train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 # a stacked step treats numbers together on a GPU that it separates on a CPU, and rounds otherwise

@@ -14,9 +14,9 @@ from torch import nn
 from finitewidth.networks import forward
 from finitewidth.networks.architecture import Architecture, layers_of
 from finitewidth.networks.weights import generator
-from finitewidth.training.loop import train
+from finitewidth.training.gated import train
+from finitewidth.training.gated_stack import Images, build_stack
 from finitewidth.training.run import Replica, TrainingRun
-from finitewidth.training.stack import Images, build_stack
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

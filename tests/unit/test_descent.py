@@ -8,11 +8,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.descent_cases import OUTPUTS, descended, images, kernel_on, stack_of
+from tests.descent_cases import OUTPUTS, descended, images, stack_of
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
-from finitewidth.kernels.trained import FullyConnected, full_kernel
+from finitewidth.kernels.trained import FullyConnected, full_kernel, traced_kernel
 from finitewidth.training import descent, flow
 from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import CheckpointStore
@@ -20,7 +20,6 @@ from finitewidth.training.descent_run import Plan
 from finitewidth.training.fully_connected import (
     Draw,
     Passes,
-    Stack,
     in_span_of_inputs,
     initial_stack,
     joined,
@@ -35,8 +34,8 @@ DOUBLE = {"dtype": torch.float64}
 
 
 def outputs_by_torch(stack, x):
-    phi = {"relu": torch.relu, "tanh": torch.tanh}[stack.activation]
-    z = x.expand(stack.replicas, *x.shape)
+    phi = {"relu": torch.relu, "tanh": torch.tanh}[stack.activation.name]
+    z = x.expand(stack.count, *x.shape)
     for layer, (weight, bias) in enumerate(zip(stack.weights, stack.biases, strict=True)):
         z = z @ weight + bias[:, None]
         z = phi(z) if layer < len(stack.weights) - 1 else z
@@ -79,7 +78,7 @@ def test_losses_and_eigenvalues_leave_the_errors_unchanged(activation):
     passes.losses()
     passes.largest_eigenvalue(torch.ones_like(errors), 2)
     assert torch.equal(errors, passes.z[-1])
-    torch.testing.assert_close(stack.outputs(x) - y, errors)
+    torch.testing.assert_close(outputs_by_torch(stack, x) - y, errors)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -90,7 +89,7 @@ def test_the_largest_eigenvalue_is_that_of_the_full_kernel(activation):
     passes.forward()
     start = torch.randn(2, 12, OUTPUTS, generator=torch.Generator().manual_seed(1), **DOUBLE)
     found, vector = passes.largest_eigenvalue(start / start.flatten(1).norm(), 400)
-    full = full_kernel(FullyConnected(stack.weights, stack.biases, activation), x)
+    full = full_kernel(stack, x)
     wanted = torch.linalg.eigvalsh(full.reshape(2, 12 * OUTPUTS, -1))[:, -1] / 12
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
     again, _ = passes.largest_eigenvalue(vector, 1)
@@ -122,21 +121,16 @@ def test_initial_weights():
     assert torch.equal(alone.weights[0][0], stack.weights[0][2])
 
 
-def test_shapes_and_names_are_checked():
+def test_networks_and_plans_are_checked():
     weight, bias = torch.zeros(2, 3, 4), torch.zeros(2, 4)
-    with pytest.raises(ConfigError, match="shapes"):
-        Stack((weight,), (torch.zeros(2, 3),), "relu")
-    with pytest.raises(ConfigError, match="shapes"):
-        Stack((weight, weight), (bias, bias), "relu")
-    with pytest.raises(ConfigError, match="activation"):
-        Stack((weight,), (bias,), "gelu")
+    for biases, activation in (((bias,), "erf"), (None, "relu")):
+        with pytest.raises(ConfigError, match="relu or tanh, of layers with biases"):
+            Passes(FullyConnected((weight,), biases, activation), torch.zeros(5, 3))
     for wrong in ({"mode": "exact"}, {"stop": "never"}, {"times": (11,)}, {"cap": 0.9}):
         with pytest.raises(ConfigError):
             Plan(steps=10, rates=(1.0,), **wrong)
     with pytest.raises(ConfigError, match="rates"):
-        descent.descend(
-            stack_of("relu", (1.0,)), *images(), Plan(steps=1, rates=(1.0, 1.0)), kernel_on(None)
-        )
+        descent.descend(stack_of("relu", (1.0,)), *images(), Plan(steps=1, rates=(1.0, 1.0)))
     with pytest.raises(ConfigError, match="flow is for tanh"):
         descended(stack_of("relu", (1.0,)), images(), steps=1, mode="flow")
 
@@ -149,7 +143,7 @@ def test_steps_are_those_of_a_plain_loop(activation):
     result = descended(stack, (x, y), rate=0.01, steps=12, times=(3,), mode="steps", stop=None)
     plain, kernels, wanted = stack.copy(), [], {}
     for time in range(13):
-        kernels.append(kernel_on(x)(plain.copy()))
+        kernels.append(traced_kernel(plain, x))
         wanted[time] = losses_by_torch(plain, x, y).detach()
         gradients = gradients_by_torch(plain, x, y)
         plain = plain.with_parameters(
@@ -286,7 +280,7 @@ def test_a_diverged_network_is_marked_and_keeps_what_it_had():
     data, stack = images(), stack_of("relu", (1.5, 1.5), seeds=(0,))
     x, y = data
     plan = Plan(rates=(1e-3, 3.0), steps=300, times=(1, 100), mode="graded")
-    result = descent.descend(stack, x, y, plan, kernel_on(x))
+    result = descent.descend(stack, x, y, plan)
     fine, lost = result.ends
     assert (fine["diverged"], lost["diverged"]) == (0, 1)
     assert not np.isfinite(lost["last_loss"])
@@ -379,7 +373,6 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
         patch.setattr(Passes, "gradient", killed_after(0))  # nothing is computed again
         assert descended(stack, data, **plan) == whole
     assert "finished in an earlier run" in caplog.text
-    assert descent.finished(store) == whole
 
 
 @pytest.mark.parametrize("stages", [2, 3, 7, 20, 60])

@@ -24,7 +24,7 @@ from finitewidth.training.balanced import (
 )
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.momentum import NesterovSGD, Schedule
-from finitewidth.training.normalised import Plan, _Training, losses_of, train
+from finitewidth.training.normalised import Plan, losses_of, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -342,14 +342,14 @@ class KilledError(Exception):
 def killed(network, data, plan, store, at):
     """Train with a checkpoint after every step, and be killed after number ``at`` of them."""
     with pytest.MonkeyPatch.context() as patch:
-        save, count = _Training.save, iter(range(10**6))
+        save, count = CheckpointStore.save, iter(range(10**6))
 
-        def failing(self):
-            save(self)
+        def failing(self, *words):
+            save(self, *words)
             if next(count) == at:
                 raise KilledError
 
-        patch.setattr(_Training, "save", failing)
+        patch.setattr(CheckpointStore, "save", failing)
         with pytest.raises(KilledError):
             train(network, data, plan, seen, store, checkpoint_seconds=-1)
 
@@ -380,10 +380,12 @@ def test_a_checkpoint_matters(tmp_path):
     train(whole, data, PLAN, nothing)
     killed(stack("vgg"), data, PLAN, store, 9)
     state, _ = store.latest()
-    for key in ("velocities", "buffers"):
-        changed = {**state, key: [torch.zeros_like(tensor) for tensor in state[key]]}
+    zeros = {key: [torch.zeros_like(t) for t in state[key]] for key in ("optimiser", "weights")}
+    trained = len(whole.parameters)
+    without_buffers = state["weights"][:trained] + zeros["weights"][trained:]
+    for key, values in (("optimiser", zeros["optimiser"]), ("weights", without_buffers)):
         other = CheckpointStore(tmp_path, key)
-        other.save(1, changed)
+        other.save(1, {**state, key: values})
         network = stack("vgg")
         train(network, data, PLAN, nothing, other)
         same = [torch.equal(t, numbers(whole)[n]) for n, t in numbers(network).items()]

@@ -10,10 +10,10 @@ from tests.training_cases import EPOCHS, IMAGES, described, make_images, replica
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.training import loop
+from finitewidth.training import gated
+from finitewidth.training.gated_stack import Trained, build_stack
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 from finitewidth.training.selection import best_by_replica, chosen_step_sizes, replica_number
-from finitewidth.training.stack import Trained, build_stack
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def train_by_hand(run, images):
     """Every epoch's weights and accuracies, kept without the loop's own bookkeeping."""
     epochs = tuple(range(run.epochs + 1))
-    result = loop.train(replace(run, snapshots=epochs, keep=(), best_so_far=()), images)
+    result = gated.train(replace(run, snapshots=epochs, keep=(), best_so_far=()), images)
     weights = [
         {n.split("/", 1)[1]: a for n, a in result.weights.items() if n.startswith(f"epoch{e}/")}
         for e in epochs
@@ -34,7 +34,7 @@ def test_labels_mean_what_they_say():
     sizes = replicas_of(step_sizes=(0.1, 1e-4, 0.02))
     run = described(replicas=sizes, epochs=9, snapshots=(0, 4), best_so_far=(2, 5))
     by_epoch, history = train_by_hand(run, IMAGES)
-    weights = loop.train(run, IMAGES).weights
+    weights = gated.train(run, IMAGES).weights
     tied = 0
     for place, replica in enumerate(run.replicas):
         rows = [row for row in history if row["seed"] == replica.seed]
@@ -65,14 +65,14 @@ def test_labels_mean_what_they_say():
 
 def test_equal_accuracies_are_equal_numbers():
     """6 right among the odd images are as good as 1 among the even and 5 among the odd ones."""
-    training = loop._Training(described(), make_images(tested=100), _stack(100), None, 1e9)
+    training = gated._Training(described(), make_images(tested=100), _stack(100))
     training.run = replace(training.run, replicas=replicas_of(step_sizes=(0.1, 0.1)))
     right = torch.zeros(2, 100, dtype=torch.bool)
     right[0, [1, 3, 5, 7, 9, 11]] = True
     right[1, [0, 1, 3, 5, 7, 9]] = True
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "correct", lambda *_: right)
-        patch.setattr(loop, "batch_losses", lambda *_: torch.zeros(2))
+        patch.setattr(gated, "correct", lambda *_: right)
+        patch.setattr(gated, "batch_losses", lambda *_: torch.zeros(2))
         patch.setattr(type(training.stack), "outputs", lambda *_: None)
         _, accuracy, first, second = training._scores()
     assert first.tolist() == [0.0, 0.02]
@@ -87,7 +87,7 @@ def _stack(tested):
 
 
 def test_one_test_image_is_enough():
-    result = loop.train(described(), make_images(tested=1))
+    result = gated.train(described(), make_images(tested=1))
     assert {row["test_accuracy"] for row in result.history} <= {0.0, 1.0}
     assert all(np.isnan(row["test_accuracy_second"]) for row in result.history)
 
@@ -100,11 +100,11 @@ def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser, caplog):
     changes = {"architecture": Architecture(dense=(16, 16)), "optimiser": optimiser}
     images = make_images(shape=(16,))
     with caplog.at_level("WARNING", logger="finitewidth"):
-        found = loop.train(described(replicas=wild, **changes), images)
+        found = gated.train(described(replicas=wild, **changes), images)
     (told,) = caplog.messages
     assert "1 of 3 replicas have diverged, now" in told
     assert "seed 1 (step size 1e+30)" in told
-    wanted = loop.train(described(replicas=calm, **changes), images)
+    wanted = gated.train(described(replicas=calm, **changes), images)
     diverged = [row["diverged"] for row in found.history if row["seed"] == 1]
     assert diverged[-1] == 1
     assert diverged == sorted(diverged)
@@ -118,7 +118,7 @@ def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser, caplog):
 
 
 def test_history_is_tidy():
-    history = loop.train(described(), IMAGES).history
+    history = gated.train(described(), IMAGES).history
     assert [(row["epoch"], row["seed"]) for row in history] == [
         (epoch, seed) for epoch in range(1, EPOCHS + 1) for seed in range(3)
     ]
@@ -133,7 +133,7 @@ def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
             for seed in (0, 1)
         )
     )
-    earlier = loop.train(earlier_run, IMAGES)
+    earlier = gated.train(earlier_run, IMAGES)
     run = described(
         "flnpf",
         replicas=replicas_of("flnpf", (0.1, 0.1), pretrained="best_test"),
@@ -141,7 +141,7 @@ def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
         keep=("last",),
         best_so_far=(),
     )
-    weights = loop.train(run, IMAGES, earlier).weights
+    weights = gated.train(run, IMAGES, earlier).weights
     chosen = chosen_step_sizes(earlier.history)["relu"]
     for seed in (0, 1):
         place = replica_number(earlier.history, seed)
@@ -154,20 +154,20 @@ def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
                 np.testing.assert_array_equal(found, wanted)
     assert "last/feature/2.weight" not in weights
     with pytest.raises(ConfigError, match=r"starts from weights 'best_test', .* kept nothing"):
-        loop.train(run, IMAGES)
+        gated.train(run, IMAGES)
     other = Trained(earlier.history, {"last/value/0.weight": np.zeros(1)})
     with pytest.raises(ConfigError, match=r"kept \['last'\]"):
-        loop.train(run, IMAGES, other)
+        gated.train(run, IMAGES, other)
 
 
 def test_gates_of_weights_that_are_not_finite_count_as_diverged():
     """They are all closed: the loss of the network that uses them stays finite."""
     sizes = (0.1, 0.1, 0.1)
-    earlier = loop.train(described(replicas=replicas_of(step_sizes=sizes)), IMAGES)
+    earlier = gated.train(described(replicas=replicas_of(step_sizes=sizes)), IMAGES)
     earlier.weights["last/value/1.weight"][2] = np.nan
     children = replicas_of("flnpf", sizes, pretrained="last")
     run = described(replicas=children, keep=(), best_so_far=())
-    history = loop.train(run, IMAGES, earlier).history
+    history = gated.train(run, IMAGES, earlier).history
     assert np.isfinite([row["train_loss"] for row in history]).all()
     assert [row["diverged"] for row in history] == [0, 0, 1] * EPOCHS
 

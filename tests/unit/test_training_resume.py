@@ -20,7 +20,7 @@ from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 from finitewidth.common.provenance import fingerprint
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
-from finitewidth.training import job, loop
+from finitewidth.training import gated, job
 from finitewidth.training.checkpoints import CheckpointStore
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -37,7 +37,7 @@ class KilledError(Exception):
 def interrupted(run, images, store, at, where="before"):
     """Train until step number ``at`` (from 0, of this process), and be killed there."""
     with pytest.MonkeyPatch.context() as patch:
-        step, count = loop._Training._step, iter(range(10**6))
+        step, count = gated._Training._step, iter(range(10**6))
 
         def failing(self, batch):
             number = next(count)
@@ -47,9 +47,9 @@ def interrupted(run, images, store, at, where="before"):
             if number == at:
                 raise KilledError
 
-        patch.setattr(loop._Training, "_step", failing)
+        patch.setattr(gated._Training, "_step", failing)
         with pytest.raises(KilledError):
-            loop.train(run, images, checkpoints=store, checkpoint_seconds=-1)
+            gated.train(run, images, checkpoints=store, checkpoint_seconds=-1)
 
 
 def assert_same(found, wanted):
@@ -67,8 +67,8 @@ def test_interrupted_once_anywhere(tmp_path, at, where, optimiser):
     run, store = described(optimiser=optimiser), CheckpointStore(tmp_path, "a")
     interrupted(run, IMAGES, store, at, where)
     assert store.latest()[0]["step"] > 0
-    found = loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
-    assert_same(found, loop.train(run, IMAGES))
+    found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
+    assert_same(found, gated.train(run, IMAGES))
 
 
 @AGAIN
@@ -89,30 +89,30 @@ def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convoluti
             interrupted(run, images, store, pause)
             done += pause
     assert_same(
-        loop.train(run, images, checkpoints=store, checkpoint_seconds=-1), loop.train(run, images)
+        gated.train(run, images, checkpoints=store, checkpoint_seconds=-1), gated.train(run, images)
     )
 
 
 @pytest.mark.parametrize(
     ("method", "call"),
-    [("_record", 1), ("_record", 3), ("_scores", 2), ("_keep_snapshots", 3), ("_keep_last", 1)],
+    [("_record", 1), ("_record", 3), ("_scores", 2), ("_keep_snapshots", 3), ("keep_last", 1)],
 )
 def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
     run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a")
-    wanted = loop.train(run, IMAGES)
-    original, calls = getattr(loop._Training, method), []
+    wanted = gated.train(run, IMAGES)
+    original, calls = getattr(gated._Training, method), []
 
-    def failing(self):
+    def failing(self, *batch):
         calls.append(method)
         if len(calls) == call:
             raise KilledError
-        return original(self)
+        return original(self, *batch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop._Training, method, failing)
+        patch.setattr(gated._Training, method, failing)
         with pytest.raises(KilledError):
-            loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
-    assert_same(loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1), wanted)
+            gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
+    assert_same(gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1), wanted)
 
 
 def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
@@ -193,10 +193,10 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     assert "000000000007.pt" in complaints[0]
     with caplog.at_level(logging.INFO, "finitewidth"):
         # so late that no checkpoint is written over the damaged ones
-        found = loop.train(run, IMAGES, checkpoints=store, checkpoint_seconds=3600)
+        found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=3600)
     assert sum("damaged" in line for line in caplog.messages) == 1 + both
-    assert ("continuing after epoch 1, step 3" in caplog.text) is not both
-    assert_same(found, loop.train(run, IMAGES))
+    assert ("continuing after 6 of 12 steps" in caplog.text) is not both
+    assert_same(found, gated.train(run, IMAGES))
     assert not mark.exists()
 
 
@@ -214,12 +214,12 @@ def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
 JOB = """
 import json, sys, time
 from finitewidth.common import result_files
-from finitewidth.training import job, loop
-step = loop._Training._step
+from finitewidth.training import gated, job
+step = gated._Training._step
 def slow(self, batch):
     time.sleep(0.01)  # long enough to be killed within
     step(self, batch)
-loop._Training._step = slow
+gated._Training._step = slow
 print("ready", flush=True)
 words = json.loads(sys.argv[1])
 result_files.write_json(words["outputs"]["history"] + ".json", job.run_training(**words))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from tests.artwork import faults
-from tests.descent_cases import kernel_on
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
 
@@ -59,7 +58,7 @@ def test_a_network_is_that_of_a_descent_of_its_own(tables):
             ("trust/descent", "relu"), [Draw(2, 1, 1)], [64, 6, 6, 6, 6, 10], "relu"
         )
     plan = Plan(steps=60, rates=(0.001,), times=(10, 30), mode="steps", fall=1e-7, patience=100)
-    rows = descend(stack, x, y, plan, kernel_on(x)).snapshots
+    rows = descend(stack, x, y, plan).snapshots
     found = tables["changes"].query(
         "sigma_b2 == 1 and sigma_w2 == 2 and depth == 5 and width == 6 and seed == 1"
     )

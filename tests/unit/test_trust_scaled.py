@@ -11,7 +11,7 @@ from tests.unit.test_trust_descent import CELL, PRINTED, RELU
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
-from finitewidth.kernels.trained import FullyConnected, full_kernel
+from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import scaled
 from finitewidth.training.fully_connected import Draw, initial_stack
@@ -37,7 +37,7 @@ def test_rates_are_those_of_the_largest_eigenvalue_of_the_full_kernel(own):
     with base_seed(0):
         stack = initial_stack(("trust/descent", "relu"), [Draw(3, 1, 1)], [64, 6, 6, 10], "relu")
     stack = stack.copy(torch.float64)
-    full = full_kernel(FullyConnected(stack.weights, stack.biases, "relu"), x.double())
+    full = full_kernel(stack, x.double())
     wanted = 20 / float(torch.linalg.eigvalsh(full.reshape(200, 200))[-1])
     found = own["networks"].query("sigma_w2 == 3 and depth == 3 and seed == 1")
     assert found["rate"].item() == pytest.approx(wanted, rel=1e-3)

@@ -68,7 +68,7 @@ def train_gated(
     """
     import pandas as pd
 
-    from finitewidth.training.loop import train as carry_out
+    from finitewidth.training.gated import train as carry_out
 
     replicas = tuple(
         Replica(
@@ -92,7 +92,7 @@ def _images(
     """Arrays as `Images`, after checks of their shapes."""
     import torch
 
-    from finitewidth.training.stack import Images
+    from finitewidth.training.gated_stack import Images
 
     axes = 4 if architecture.channels else 2
     tensors = []

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.progress import LOG, Progress
-from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
-from finitewidth.training.finished import newest, result_of, save_result
-from finitewidth.training.fully_connected import Passes, Stack
+from finitewidth.kernels.trained import FullyConnected
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.fully_connected import Passes
+from finitewidth.training.loop import Training, carry_out
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
@@ -18,13 +18,13 @@ Observed = dict[str, Any]  # tensors and plain values, so that it can be in a ch
 
 
 def adam(
-    stack: Stack,
+    stack: FullyConnected,
     x: Tensor,
     y: Tensor,
     *,
     rate: float,
     times: Sequence[int],
-    observe: Callable[[Stack, int], Observed],
+    observe: Callable[[FullyConnected, int], Observed],
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
     title: str = "steps of Adam",
@@ -53,41 +53,55 @@ def adam(
     """
     if not times or list(times) != sorted(set(times)) or times[0] < 0:
         raise ConfigError(f"times = {list(times)}: must be ascending and not negative")
-    state = newest(checkpoints)
-    if (result := result_of(state)) is not None:
-        return result
-    stack = stack.copy()
-    optimiser = torch.optim.Adam(stack.parameters, lr=rate, betas=BETAS, eps=EPSILON, foreach=True)
-    done, observed = _restored(stack, optimiser, state)
-    passes = Passes(stack, x, y)
-    for tensor in stack.parameters:
-        tensor.grad = torch.empty_like(tensor)
-    saving, progress = SavingTimes(checkpoint_seconds), Progress(times[-1], title, done)
-    for time in range(done, times[-1] + 1):
-        if time in times and len(observed) == list(times).index(time):
-            observed.append(observe(stack, time))
-        if checkpoints and saving.due():
-            with saving.saving():
-                state = {"parameters": stack.parameters, "optimiser": optimiser.state_dict()}
-                checkpoints.save(time, {**state, "time": time, "observed": observed})
-        if time < times[-1]:
-            passes.forward()
-            passes.gradient(out=[tensor.grad for tensor in stack.parameters])
-            optimiser.step()
-            progress.advance()
-    progress.close()
-    save_result(checkpoints, times[-1] + 1, observed)
-    return observed
+    training = _Training(stack.copy(), x, y, rate, times, observe, title)
+    return carry_out(training, checkpoints, checkpoint_seconds)
 
 
-def _restored(
-    stack: Stack, optimiser: torch.optim.Adam, state: dict[str, Any] | None
-) -> tuple[int, list[Observed]]:
-    """Restore weights and moments; return the number of steps made and what was observed."""
-    if state is None:
-        return 0, []
-    for tensor, value in zip(stack.parameters, state["parameters"], strict=True):
-        tensor.copy_(value)
-    optimiser.load_state_dict(state["optimiser"])
-    LOG.info("continuing after step %d", state["time"])
-    return state["time"], state["observed"]
+class _Training(Training):
+    """A training in progress."""
+
+    def __init__(self, stack, x, y, rate, times, observe, title):
+        self.stack, self.times, self.observe, self.title = stack, times, observe, title
+        self.total, self.time, self.observed = times[-1], 0, []
+        self.optimiser = torch.optim.Adam(
+            stack.parameters, lr=rate, betas=BETAS, eps=EPSILON, foreach=True
+        )
+        self.passes = Passes(stack, x, y)
+        for tensor in stack.parameters:
+            tensor.grad = torch.empty_like(tensor)
+
+    def done(self) -> int:
+        """Return the number of steps made."""
+        return self.time
+
+    def step(self) -> None:
+        """Make a step of all networks."""
+        self.passes.forward()
+        self.passes.gradient(out=[tensor.grad for tensor in self.stack.parameters])
+        self.optimiser.step()
+        self.time += 1
+
+    def measure(self) -> None:
+        """Observe the networks if it is time to."""
+        if self.time in self.times:
+            self.observed.append(self.observe(self.stack, self.time))
+
+    def result(self) -> list[Observed]:
+        """Return what was observed."""
+        return self.observed
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Return weights, moments and what was observed."""
+        return {
+            "parameters": self.stack.parameters,
+            "optimiser": self.optimiser.state_dict(),
+            "time": self.time,
+            "observed": self.observed,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        for tensor, value in zip(self.stack.parameters, state["parameters"], strict=True):
+            tensor.copy_(value)
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.time, self.observed = state["time"], state["observed"]

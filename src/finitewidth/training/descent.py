@@ -2,10 +2,9 @@
 
 A descent can be interrupted and resumed exactly. The result of a network does not depend on the
 others of its stack (bit for bit if widths, samples and outputs times samples are multiples of 16;
-up to rounding otherwise, as in `finitewidth.training.loop`).
+up to rounding otherwise, as in `finitewidth.training.gated`).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +13,16 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.progress import LOG, Progress
-from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
-from finitewidth.training.descent_run import Clocks, Kernel, Plan, Run
-from finitewidth.training.finished import newest, result_of, save_result
-from finitewidth.training.flow import descend_by_flow
-from finitewidth.training.fully_connected import Stack
-from finitewidth.training.graded import descend_by_steps
+from finitewidth.kernels.trained import FullyConnected
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.descent_run import Clocks, Plan, Run
+from finitewidth.training.flow import Flow
+from finitewidth.training.fully_connected import Passes
+from finitewidth.training.graded import GradedSteps
+from finitewidth.training.loop import Training, carry_out, moved
 from finitewidth.training.stopping import Stops
 
+KEPT = ("phase", "count", "vectors", "kernels", "snapshots", "ends")  # of a run, as they are
 PHASES = {"steps": ("steps",), "graded": ("graded",), "flow": ("start", "flow", "graded")}
 
 
@@ -49,11 +49,10 @@ class Descent:
 
 
 def descend(
-    stack: Stack,
+    stack: FullyConnected,
     x: Tensor,
     y: Tensor,
     plan: Plan,
-    kernel: Kernel,
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
     title: str = "descent",
@@ -65,8 +64,6 @@ def descend(
         x: inputs, (S, n_0), on the same device.
         y: targets, (S, K).
         plan: what is done.
-        kernel: computes the traced kernels (R, S, S) on x of the stack that it is given, in
-            float64. It is called at time 0 with all networks, and later with those that are due.
         checkpoints: where to store checkpoints and at last the result, by an identity that
             settings, data and code determine; None for none.
         checkpoint_seconds: time between two checkpoints.
@@ -76,104 +73,102 @@ def descend(
         ConfigError: the flow is wanted for ReLU networks, or the rates do not match the stack.
         ResultError: a checkpoint cannot be written.
     """
-    if plan.mode == "flow" and stack.activation != "tanh":
-        raise ConfigError(f"mode: flow is for tanh, not for {stack.activation}; use graded")
-    state = newest(checkpoints)
-    if (result := result_of(state)) is not None:
-        return Descent(**result)
-    run = Run(plan, stack, x, y, kernel)
-    times = SavingTimes(checkpoint_seconds) if checkpoints else None
-
-    def saved() -> None:
-        progress.reach(run.made())
-        if times and times.due():
-            with times.saving():
-                checkpoints.save(int(run.clocks.gradients.sum()), state_of(run))
-
-    if state is not None:
-        restore(run, state)
-        LOG.info("continuing after %d gradients", int(run.clocks.gradients.sum()))
-    progress = Progress(plan.steps * stack.replicas, title, done=run.made())
-    phases, resumed = PHASES[plan.mode], None if state is None else run.phase
-    for number in range(run.phase, len(phases)):
-        if number != resumed:
-            run.begin(number, phases[number])
-        _carry_out(run, phases[number], saved)
-    progress.reach(run.made())
-    progress.close()
-    run.ends.sort(key=lambda row: row["replica"])
-    run.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
-    result = Descent(run.snapshots, run.ends)
-    save_result(checkpoints, int(run.clocks.gradients.sum()) + 1, vars(result))
-    return result
+    if plan.mode == "flow" and stack.activation.name != "tanh":
+        raise ConfigError(f"mode: flow is for tanh, not for {stack.activation.name}; use graded")
+    training = _Training(Run(plan, stack, x, y), title)
+    return Descent(**carry_out(training, checkpoints, checkpoint_seconds))
 
 
-def finished(checkpoints: CheckpointStore | None) -> Descent | None:
-    """Return the result of a descent that an earlier run has finished; None if there is none.
+class _Training(Training):
+    """A descent in progress: its phases, one after the other."""
 
-    Args:
-        checkpoints: those given to `descend`; None for none.
-    """
-    result = result_of(newest(checkpoints))
-    return None if result is None else Descent(**result)
+    def __init__(self, run: Run, title: str):
+        self.run, self.title = run, title
+        self.total = run.plan.steps * run.initial.count
+        self._method: GradedSteps | Flow | None = None  # of the phase
+        self._passes: Passes | None = None  # of the networks that descend now
+
+    def done(self) -> int:
+        """Return the number of steps of all networks together."""
+        return self.run.made()
+
+    def measure(self) -> None:
+        """Take account of the losses, until no network leaves; begin the next phase after that."""
+        run, phases = self.run, PHASES[self.run.plan.mode]
+        while run.places.size or run.phase + 1 < len(phases):
+            if not run.places.size:
+                run.begin(run.phase + 1, phases[run.phase + 1])
+                self._method = self._passes = None
+                continue
+            self._method = self._method or _method(run, phases[run.phase])
+            self._passes = self._passes or Passes(run.stack, run.x, run.y)
+            self._passes.forward()
+            leaving = self._method.arrive(self._passes)
+            if not leaving.any():
+                return
+            positions = np.flatnonzero(~leaving)
+            run.keep(positions)
+            self._method.keep(positions)
+            self._passes = None
+
+    def step(self) -> None:
+        """Compute a gradient of each network that descends now, and move it."""
+        self._method.step(self._passes)
+
+    def result(self) -> dict[str, Any]:
+        """Return the entries of `Descent`."""
+        run = self.run
+        run.ends.sort(key=lambda row: row["replica"])
+        run.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
+        return {"snapshots": run.snapshots, "ends": run.ends}
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Return the state of the run as tensors and plain values."""
+        run = self.run
+        return {
+            **{name: getattr(run, name) for name in KEPT},
+            "rates": torch.from_numpy(run.rates),
+            "places": torch.from_numpy(run.places),
+            "stack": run.stack.parameters,
+            "waiting": {
+                name: [(torch.from_numpy(places), stack.parameters) for places, stack in parked]
+                for name, parked in run.waiting.items()
+            },
+            "stops": _tensors({name: getattr(run.stops, name) for name in Stops.NAMES}),
+            "clocks": _tensors(vars(run.clocks)),
+            "solver": _tensors(run.solver),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Bring the run into a state that `checkpoint` returned."""
+        run, device = self.run, self.run.x.device
+
+        def stack(parameters: list[Tensor]) -> FullyConnected:
+            return run.initial.with_parameters(moved(parameters, device))
+
+        for name in KEPT:
+            setattr(run, name, moved(state[name], device))
+        run.rates = state["rates"].numpy()
+        run.places, run.stack = state["places"].numpy(), stack(state["stack"])
+        run.waiting = {
+            name: [(places.numpy(), stack(parameters)) for places, parameters in parked]
+            for name, parked in state["waiting"].items()
+        }
+        for name, value in state["stops"].items():
+            setattr(run.stops, name, value.numpy())
+        run.clocks = Clocks(**{name: value.numpy() for name, value in state["clocks"].items()})
+        run.solver = {
+            name: moved(value, device) if isinstance(value, list) else value.numpy()
+            for name, value in state["solver"].items()
+        }
 
 
-def _carry_out(run: Run, phase: str, saved: Callable[[], None]) -> None:
+def _method(run: Run, phase: str) -> "GradedSteps | Flow":
     if phase == "flow":
-        descend_by_flow(run, saved)
-    elif phase == "start":
-        descend_by_steps(run, run.plan.cap, saved, until=run.plan.flow_from)
-    else:
-        descend_by_steps(run, run.plan.cap if phase == "graded" else 0.0, saved)
-
-
-def state_of(run: Run) -> dict[str, Any]:
-    """Return the state of a run as tensors and plain values, for a checkpoint."""
-    return {
-        "rates": torch.from_numpy(run.rates),
-        "places": torch.from_numpy(run.places),
-        "stack": run.stack.parameters,
-        "waiting": {
-            name: [(torch.from_numpy(places), stack.parameters) for places, stack in parked]
-            for name, parked in run.waiting.items()
-        },
-        "phase": run.phase,
-        "count": run.count,
-        "stops": _tensors({name: getattr(run.stops, name) for name in Stops.NAMES}),
-        "clocks": _tensors(vars(run.clocks)),
-        "vectors": run.vectors,
-        "kernels": run.kernels,
-        "snapshots": run.snapshots,
-        "ends": run.ends,
-        "solver": _tensors(run.solver),
-    }
-
-
-def restore(run: Run, state: dict[str, Any]) -> None:
-    """Bring a run into a state that `state_of` returned."""
-    device = run.x.device
-
-    def stack(parameters: list[Tensor]) -> Stack:
-        return run.initial.with_parameters([tensor.to(device) for tensor in parameters])
-
-    run.rates = state["rates"].numpy()
-    run.places, run.stack = state["places"].numpy(), stack(state["stack"])
-    run.waiting = {
-        name: [(places.numpy(), stack(parameters)) for places, parameters in parked]
-        for name, parked in state["waiting"].items()
-    }
-    run.phase, run.count = state["phase"], state["count"]
-    for name, value in state["stops"].items():
-        setattr(run.stops, name, value.numpy())
-    run.clocks = Clocks(**{name: value.numpy() for name, value in state["clocks"].items()})
-    kernels = state["kernels"]
-    run.vectors = state["vectors"].to(device)
-    run.kernels = None if kernels is None else kernels.to(device)
-    run.snapshots, run.ends = state["snapshots"], state["ends"]
-    run.solver = {
-        name: [t.to(device) for t in value] if isinstance(value, list) else value.numpy()
-        for name, value in state["solver"].items()
-    }
+        return Flow(run)
+    if phase == "start":
+        return GradedSteps(run, run.plan.cap, until=run.plan.flow_from)
+    return GradedSteps(run, run.plan.cap if phase == "graded" else 0.0)
 
 
 def _tensors(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """A gradient descent of a stack in progress: clocks, records and stops of every network."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,14 +8,14 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.training.fully_connected import Passes, Stack, joined
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.training.fully_connected import Passes, joined
 from finitewidth.training.stopping import NEVER, READINGS, Stops
 
 MODES = ("steps", "graded", "flow")
 START_ITERATIONS = 30  # of the power iteration, at the start
 RATE_ITERATIONS = 100  # for a rate that is set by the largest eigenvalue
 RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
-Kernel = Callable[[Stack], Tensor]  # traced tangent kernels (R, S, S) of a stack, in float64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +104,12 @@ class Clocks:
 
 @dataclass
 class Run:
-    """A descent in progress. All but the first five attributes change and are in a checkpoint.
+    """A descent in progress. All but the first four attributes change and are in a checkpoint.
 
     Attributes:
         plan: what is done.
         initial: the initial networks; never changed.
         x, y: inputs (S, n_0) and targets (S, K).
-        kernel: computes traced tangent kernels.
         places: numbers, within ``initial``, of the networks that are descending now, ascending.
         stack: these networks, changed in place.
         waiting: name of a later phase -> networks that take part in it, with their numbers.
@@ -125,13 +123,12 @@ class Run:
     """
 
     plan: Plan
-    initial: Stack
+    initial: FullyConnected
     x: Tensor
     y: Tensor
-    kernel: Kernel
     places: np.ndarray = field(init=False)
-    stack: Stack = field(init=False)
-    waiting: dict[str, list[tuple[np.ndarray, Stack]]] = field(default_factory=dict)
+    stack: FullyConnected = field(init=False)
+    waiting: dict[str, list[tuple[np.ndarray, FullyConnected]]] = field(default_factory=dict)
     phase: int = 0
     count: int = 0
     stops: Stops = field(init=False)
@@ -144,7 +141,7 @@ class Run:
 
     def __post_init__(self) -> None:
         """Start: all networks are at time 0."""
-        replicas, plan = self.initial.replicas, self.plan
+        replicas, plan = self.initial.count, self.plan
         if len(plan.rates) != replicas:
             raise ConfigError(f"rates: found {len(plan.rates)}, there are {replicas} networks")
         self.rates = np.asarray(plan.rates, dtype=np.float64)
@@ -192,11 +189,11 @@ class Run:
             return
         clocks, places = self.clocks, self.places[at]
         part = self.stack.select(at)
-        kernels = self.kernel(part).to(self.x.device)
+        kernels = traced_kernel(part, self.x).to(self.x.device)
         index = torch.from_numpy(places).to(kernels.device)
         first = self.kernels is None  # all networks at time 0
         if first:
-            shape = (self.initial.replicas, *kernels.shape[1:])
+            shape = (self.initial.count, *kernels.shape[1:])
             self.kernels = kernels.new_full(shape, torch.nan)
             self.kernels[index] = kernels
         before = self.kernels[index]
@@ -294,7 +291,7 @@ class Run:
 
 
 def largest_eigenvalues(
-    stack: Stack, x: Tensor, y: Tensor, iterations: int = RATE_ITERATIONS
+    stack: FullyConnected, x: Tensor, y: Tensor, iterations: int = RATE_ITERATIONS
 ) -> np.ndarray:
     """Estimate lambda_max of the tangent kernel over S of each network of a stack, (R,).
 
@@ -311,8 +308,8 @@ def largest_eigenvalues(
     return passes.largest_eigenvalue(_first_vectors(stack, y), iterations)[0]
 
 
-def _first_vectors(stack: Stack, y: Tensor) -> Tensor:
+def _first_vectors(stack: FullyConnected, y: Tensor) -> Tensor:
     """Return the vectors (R, S, K) from which power iterations start, the same for all networks."""
     start = torch.randn(y.shape, generator=torch.Generator().manual_seed(0))
     start = (start / start.norm()).to(stack.weights[0])
-    return start.expand(stack.replicas, *start.shape).clone()
+    return start.expand(stack.count, *start.shape).clone()

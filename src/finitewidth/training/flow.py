@@ -26,8 +26,6 @@ from torch import Tensor
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from finitewidth.training.descent_run import Run
 
 DAMPING = 2 / 13
@@ -79,47 +77,19 @@ def stages_for(h: np.ndarray, eta_lambda: np.ndarray) -> np.ndarray:
     return np.clip(wanted, 2, MOST_STAGES).astype(np.int64)
 
 
-def descend_by_flow(run: "Run", saved: "Callable[[], None]") -> None:
-    """Follow the flow until all networks of the run have ended or are parked for graded steps.
-
-    Args:
-        run: changed in place.
-        saved: called after every gradient; may write a checkpoint.
-    """
-    if not run.places.size:
-        return
-    solver = _Solver(run)
-    passes = None
-    while run.places.size:
-        if passes is None:
-            passes = Passes(run.stack, run.x, run.y)
-        passes.forward()
-        force = passes.gradient(-run.rates[run.places])
-        staying = solver.arrive(force, passes.losses())
-        if not staying.all():
-            positions = np.flatnonzero(staying)
-            run.keep(positions)
-            solver.keep(positions)
-            passes = None
-            continue
-        if run.count % TRACKED == 0:
-            run.measure_slope(passes, np.arange(run.places.size), 1)
-        solver.advance(force)
-        saved()
-
-
-class _Solver:
-    """The state of the method for the networks that descend; kept in ``run.solver``.
+class Flow:
+    """The flow of the networks that descend; the state of the method is kept in ``run.solver``.
 
     ``start``, ``force``: last accepted point and F there. ``near``, ``far``: Z_(j-1) and Z_(j-2).
     ``stage`` counts finished stages out of ``stages``; ``h`` is the step and ``proposal`` the next
-    one before it is cut; ``moved`` is the length of the way from the initial weights.
+    one before it is cut; ``moved`` is the length of the way from the initial weights. ``here`` is F
+    at the present weights.
     """
 
     TENSORS = ("start", "force", "near", "far")
 
     def __init__(self, run: "Run"):
-        self.run, self.of = run, run.solver
+        self.run, self.of, self.here = run, run.solver, []
         if self.of:
             return
         parameters, size = run.stack.parameters, run.places.size
@@ -139,17 +109,21 @@ class _Solver:
             tensors = name in self.TENSORS
             self.of[name] = [t[index] for t in value] if tensors else value[positions]
 
-    def arrive(self, force: list[Tensor], losses: np.ndarray) -> np.ndarray:
+    def arrive(self, passes: Passes) -> np.ndarray:
         """Accept or reject the steps that are complete, and plan the next ones.
 
+        Args:
+            passes: of the networks, after `Passes.forward`.
+
         Returns:
-            For each network whether it goes on with the flow.
+            For each network whether it leaves the flow.
         """
         of, run = self.of, self.run
-        staying = np.ones(run.places.size, dtype=bool)
+        force = self.here = passes.gradient(-run.rates[run.places])
+        leaving = np.zeros(run.places.size, dtype=bool)
         done = np.flatnonzero(of["stage"] == of["stages"])
         if not done.size:
-            return staying
+            return leaving
         errors, lengths = self._errors(done, force)
         good = (errors <= 1) | (of["h"][done] <= 1)
         self._adapt(done, errors, good)
@@ -157,12 +131,12 @@ class _Solver:
         if accepted.size:
             of["moved"][accepted] += lengths[good]
             self._accept(accepted, force)
-            ended = run.arrive(accepted, losses[accepted])
+            ended = run.arrive(accepted, passes.losses()[accepted])
             steep = ~ended & ~(run.clocks.eta_lambda[run.places[accepted]] <= run.plan.steepest)
             run.park(accepted[steep], "graded")
-            staying[accepted[ended | steep]] = False
+            leaving[accepted[ended | steep]] = True
         self._plan(done)
-        return staying
+        return leaving
 
     def _errors(self, done: np.ndarray, force: list[Tensor]) -> tuple[np.ndarray, np.ndarray]:
         """Estimated errors in units of what is allowed, and lengths of the steps."""
@@ -221,14 +195,16 @@ class _Solver:
         for tensor in (*of["near"], *of["far"]):
             tensor[index] = 0
 
-    def advance(self, force: list[Tensor]) -> None:
-        """Make the next stage of every network."""
+    def step(self, passes: Passes) -> None:
+        """Make the next stage of every network, after `arrive`."""
         of, run = self.of, self.run
+        if run.count % TRACKED == 0:
+            run.measure_slope(passes, np.arange(run.places.size), 1)
         rows = [coefficients(s)[j] for s, j in zip(of["stages"], of["stage"], strict=True)]
         mu, nu, mu_f, gamma_f = torch.from_numpy(np.array(rows)).T
         h = torch.from_numpy(of["h"])
         groups = zip(
-            run.stack.parameters, of["start"], of["force"], of["near"], of["far"], force,
+            run.stack.parameters, of["start"], of["force"], of["near"], of["far"], self.here,
             strict=True,
         )  # fmt: skip
         for weight, start, first, near, far, now in groups:

@@ -14,71 +14,10 @@ import torch
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
+from finitewidth.kernels.trained import FullyConnected
 from finitewidth.networks.weights import generator
 
 ACTIVATIONS = ("relu", "tanh")
-
-
-@dataclass(frozen=True)
-class Stack:
-    """Fully connected networks of equal shape, with biases and a linear output layer.
-
-    Attributes:
-        weights: one tensor (R, fan_in, fan_out) per layer, R being the number of networks.
-        biases: one tensor (R, fan_out) per layer.
-        activation: of the hidden layers, ``relu`` or ``tanh``.
-    """
-
-    weights: tuple[Tensor, ...]
-    biases: tuple[Tensor, ...]
-    activation: str
-
-    def __post_init__(self) -> None:
-        """Check the shapes.
-
-        Raises:
-            ConfigError: the activation is unknown, or the shapes do not match.
-        """
-        if self.activation not in ACTIVATIONS:
-            allowed = ", ".join(ACTIVATIONS)
-            raise ConfigError(f"activation: {self.activation!r} is unknown; allowed: {allowed}")
-        shapes = [tuple(weight.shape) for weight in self.weights]
-        wanted = [(shape[0], shape[-1]) for shape in shapes]
-        fits = all(a[0] == b[0] and a[-1] == b[1] for a, b in pairwise(shapes))
-        if not fits or not shapes or wanted != [tuple(bias.shape) for bias in self.biases]:
-            found = [*shapes, *(tuple(bias.shape) for bias in self.biases)]
-            raise ConfigError(f"shapes of weights and biases do not match: {found}")
-
-    @property
-    def replicas(self) -> int:
-        """Number of networks, R."""
-        return len(self.weights[0])
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """Weights, then biases."""
-        return [*self.weights, *self.biases]
-
-    def with_parameters(self, parameters: Sequence[Tensor]) -> "Stack":
-        """Return the stack with other tensors, in the order of ``parameters``."""
-        depth = len(self.weights)
-        return replace(self, weights=tuple(parameters[:depth]), biases=tuple(parameters[depth:]))
-
-    def copy(self, dtype: torch.dtype | None = None) -> "Stack":
-        """Return a copy in its own memory."""
-        return self.with_parameters(
-            [t.to(dtype or t.dtype, copy=True).contiguous() for t in self.parameters]
-        )
-
-    def select(self, places: Sequence[int]) -> "Stack":
-        """Return a copy of the networks at some places, in that order."""
-        index = torch.as_tensor(places, dtype=torch.int64, device=self.weights[0].device)
-        return self.with_parameters([t.index_select(0, index) for t in self.parameters])
-
-    def outputs(self, x: Tensor) -> Tensor:
-        """Outputs (R, S, K) on inputs (S, n_0)."""
-        passes = Passes(self, x)
-        return passes.forward().clone()
 
 
 def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
@@ -86,7 +25,7 @@ def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
     return torch.as_tensor(values).to(tensor).view(-1, *(1,) * (tensor.dim() - 1))
 
 
-def joined(stacks: Sequence[Stack]) -> Stack:
+def joined(stacks: Sequence[FullyConnected]) -> FullyConnected:
     """Return one stack with the networks of several stacks of equal shape, in their order."""
     tensors = zip(*(stack.parameters for stack in stacks), strict=True)
     return stacks[0].with_parameters([torch.cat(parts) for parts in tensors])
@@ -107,7 +46,7 @@ def initial_stack(
     widths: Sequence[int],
     activation: str,
     dtype: torch.dtype = torch.float32,
-) -> Stack:
+) -> FullyConnected:
     """Draw Gaussian networks in the standard parametrisation, on the CPU.
 
     Weights have variance sigma_w2 / fan_in and biases sigma_b2. Networks of the same seed use the
@@ -141,10 +80,10 @@ def initial_stack(
                 scale = sqrt(draw.sigma_w2 / layers[layer][0])
                 weights[layer][place] = weight.double() * scale
                 biases[layer][place] = bias.double() * sqrt(draw.sigma_b2)
-    return Stack(tuple(weights), tuple(biases), activation)
+    return FullyConnected(tuple(weights), tuple(biases), activation)
 
 
-def in_span_of_inputs(stack: Stack, x: Tensor) -> tuple[Stack, Tensor]:
+def in_span_of_inputs(stack: FullyConnected, x: Tensor) -> tuple[FullyConnected, Tensor]:
     """Return an equal problem with at most S inputs, by a rotation of the input space.
 
     Gradient descent changes the weights of the first layer only within the span of the S inputs.
@@ -176,16 +115,23 @@ class Passes:
     All methods but `forward` use the activations of the last call of `forward`.
     """
 
-    def __init__(self, stack: Stack, x: Tensor, y: Tensor | None = None):
+    def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor | None = None):
         """Allocate the memory.
 
         Args:
             stack: the networks. Passes see changes of its tensors.
             x: inputs, (S, n_0).
             y: targets, (S, K); zeros if they are left out.
+
+        Raises:
+            ConfigError: the activation is not one of `ACTIVATIONS`, or there are no biases.
         """
-        self.stack, like = stack, stack.weights[0]
-        count, replicas = len(x), stack.replicas
+        name = stack.activation.name
+        if name not in ACTIVATIONS or stack.biases is None:
+            allowed = " or ".join(ACTIVATIONS)
+            raise ConfigError(f"activation = {name!r}: must be {allowed}, of layers with biases")
+        self.stack, self.relu, like = stack, name == "relu", stack.weights[0]
+        count, replicas = len(x), stack.count
         self.samples = count
         shapes = [(replicas, count, weight.shape[-1]) for weight in stack.weights]
         self.z = [x.to(like).expand(replicas, *x.shape), *(like.new_empty(s) for s in shapes)]
@@ -212,13 +158,13 @@ class Passes:
     def gradient(
         self, scale: np.ndarray | None = None, out: Sequence[Tensor] | None = None
     ) -> list[Tensor]:
-        """Compute the gradient of the loss in the order of `Stack.parameters`.
+        """Compute the gradient of the loss in the order of `FullyConnected.parameters`.
 
         Args:
             scale: a factor for each network, (R,); 1 if it is left out.
             out: tensors of the same shapes, into which it is written.
         """
-        scale = np.ones(self.stack.replicas) if scale is None else scale
+        scale = np.ones(self.stack.count) if scale is None else scale
         out = [torch.empty_like(t) for t in self.stack.parameters] if out is None else out
         depth = len(self.stack.weights)
         for layer in self._backward(self._errors_times(scale)):
@@ -276,7 +222,7 @@ class Passes:
             yield layer
 
     def _activate(self, h: Tensor) -> None:
-        if self.stack.activation == "relu":
+        if self.relu:
             h.clamp_(min=0)
         elif h.device.type == "cpu":
             array = h.numpy()
@@ -287,7 +233,7 @@ class Passes:
     def _times_slope(self, signal: Tensor, hidden: int) -> None:
         """Multiply a signal in place by the slope of the activation of a hidden layer."""
         z = self.z[hidden + 1]
-        if self.stack.activation == "relu":
+        if self.relu:
             # eight times as fast as a product with z > 0
             torch.ops.aten.threshold_backward.grad_input(signal, z, 0, grad_input=signal)
         else:

@@ -26,49 +26,10 @@ from torch import Tensor
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from finitewidth.training.descent_run import Run
 
 TRACKED = 20  # gradients between two iterations of the power iteration
 LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is used
-
-
-def descend_by_steps(
-    run: "Run", cap: float, saved: "Callable[[], None]", until: int | None = None
-) -> None:
-    """Descend until all networks of the run have ended or are parked.
-
-    Args:
-        run: changed in place.
-        cap: see the module; 0 for steps one by one.
-        saved: called after every gradient; may write a checkpoint.
-        until: number of steps after which networks are parked: for the flow where it may be used,
-            and elsewhere for graded steps. None for no such end.
-    """
-    passes = None
-    steps = _Steps(run) if run.places.size else None
-    while run.places.size:
-        if passes is None:
-            passes = Passes(run.stack, run.x, run.y)
-        passes.forward()
-        leaving = run.arrive(np.arange(run.places.size), passes.losses())
-        if until is not None:
-            over = ~leaving & (run.clocks.time[run.places] >= until)
-            flat = run.clocks.eta_lambda[run.places] <= run.plan.steepest
-            run.park(np.flatnonzero(over & flat), "flow")
-            run.park(np.flatnonzero(over & ~flat), "graded")
-            leaving |= over
-        if leaving.any():
-            positions = np.flatnonzero(~leaving)
-            run.keep(positions)
-            steps.keep(positions)
-            passes = None
-            continue
-        if cap > 0 and run.count % TRACKED == 0:
-            run.measure_slope(passes, np.arange(run.places.size), 1)
-        steps.make(passes, _jumps(run, cap))
-        saved()
 
 
 def steps_at_once(
@@ -90,19 +51,8 @@ def steps_at_once(
     return np.minimum(power, gaps)
 
 
-def _jumps(run: "Run", cap: float) -> np.ndarray:
-    clocks, places = run.clocks, run.places
-    return steps_at_once(
-        clocks.time[places],
-        clocks.eta_lambda[places],
-        run.gaps(places),
-        cap=cap,
-        share=run.plan.share,
-    )
-
-
-class _Steps:
-    """The steps of the networks that descend; the state is kept in ``run.solver``.
+class GradedSteps:
+    """Graded steps of the networks that descend; the state is kept in ``run.solver``.
 
     ``base``: weights when the phase began. ``away``: what was added since. ``now`` and ``last``:
     the present and the last gradient, times the rate. ``jump``: the last number of steps, 0 before
@@ -111,8 +61,16 @@ class _Steps:
 
     TENSORS = ("base", "away", "now", "last")
 
-    def __init__(self, run: "Run"):
-        self.run, self.of = run, run.solver
+    def __init__(self, run: "Run", cap: float, until: int | None = None):
+        """Begin the phase, or go on with it.
+
+        Args:
+            run: changed in place.
+            cap: see the module; 0 for steps one by one.
+            until: number of steps after which networks are parked: for the flow where it may be
+                used, and elsewhere for graded steps. None for no such end.
+        """
+        self.run, self.of, self.cap, self.until = run, run.solver, cap, until
         if not self.of:
             parameters = run.stack.parameters
             self.of["base"] = [tensor.clone() for tensor in parameters]
@@ -127,8 +85,39 @@ class _Steps:
             self.of[name] = [tensor[index] for tensor in self.of[name]]
         self.of["jump"] = self.of["jump"][positions]
 
-    def make(self, passes: Passes, jumps: np.ndarray) -> None:
+    def arrive(self, passes: Passes) -> np.ndarray:
+        """Take account of the losses of ``passes``; return which networks leave the phase."""
+        run = self.run
+        leaving = run.arrive(np.arange(run.places.size), passes.losses())
+        if self.until is None:
+            return leaving
+        over = ~leaving & (run.clocks.time[run.places] >= self.until)
+        flat = run.clocks.eta_lambda[run.places] <= run.plan.steepest
+        run.park(np.flatnonzero(over & flat), "flow")
+        run.park(np.flatnonzero(over & ~flat), "graded")
+        return leaving | over
+
+    def step(self, passes: Passes) -> None:
         """Make some steps with each network, at the gradients of ``passes``."""
+        run = self.run
+        clocks, places = run.clocks, run.places
+        if self.cap > 0 and run.count % TRACKED == 0:
+            run.measure_slope(passes, np.arange(places.size), 1)
+        jumps = steps_at_once(
+            clocks.time[places],
+            clocks.eta_lambda[places],
+            run.gaps(places),
+            cap=self.cap,
+            share=run.plan.share,
+        )
+        self._move(passes, jumps)
+        clocks.time[places] += jumps
+        clocks.jump[places] = jumps
+        clocks.gradients[places] += 1
+        clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
+        run.count += 1
+
+    def _move(self, passes: Passes, jumps: np.ndarray) -> None:
         of, run = self.of, self.run
         passes.gradient(run.rates[run.places], out=of["now"])
         second = np.zeros(jumps.size)
@@ -148,17 +137,7 @@ class _Steps:
                 _add(away, last, back)
             torch.add(base, away, out=weight)
         of["now"], of["last"], of["jump"] = of["last"], of["now"], jumps
-        _advance(run, jumps)
 
 
 def _add(total: Tensor, term: Tensor, factors: Tensor) -> None:
     total.addcmul_(term, per_network(factors, term))
-
-
-def _advance(run: "Run", jumps: np.ndarray) -> None:
-    clocks, places = run.clocks, run.places
-    clocks.time[places] += jumps
-    clocks.jump[places] = jumps
-    clocks.gradients[places] += 1
-    clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
-    run.count += 1

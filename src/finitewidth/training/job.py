@@ -21,9 +21,9 @@ from finitewidth.data.select import (
 )
 from finitewidth.data.store import Dataset, read_dataset
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.loop import train
+from finitewidth.training.gated import train
+from finitewidth.training.gated_stack import Images, Trained
 from finitewidth.training.run import TrainingRun
-from finitewidth.training.stack import Images, Trained
 
 
 def run_training(

@@ -4,38 +4,26 @@ The protocol is that of the paper `collapse` (section 5 and appendix C): Nestero
 decay, rates divided by ten at given times, and the squared error of one-hot targets.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.common.progress import LOG, Progress
+from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
-from finitewidth.training.checkpoints import CheckpointStore, SavingTimes
-from finitewidth.training.finished import newest
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.epochs import EpochTraining, Position
+from finitewidth.training.loop import carry_out
 from finitewidth.training.momentum import NesterovSGD, Schedule
 
 LOSSES = ("squared", "cross_entropy")
 RECENT = 10  # number of batches of train_accuracy_last10
 Row = dict[str, Any]
-
-
-class Stacked(Protocol):
-    """What the training needs of `finitewidth.networks.normalised.stacked.StackedNetwork`."""
-
-    parameters: dict[str, Tensor]
-    buffers: dict[str, Tensor]
-    replicas: int
-
-    def forward(self, x: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
-        """Features (R, b, n) and outputs (R, b, K) of the same images (b, C, H, W)."""
-
-
-Measure = Callable[[Stacked, Tensor, Tensor, int], list[Row]]
+Measure = Callable[[StackedNetwork, Tensor, Tensor, int], list[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +98,10 @@ class Result:
 
 
 @dataclass
-class State:
-    """The progress of a training: everything in a checkpoint besides weights and velocities.
+class State(Position):
+    """The progress of a training.
 
     Attributes:
-        epoch: number of finished epochs.
-        step: number of finished steps of the current epoch.
         sums: (2, R), loss and accuracy, summed over the batches of this epoch.
         recent: (10, R), accuracies on the last ten batches, in turn.
         diverged: (R,), whether a loss was not finite.
@@ -123,8 +109,6 @@ class State:
         measures: see `Result`.
     """
 
-    epoch: int
-    step: int
     sums: Tensor
     recent: Tensor
     diverged: Tensor
@@ -133,7 +117,7 @@ class State:
 
 
 def train(
-    network: Stacked,
+    network: StackedNetwork,
     images: BalancedImages,
     plan: Plan,
     measure: Measure,
@@ -169,9 +153,8 @@ def train(
             f"batch_per_class = {plan.batch_per_class}: there are {images.per_class} training "
             f"images of each class; set a number from 1 to {images.per_class}"
         )
-    training = _Training(network, images, plan, measure, checkpoints, checkpoint_seconds)
-    training.resume()
-    training.finish()
+    training = _Training(network, images, plan, measure)
+    carry_out(training, checkpoints, checkpoint_seconds)
     return Result(training.state.history, training.state.measures)
 
 
@@ -195,71 +178,47 @@ def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
     return (outputs - one_hot.to(outputs.dtype)).square().mean(dim=(1, 2)) / 2
 
 
-class _Training:
+class _Training(EpochTraining):
     """A training in progress."""
 
     def __init__(
-        self,
-        network: Stacked,
-        images: BalancedImages,
-        plan: Plan,
-        measure: Measure,
-        checkpoints: CheckpointStore | None,
-        seconds: float,
+        self, network: StackedNetwork, images: BalancedImages, plan: Plan, measure: Measure
     ):
-        self.network, self.images, self.plan, self.measure = network, images, plan, measure
-        self.parameters = list(network.parameters.values())
-        self.by_class, device = images.by_class(), images.train_x.device
-        self.labels = batch_labels(images.classes, plan.batch_per_class).to(device)
-        self.steps_per_epoch = images.per_class // plan.batch_per_class
-        steps = plan.epochs * self.steps_per_epoch
-        self.schedule = Schedule(plan.decay_rate_at, steps)
-        self.optimiser = NesterovSGD(network.parameters, plan.momentum, plan.decay)
-        self.rates = torch.tensor(plan.rates, dtype=torch.float64)
-        self.factor, self.scaled_rates = None, None
-        self.checkpoints = checkpoints
-        self.saving_times = SavingTimes(seconds if checkpoints else float("inf"))
-        replicas, wide = network.replicas, {"dtype": torch.float64, "device": device}
-        self.state = State(
+        self.network, self.images, self.plan, self.measure_of = network, images, plan, measure
+        self.title = f"{plan.order}, {network.replicas} replicas"
+        replicas, device = network.replicas, images.train_x.device
+        wide = {"dtype": torch.float64, "device": device}
+        state = State(
             epoch=0,
             step=0,
             sums=torch.zeros(2, replicas, **wide),
             recent=torch.zeros(RECENT, replicas, **wide),
             diverged=torch.zeros(replicas, dtype=torch.bool, device=device),
         )
+        self.parameters = list(network.parameters.values())
+        super().__init__(
+            [*self.parameters, *network.buffers.values()],
+            NesterovSGD(network.parameters, plan.momentum, plan.decay),
+            state,
+            plan.epochs,
+            steps_per_epoch=images.per_class // plan.batch_per_class,
+        )
+        self.by_class = images.by_class()
+        self.labels = batch_labels(images.classes, plan.batch_per_class).to(device)
+        self.schedule = Schedule(plan.decay_rate_at, self.total)
+        self.rates = torch.tensor(plan.rates, dtype=torch.float64)
+        self.factor, self.scaled_rates = None, None
 
-    def done(self) -> int:
-        """The number of steps made."""
-        return self.state.epoch * self.steps_per_epoch + self.state.step
-
-    def finish(self) -> None:
-        """Train until the last epoch is finished."""
-        title = f"{self.plan.order}, {self.network.replicas} replicas"
-        progress = Progress(self.plan.epochs * self.steps_per_epoch, title, self.done())
-        while self.state.epoch < self.plan.epochs:
-            self._epoch(progress)
-        progress.close()
-
-    def _epoch(self, progress: Progress) -> None:
-        state = self.state
-        words = (self.plan.order, "batches", state.epoch + 1)
+    def _drawn(self, epoch: int) -> Sequence[Tensor]:
+        """Return the indices of the images of each batch, (b,), the same for all networks."""
+        words = (self.plan.order, "batches", epoch)
         batches = epoch_batches(self.by_class, self.plan.batch_per_class, words)
-        batches = batches.to(self.images.train_x.device)
-        for step in range(state.step, self.steps_per_epoch):
-            self._step(self.images.train_x.index_select(0, batches[step]))
-            state.step = step + 1
-            progress.advance()
-            if self.saving_times.due():
-                self.save()
-        state.epoch, state.step = state.epoch + 1, 0
-        self._record()
-        state.sums.zero_()
-        if state.epoch in self.plan.measure_at:
-            self._measure(self.images.train_x.index_select(0, batches[-1]))
+        return batches.to(self.images.train_x.device)
 
-    def _step(self, x: Tensor) -> None:
-        """Take one step of all replicas on the images ``x`` (b, C, H, W)."""
+    def _step(self, batch: Tensor) -> None:
+        """Take one step of all replicas on a batch of images."""
         state, rates = self.state, self._rates()
+        x = self.images.train_x.index_select(0, batch)
         _, outputs = self.network.forward(x, training=True)
         losses = losses_of(self.plan.loss, outputs, self.labels)
         # the sum over replicas: each loss depends on the weights of its own replica only
@@ -288,8 +247,8 @@ class _Training:
             for number, rate in enumerate(self.plan.rates)
         ]
 
-    def _record(self) -> None:
-        """Add the rows of this epoch to the history."""
+    def _record(self, batch: Tensor) -> None:
+        """Add the rows of this epoch to the history, and to the measures if it is due."""
         state = self.state
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
         last = (state.recent.sum(dim=0) / min(self.done(), RECENT)).tolist()
@@ -300,12 +259,15 @@ class _Training:
             row["train_accuracy_last10"] = last[number]
             row["diverged"] = int(diverged[number])
             state.history.append(row)
+        state.sums.zero_()
+        if state.epoch in self.plan.measure_at:
+            self._measure(self.images.train_x.index_select(0, batch))
 
     @torch.no_grad()
     def _measure(self, x: Tensor) -> None:
         """Add the rows of this epoch to the measures; ``x`` is the last batch."""
         plan, state = self.plan, self.state
-        measured = self.measure(self.network, x, self.labels, state.epoch)
+        measured = self.measure_of(self.network, x, self.labels, state.epoch)
         if len(measured) != self.network.replicas:
             raise ConfigError(
                 f"measure: it returned {len(measured)} rows for {self.network.replicas} networks"
@@ -330,39 +292,6 @@ class _Training:
             sums[1] += (outputs.argmax(dim=2) == labels).sum(dim=1)
         loss, accuracy = (sums / len(y)).tolist()
         return loss, accuracy
-
-    def save(self) -> None:
-        """Write a checkpoint and set the time of the next one."""
-        with self.saving_times.saving():
-            state = {
-                "parameters": [tensor.detach() for tensor in self.parameters],
-                "buffers": list(self.network.buffers.values()),
-                "velocities": self.optimiser.state(),
-                **vars(self.state),
-            }
-            self.checkpoints.save(self.done(), state)
-        LOG.info("checkpoint after epoch %d, step %d", self.state.epoch, self.state.step)
-
-    def resume(self) -> None:
-        """Continue from the newest undamaged checkpoint, if there is one."""
-        saved = newest(self.checkpoints)
-        if saved is None:
-            return
-        with torch.no_grad():
-            _copy(self.parameters, saved.pop("parameters"))
-            _copy(self.network.buffers.values(), saved.pop("buffers"))
-            self.optimiser.restore(saved.pop("velocities"))
-        device = self.images.train_x.device
-        for key in ("sums", "recent", "diverged"):
-            saved[key] = saved[key].to(device)
-        self.state = State(**saved)
-        LOG.info("continuing after epoch %d, step %d", self.state.epoch, self.state.step)
-
-
-def _copy(tensors: Iterable[Tensor], values: Iterable[Tensor]) -> None:
-    """Write values into tensors."""
-    for tensor, value in zip(tensors, values, strict=True):
-        tensor.copy_(value)
 
 
 def _plain(row: Mapping[str, Any]) -> Row:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 from torch import Tensor, nn
@@ -80,6 +81,33 @@ class FullyConnected:
     def replicas(self) -> tuple[int, ...]:
         """Return the leading axes, (R,) for a stack and () for one network."""
         return common_axes(*(weight.shape[:-2] for weight in self.weights))
+
+    @property
+    def count(self) -> int:
+        """Return the number of networks, R; 1 for one network."""
+        return prod(self.replicas)
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Return the weights, then the biases."""
+        return [*self.weights, *(self.biases or ())]
+
+    def with_parameters(self, parameters: Sequence[Tensor]) -> "FullyConnected":
+        """Return the same networks with other tensors, in the order of ``parameters``."""
+        depth = len(self.weights)
+        biases = None if self.biases is None else tuple(parameters[depth:])
+        return replace(self, weights=tuple(parameters[:depth]), biases=biases)
+
+    def copy(self, dtype: torch.dtype | None = None) -> "FullyConnected":
+        """Return a copy in its own memory."""
+        return self.with_parameters(
+            [t.to(dtype or t.dtype, copy=True).contiguous() for t in self.parameters]
+        )
+
+    def select(self, places: Sequence[int]) -> "FullyConnected":
+        """Return a copy of the networks at some places of a stack, in that order."""
+        index = torch.as_tensor(places, dtype=torch.int64, device=self.weights[0].device)
+        return self.with_parameters([t.index_select(0, index) for t in self.parameters])
 
     def without_output(self) -> "FullyConnected":
         """Return the network whose outputs are the features x_(L-1), the last hidden layer.

@@ -18,7 +18,7 @@ from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import alignment, block_means, gap
 from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.fully_connected import Draw, Passes, Stack, initial_stack
+from finitewidth.training.fully_connected import Draw, Passes, initial_stack
 
 NAME = "beyond/training"
 CHUNK = 4096  # images of which a loss is computed at once
@@ -141,7 +141,7 @@ def _train(
     stack = initial_stack((NAME,), [Draw(sigma_w2, 0.0, seed)], widths, "relu")
     stack = stack.with_parameters([tensor.to(x.device) for tensor in stack.parameters])
 
-    def observe(now: Stack, step: int) -> dict[str, Any]:
+    def observe(now: FullyConnected, step: int) -> dict[str, Any]:
         return _observed(now, images, keep=step in settings["maps"])
 
     name = f"sigma_w2 {sigma_w2}, seed {seed}"
@@ -152,10 +152,9 @@ def _train(
                 title=name, **stored)  # fmt: skip
 
 
-def _observed(stack: Stack, images: _Images, *, keep: bool) -> dict[str, Any]:
+def _observed(stack: FullyConnected, images: _Images, *, keep: bool) -> dict[str, Any]:
     """Blocks of the kernel and losses as a ``row``; with ``keep`` the ``kernel`` (S, S) too."""
-    network = FullyConnected(stack.weights, stack.biases, stack.activation)
-    kernel = traced_kernel(network, images.kernel)[0].cpu()
+    kernel = traced_kernel(stack, images.kernel)[0].cpu()
     theta = kernel.numpy()
     means = block_means(theta, images.labels)
     row = {name: float(value) for name, value in vars(means).items()} | {
@@ -167,7 +166,7 @@ def _observed(stack: Stack, images: _Images, *, keep: bool) -> dict[str, Any]:
     return {"row": row, "kernel": kernel} if keep else {"row": row}
 
 
-def loss(stack: Stack, x: Tensor, y: Tensor) -> float:
+def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
     """Mean over images of half the squared error of the first network of a stack, in pieces.
 
     Args:

@@ -17,11 +17,11 @@ from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.ntk_init.phases import border
-from finitewidth.kernels.trained import FullyConnected, traced_kernel
+from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.descent import Descent, descend, finished
+from finitewidth.training.descent import Descent, descend
 from finitewidth.training.descent_run import Plan, largest_eigenvalues
-from finitewidth.training.fully_connected import Draw, Stack, in_span_of_inputs, initial_stack
+from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 NAME = "trust/descent"
 KEPT = (
@@ -146,17 +146,11 @@ def _descended(
     """The descents of all networks of one width and depth, on a device."""
     part = f"width {width}, depth {depth}, sigma_b2 {draws[0].sigma_b2}"
     store = checkpoints.store(part) if checkpoints else None
-    if (earlier := finished(store)) is not None:
-        return earlier
     activation = settings["activation"]
     widths = [x.shape[1], *[width] * (depth - 1), y.shape[1]]
     stack, x = in_span_of_inputs(initial_stack((NAME, activation), draws, widths, activation), x)
     stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
     x, y = x.to(device), y.to(device)
-
-    def kernel(networks: Stack) -> Tensor:
-        parts = FullyConnected(networks.weights, networks.biases, networks.activation)
-        return traced_kernel(parts, x)
 
     chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
     plan = Plan(
@@ -165,10 +159,12 @@ def _descended(
         **{name: settings[name] for name in chosen},
     )
     seconds = checkpoints.seconds if checkpoints else 0.0
-    return descend(stack, x, y, plan, kernel, store, seconds, title=part)
+    return descend(stack, x, y, plan, store, seconds, title=part)
 
 
-def rates(stack: Stack, x: Tensor, y: Tensor, settings: Mapping[str, Any]) -> tuple[float, ...]:
+def rates(
+    stack: FullyConnected, x: Tensor, y: Tensor, settings: Mapping[str, Any]
+) -> tuple[float, ...]:
     """Rate of each network of a stack, (R,), by ``rate_rule``.
 
     Args:
@@ -178,7 +174,7 @@ def rates(stack: Stack, x: Tensor, y: Tensor, settings: Mapping[str, Any]) -> tu
         settings: as of `measure`.
     """
     if settings.get("rate_rule", "common") == "common":
-        return (settings["rate"],) * stack.replicas
+        return (settings["rate"],) * stack.count
     return tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
 
 

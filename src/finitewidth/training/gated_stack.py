@@ -70,7 +70,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Stack:
+class GatedStack:
     """The networks of all replicas.
 
     Attributes:
@@ -152,7 +152,7 @@ def build_stack(
     layers: Sequence[Layer],
     earlier: Trained | None,
     device: str,
-) -> Stack:
+) -> GatedStack:
     """Draw the initial weights of every replica from the random streams of its name.
 
     Args:
@@ -169,7 +169,7 @@ def build_stack(
         stream = generator(replica.name, "value weights")
         values.append(initial_weights(layers, run.architecture.init, stream))
         features.append(_feature_start(run, replica, layers, values[-1], earlier))
-    stack = Stack(
+    stack = GatedStack(
         tuple(layers),
         _gating(run, device),
         _on(device, stacked(values)),

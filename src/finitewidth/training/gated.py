@@ -1,0 +1,235 @@
+"""Training of stacked replicas of gated networks, on batches of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from finitewidth.common.progress import LOG
+from finitewidth.networks.architecture import layers_of
+from finitewidth.networks.weights import generator
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.epochs import EpochTraining, Position
+from finitewidth.training.gated_stack import GatedStack, Images, Trained, build_stack
+from finitewidth.training.loop import carry_out
+from finitewidth.training.losses import batch_losses, correct
+from finitewidth.training.optimisers import StackedOptimiser
+from finitewidth.training.run import TrainingRun
+
+EVALUATION_BATCH = 500
+
+
+@dataclass
+class State(Position):
+    """The progress of a training.
+
+    Attributes:
+        sums: (R, 2), loss and number of correct outputs, summed over the images of this epoch.
+        history: one row per finished epoch and replica.
+        best: criterion -> each replica's best score (R,) and its weights at that time.
+        kept: label -> weights kept so far.
+    """
+
+    sums: Tensor
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, dict[str, Any]] = field(default_factory=dict)
+    kept: dict[str, dict[str, Tensor]] = field(default_factory=dict)
+
+
+def train(
+    run: TrainingRun,
+    images: Images,
+    earlier: Trained | None = None,
+    checkpoints: CheckpointStore | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> Trained:
+    """Train all replicas of a run, starting from the newest checkpoint if there is one.
+
+    The initial weights of a replica and the order in which it sees the images depend only on its
+    name (and the order on the epoch). Its result therefore does not depend on the other replicas
+    of the stack, apart from rounding. tests/agreement/test_stacked_training.py states where
+    results are equal bit for bit. The same run gives the same bits, also after an interruption.
+
+    Args:
+        run: the description.
+        images: for training and testing. The training takes place on their device.
+        earlier: the training that provides the weights of ``pretrained`` feature networks.
+        checkpoints: where to store checkpoints; None for none.
+        checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
+
+    Raises:
+        ConfigError: the weights of an earlier training are needed and missing.
+        ResultError: a checkpoint cannot be written.
+    """
+    layers = layers_of(run.architecture, images.shape, images.outputs)
+    stack = build_stack(run, layers, earlier, str(images.train_x.device))
+    training = _Training(run, images, stack)
+    carry_out(training, checkpoints, checkpoint_seconds)
+    training.keep_last()
+    arrays = {
+        f"{label}/{name}": tensor.cpu().numpy()
+        for label, weights in training.state.kept.items()
+        for name, tensor in weights.items()
+    }
+    return Trained(training.state.history, arrays)
+
+
+class _Training(EpochTraining):
+    """A training in progress."""
+
+    def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
+        self.run, self.images, self.stack = run, images, stack
+        weights, step_sizes = stack.trained(), [replica.step_size for replica in run.replicas]
+        super().__init__(
+            weights,
+            StackedOptimiser(run.optimiser, weights, step_sizes),
+            State(epoch=0, step=0, sums=self._no_sums()),
+            run.epochs,
+            steps_per_epoch=-(-images.train_count // run.batch_size),
+        )
+        self.train_gates = stack.fixed_gates(images.train_x)
+        self.test_gates = stack.fixed_gates(images.test_x)
+        regimes = dict.fromkeys(replica.regime for replica in run.replicas)
+        self.title = f"{'+'.join(regimes)}, {len(run.replicas)} replicas"
+        self._keep_snapshots()
+
+    def _no_sums(self) -> Tensor:
+        return torch.zeros(len(self.run.replicas), 2, device=self.images.train_x.device)
+
+    def _drawn(self, epoch: int) -> Sequence[Tensor]:
+        """Return the indices of the images of each batch, (R, b), in an order for each replica.
+
+        Indices count the images of all variants. Each replica sees those of its own variant.
+        """
+        images = self.images
+        orders = [
+            images.first_of(replica.variant)
+            + torch.randperm(images.train_count, generator=generator(replica.name, "order", epoch))
+            for replica in self.run.replicas
+        ]
+        return torch.stack(orders).to(images.train_x.device).split(self.run.batch_size, dim=1)
+
+    def _step(self, batch: Tensor) -> None:
+        """Take one step of every replica on its own batch; ``batch`` holds image indices (R, b)."""
+        x = self.images.train_x.index_select(0, batch.flatten()).unflatten(0, batch.shape)
+        targets = self.images.train_y[batch]
+        outputs = self.stack.outputs(x, _chosen(self.train_gates, batch))
+        losses = batch_losses(self.run.loss, outputs, targets)
+        # the sum over replicas: each loss depends on the weights of its own replica only
+        gradients = torch.autograd.grad(losses.sum(), self.weights)
+        self.optimiser.step(gradients)
+        with torch.no_grad():
+            self.state.sums[:, 0] += losses * batch.shape[1]
+            self.state.sums[:, 1] += correct(self.run.loss, outputs, targets).sum(dim=1)
+
+    @torch.no_grad()
+    def _scores(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Test loss, and accuracies on all, the even-numbered and the odd-numbered test images.
+
+        The two halves allow the epoch to be chosen on one half and scored on the other.
+
+        Returns:
+            Four tensors (R,).
+        """
+        x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
+        losses, right = [], []
+        for start in range(0, len(x), EVALUATION_BATCH):
+            part = slice(start, start + EVALUATION_BATCH)
+            gates = self.test_gates and [layer[:, part] for layer in self.test_gates]
+            outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape), gates)
+            targets = y[part].expand(replicas, -1)
+            losses.append(batch_losses(self.run.loss, outputs, targets) * targets.shape[1])
+            right.append(correct(self.run.loss, outputs, targets))
+        right = torch.cat(right, dim=1).double()
+        loss = torch.stack(losses).sum(dim=0) / len(x)
+        # not computed from the halves: equal counts must give exactly equal numbers to keep ties
+        return loss, *(part.mean(dim=1) for part in (right, right[:, 0::2], right[:, 1::2]))
+
+    def _record(self, batch: Tensor) -> None:
+        """Add the rows of this epoch to the history and keep the weights that are wanted."""
+        state, count = self.state, self.images.train_count
+        loss, accuracy, first, second = self._scores()
+        train_loss, train_accuracy = (state.sums / count).T.tolist()
+        for number, replica in enumerate(self.run.replicas):
+            state.history.append(
+                {
+                    "row": self.run.row,
+                    "regime": replica.regime,
+                    "stage": replica.stage,
+                    "beta": replica.beta,
+                    "eps": None if replica.beta is None else replica.eps,
+                    "variant": replica.variant,
+                    "seed": replica.seed,
+                    "step_size": replica.step_size,
+                    "epoch": state.epoch,
+                    "train_loss": train_loss[number],
+                    "train_accuracy": train_accuracy[number],
+                    "test_loss": loss[number].item(),
+                    "test_accuracy": accuracy[number].item(),
+                    "test_accuracy_first": first[number].item(),
+                    "test_accuracy_second": second[number].item(),
+                    "diverged": int(self.stack.spoilt[number] or not isfinite(train_loss[number])),
+                }
+            )
+        self._tell_diverged()
+        wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
+        for criterion, score in (("best_test", accuracy), ("best_validation", first)):
+            if criterion in wanted:
+                self._keep_best(criterion, score)
+        state.sums = self._no_sums()
+        self._keep_snapshots()
+
+    def _tell_diverged(self) -> None:
+        """Log the replicas that have diverged in this epoch, and how many there are by now."""
+        count = len(self.run.replicas)
+        rows, before = self.state.history[-count:], self.state.history[-2 * count : -count]
+        known = [row["diverged"] for row in before] or [0] * count
+        new = [replica for replica, row, was in zip(self.run.replicas, rows, known, strict=True)
+               if row["diverged"] and not was]  # fmt: skip
+        names = (f"{each.regime} seed {each.seed} (step size {each.step_size:g})" for each in new)
+        if new:
+            LOG.warning(
+                "epoch %d: loss is not finite; %d of %d replicas have diverged, now %s",
+                self.state.epoch, sum(row["diverged"] for row in rows), count,
+                ", ".join(names),
+            )  # fmt: skip
+
+    def _keep_best(self, criterion: str, score: Tensor) -> None:
+        """Keep the weights of replicas that improved; on a tie the earlier epoch is kept."""
+        weights = self.stack.weights()
+        best = self.state.best.setdefault(
+            criterion, {"score": torch.full_like(score, -1.0), "weights": weights}
+        )
+        better = score > best["score"]
+        best["score"] = torch.where(better, score, best["score"])
+        for name, tensor in weights.items():
+            best["weights"][name][better] = tensor[better]
+
+    def _keep_snapshots(self) -> None:
+        state = self.state
+        if state.epoch in self.run.snapshots:
+            state.kept[f"epoch{state.epoch}"] = self.stack.weights()
+        if state.epoch in self.run.best_so_far:
+            best = state.best["best_test"]["weights"]
+            state.kept[f"best_so_far{state.epoch}"] = {k: v.clone() for k, v in best.items()}
+
+    def keep_last(self) -> None:
+        """Keep the weights at the end, or the best ones, where they are wanted."""
+        for label in self.run.keep:
+            weights = self.stack.weights() if label == "last" else self.state.best[label]["weights"]
+            self.state.kept[label] = weights
+
+
+def _chosen(gates: Sequence[Tensor] | None, batch: Tensor) -> list[Tensor] | None:
+    """Select the gates of the images in ``batch``, indices (R, b), from those of all images."""
+    if gates is None:
+        return None
+    replicas, count = gates[0].shape[:2]
+    rows = batch + count * torch.arange(replicas, device=batch.device)[:, None]
+    return [
+        layer.flatten(0, 1).index_select(0, rows.flatten()).unflatten(0, batch.shape)
+        for layer in gates
+    ]
