@@ -162,15 +162,6 @@ def test_edges_between_stages_follow_the_declarations():
     assert all(place in present or place[0] == "" for link in links for place in link)
 
 
-def test_unknown_latex_is_refused():
-    import mathml
-    from docutils.utils.math import MathError
-
-    assert "<mfrac" in mathml.mathml(r"\Big(\tfrac12\Big)", block=True)
-    with pytest.raises(MathError, match="nosuch"):
-        mathml.mathml(r"\nosuch{x}", block=False)
-
-
 def test_the_readme_counts_names_and_is_short():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     own = [artifact for artifact in artifacts_of(read_papers()) if not artifact.extra]
