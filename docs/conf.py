@@ -12,7 +12,7 @@ author = "the finitewidth authors"
 copyright = author  # noqa: A001
 release = installed_version("finitewidth")
 
-# "generated_pages" writes docs/generated; "mathml" typesets formulas without a network
+# "generated_pages" writes docs/generated; "formulas" typesets formulas without a network
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
@@ -20,7 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "generated_pages",
-    "mathml",
+    "finitewidth.report.formulas",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["generated/parts", "examples/*.md", "**/README.md"]

@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-
 from finitewidth.captions.written import read_caption
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common.declarations import Artifact, Paper, read_papers
 from finitewidth.report import captions
 from finitewidth.report.citations import read_citations
 from finitewidth.report.formatting import sign, tone
+from finitewidth.report.formulas import in_html, label_in_html
+from finitewidth.report.tables import markdown_in_html
 
 PICTURES = "pictures"  # in the folder of generated pages; kept from build to build
 WIDTH, SMALL = 1300, 480  # pixels of the pictures on the pages and of the thumbnails
@@ -165,7 +165,8 @@ def _page(paper: Paper, title: str, found: list[Shown]) -> list[str]:
         if each.picture:
             lines += _figure(each)
         elif each.table:
-            lines += _raw(_as_html(each.table))
+            table = markdown_in_html(each.table)
+            lines += _raw(f'<div class="fw-wide" tabindex="0">{table}</div>')
         if each.caption and a.kind == "figure":
             lines += [each.caption, ""]
         lines += [f"``finitewidth run {a.artifact}`` makes it; ``results/quick/{paper.name}/"
@@ -184,18 +185,11 @@ def _figure(each: Shown) -> list[str]:
             f".. image:: {small}", "   :alt:", "   :class: fw-copied", ""]  # fmt: skip
 
 
-def _as_html(table: Path) -> str:
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    text = markdown.render(table.read_text(encoding="utf-8"))
-    text = text.replace("<table>", '<div class="fw-wide" tabindex="0"><table class="table">')
-    return text.replace("</table>", "</table></div>")
-
-
 def _verdicts(claims: tuple[dict[str, str], ...]) -> str:
     items = "".join(
         f"<li>{_badge(row['verdict'])} <strong>{row['claim']}</strong> "
-        f'{html.escape(row["statement"])} <span class="fw-muted">'
-        f"{html.escape(row['place'])}. {html.escape(decisive_sentence(row))}</span></li>"
+        f'{in_html(row["statement"])} <span class="fw-muted">'
+        f"{in_html(row['place'])}. {label_in_html(decisive_sentence(row))}</span></li>"
         for row in claims
     )
     return f'<ul class="fw-verdicts">{items}</ul>'

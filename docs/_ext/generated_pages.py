@@ -10,11 +10,12 @@ from pathlib import Path
 import api_pages
 import example_pages
 import gallery_pages
-import notice_pages
 import paper_pages
 import setting_pages
 import stage_graph
 from sphinx.application import Sphinx
+
+from finitewidth.report.assets import LICENCES, licences
 
 
 def write_all(root: Path, folder: Path, results: Path) -> None:
@@ -36,7 +37,6 @@ def write_all(root: Path, folder: Path, results: Path) -> None:
     setting_pages.write(root, folder)
     example_pages.write(root, folder)
     stage_graph.write(root, folder)
-    notice_pages.write(folder)
     gallery_pages.write(root, folder, results)
 
 
@@ -46,8 +46,14 @@ def _generate(app: Sphinx) -> None:
     write_all(source.parent, source / "generated", source.parent / results)
 
 
+def _add_licences(app: Sphinx, failed: Exception | None) -> None:
+    if not failed:
+        (Path(app.outdir) / "_static" / LICENCES).write_text(licences(), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for its sources."""
     app.add_config_value("gallery_results", "results/quick", "env", [str])
     app.connect("builder-inited", _generate)
+    app.connect("build-finished", _add_licences)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

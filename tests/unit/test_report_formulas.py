@@ -1,102 +1,67 @@
-"""Formulas in sentences: where they begin and end, what they say in LaTeX, and as MathML."""
+"""Formulas in texts: as MathML, as plain characters, and in the names of comparisons."""
 
 import re
-import unicodedata
 from pathlib import Path
 
 import pytest
+from docutils.utils.math import MathError
 
 from finitewidth.claims import ledger
 from finitewidth.common.declarations import paper_names
 from finitewidth.errata.table import errata_of
-from finitewidth.report import formulas
-from finitewidth.report.formula_parser import FormulaError, to_latex
+from finitewidth.report.captions import as_html, as_text
+from finitewidth.report.formulas import in_html, label_in_html, mathml, plain
+from finitewidth.report.summary_page import escaped
 
 ROOT = Path(__file__).parents[2]
 
 
-def cut(text):
-    plain = unicodedata.normalize("NFD", text)
-    return [unicodedata.normalize("NFC", plain[a:b]) for a, b in formulas.formulas(plain)]
-
-
-def close(latex):
-    return re.sub(r"\s+", "", latex)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("tends to e^{5l} (1 - e^{-4l}) / 2l, l = L/M, whatever sigma_w^2.",
-         ["e^{5l} (1 - e^{-4l}) / 2l", "l = L/M", "sigma_w^2"]),
-        ("The paper's: at each L/M and in step A, see C.1", ["L/M"]),
-        ("ŷ(x) = Σ_j θ_j, as in (7)", ["ŷ(x) = Σ_j θ_j"]),
-        ("a least-squares fit (the x-axis), 99.9 %", []),
-        ("claims K12 and N14 hold, H2 is small", ["H2"]),
-        ("the term where d < w.", ["d < w"]),
-        ("(the paper's sigma_b^2 = 0, at the edge)", ["sigma_b^2 = 0"]),
-        ("mean |change of Theta(x,x)| / mean", ["Theta(x,x)"]),
-        ("of layer d-1; they are d.", ["d-1", "d"]),
-    ],
-)  # fmt: skip
-def test_where_formulas_begin_and_end(text, found):
-    assert cut(text) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "latex"),
-    [
-        ("L/M", "L/M"),
-        ("(1 - x)/2l", r"\dfrac{1-x}{2l}"),
-        ("9e^{5λ}/(25λ²)", r"\dfrac{9e^{5\lambda}}{25\lambda^{2}}"),
-        ("a b/(c + 1) d", r"a\dfrac{b}{c+1}d"),
-        ("E Θ(x, x̃)/E Θ(x, x)",
-         r"\dfrac{\mathbb{E}\Theta(x,\tilde{x})}{\mathbb{E}\Theta(x,x)}"),
-        ("√((1+2a)² − 4b²)", r"\sqrt{(1+2a)^{2}-4b^{2}}"),
-        ("sqrt(w)", r"\sqrt{w}"),
-        ("σ′^{4(d−1)}", r"\sigma^{\prime4(d-1)}"),
-        ("μ_class", r"\mu_{\mathrm{class}}"),
-        ("p_sr^{l−1}", "p_{sr}^{l-1}"),
-        ("Σ^(d)", r"\Sigma^{(d)}"),
-        ("Σ_{l=1}^d a_l", r"\sum_{l=1}^{d}a_{l}"),
-        ("y^T H^-1 y", "y^{T}H^{-1}y"),
-        ("Σⱼ Θ(1, j) · zₓ(dᵢₙ)", r"\sum_{j}\Theta(1,j)\cdot z_{x}(d_{\mathrm{in}})"),
-        ("H1 H1^T", "H_{1}H_{1}^{T}"),
-        ("8e-06", r"8\cdot10^{-6}"),
-    ],
-)  # fmt: skip
-def test_what_a_formula_says(text, latex):
-    assert close(to_latex(text)) == close(latex)
-
-
-@pytest.mark.parametrize("text", ["(a", "a)", "1/", "/2", "words", "|x"])
-def test_what_is_no_formula_is_refused_and_stays_as_it_is(text):
-    with pytest.raises(FormulaError):
-        to_latex(text)
-    assert formulas.mathml(text) is None
-
-
 def test_a_formula_stands_in_its_sentence_with_its_text_and_without_markup_of_the_text():
-    html = formulas.with_formulas("<br> if q_sr < 1/√w, & so on")
-    assert "&lt;br&gt; if <span" in html
-    assert 'alttext="q_sr &lt; 1/√w"' in html
-    assert "<msub>" in html
+    html = in_html(r"<br> if $q_{sr} < 1/\sqrt{w}$, & so on")
+    assert html.startswith('&lt;br&gt; if <span class="fw-whole"><math alttext="q_sr &lt; 1/√(w)"')
+    assert "<msqrt>" in html
     assert html.endswith("</math>,</span> &amp; so on")
 
 
-def test_labels_of_panels_and_code_are_left_alone():
-    html = formulas.in_html("<p>(a) x of depth p. (c) In b, <code>q_1</code> and q_1.</p>")
-    assert html.count("<math") == 1
-    assert "(a) " in html
-    assert "In b," in html
-    assert '<i class="fw-letter">p</i>' in html
+@pytest.mark.parametrize(("latex", "text"), [
+    (r"\sigma_w^2", "σ_w^2"),
+    (r"\frac{e^{5\lambda}}{2\lambda} \left(1 - \frac{1 - x}{4}\right)",
+     "(e^{5λ})/(2λ) (1 - (1 - x)/4)"),
+    (r"\mathbb{E} \Theta(x, \tilde{x})", "E Θ(x, x̃)"),
+    (r"\mu_{\mathrm{class}} \le |h'|", "μ_class ≤ |h′|"),
+    (r"\|\langle h\rangle\| \to 0", "‖⟨ h⟩‖ → 0"),
+])  # fmt: skip
+def test_a_formula_in_plain_characters(latex, text):
+    assert plain(f"so ${latex}$.") == f"so {text}."
 
 
-def test_every_formula_of_the_errata_and_of_the_claims_can_be_read():
+def test_the_name_of_a_comparison_has_letters_indices_and_powers():
+    html = label_in_html("sigma_w^2 = 2 < 3: log r of n_{in} at M^-1, alphabet")
+    assert html == (
+        "σ<sub>w</sub><sup>2</sup> = 2 &lt; 3: log r of n<sub>in</sub> at M<sup>-1</sup>, alphabet"
+    )
+
+
+def test_a_caption_and_a_page_in_markdown_keep_formulas():
+    assert "<msub>" in as_html(r"Kernel :math:`\Theta_d` of *all*.")
+    assert as_text(r"Kernel :math:`\Theta_d` of *all*.") == "Kernel Θ_d of all."
+    assert escaped("$|x_0|$ of a_b") == r"$\vert x_0\vert $ of a\_b"
+
+
+def test_every_formula_of_the_errata_and_of_the_claims_can_be_drawn():
     papers = list(paper_names(ROOT / "workflow/papers"))
-    texts = [text for each in errata_of(papers) for text in (each.printed, each.corrected)]
+    texts = [text for each in errata_of(papers)
+             for text in (each.place, each.printed, each.corrected, each.evidence)]  # fmt: skip
     claims = [claim for paper in papers for claim in ledger.claims_of(paper)]
-    texts += [text for claim in claims for text in (claim.statement, claim.rule)]
-    found = [f for text in texts for f in cut(text.replace("<h>", "⟨h⟩"))]
-    assert [formula for formula in found if not formulas.mathml(formula)] == []
-    assert len(found) > 300
+    texts += [text for each in claims for text in (each.statement, each.rule, each.sizes)]
+    for text in texts:
+        assert text.count("$") % 2 == 0, text
+        words = re.sub(r"\$.*?\$", "", text)
+        assert not re.search(r"[\^√∑]|\\[a-z]|\b(alpha|sigma|theta)\b", words)
+    assert sum(in_html(text).count("<math") for text in texts) > 700
+
+
+def test_unknown_latex_is_refused():
+    assert "<mfrac" in mathml(r"\Big(\tfrac12\Big)", block=True)
+    with pytest.raises(MathError, match="nosuch"):
+        mathml(r"\nosuch{x}")

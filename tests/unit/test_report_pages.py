@@ -1,9 +1,7 @@
 """The whole report, built without results and from a few made-up results."""
 
 import json
-import re
 from dataclasses import replace
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pandas as pd
@@ -16,14 +14,13 @@ from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
-from finitewidth.report import notices
 from finitewidth.report.findings import OTHER_SETTINGS, read_findings
 from finitewidth.report.job import build_report
 
 ROOT = Path(__file__).parents[2]
 ERRATUM = {
     "id": "beyond-1", "paper": "beyond", "place": "Theorem 3.1", "kind": "wrong result",
-    "printed": "a < b & c", "corrected": "a > b", "evidence": "Exact.", "quantity": "at 1",
+    "printed": "$a < b$ & c", "corrected": "$a > b$", "evidence": "Exact.", "quantity": "at 1",
     "truth": 77.0, "truth_error": 0.0, "printed_value": 56.0, "corrected_value": 77.0,
     "outcome": "misprint confirmed", "transcribed": True, "sources": 'thesis: 3, "a < b"',
     "claims": "B01", "numbers": "beyond_text/dispersion/ordered",
@@ -52,7 +49,7 @@ def partial(tmp_path_factory):
     """A report on one verdict and one erratum."""
     results = tmp_path_factory.mktemp("partial")
     claim = ledger.claims_of("beyond")[0]
-    claim = replace(claim, statement="a < b & c.", rule="r is at least 1.")
+    claim = replace(claim, statement="$a < b$ & c.", rule="r is at least 1.")
     part = verdicts.Part(name="slope", value=0.5, standard_error=0.05, low=1, paper=True)
     judged = verdicts.decide([part], verdicts.Terms(kind=verdicts.THEOREM))
     situation = ledger.Situation(context="10 draws", grade=grades.PAPER)
@@ -146,64 +143,12 @@ def test_the_first_page_tells_what_was_found_in_sentences_and_names_papers_by_ti
     assert "can be computed and have not been made yet" in " ".join(page.get_text().split())
 
 
-def test_notices_quote_the_licences_of_what_is_carried(partial):
-    text = report_crawler.soup(partial / "notices.html").get_text()
-    for said in ("Bootstrap v", "Font Awesome Free", "SIL OFL", "SpryMedia", "jQuery",
-                 "Redistribution and use in source and binary forms", "itables"):  # fmt: skip
+def test_the_licences_of_what_is_carried_lie_beside_the_pages(partial):
+    text = (partial / "_static/licences.txt").read_text(encoding="utf-8")
+    for said in ("Bootstrap v", "Font Awesome Free", "DEJAVU", "Redistribution and use in source"):
         assert said in text
-    link = report_crawler.soup(partial / "claims.html").select_one("footer a[href*=notices]")
-    assert link["href"] == "notices.html"
-
-
-OURS = {"report.css", "report.js", "search-data.js", "summary.md"}
-
-
-def test_every_file_of_another_project_has_a_notice_with_its_licence(partial):
-    files = [file.relative_to(partial).as_posix() for file in partial.rglob("*") if file.is_file()]
-    loaded = [file for file in files if not file.startswith("files/") and file[-5:] != ".html"]
-    others = [file for file in loaded if file.rpartition("/")[2] not in OURS]
-    assert {"searchindex.js", "_static/datatables.js"} <= set(others)
-    found = notices.notices()
-    assert [file for file in others if not any(notice.covers(file) for notice in found)] == []
-    page = " ".join(report_crawler.soup(partial / "notices.html").get_text().split())
-    granting = ("ermission", "edistribution and use", "distribute", "is licensed under")
-    for notice in found:
-        assert " ".join(notice.text.split()) in page, notice.carried.name
-        assert len(notice.text) > 800, notice.carried.name
-        assert any(word in notice.text for word in granting), notice.carried.name
-
-
-def test_no_notice_is_for_a_file_that_the_report_no_longer_has(partial):
-    files = [file.relative_to(partial).as_posix() for file in partial.rglob("*") if file.is_file()]
-    for notice in notices.notices():
-        if not notice.carried.fonts:  # pictures are in reports of whole runs
-            assert any(notice.covers(file) for file in files), notice.carried.name
-
-
-def test_everything_that_the_script_of_the_tables_bundles_has_a_notice():
-    import itables
-
-    bundle = (Path(itables.__file__).parent / "html/dt_bundle.js").read_text(encoding="utf-8")
-    listed = bundle[bundle.index("Bundled license information") :]
-    parts = set(re.findall(r"^([\w.-]+)/\S+:$", listed, re.M))
-    assert {"jquery", "jszip", "datatables.net-select"} <= parts
-    known = [part for notice in notices.notices() for part in notice.carried.parts]
-    assert [part for part in parts if not any(fnmatch(part, name) for name in known)] == []
-
-
-def test_every_font_in_a_picture_has_a_notice(tmp_path):
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots()
-    axis.set_title(r"$\mathcal{F}_\lambda \int_0^\infty \sqrt{x} \leq \hat\nu$ and words")
-    axis.set_ylabel(r"upright, and $italic$, $\mathbf{bold}$", weight="bold")
-    figure.savefig(tmp_path / "a.pdf")
-    plt.close(figure)
-    used = {name.decode() for name in re.findall(
-        rb"/FontName\s*/[A-Z]{6}\+([\w-]+)", (tmp_path / "a.pdf").read_bytes())}  # fmt: skip
-    assert {"DejaVuSans", "DejaVuSans-Oblique"} <= used
-    known = [font for notice in notices.notices() for font in notice.carried.fonts]
-    assert [font for font in used if not any(fnmatch(font, name) for name in known)] == []
+    link = report_crawler.soup(partial / "claims.html").select_one("footer a[href*=licences]")
+    assert link["href"] == "_static/licences.txt"
 
 
 def test_the_search_reads_claims_and_errata_each_with_its_address(partial):

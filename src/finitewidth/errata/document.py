@@ -24,11 +24,12 @@ by more than 1e-3 and more than 6 standard errors). The pipeline writes the same
 
 SOURCES = """## Sources
 
-Each entry quotes the printed words, with their line, from every plain text below that has them. The
-texts are not part of the project. If the environment variable `{folder}` names a folder with them,
-the tests compare every quote with its line; a text is recognised by its SHA-256 digest. Where two
-texts have a paper, the one of its own folder decides. A transcribed text was read from pictures of
-pages, so that a sign, an index, a bar or a power in it may be a mistake of the transcription.
+Each entry quotes the printed words from every plain text below that has them; `errata.yaml` has the
+lines. The texts are not part of the project. If the environment variable `{folder}` names a folder
+with them, the tests compare every quote with its line; a text is recognised by its SHA-256 digest.
+Where two texts have a paper, the one of its own folder decides. A transcribed text was read from
+pictures of pages, so that a sign, an index, a bar or a power in it may be a mistake of the
+transcription.
 
 | text | what it is | transcribed | SHA-256 |
 |---|---|---|---|
@@ -95,10 +96,10 @@ def wording(erratum: Erratum) -> str:
     """The part of an entry that does not depend on a computation."""
     lines = [
         f"### {erratum.id}: {erratum.place}\n",
-        f"- Printed: `{erratum.printed}`",
-        f"- Should read: `{erratum.corrected}`",
+        f"- Printed: {erratum.printed}",
+        f"- Should read: {erratum.corrected}",
         f"- {erratum.kind.capitalize()}. {erratum.evidence}",
-        *(f"- Text `{q.text}`, line {q.line}: `{q.words}`" for q in erratum.quotes),
+        *(f"- In `{q.text}`: `{q.words}`" for q in erratum.quotes),
     ]
     if erratum.transcribed:
         lines.append(f"- {TRANSCRIBED}")

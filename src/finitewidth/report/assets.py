@@ -1,20 +1,28 @@
-"""Files that the pages load: style, script, and DataTables from the package itables.
+"""Files that the pages load: style, script, and licences of what Sphinx and its theme bring.
 
 This module imports only the standard library at its top, because the workflow computes the digest
 at every start.
 """
 
-import base64
 import hashlib
 import shutil
+from importlib.metadata import distribution
 from pathlib import Path
 
+from finitewidth.common.errors import ResultError
+
 FOLDER = Path(__file__).parent
-KINDS = ("templates", "static", "sphinx", "licences")
+KINDS = ("templates", "static", "sphinx")
+LICENCES = "licences.txt"
+# the report has scripts and styles of these, and fonts of the last in its pictures
+CARRIED = (
+    "pydata-sphinx-theme", "Sphinx", "snowballstemmer", "Pygments", "accessible-pygments",
+    "matplotlib",
+)  # fmt: skip
 
 
 def assets_digest() -> str:
-    """Return a digest (16 hexadecimal digits) of templates, styles, scripts and licences."""
+    """Return a digest (16 hexadecimal digits) of templates, styles and scripts."""
     digest = hashlib.sha256()
     for file in sorted(file for kind in KINDS for file in (FOLDER / kind).iterdir()):
         digest.update(file.name.encode() + file.read_bytes())
@@ -22,18 +30,34 @@ def assets_digest() -> str:
 
 
 def write_assets(folder: Path) -> None:
-    """Write the files that the pages load into ``folder``.
-
-    DataTables is a JavaScript module, and browsers do not load modules from files on disk. It is
-    therefore embedded as text in an ordinary script, which imports it from a data URL.
-    """
-    import itables
-
+    """Write the files that the pages load into ``folder``, and beside them the licences."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in (FOLDER / "static").iterdir():
         shutil.copyfile(file, folder / file.name)
-    bundle = Path(itables.__file__).parent / "html"
-    shutil.copyfile(bundle / "dt_bundle.css", folder / "datatables.css")
-    text = base64.b64encode((bundle / "dt_bundle.js").read_bytes()).decode()
-    script = f'window.dataTables = import("data:text/javascript;base64,{text}");\n'
-    (folder / "datatables.js").write_text(script, encoding="utf-8")
+    (folder / LICENCES).write_text(licences(), encoding="utf-8")
+
+
+def licences() -> str:
+    """The licences of the packages whose files the pages carry, with what these bundle.
+
+    Raises:
+        ResultError: a package has no licence file.
+    """
+    texts = []
+    for name in CARRIED:
+        package = distribution(name)
+        files = [file for file in package.files or () if _is_licence(file.as_posix().lower())]
+        if not files:
+            raise ResultError(f"the package {name} has no licence file; install it again")
+        for file in files:
+            text = Path(str(file.locate())).read_text(encoding="utf-8").strip()
+            texts.append(f"{name} {package.version}: {file.name}\n\n{text}")
+    return f"\n\n\n{'-' * 72}\n\n".join(texts) + "\n"
+
+
+def _is_licence(path: str) -> bool:
+    """Whether a file is the licence of a package, of a script that it bundles, or of its fonts."""
+    name = path.rpartition("/")[2]
+    if ".dist-info/" in path:
+        return name.startswith(("licen", "notice", "copying"))
+    return path.endswith(".js.license.txt") or name in ("license_dejavu", "license_stix")

@@ -1,6 +1,7 @@
 """Formatting of numbers, times, sizes and verdicts in the pages."""
 
 import math
+import re
 from typing import Any
 
 # tone -> sign, and the words shown in the tone's colour with this sign before them
@@ -62,3 +63,12 @@ def size(count: int) -> str:
 def name_of(key: str) -> str:
     """Return a key of a table or of the settings in words: ``test accuracy``."""
     return key.replace("_", " ")
+
+
+def quotes(sources: str) -> str:
+    """Quotes of an erratum without the numbers of their lines, which a reader's copy may not have.
+
+    Args:
+        sources: as `finitewidth.errata.table.sources` writes them.
+    """
+    return re.sub(r'(^|; )(\w+): \d+, "', r'\1\2, "', sources)

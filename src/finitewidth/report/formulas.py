@@ -1,215 +1,163 @@
-"""Formulas within sentences, as MathML, which browsers typeset without any further file."""
+r"""Formulas in texts: LaTeX between dollar signs, as in ``the limit of $\sigma_w^2$``.
+
+They become MathML, which browsers draw without a network or a script, in the report as in the
+documentation, or plain text where nothing is drawn. The conversion to MathML is that of docutils.
+It lacks a few commands of LaTeX, which are rewritten first.
+"""
 
 import html
 import re
 import unicodedata
 from functools import cache
+from typing import Any
 
+from docutils import nodes
+from docutils.utils.math import MathError, latex2mathml
 from markupsafe import Markup
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
-from finitewidth.report.formula_parser import (
-    ATOMS,
-    BIG,
-    FUNCTIONS,
-    GREEK,
-    LETTERS,
-    OPENING,
-    PAIRS,
-    SYMBOLS,
-    Token,
-    to_latex,
-    tokens,
+FORMULA = re.compile(r"\$([^$]+)\$")
+REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
+    (re.compile(r"\\[bB]igg?l?(?=[(\[]|\\\{)"), r"\\left"),
+    (re.compile(r"\\[bB]igg?r?(?=[)\]]|\\\})"), r"\\right"),
+    (re.compile(r"\\dots(?![a-zA-Z])"), r"\\ldots"),
+    (re.compile(r"\\textstyle(?![a-zA-Z])"), ""),
+    (re.compile(r"\\([td]?frac)\s*(\d)\s*(\d)"), r"\\\1{\2}{\3}"),
+    (re.compile(r"\\([td]?frac)\s*(\d)(?=[\\{])"), r"\\\1{\2}"),
+    (re.compile(r"'"), r"^\\prime "),
 )
-
-# a letter behind one of these words names a part of the paper
-NAMING = {"appendix", "figure", "section", "table", "theorem", "lemma", "pane", "panel", "case",
-          "equation", "panes", "panels", "stage"}  # fmt: skip
-WORDS = {"a", "A", "I"}  # letters that may be words
-ENDS = {"|", "‖", "/", ",", ";"} | set(SYMBOLS)
-CLOSING = {closing: opening for opening, closing in OPENING.items()}
-STRONG_SIGNS = {*LETTERS, *ATOMS, *BIG, "√", "⟨"} - {"…", ".."}
-NAMES = {command[1:]: sign for sign, command in LETTERS.items()}
-LABEL = re.compile(r"(?:^|[\s(,>])([a-n])′?'?\)")  # of a panel: (a) or a)
-CLINGING = {",", ".", ";", ":", ")", "”"}
-RELATIONS = {"=", "<", ">", "≤", "≥", ">=", "<=", "→", "∝", "∈", "≳", "≈", "≠"}
-
-
-def with_formulas(text: object) -> Markup:
-    """Return a sentence as HTML, its formulas as MathML. What cannot be read stays as it is."""
-    return _typeset(html.unescape(str(text)) if isinstance(text, Markup) else str(text), "")
+CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space around | and /
+    (re.compile(r"<mo>([⟨⟩])</mo>"), r'<mo stretchy="false">\1</mo>'),
+    (re.compile(r'<mo stretchy="false">([|/])</mo>'),
+     r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'),
+)  # fmt: skip
+TAG = re.compile(r"\\tag\{(.*?)\}")
+SIGNS = {
+    "le": "≤", "ge": "≥", "ne": "≠", "to": "→", "in": "∈", "pm": "±", "cdot": "·", "times": "×",
+    "approx": "≈", "propto": "∝", "gtrsim": "≳", "infty": "∞", "sum": "Σ", "prod": "Π", "int": "∫",
+    "nabla": "∇", "odot": "⊙", "circ": "∘", "langle": "⟨", "rangle": "⟩", "ldots": "…", "sqrt": "√",
+    "prime": "′", "succeq": "⪰", "sim": "∼", "{": "{", "}": "}", "|": "‖", "!": "",
+}  # fmt: skip
+NAMES = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|rho|sigma|tau|phi|chi"
+ARGUMENT = r"\{((?:[^{}]|[_^]\{[^{}]*\})*)\}"
+ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304", "dot": "\u0307"}
 
 
-def in_html(markup: str) -> Markup:
-    """Typeset the formulas in a piece of HTML, outside its code.
+def mathml(latex: str, block: bool = False) -> str:
+    """Convert a formula to MathML.
 
-    A letter that is the label of a panel, such as ``(b)``, is no formula.
+    Args:
+        latex: without dollar signs.
+        block: whether it stands on a line of its own.
+
+    Raises:
+        MathError: the formula has a command that docutils does not know.
     """
-    labels = "".join(sorted(set(LABEL.findall(markup))))
-    if labels:
-        labels = "".join(chr(each) for each in range(ord("a"), ord(labels[-1]) + 1))
-    parts, code = re.split(r"(<[^>]+>)", markup), 0
-    for place, part in enumerate(parts):
-        if part.startswith(("<code", "<pre", "<math", "<tt")):
-            code += 1
-        elif part.startswith(("</code", "</pre", "</math", "</tt")):
-            code -= 1
-        elif part and not part.startswith("<") and not code:
-            parts[place] = _typeset(html.unescape(part), labels)
-    return Markup("".join(parts))
+    for pattern, replacement in REWRITTEN:
+        latex = pattern.sub(replacement, latex)
+    text = latex2mathml.tex2mathml(latex, as_block=block)
+    for pattern, replacement in CLOSE:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 @cache
-def _typeset(text: str, labels: str) -> Markup:
-    # one character for a letter with an accent, or the places would shift
-    plain = unicodedata.normalize("NFD", text).replace("11ᵀ", "𝟏𝟏ᵀ").replace("1 1^T", "𝟏𝟏^T")
-    plain = re.sub(r"<(\w)>", r"⟨\1⟩", plain)  # a mean
-    done, at = [], 0
-    for start, end in formulas(plain):
-        if labels and re.match(rf"\([{labels}]\)", plain[start:]):
-            start += len(plain[start:]) - len(plain[start + 3 :].lstrip())
-        formula = plain[start:end]
-        if formula in labels:  # or empty
-            continue
-        if (math := mathml(formula)) is not None:
-            sign = plain[end : end + 1]
-            if sign in CLINGING:  # no line begins with it
-                math, end = f'<span class="fw-whole">{math}{sign}</span>', end + 1
-            done += [_escaped(plain[at:start]), math]
-            at = end
-    return Markup("".join([*done, _escaped(plain[at:])]))
+def in_html(text: str) -> Markup:
+    """A text as HTML, its formulas as MathML; what plain text has for one is its ``alttext``."""
+    parts = FORMULA.split(str(text))
+    parts[::2] = [html.escape(part, quote=False) for part in parts[::2]]
+    for place in range(1, len(parts), 2):
+        sign = re.match(r"[,.;:)”]*", parts[place + 1])[0]  # no line begins with these
+        parts[place + 1] = parts[place + 1][len(sign) :]
+        parts[place] = _inline(parts[place], sign)
+    return Markup("".join(parts))
 
 
-def _escaped(text: str) -> str:
-    return html.escape(unicodedata.normalize("NFC", text), quote=False)
+def in_markup(markup: str) -> Markup:
+    """HTML with its formulas as MathML."""
+    return Markup(FORMULA.sub(lambda found: _inline(html.unescape(found[1]), ""), markup))
 
 
-def mathml(formula: str) -> str | None:
-    """Return a formula as MathML, with its text for programs that cannot show it.
+def _inline(latex: str, sign: str) -> str:
+    tall = ' displaystyle="true"' if r"\frac" in latex else ""
+    alternative = html.escape(plain(f"${latex}$"))
+    math = mathml(latex).replace("<math ", f'<math alttext="{alternative}"{tall} ', 1)
+    math = re.sub(r">\s+<", "><", math)
+    return f'<span class="fw-whole">{math}{sign}</span>' if sign else math
 
-    A single letter is text in italics. None if it cannot be read.
+
+def label_in_html(text: object) -> Markup:
+    """The name of a comparison as HTML: ``sigma_w^2`` with its letter, its index and its power.
+
+    Such names stand in tables of results, in plain text.
     """
-    from latex2mathml.converter import convert
+    text = html.escape(str(text), quote=False)
+    text = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", lambda name: _symbol(name[1]), text)
+    script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"
+    text = re.sub(rf"(?<=\w)_{script}", lambda low: f"<sub>{low[1].strip('{}')}</sub>", text)
+    return Markup(re.sub(rf"\^{script}", lambda high: f"<sup>{high[1].strip('{}')}</sup>", text))
 
-    letter = NAMES.get(formula, formula)
-    if letter in LETTERS or (len(letter) == 1 and letter.isascii() and letter.isalpha()):
-        return f'<i class="fw-letter">{letter}</i>'
+
+@cache
+def plain(text: str) -> str:
+    """A text with its formulas in plain characters, such as ``σ_w^2 = (a + b)/2``."""
+    return FORMULA.sub(lambda formula: _in_plain(formula[1]), text)
+
+
+def _in_plain(latex: str) -> str:
+    text = re.sub(r"\\(?:left|right|mathrm|mathbf|mathbb|text|operatorname)(?![a-z])", "", latex)
+    text = re.sub(r"\\(hat|tilde|bar|dot) ?(?:\{(\\?\w+)\}|(\\[A-Za-z]+|\w))",
+                  lambda found: (found[2] or found[3]) + ACCENTS[found[1]], text)  # fmt: skip
+    text = re.sub(r"(?<![a-z}])\{(\w)\}|(?<=[_^])\{(\w+|\\[a-z]+)\}", r"\1\2", text)
+    before = ""
+    while before != text:  # from the inside
+        before = text
+        text = re.sub(rf"\\[td]?frac{ARGUMENT}{ARGUMENT}", r"(\1)/(\2)", text)
+        text = re.sub(rf"\\sqrt{ARGUMENT}", r"√(\1)", text)
+    text = re.sub(rf"(?<![\\_^]){ARGUMENT}", r"\1", text)
+    text = re.sub(r"(?<=[_^])\{(\w+)\}", r"\1", text)
+    text = re.sub(r"\\([A-Za-z]+|[{}|!])", lambda name: _symbol(name[1]), text)
+    text = re.sub(r"\((\w+)\)/", r"\1/", text)
+    text = re.sub(r"/\((\w)\)", r"/\1", text)
+    return unicodedata.normalize("NFC", text).replace("'", "′")
+
+
+def _symbol(name: str) -> str:
+    if name in SIGNS:
+        return SIGNS[name]
+    case = "CAPITAL" if name[0].isupper() else "SMALL"
+    letter = name.upper().replace("LAMBDA", "LAMDA")
     try:
-        latex = to_latex(formula)
-        math = convert(latex, display="inline")
-    except Exception:  # whatever a text contains, it can be shown as it is
-        return None
-    text = html.escape(unicodedata.normalize("NFC", formula).replace("𝟏𝟏", "11"))
-    math = math.replace("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>')
-    style = ' class="fw-tall" displaystyle="true"' if "\\dfrac" in latex else ""
-    return math.replace("<math ", f'<math alttext="{text}"{style} ', 1)
+        return unicodedata.lookup(f"GREEK {case} LETTER {letter}")
+    except KeyError:
+        return name
 
 
-def formulas(text: str) -> list[tuple[int, int]]:
-    """Return where the formulas of a text begin and end. Accents must be separate characters."""
-    found: list[tuple[int, int]] = []
-    run: list[Token] = []
-    pieces = tokens(text)
-    for place, token in enumerate(pieces):
-        if _is_math(pieces, place):
-            run.append(token)
-        else:
-            found += _pieces(run, text)
-            run = []
-    return found + _pieces(run, text)
+def _converted(formula: str, block: bool) -> str:
+    try:
+        return mathml(formula, block)
+    except MathError as error:
+        raise ExtensionError(f"formula {formula!r}: {error}") from error
 
 
-def _is_math(pieces: list[Token], place: int) -> bool:
-    """Whether a token can be a part of a formula."""
-    token = pieces[place]
-    after = pieces[place + 1] if place + 1 < len(pieces) else None
-    before = pieces[place - 1] if place else None
-    if token.kind in ("script", "raised", "lowered", "prime", "accent"):
-        return True
-    if token.kind == "number":
-        return not (after and after.kind == "sign" and after.text in "%")
-    if token.kind != "name":
-        known = (*SYMBOLS, *ATOMS, *BIG, *LETTERS, *OPENING, *CLOSING, "√", "/", "|", "‖", "..")
-        hyphen = token.text == "-" and bool(
-            before and after and {before.kind, after.kind} <= {"name"} and not token.spaced
-            and not after.spaced and max(len(before.text), len(after.text)) > 1)  # fmt: skip
-        return token.text in known and not hyphen
-    joined = bool(after and not after.spaced)
-    marked = joined and after.kind in ("script", "raised", "lowered", "prime", "accent")
-    if len(token.text) == 1 and joined and after.kind == "number" and len(after.text) > 1:
-        return False  # K12 is a claim
-    if len(token.text) > 2:
-        return token.text in GREEK or token.text in FUNCTIONS or token.text == "sqrt"
-    if len(token.text) == 2 and not (token.text in GREEK or token.text in PAIRS):
-        coefficient = before is not None and before.kind == "number" and not token.spaced
-        return coefficient or (marked and token.text.isupper()) or (token.text == "tr" and joined)
-    attached = before is not None and not token.spaced and before.kind != "name"
-    if token.text in WORDS and not (marked or attached or (joined and after.text in "(/")):
-        signs = {"=", "+", "-", "−", "<", ">", "·", "→", "/"}
-        return bool((after and after.text in signs) or (before and before.text in signs))
-    if before is not None and before.text in "'’" and not token.spaced:
-        return False
-    named = before is not None and before.kind == "name" and before.text.lower() in NAMING
-    return not named and not (joined and _is_word(pieces[place + 1 : place + 3]))
+def visit_inline(self: Any, node: nodes.math) -> None:
+    """Write a formula within a line."""
+    self.body.append(_converted(node.astext(), block=False))
+    raise nodes.SkipNode
 
 
-def _is_word(after: list[Token]) -> bool:
-    """Whether a letter with these tokens behind it, without a space, is a word: ``x-axis``."""
-    if after[0].text in "'’&":
-        return True
-    if after[0].text not in (".", "-") or len(after) < 2 or after[1].spaced:
-        return False
-    kind, text = after[1].kind, after[1].text
-    word = kind == "name" and len(text) > 1
-    return word or (after[0].text == "." and kind in ("name", "number"))
+def visit_block(self: Any, node: nodes.math_block) -> None:
+    r"""Write a formula on a line of its own, with the number of its ``\tag`` at the right."""
+    text = node.astext()
+    numbers = TAG.findall(text)
+    formula = _converted(TAG.sub("", text).strip(), block=True)
+    number = f'<span class="fw-eqno">({numbers[0]})</span>' if numbers else ""
+    self.body.append(f'<div class="fw-formula" tabindex="0"><div>{formula}</div>{number}</div>')
+    raise nodes.SkipNode
 
 
-def _pieces(run: list[Token], text: str) -> list[tuple[int, int]]:
-    """Cut a run of tokens at commas outside brackets, and at brackets without a partner."""
-    open_brackets: list[tuple[int, str]] = []
-    cuts: set[int] = set()
-    for place, token in enumerate(run):
-        if token.kind == "sign" and token.text in OPENING:
-            open_brackets.append((place, token.text))
-        elif token.kind == "sign" and token.text in CLOSING:
-            if open_brackets and open_brackets[-1][1] == CLOSING[token.text]:
-                open_brackets.pop()
-            else:
-                cuts.add(place)
-    cuts |= {place for place, _ in open_brackets}
-    depth, pieces, piece = 0, [], []
-    for place, token in enumerate(run):
-        depth += (token.kind == "sign" and token.text in OPENING) - (token.text in CLOSING)
-        if place in cuts:
-            depth = 0
-        if place in cuts or (token.text in ",;" and depth <= 0):
-            pieces.append(piece)
-            piece = []
-        else:
-            piece.append(token)
-    return [place for each in (*pieces, piece) if (place := _trimmed(each))]
-
-
-def _trimmed(piece: list[Token]) -> tuple[int, int] | None:
-    """Leave out operators at the ends; None if what is left is no formula but words."""
-    piece = list(piece)
-    while piece and piece[-1].kind == "sign" and piece[-1].text in ENDS - {"|", "‖"}:
-        piece.pop()
-    while piece and piece[0].kind == "sign" and piece[0].text in ENDS - RELATIONS - {"|", "‖"}:
-        if piece[0].text in "-−" and len(piece) > 1 and not piece[1].spaced:
-            break
-        piece.pop(0)
-    bars = [token.text for token in piece].count("|")
-    if bars % 2 and piece[-1].text == "|":
-        piece.pop()
-    elif bars % 2 and piece[0].text == "|":
-        piece.pop(0)
-    return (piece[0].start, piece[-1].end) if piece and _is_formula(piece) else None
-
-
-def _is_formula(piece: list[Token]) -> bool:
-    if any(token.kind in ("script", "raised", "lowered", "prime", "accent") for token in piece):
-        return piece[0].kind not in ("script", "raised", "lowered", "prime", "accent")
-    letters = [t for t in piece if t.kind == "name"]
-    if any(t.text in STRONG_SIGNS or t.text in GREEK for t in piece):
-        return True
-    return bool(letters) and not all(t.text in FUNCTIONS for t in letters)
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the renderer of formulas with Sphinx."""
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,5 @@
 """The content of every page; the HTML is in ``templates``."""
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,16 +17,16 @@ from finitewidth.common.usage import total
 from finitewidth.report import captions, formatting, sources, summary
 from finitewidth.report.downloads import Downloads, Thumbnail
 from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Paper
-from finitewidth.report.formulas import in_html, with_formulas
-from finitewidth.report.notices import notices
+from finitewidth.report.formulas import in_html, label_in_html
 from finitewidth.report.page import Page, Section
+from finitewidth.report.tables import markdown_in_html
 
 DPI = 300  # of the pictures
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
 
 
 def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
-    """Return the overview, the claims, the errata, the runs, the papers, and the notices."""
+    """Return the overview, the claims, the errata, the runs and the papers."""
     thumbnails = _thumbnails(findings, downloads)
     return [
         overview(findings, thumbnails),
@@ -35,7 +34,6 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
         errata_page(findings, downloads),
         runs_page(findings, downloads),
         *(paper_page(paper, findings, downloads, thumbnails) for paper in findings.papers),
-        notices_page(),
     ]
 
 
@@ -160,12 +158,6 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
     return Page(name="runs", title="Runs and provenance", label="Runs", sections=sections)
 
 
-def notices_page() -> Page:
-    """Return the page of notices for the files of other projects."""
-    section = Section(html=_rendered("notices.html", notices=notices()))
-    return Page(name="notices", title="Notices", label="", sections=(section,))
-
-
 def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Group jobs by code, versions and machine.
 
@@ -231,7 +223,7 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
         "inches": inches,
         "wide": inches > COLUMN,
         "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
-        "table": in_html(_table(artifact.files["md"])) if "md" in artifact.files else None,
+        "table": markdown_in_html(artifact.files["md"]) if "md" in artifact.files else None,
         "claims": artifact.claims,
         "command": command(artifact.artifact, findings),
         "experiments": [job for job in artifact.jobs if not job.is_training],
@@ -247,14 +239,8 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
 
 def _caption(caption: str) -> dict[str, Markup]:
     """The first sentence of a caption and the rest, as HTML."""
-    whole = in_html(captions.as_html(caption))
     first, rest = captions.first_sentence(caption)
-    if not rest:
-        return {"first": whole, "rest": Markup()}
-    # the labels of panels in the rest tell what is a label in the first sentence
-    html = in_html(captions.as_html(f"{first}\n\n{rest}"))
-    first_html, _, rest_html = html.partition("</p>")
-    return {"first": Markup(f"{first_html}</p>"), "rest": Markup(rest_html)}
+    return {"first": captions.as_html(first), "rest": captions.as_html(rest) if rest else Markup()}
 
 
 def command(artifact: str, findings: Findings) -> str:
@@ -294,7 +280,7 @@ def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Se
     jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == page]
     if not jobs:
         return []
-    html = _rendered("jobs.html", jobs=[_job(job, findings, downloads) for job in jobs])
+    html = _rendered("jobs.html", page=page, jobs=[_job(job, findings, downloads) for job in jobs])
     return [Section(html=html, title="Experiments and settings", anchor=f"{page}-experiments")]
 
 
@@ -313,18 +299,6 @@ def _pixels(file: str) -> tuple[int, int]:
         return picture.size
 
 
-def _table(file: str) -> str:
-    """Return a table that is typeset in Markdown as HTML."""
-    from markdown_it import MarkdownIt
-
-    with open(file, encoding="utf-8") as stream:
-        text = stream.read()
-    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-    html = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)  # a header has a text
-    html = html.replace(" ± ", "\u00a0±\u00a0").replace(" SE<", "\u00a0SE<")
-    return html.replace("<table>", '<table class="table table-sm fw-typeset">')
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -335,8 +309,9 @@ def _environment() -> Environment:
         "number": number_words.number, "duration": number_words.duration, "size": formatting.size,
         "tone": formatting.tone, "sign": formatting.sign, "short": formatting.short,
         "name_of": formatting.name_of, "order": formatting.order,
-        "thousands": formatting.thousands, "threshold": number_words.threshold,
-        "formulas": with_formulas, "decisive": decisive_sentence,
+        "thousands": formatting.thousands, "quotes": formatting.quotes,
+        "threshold": number_words.threshold, "formulas": in_html, "label": label_in_html,
+        "decisive": decisive_sentence,
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,

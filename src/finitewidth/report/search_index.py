@@ -9,7 +9,9 @@ from pathlib import Path
 from finitewidth.report.page import Page
 
 SKIPPED = {"pre", "script", "style", "svg"}
-BLOCKS = {"p", "div", "li", "dt", "dd", "td", "th", "tr", "summary", "h2", "h3", "figcaption"}
+# a word ends where one of these begins
+BLOCKS = {"p", "div", "li", "dt", "dd", "td", "th", "tr", "summary", "h2", "h3", "figcaption",
+          "span", "code", "a", "strong", "button", "details"}  # fmt: skip
 
 
 class _Text(HTMLParser):
@@ -34,6 +36,8 @@ class _Text(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in SKIPPED or tag == "math":
             self.skipped -= 1
+        elif tag == "code":
+            self.found[-1][2].append(" ")
         elif tag == "article":
             self.found.append(("", "", []))
 
@@ -50,6 +54,7 @@ def pieces(html: str) -> list[tuple[str, str, str]]:
     found, outside = [], []
     for anchor, label, texts in parser.found:
         text = re.sub(r"\s+", " ", "".join(texts)).strip()
+        text = re.sub(r" ([,.;:)])", r"\1", text)
         if anchor:
             found.append((anchor, label, text))
         else:

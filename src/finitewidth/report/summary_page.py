@@ -19,6 +19,7 @@ from finitewidth.common import number_words
 from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting
 from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
+from finitewidth.report.formulas import FORMULA
 from finitewidth.report.sources import Job, makers_of
 
 FILE = "summary.md"
@@ -100,5 +101,9 @@ def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def escaped(text: Any) -> str:
-    """Return text on one line, such that Markdown shows it as it is."""
-    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+    """Return text on one line, such that Markdown shows it as it is, but for its formulas."""
+    parts = FORMULA.split(" ".join(str(text).split()))
+    parts[::2] = [_SPECIAL.sub(r"\\\1", part) for part in parts[::2]]
+    # a bar would end the cell of a table
+    parts[1::2] = ["$" + part.replace("|", r"\vert ") + "$" for part in parts[1::2]]
+    return "".join(parts)

@@ -1,46 +1,81 @@
-// Tables that sort, filter and search (DataTables); opening the target of a link; the search page.
+// Tables that sort and filter; opening the target of a link; the search page.
 
-const LISTS = ["paper", "verdict"];
-
-function options(table) {
-  const filtered = table.dataset.table === "filtered";
-  const common = {
-    paging: false, info: filtered, order: [], autoWidth: false,
-    layout: {
-      topStart: filtered ? "info" : null, topEnd: "search",
-      bottomStart: null, bottomEnd: null,
-    },
-    language: {
-      info: "Showing _TOTAL_ claims", infoFiltered: "of _MAX_", infoEmpty: "Showing no claims", search: "Search",
-    },
-  };
-  if (!filtered) return common;
-  const heads = [...table.querySelectorAll("thead th")];
-  return {
-    ...common,
-    layout: { ...common.layout, top2Start: { buttons: [{ extend: "ccSearchClear", text: "Clear filters" }] } },
-    columns: heads.map((head) => ({
-      name: head.dataset.name,
-      columnControl: "filter" in head.dataset
-        ? ["order", { extend: "dropdown", icon: "search", text: `Filter by ${head.textContent}`, content: ["searchList"] }]
-        : "order" in head.dataset ? ["order"] : [],
-    })),
-    ordering: { indicators: false, handler: false },
-    ...asked(heads),
-  };
+// The text of a cell, or the number at full length that the page gives for it.
+function content(row, column) {
+  const cell = row.cells[column];
+  return cell.dataset.order ?? cell.dataset.filter ?? cell.textContent.trim();
 }
 
-// the filters in an address such as claims.html?paper=npf&verdict=contradicted
-function asked(heads) {
-  const query = new URLSearchParams(location.search);
-  const lists = {};
+// A button in the head of each column sorts the rows; a second press turns the order around.
+function sortable(table) {
+  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
   heads.forEach((head, column) => {
-    const value = query.get(head.dataset.name);
-    if (value && LISTS.includes(head.dataset.name)) lists[column] = { searchList: [value] };
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.ariaSort === "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const sign = down ? -1 : 1;
+      const rows = [...body.rows].map((row) => [content(row, column), row]);
+      const numbers = rows.every(([text]) => text === "" || !Number.isNaN(Number(text)));
+      rows.sort(([a], [b]) => {
+        if (a === "" || b === "") return (a === "") - (b === "");  // what has no value is last
+        return sign * (numbers ? a - b : a.localeCompare(b, "en", { numeric: true }));
+      });
+      body.append(...rows.map(([, row]) => row));
+    });
   });
-  if (!Object.keys(lists).length) return {};
-  const state = { time: Date.now(), columns: heads.map(() => ({ visible: true })), columnControl: lists };
-  return { stateSave: true, stateLoadCallback: () => state, stateSaveCallback: () => {} };
+}
+
+// Above the table: a field for words, and a list of values for each column with data-filter. An
+// address such as claims.html?paper=npf&verdict=contradicted chooses values.
+function filterable(table) {
+  const heads = [...table.tHead.rows[0].cells], rows = [...table.tBodies[0].rows];
+  const asked = new URLSearchParams(location.search);
+  const form = document.createElement("form"), count = document.createElement("output");
+  form.className = "fw-filter fw-noprint";
+  const add = (name, field) => {
+    const label = document.createElement("label");
+    label.append(`${name} `, field);
+    form.append(label);
+    return field;
+  };
+  const lists = heads.flatMap((head, column) => {
+    const name = head.dataset.filter;
+    if (!name) return [];
+    const list = add(name, document.createElement("select"));
+    const values = [...new Set(rows.map((row) => content(row, column)))];
+    list.append(new Option("all", ""), ...values.filter(Boolean).map((value) => new Option(value)));
+    list.value = values.includes(asked.get(name)) ? asked.get(name) : "";
+    return [[list, column]];
+  });
+  const words = add("words", document.createElement("input"));
+  words.type = "search";
+  const clear = document.createElement("button");
+  clear.type = "reset";
+  clear.className = "fw-button";
+  clear.textContent = "Clear filters";
+  form.append(clear, count);
+  const apply = () => {
+    const wanted = words.value.toLowerCase().split(/\s+/);
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !(lists.every(([list, column]) => !list.value || content(row, column) === list.value)
+        && wanted.every((word) => text.includes(word)));
+    }
+    count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length}`;
+  };
+  form.addEventListener("input", apply);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => {
+    lists.forEach(([list]) => list.options[0].defaultSelected = true);
+    setTimeout(apply);
+  });
+  table.parentElement.before(form);
+  apply();
 }
 
 function openTarget() {
@@ -55,14 +90,6 @@ function openTarget() {
   const caption = owner.querySelector(":scope > figure details.fw-caption");
   if (caption) caption.open = true;
   target.scrollIntoView();
-}
-
-// the theme sets the attribute data-theme, DataTables reads the class dark
-function followTheme() {
-  const root = document.documentElement;
-  const follow = () => root.classList.toggle("dark", root.dataset.theme === "dark");
-  follow();
-  new MutationObserver(follow).observe(root, { attributeFilter: ["data-theme"] });
 }
 
 // --- search: all words must occur; titles count more than text ---
@@ -133,10 +160,11 @@ function reachFormulas() {
   });
 }
 
-async function start() {
+function start() {
   reachFormulas();
   window.addEventListener("resize", reachFormulas);
-  followTheme();
+  document.querySelectorAll("table[data-table]").forEach(sortable);
+  document.querySelectorAll("table[data-table='filtered']").forEach(filterable);
   openTarget();
   window.addEventListener("hashchange", openTarget);
   // a second click on a link opens its target again, although the address stays the same
@@ -151,12 +179,6 @@ async function start() {
     button.textContent = button.textContent.replace(/^(Open|Close)/, open ? "Close" : "Open");
   }));
   if (document.getElementById("fw-query")) search();
-  const tables = document.querySelectorAll("table[data-table]");
-  if (!tables.length) return;
-  const { default: DataTable } = await window.dataTables;
-  tables.forEach((table) => new DataTable(table, options(table)));
-  if (location.hash) openTarget();
-  document.documentElement.dataset.tables = "ready";
 }
 
 document.addEventListener("DOMContentLoaded", start);
