@@ -21,7 +21,10 @@ def test_a_template_names_its_settings_and_shows_their_values():
 
 CAPTION = Caption(
     text="Ratio r over L.\n\nSecond paragraph.",
-    claims=("Claim T02: |x|* of K_0 is `1` \\ 2. " + "Verdict. " * 20 + "End.", "Claim T03."),
+    claims=(
+        rf"Claim T02: |x|* of K_0 is `1` \ 2, $\sigma_w^2$ ($|x_0|$), $k$th. {'More. ' * 20}End.",
+        "Claim T03.",
+    ),
     footer="preset quick · 3 runs.",
 )
 
@@ -42,7 +45,7 @@ def test_what_is_shown_of_a_file_is_what_is_drawn_then_claims_then_the_footer():
     assert not heard.getvalue()
     shown = [part.astext() for part in document if part.tagname != "comment"]
     assert shown[:2] == ["Ratio r over L.", "Second paragraph."]
-    assert shown[2].startswith("Claim T02: |x|* of K_0 is `1` \\ 2.")
+    assert shown[2].startswith(r"Claim T02: |x|* of K_0 is `1` \ 2, \sigma_w^2 (|x_0|), kth.")
     assert shown[3:] == ["Claim T03.", "preset quick · 3 runs."]
 
 

@@ -36,9 +36,10 @@ def test_a_formula_in_plain_characters(latex, text):
 
 
 def test_the_name_of_a_comparison_has_letters_indices_and_powers():
-    html = label_in_html("sigma_w^2 = 2 < 3: log r of n_{in} at M^-1, alphabet")
+    html = label_in_html("sigma_w^2 = 2 < 3: log r of n_{in} at M^-1, relu_eps alphabet")
     assert html == (
-        "σ<sub>w</sub><sup>2</sup> = 2 &lt; 3: log r of n<sub>in</sub> at M<sup>-1</sup>, alphabet"
+        "σ<sub>w</sub><sup>2</sup> = 2 &lt; 3: log r of n<sub>in</sub> at M<sup>-1</sup>, "
+        "relu_eps alphabet"
     )
 
 

@@ -20,7 +20,8 @@ class Caption:
 
     Attributes:
         text: what is drawn, reStructuredText.
-        claims: a text for each claim that the artifact carries, without markup.
+        claims: a text for each claim that the artifact carries, without markup but for formulas,
+            which are LaTeX between dollar signs.
         footer: the line below it, with a full stop.
     """
 
@@ -30,7 +31,7 @@ class Caption:
 
     def as_file(self) -> str:
         """All parts as reStructuredText."""
-        claims = [in_lines(re.sub(r"([\\*`|_])", r"\\\1", claim)) for claim in self.claims]
+        claims = [in_lines(_as_rst(claim)) for claim in self.claims]
         parts = [self.text]
         parts += [_CLAIMS.strip(), *claims] if claims else []
         return "\n\n".join([*parts, _FOOTER.strip(), in_lines(self.footer)]) + "\n"
@@ -45,6 +46,23 @@ def read_caption(file: str | Path) -> Caption:
     paragraphs = [" ".join(part.split()) for part in claims.strip().split("\n\n") if part]
     return Caption(
         text=text.strip(),
-        claims=tuple(re.sub(r"\\([\\*`|_])", r"\1", part) for part in paragraphs),
+        claims=tuple(map(_from_rst, paragraphs)),
         footer=" ".join(footer.split()),
     )
+
+
+def _as_rst(text: str) -> str:
+    parts = text.split("$")
+    for place, part in enumerate(parts[1::2]):
+        before, after = parts[2 * place][-1:], parts[2 * place + 2][:1]
+        opened = "" if before in " ([" else r"\ "  # otherwise no markup begins or ends there
+        closed = "" if after in " .,;:)]" else r"\ "
+        parts[2 * place + 1] = f"{opened}:math:`{part}`{closed}"
+    parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _from_rst(text: str) -> str:
+    parts = re.split(r"(?:\\ )?:math:`([^`]*)`(?:\\ )?", text)
+    parts[::2] = [re.sub(r"\\([\\*`|_])", r"\1", part) for part in parts[::2]]
+    return "$".join(parts)

@@ -95,7 +95,8 @@ def label_in_html(text: object) -> Markup:
     text = html.escape(str(text), quote=False)
     text = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", lambda name: _symbol(name[1]), text)
     script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"
-    text = re.sub(rf"(?<=\w)_{script}", lambda low: f"<sub>{low[1].strip('{}')}</sub>", text)
+    text = re.sub(rf"(?<![\w.])([^\W\d_])_{script}",
+                  lambda low: f"{low[1]}<sub>{low[2].strip('{}')}</sub>", text)  # fmt: skip
     return Markup(re.sub(rf"\^{script}", lambda high: f"<sup>{high[1].strip('{}')}</sup>", text))
 
 

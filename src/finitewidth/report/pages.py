@@ -1,7 +1,7 @@
 """The content of every page; the HTML is in ``templates``."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,13 +15,14 @@ from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
 from finitewidth.report import captions, formatting, sources, summary
-from finitewidth.report.downloads import Downloads, Thumbnail
-from finitewidth.report.findings import PLANNED, ArtifactFindings, Findings, Paper
+from finitewidth.report.downloads import Download, Downloads, Thumbnail
+from finitewidth.report.findings import MADE, PLANNED, ArtifactFindings, Findings, Paper
 from finitewidth.report.formulas import in_html, label_in_html
 from finitewidth.report.page import Page, Section
 from finitewidth.report.tables import markdown_in_html
 
 DPI = 300  # of the pictures
+OPEN = 8  # artifacts of a page that are shown without a click, at most
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
 
 
@@ -29,7 +30,7 @@ def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
     """Return the overview, the claims, the errata, the runs and the papers."""
     thumbnails = _thumbnails(findings, downloads)
     return [
-        overview(findings, thumbnails),
+        overview(findings, downloads, thumbnails),
         claims_page(findings, downloads),
         errata_page(findings, downloads),
         runs_page(findings, downloads),
@@ -47,12 +48,15 @@ def _thumbnails(findings: Findings, downloads: Downloads) -> dict[str, Thumbnail
     }
 
 
-def overview(findings: Findings, thumbnails: Mapping[str, Thumbnail]) -> Page:
-    """Return the first page: counts, strongest findings, papers, grades, what does not hold."""
+def overview(findings: Findings, downloads: Downloads, thumbnails: Mapping[str, Thumbnail]) -> Page:
+    """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
     caveats = (verdicts.CAVEAT, verdicts.NOT_SEEN)
+    shown = _additional(findings, downloads)
     parts = (
         (_rendered("overview.html", **summary.overview(findings)), "", ""),
-        (_rendered("strongest.html", **summary.strongest(findings)), "Findings", "findings"),
+        (_rendered("findings.html", shown=shown) if shown else "", "Findings", "findings"),
+        (_rendered("strongest.html", **summary.strongest(findings)),
+         "Clearest verdicts", "clearest"),
         (_rendered("scores.html", findings=findings, thumbnails=thumbnails), "Papers", "papers"),
         (_rendered("evidence.html", **summary.evidence(findings)),
          "What was computed, and what it is evidence of", "evidence"),
@@ -64,10 +68,23 @@ def overview(findings: Findings, thumbnails: Mapping[str, Thumbnail]) -> Page:
         (_rendered("legend.html"), "Meaning of the words", "legend"),
     )  # fmt: skip
     sections = tuple(
-        Section(html=html, title=title, anchor=anchor) for html, title, anchor in parts
+        Section(html=html, title=title, anchor=anchor) for html, title, anchor in parts if html
     )
     title = "Which results of the papers are reproduced?"
     return Page(name="index", title=title, label="Overview", sections=sections)
+
+
+def _additional(
+    findings: Findings, downloads: Downloads
+) -> list[tuple[ArtifactFindings, Download]]:
+    """The figures of the findings that are in none of the papers, if the run has them."""
+    made = {a.artifact: a for paper in findings.papers for a in paper.artifacts if a.files}
+    pictured = [made[name] for name in summary.FINDINGS if name in made]
+    return [
+        (artifact, picture)
+        for artifact in pictured
+        if (picture := downloads.put(artifact.files.get("png", "")))
+    ]
 
 
 def claims_page(findings: Findings, downloads: Downloads) -> Page:
@@ -108,7 +125,7 @@ def paper_page(
     planned = [artifact for artifact in paper.artifacts if artifact.state == PLANNED]
     sections = [
         Section(html=head),
-        *(_artifact(artifact, findings, downloads) for artifact in shown),
+        *(_artifact(artifact, findings, downloads, folded) for artifact, folded in _folded(shown)),
     ]
     name = paper.name
     text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
@@ -120,6 +137,23 @@ def paper_page(
         sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
     sections += _experiments(name, findings, downloads)
     return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
+
+
+def _folded(artifacts: Sequence[ArtifactFindings]) -> Iterator[tuple[ArtifactFindings, bool]]:
+    """Say of each artifact of a page whether it is folded.
+
+    On a long page these are the artifacts that carry no claim that does not stand above them, and
+    all behind the first `OPEN` that do.
+    """
+    above: set[str] = set()
+    opened = 0
+    for artifact in artifacts:
+        claims = {claim["claim"] for claim in artifact.claims}
+        folded = len(artifacts) > OPEN and (claims <= above or opened >= OPEN)
+        folded &= artifact.state == MADE
+        opened += not folded
+        above |= claims
+        yield artifact, folded
 
 
 def errata_page(findings: Findings, downloads: Downloads) -> Page:
@@ -207,7 +241,9 @@ def number_href(number: Mapping[str, str]) -> str:
     return artifact_href(artifact)
 
 
-def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloads) -> Section:
+def _artifact(
+    artifact: ArtifactFindings, findings: Findings, downloads: Downloads, folded: bool
+) -> Section:
     # a data package names its files, so they keep their names
     copies = {
         kind: downloads.put(file, compress=kind != "csv") for kind, file in artifact.files.items()
@@ -216,6 +252,7 @@ def _artifact(artifact: ArtifactFindings, findings: Findings, downloads: Downloa
     inches = pixels[0] / DPI if pixels else 0
     facts = {
         "artifact": artifact,
+        "folded": folded,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
         "caption": _caption(artifact.caption),
         "alt": f"{artifact.label}: {captions.as_text(artifact.caption)}",

@@ -5,8 +5,8 @@ from typing import Any
 
 from finitewidth.claims import grades, verdicts
 from finitewidth.claims.facts import CONFIRMED, Fact, number_key
+from finitewidth.claims.reported import CLOSE, DIFFERS, OFF, OUTCOMES, REPRODUCED
 from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
-from finitewidth.claims.reported import OFF, OUTCOMES
 from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import IN_PART
 from finitewidth.errata.table import unused
@@ -36,6 +36,10 @@ MEANINGS = {
     "and whether an effect is seen there; it says nothing about the paper's dataset.",
     grades.DRAWING: "A schematic drawing or a table of equations: nothing is measured.",
 }
+# additional figures whose results are described in docs/findings.md
+FINDINGS = (
+    "collapse_extra_decay", "beyond_extra_theorem31", "beyond_extra_shapes", "collapse_extra_flow",
+)  # fmt: skip
 STRONGEST = 4  # claims of each verdict on the first page
 HEADINGS = {
     verdicts.CONTRADICTED: "by the comparisons of this run",
@@ -58,6 +62,9 @@ def overview(findings: Findings) -> dict[str, Any]:
         "scale_words": SCALE_WORDS,
         "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
         "numbers": numbers_by_kind(findings.numbers),
+        "comparable": {
+            kind: comparable(counts) for kind, counts in numbers_by_kind(findings.numbers).items()
+        },
         "facts": findings.facts,
         "unfinished": states.count(NOT_MADE),
         "altered": [
@@ -109,6 +116,12 @@ def numbers_by_kind(numbers: Sequence[Mapping[str, str]]) -> dict[str, dict[str,
         if outcomes:
             found[kind] = counted(outcomes, OUTCOMES)
     return found
+
+
+def comparable(outcomes: Mapping[str, int]) -> dict[str, int]:
+    """How many printed numbers can be compared, as ``total``, and how many of these ``agree``."""
+    agree = sum(outcomes.get(word, 0) for word in (REPRODUCED, CLOSE))
+    return {"total": agree + sum(outcomes.get(word, 0) for word in (OFF, DIFFERS)), "agree": agree}
 
 
 def evidence(findings: Findings) -> dict[str, Any]:
