@@ -6,7 +6,7 @@ from error_rates import Ledger, same_law, same_mean
 LEDGER = Ledger(false_alarm=1e-3, comparisons=10_000)
 DRAWS = 50_000  # of networks with one input, and of pairs
 MATRICES = 30_000  # of networks with several inputs
-CHAIN = 300_000  # of the scalar chain, to compare with exact moments
+CHAIN = 1_000_000  # of the scalar chain, to compare with exact moments
 
 
 def directions(rng, size):

@@ -12,7 +12,7 @@ from finitewidth.pipeline.plan import Plan
 from .conftest import counted, trainings_planned
 
 ROOT = Path(__file__).parents[2]
-PRESETS = ("quick", "paper")
+PRESETS = ("paper",)
 PAPERS = read_papers(ROOT / "workflow/papers")
 EXPERIMENTS = {experiment.name for paper in PAPERS for experiment in paper.experiments}
 # they ask for training_minutes at most, and continue in the next attempt

@@ -45,7 +45,8 @@ def test_a_figure_is_drawn_from_its_data_file_and_can_be_printed(smoke, entry, p
     results = smoke.path / "results/smoke"
     figure, plan = redrawn(results, entry, plans)
     folder = results / entry.paper / "figures"
-    for kind in ("png", "svg"):  # not in the order of the job: all files have one layout
+    # not in the order of the job: all files have one layout; a PNG takes longest
+    for kind in ("png", "svg") if FIGURES.index(entry) % 8 == 0 else ("svg",):
         job.save(figure, tmp_path / f"again.{kind}", plan.footer(entry.artifact))
         theirs = (folder / f"{entry.artifact}.{kind}").read_bytes()
         assert (tmp_path / f"again.{kind}").read_bytes() == theirs

@@ -128,15 +128,6 @@ def test_a_change_in_a_kernel_measures_anew_and_retrains_nothing(restore):
     assert "npf_regimes" not in jobs
 
 
-def test_a_reworded_docstring_reruns_nothing(restore):
-    renderer = "papers/npf/figures/fig3.py"
-    for file in ("training/loop.py", "kernels/npk.py", renderer, "data/bundled.py"):
-        path = restore.path / "src/finitewidth" / file
-        text = path.read_text(encoding="utf-8")
-        path.write_text('"""Other words.' + text[3:] + "\n# a comment\n", encoding="utf-8")
-    assert restore.planned() == {}
-
-
 def test_the_report_is_built_from_results_and_hangs_together(smoke):
     report = smoke.path / "results/smoke/report"
     assert report_crawler.faults(report) == []
@@ -189,18 +180,6 @@ def test_the_report_of_now_needs_no_finished_run(make_checkout):
     assert report_crawler.faults(fresh.path / "results/smoke/report") == []
 
 
-def test_one_core_and_another_folder_give_the_same_bytes(smoke, make_checkout):
-    other = make_checkout("one core")
-    assert other.run("npf_kvf", "thesis_fig2_4", cores=1).returncode == 0
-    for ours, theirs, least in (
-        (smoke.tables(), other.tables(), 5),
-        (smoke.pictures(), other.pictures(), 3),
-    ):
-        shared = [name for name in theirs if "benchmarks" not in name]
-        assert len(shared) >= least
-        assert all(ours[name] == theirs[name] for name in shared)
-
-
 def test_pictures_carry_no_dates(smoke):
     pictures = smoke.pictures()
     assert len(pictures) >= 3 * len([a for a in DONE if a.kind == "figure"])
@@ -229,7 +208,12 @@ def finished(smoke, tmp_path):
     return Checkout(tmp_path / "finished", of=smoke.path)
 
 
-def test_touching_every_file_reruns_nothing(finished):
+def test_reworded_docstrings_and_touched_files_rerun_nothing(finished):
+    renderer = "papers/npf/figures/fig3.py"
+    for file in ("training/loop.py", "kernels/npk.py", renderer, "data/bundled.py"):
+        path = finished.path / "src/finitewidth" / file
+        text = path.read_text(encoding="utf-8")
+        path.write_text('"""Other words.' + text[3:] + "\n# a comment\n", encoding="utf-8")
     # in the order of a walk from the top, inputs are newer than what was made of them
     for folder, _, files in os.walk(finished.path):
         for file in sorted(files, reverse=True):
@@ -244,13 +228,8 @@ def test_results_copied_into_another_clone_are_as_good_there(smoke, make_checkou
     assert clone.planned() == {}
 
 
-def test_stock_commands(finished):
-    """What a user of Snakemake knows works here, too."""
-    said = finished.run("--summary", preset="smoke")
-    assert (said.returncode, "npf_fig3.png" in said.stdout) == (0, True)
-    assert "Would delete" in finished.run("--delete-all-output", "--dry-run").stdout
-    jobs = finished.planned("--forcerun", "npf_nu", "--until", "npf_nu")
-    assert jobs == {"npf_nu": 1}
+def test_what_would_be_deleted_is_shown(smoke):
+    assert "Would delete" in smoke.run("--delete-all-output", "--dry-run").stdout
 
 
 def test_a_module_of_another_workflow(finished, tmp_path):
@@ -282,20 +261,11 @@ def test_changed_content_is_noticed_whatever_its_time(finished):
     old = before.stat().st_mtime - 10**8
     finished.edit(NUMBERS, "97.85", "97.84")
     os.utime(before, (old, old))
-    jobs = finished.planned()
-    assert jobs["npf_regimes"] == 1
-    assert "train" not in jobs
-
-
-def test_a_training_that_was_made_anew_while_its_readers_were_not_is_noticed(finished):
-    """As if a run had been killed between the two."""
+    # as if a run had been killed between a training and what reads it
     shutil.copyfile(finished.path / WEIGHTS.replace("kvf", "nu"), finished.path / WEIGHTS)
-    assert finished.planned("npf_fig3") == {"npf_kvf": 1, "npf_fig3": 1}
-
-
-def test_changing_the_script_of_a_job_reruns_it(finished):
-    finished.edit("workflow/scripts/dataset.py", "with recorded", "print()\nwith recorded")
-    assert finished.planned("npf_nu")["dataset"] == 1
+    jobs = finished.planned()
+    assert jobs["npf_regimes"] == jobs["npf_kvf"] == 1
+    assert "train" not in jobs
 
 
 def test_a_deleted_figure_is_made_again_and_the_terminal_shows_a_line_per_job(finished):

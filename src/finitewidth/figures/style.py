@@ -30,7 +30,7 @@ CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests l
 CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of error bars
 
 # Seaborn's theme "ticks" where it differs from matplotlib's defaults. It is written out, because
-# importing seaborn takes half a second in every job; tests/unit/test_style.py compares them.
+# importing seaborn takes half a second in every job.
 INK = ".15"  # of seaborn: nearly black
 THEME = {
     "axes.axisbelow": True,
