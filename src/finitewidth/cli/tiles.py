@@ -65,6 +65,7 @@ def run(options: Namespace) -> int:
     words = ["snakemake", "--snakefile", SNAKEFILE, "--directory", str(folder)]
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
     words += ["--quiet", "rules", "host"]
+    words += ["--nolock"]  # a lock stays after a kill; tiles are written atomically, and all alike
     words += ["--profile", options.profile] if options.profile else []
     cores = options.cores or (None if options.profile else os.cpu_count())
     words += ["--cores", str(cores)] if cores else []
