@@ -110,6 +110,10 @@ SYSTEM = """The operating system takes a part of the CPU time, mostly to provide
 system*). Where it is large, the ratio depends on the machine and its settings as much as on the
 computation. *Share* is the time of our operations in products at the rate of a product of large
 square matrices, over our time. The products of multilayer perceptrons are float64.
+
+Ours cannot take less than its forward passes and backward sweeps: one pass of all inputs, one sweep
+for each output to the outputs of all layers, and the passes that show whether a network mixes
+inputs. *At most* is the ratio if it took no longer than these. Products of gradients are not in it.
 """
 
 
@@ -204,6 +208,7 @@ def in_full(rows: pd.DataFrame) -> pd.DataFrame:
             "memory": f"{prefixed(row['memory'])}B",
             "time over ours": "1" if ours else number(row["ratio"]),
             "asked": wanted(row["asked"]),
+            "at most": "" if ours or pd.isna(row["most"]) else number(row["most"]),
             "our memory over its": "1" if ours else part(row["memory_ratio"]),
             "asked of memory": wanted(row["asked_memory"]),
             "FLOP": prefixed(row["flops"]) if ours else "",
@@ -218,7 +223,8 @@ def unreached(rows: pd.DataFrame) -> str:
     for _, row in rows.iterrows():
         name = f"- {row['network']}, {row['inputs']} inputs, {row['kernel']}, {row['way']}"
         if row["ratio"] < row["asked"]:
-            lines.append(f"{name}: {number(row['ratio'])} times our time")
+            most = "" if pd.isna(row["most"]) else f"; {number(row['most'])} is the bound"
+            lines.append(f"{name}: {number(row['ratio'])} times our time{most}")
         if row["memory_ratio"] > row["asked_memory"]:
             lines.append(f"{name}: ours takes {part(row['memory_ratio'])} of its memory")
     if not lines:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -24,7 +25,12 @@ from torch.func import functional_call, jacrev, vmap  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 
 from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
-from finitewidth.kernels.trained import full_kernel, traced_kernel  # noqa: E402
+from finitewidth.kernels.trained import (  # noqa: E402
+    as_fully_connected,
+    full_kernel,
+    traced_kernel,
+)
+from finitewidth.kernels.trained.by_autograd import backward  # noqa: E402
 from finitewidth.networks.normalised.plain import build  # noqa: E402
 
 OUTPUTS, SIDE = 10, 8  # SIDE: of the images of the small networks
@@ -200,6 +206,36 @@ def by_nngeometry(network: nn.Module, x: Tensor) -> Tensor:
     return GramMatrix(model=network, loader=loader).to_torch().detach()
 
 
+def least(network: nn.Module, x: Tensor) -> Callable[[], None]:
+    """Return the function that does what our kernels cannot do without.
+
+    These are a forward pass of all inputs, and a backward sweep for each output to the outputs of
+    all layers. Where there is no closed form, the forward passes that show whether a network mixes
+    inputs are further ones: three inputs alone, two, and all in reverse.
+    """
+    further = [] if as_fully_connected(network) else [x[:1]] * 3 + [x[:2], x.flip(0)]
+    layers = [module for module in network.modules() if module._parameters]
+
+    def run() -> None:
+        kept: list[Tensor] = []
+
+        def keep(module: nn.Module, given: Any, output: Any) -> None:
+            kept.append(output[0] if isinstance(output, tuple) else output)
+
+        for some in further:
+            network(some)
+        hooks = [layer.register_forward_hook(keep) for layer in layers]
+        outputs = network(x)
+        for hook in hooks:
+            hook.remove()
+        edges = [tensor for tensor in kept if tensor is not outputs]
+        if edges:
+            one_each = torch.eye(OUTPUTS)[:, None].expand(OUTPUTS, *outputs.shape)
+            backward(outputs, edges, one_each)
+
+    return run
+
+
 def way_of(name: str, case: Case, network: nn.Module, x: Tensor, kernel: str) -> Callable:
     """Return the function without arguments that computes a kernel in one of the ways."""
     ways = {
@@ -225,6 +261,7 @@ def main(file: str) -> None:
         parts = len(groups(network, len(x)))
         facts["how"] = f"{case.chunk} inputs" + f", {parts} parts of the parameters" * (parts > 1)
     if way == OURS:
+        facts["least"] = usage_of(least(network, x))[1].seconds
         timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)
         facts |= {"flops": counted_flops(run), "matmul_flops": matmul_flops(timer, case.products)}
         parameters = [parameter.detach() for parameter in network.parameters()]

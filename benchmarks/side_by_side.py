@@ -46,6 +46,8 @@ COLUMNS = {
     "rounds": "number of rounds after a first call",
     "apart": "largest difference from ours, over the largest entry",
     "ratio": "seconds over those of ours",
+    "least": "seconds of the forward passes and backward sweeps that ours cannot do without",
+    "most": "seconds over these: the ratio if ours took no longer",
     "memory_ratio": "memory of ours over this memory",
     "asked": "ratio that is asked for at least",
     "asked_memory": "ratio of the memories that is asked for at most",
@@ -99,6 +101,7 @@ def rows_of(case: Case, task: dict, interpreter: str | None) -> Iterator[dict]:
         if other["state"] == MEASURED:
             other["apart"] = apart(f"{case.title}, {kernel}, {way}", ours, other)
             other["ratio"] = other["seconds"] / ours["seconds"]
+            other["most"] = other["seconds"] / ours["least"]
             other["memory_ratio"] = ours["memory"] / other["memory"]
         asked = case.asked.get((kernel, way), nan), case.asked_memory.get((kernel, way), nan)
         yield other | size | {"way": way, "asked": asked[0], "asked_memory": asked[1]}

@@ -97,6 +97,9 @@ def test_only_what_is_missing_is_computed_again(copied_run):
     before, content = times(copied_run), (copied_run / "kernel.npy").read_bytes()
     for name in LOST:
         (copied_run / name).unlink()
+    # a run that is killed leaves its lock
+    (copied_run / ".snakemake/locks").mkdir(parents=True, exist_ok=True)
+    (copied_run / ".snakemake/locks/0.output.lock").write_text("kernel.npy\n", encoding="utf-8")
     assert kernel() == 0
     after = times(copied_run)
     assert {name for name in before if after[name] != before[name]} == set(LOST)

@@ -83,6 +83,7 @@ def kernel(
     words = ["snakemake", "--snakefile", SNAKEFILE, "--directory", str(folder)]
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
     words += ["--quiet", "rules", "host"]
+    words += ["--nolock"]  # a lock stays after a kill; tiles are written atomically, and all alike
     words += ["--profile", profile] if profile else []
     cores = cores or (None if profile else os.cpu_count())
     words += ["--cores", str(cores)] if cores else []

@@ -219,7 +219,7 @@ class KernelRegression(RegressorMixin, BaseEstimator):
         except ValueError as error:
             raise ConfigError(str(error)) from error
         if self.network is None:
-            return _finite(torch.as_tensor(values), "X")
+            return _finite(values if isinstance(values, Tensor) else torch.tensor(values), "X")
         return as_inputs(self.network, values, "X")
 
     def _outputs(self, x: Tensor, columns: int) -> int:
