@@ -98,6 +98,8 @@ class Artifact:
         panels: name of an input -> letter of the panel that shows it, where panels show different
             numbers of runs.
         also: formats in addition to `FIGURE_FORMATS` or `TABLE_FORMATS`.
+        first_page: position among the pictures of the report's first page, whose results
+            docs/findings.md describes; 0 if it is not there.
     """
 
     artifact: str
@@ -114,6 +116,7 @@ class Artifact:
     shown: str | int = ""
     panels: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    first_page: int = 0
 
     @property
     def done(self) -> bool:
@@ -260,7 +263,7 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
 
 def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Artifact:
     allowed = {"title", "kind", "of", "renderer", "show", "settings", "tell", "shown",
-               "panels", "also"}  # fmt: skip
+               "panels", "also", "first_page"}  # fmt: skip
     _refuse_unknown(file, name, values, allowed)
     numbered, extra = _ARTIFACT.fullmatch(name), _EXTRA.fullmatch(name)
     matched = numbered or extra
@@ -291,6 +294,7 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         shown=values.get("shown", ""),
         panels=values.get("panels", {}),
         also=tuple(values.get("also", ())),
+        first_page=values.get("first_page", 0),
     )
 
 

@@ -389,8 +389,8 @@ class Plan:
             {
                 "artifact": entry.artifact, "paper": entry.paper, "kind": entry.kind,
                 "label": entry.label, "title": entry.title, "status": entry.status,
-                "extra": entry.extra, "files": self.jobs.outputs(entry.artifact),
-                "caption": self.caption(entry.artifact),
+                "extra": entry.extra, "first_page": entry.first_page,
+                "files": self.jobs.outputs(entry.artifact), "caption": self.caption(entry.artifact),
                 **self._evidence(entry),
             }
             for entry in self.artifacts

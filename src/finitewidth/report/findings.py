@@ -32,6 +32,7 @@ class ArtifactFindings:
         artifact, paper, kind, title: as in the declaration of the artifact.
         label: such as ``Figure 3``.
         extra: whether it is an addition to the paper's own tables and figures.
+        first_page: its position among the pictures of the first page; 0 if it is not there.
         state: ``made``, ``not made yet``, ``altered`` or ``planned``.
         files: format -> path of the files that exist; none if the artifact is altered.
         problems: file -> what is wrong with it, if the artifact is altered.
@@ -59,6 +60,7 @@ class ArtifactFindings:
     footer: str = ""
     scale: str = ""
     grade: str = ""
+    first_page: int = 0
     claims: tuple[dict[str, Any], ...] = ()
     numbers: tuple[dict[str, str], ...] = ()
     jobs: tuple[sources.Job, ...] = ()
@@ -316,6 +318,7 @@ def _artifact(
     name, job = entry["artifact"], jobs.get(entry["artifact"])
     common = {key: entry[key] for key in ("artifact", "paper", "kind", "label", "title", "extra")}
     common |= {
+        "first_page": entry.get("first_page", 0),
         "claims": tuple(claim for claim in claims if name in claim["artifacts"]),
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }

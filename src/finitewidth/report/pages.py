@@ -78,11 +78,10 @@ def _additional(
     findings: Findings, downloads: Downloads
 ) -> list[tuple[ArtifactFindings, Download]]:
     """The figures of the findings that are in none of the papers, if the run has them."""
-    made = {a.artifact: a for paper in findings.papers for a in paper.artifacts if a.files}
-    pictured = [made[name] for name in summary.FINDINGS if name in made]
+    made = [a for paper in findings.papers for a in paper.artifacts if a.first_page and a.files]
     return [
         (artifact, picture)
-        for artifact in pictured
+        for artifact in sorted(made, key=lambda artifact: artifact.first_page)
         if (picture := downloads.put(artifact.files.get("png", "")))
     ]
 

@@ -36,10 +36,6 @@ MEANINGS = {
     "and whether an effect is seen there; it says nothing about the paper's dataset.",
     grades.DRAWING: "A schematic drawing or a table of equations: nothing is measured.",
 }
-# additional figures whose results are described in docs/findings.md
-FINDINGS = (
-    "collapse_extra_decay", "beyond_extra_theorem31", "beyond_extra_shapes", "collapse_extra_flow",
-)  # fmt: skip
 STRONGEST = 4  # claims of each verdict on the first page
 HEADINGS = {
     verdicts.CONTRADICTED: "by the comparisons of this run",
