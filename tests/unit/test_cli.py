@@ -179,8 +179,9 @@ def test_claims_of_one_run_only_are_counted_and_exact_numbers_have_no_error(tmp_
     assert capsys.readouterr().out.splitlines() == [
         f"0 verdicts differ between {one} and {other}.",
         f"1 judged in one run only; {other} has no verdict on them.",
-        "1 number differs by 3 standard errors or more.",
-        "  no error  90 -> 91  a/q/r/c",
+        "0 numbers differ by 3 standard errors or more.",
+        "Of numbers without a standard error, 1 changed.",
+        "            90 -> 91  a/q/r/c",
     ]
 
 
@@ -199,6 +200,18 @@ def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
     assert "has no verdicts; make them with" in capsys.readouterr().err
     assert main(["compare", "quik", "quick"]) == 1
     assert "nor a run of a preset (did you mean quick?)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["status", "verify"])
+def test_without_results_the_command_that_makes_them_is_named(
+    command, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "workflow/papers").mkdir(parents=True)
+    (tmp_path / "Snakefile").touch()
+    monkeypatch.chdir(tmp_path)
+    assert main([command, "--preset", "laptop", "--seed", "2"]) == 1
+    answer = capsys.readouterr()
+    assert "finitewidth run --preset laptop --seed 2" in answer.out + answer.err
 
 
 # --- redraw ---

@@ -128,9 +128,17 @@ def compare(one: str, other: str, /, *, least: float = LEAST, rows: Count = 20) 
     for run, column in ((one, "one"), (other, "other")):
         if count := int((changed[column] == NOT_JUDGED).sum()):
             print(f"{count} judged in one run only; {run} has no verdict on them.")
-    print(f"{_differ(len(table), 'number')} by {least:g} standard errors or more.")
+    exact = table["errors"] == math.inf
+    print(f"{_differ(sum(~exact), 'number')} by {least:g} standard errors or more.")
+    _print_numbers(table[~exact], rows)
+    if exact.any():
+        print(f"Of numbers without a standard error, {sum(exact)} changed.")
+        _print_numbers(table[exact], rows)
+
+
+def _print_numbers(table: "pd.DataFrame", rows: int) -> None:
     for row in table.head(rows).itertuples():
-        errors = "no error" if math.isinf(row.errors) else f"{row.errors:.3g}"
+        errors = "" if math.isinf(row.errors) else f"{row.errors:.3g}"
         print(f"  {errors:>8}  {row.one:.5g} -> {row.other:.5g}  {row.what}")
     if len(table) > rows:
         print(f"  and {len(table) - rows} more; --rows shows more of them")
