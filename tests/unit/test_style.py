@@ -74,6 +74,7 @@ def test_a_figure_is_placed_as_matplotlib_places_it_at_300_dpi():
     plain = with_panels(Figure(figsize=(style.DOUBLE, 3.0), layout="constrained", dpi=300))
     unsettled = places(ours)
     drawn(ours, "svg")
+    style.enlarge_formulas(plain)
     plain.draw_without_rendering()
     assert np.allclose(places(ours), places(plain), rtol=0, atol=6e-10)
     assert not np.allclose(places(ours), unsettled, atol=0.01)
