@@ -39,7 +39,7 @@ XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721
 def faults(figure: Figure) -> list[str]:
     """Describe all that is wrong with a figure; empty if nothing is."""
     figure.draw_without_rendering()
-    found = [*size(figure), *texts(figure), *letters(figure), *overlaps(figure)]
+    found = [*size(figure), *texts(figure), *scripts(figure), *letters(figure), *overlaps(figure)]
     for axis in figure.axes:
         for check in (contrast, clipped, bars, labels):
             found += [f"{_name(axis)}: {fault}" for fault in check(axis)]

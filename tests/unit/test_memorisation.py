@@ -263,7 +263,6 @@ def test_figures_are_drawn_without_faults(module, figures):
     figure = module.draw(rows, {})
     assert len(figure.axes) == panels
     assert artwork.faults(figure) == []
-    assert list(artwork.scripts(figure)) == []
     if "diverged" in module.FIELDS:
         assert (rows["diverged"] == 0).all()
 

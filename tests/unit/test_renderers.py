@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.artwork import faults, scripts
+from tests.artwork import faults
 
 from finitewidth.common import fields, result_files
 from finitewidth.figures import job
@@ -81,7 +81,6 @@ def test_the_figure_shows_the_rows_of_its_data_file(tmp_path):
     assert heights(nu.containers[0]) == [9.0, 4.0]
     assert len(sizes.containers) == 4
     assert faults(figure) == []
-    assert list(scripts(figure)) == []
 
 
 @pytest.mark.parametrize(("states", "open_marks"), [((0, 1, 1), [0.5]), ((1, 1, 1), None)])
@@ -94,4 +93,3 @@ def test_stages_that_are_not_trained_have_open_marks(tmp_path, states, open_mark
     assert (None if found is None else found.get_ydata().tolist()) == open_marks
     assert {"ReLU", "FRNPF, not trained"} < set(shown)
     assert faults(figure) == []
-    assert list(scripts(figure)) == []

@@ -60,7 +60,6 @@ def images(**over):
 def test_fig5_draws_both_networks_in_every_panel(pixels, title):
     figure = drawn(fig5, {"curves": images(), "reported": PAPER}, {"pixels": pixels})
     assert artwork.faults(figure) == []
-    assert list(artwork.scripts(figure)) == []
     assert figure.axes[2].get_title(loc="left").endswith(title)
     for axis in figure.axes:
         assert {"ReLU", "GaLU"} <= set(curves_of(axis))
@@ -87,7 +86,6 @@ def test_fig6_draws_mean_and_bars():
     nu = curve("nu", "nu", level=9.0)
     figure = drawn(fig6, {"nu": nu})
     assert artwork.faults(figure) == []
-    assert list(artwork.scripts(figure)) == []
     assert len(figure.axes[0].containers) == 1
     np.testing.assert_allclose(figure.axes[0].containers[0][0].get_ydata(), nu["y"])
 
@@ -107,7 +105,6 @@ def digits(**over):
 def test_fig7_dots_test_errors_and_says_of_how_many_images_the_accuracies_are():
     figure = drawn(fig7, {"curves": digits(test_images=72)})
     assert artwork.faults(figure) == []
-    assert list(artwork.scripts(figure)) == []
     kinds = [{str(bar[0].get_linestyle()) for bar in axis.containers} for axis in figure.axes]
     assert [len(kind) for kind in kinds] == [1, 1, 2, 2]
     assert kinds[0] != kinds[1]
@@ -132,7 +129,6 @@ def kernels():
 def test_fig8_draws_curves_and_the_first_value():
     figure = drawn(fig8, {"curves": kernels()})
     assert artwork.faults(figure) == []
-    assert list(artwork.scripts(figure)) == []
     assert [len(axis.containers) for axis in figure.axes] == [2, 3, 1, 1]
     (first,) = [line for line in figure.axes[2].lines if line.get_label() == fig8.AT_START]
     assert first.get_ydata()[0] == 0.5

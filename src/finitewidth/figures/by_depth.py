@@ -128,7 +128,7 @@ def spectra(
     drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
     curves(axis, drawn, "index", "sum", shown)
     axis.set_xlabel("eigenvalue, in ascending order")
-    axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$", fontsize=style.FORMULA)
+    axis.set_ylabel(f"sum of eigenvalues of $K_0/{unit}$")
     if rows.empty:
         _say(axis, "no run without divergence")
     else:
@@ -137,7 +137,6 @@ def spectra(
             axis.set_ylim(0, rows["sum"].max() * 1.04)
         else:
             axis.set_yscale("log")
-            style.powers(axis)
             axis.set_ylim(lowest, rows["sum"].max() * 1.5)
 
 
@@ -167,8 +166,7 @@ def errors(
         thick: a depth whose curve of gradient descent is thick.
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
-    axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$", fontsize=style.FORMULA)
-    style.powers(axis)
+    axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$")
     for dynamics in (RECURSION, DESCENT):
         own = rows[rows["dynamics"] == dynamics]
         descends = dynamics == DESCENT
@@ -267,7 +265,7 @@ def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | Non
         line = {"color": style.GREY, "linestyle": LINES[dynamics], "label": label}
         if any(len(rows) for rows in own.values()):
             lines.append(Line2D([], [], **line))
-    figure.legend(handles=lines, loc="outside upper center", ncols=len(lines), handlelength=2.4)
+    style.legend_above(figure, lines, handlelength=2.4)
 
 
 def runs_of(rows: pd.DataFrame, by: str = "depth") -> str:

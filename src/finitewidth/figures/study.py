@@ -12,14 +12,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import (
-    FixedLocator,
     FuncFormatter,
-    LogLocator,
-    NullFormatter,
-    StrMethodFormatter,
 )
 
-from finitewidth.figures.style import COLOURS, GREY, empty, subplots, title_panels
+from finitewidth.figures.style import (
+    COLOURS,
+    GREY,
+    empty,
+    logarithmic,
+    steps_from_zero,
+    subplots,
+    title_panels,
+)
 
 TANGENT = "tangent kernel"
 MAPS = {"mean over draws": "mean over draws", "deviation over draws": "standard deviation"}
@@ -102,7 +106,8 @@ def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
     for axis, (table, columns, label) in zip(axes, TRAINING, strict=True):
         _curves(axis, rows[table], columns, label)
         if next(iter(columns)) in LOGARITHMIC:
-            _logarithmic(axis)
+            axis.set_yscale("log")
+            logarithmic(axis.yaxis)
     drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     bar = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
     _maps(figure, drawn, entries[entries["kernel"] == TANGENT], times, bar)
@@ -127,7 +132,8 @@ def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
             axis.plot(rows["step"], rows[column], **_line(number))
         axis.set_ylim(0, max(0.05, 1.08 * float(layers[column].max())))
         axis.set_ylabel(label)
-        _steps(axis, layers)
+        steps_from_zero(axis, layers["step"])
+        axis.set_xlabel("step")
     _curves(axes[2], kernels, GATE_KERNEL, "blocks, alignment")
     axes[2].set_ylim(0, 1.02)
     handles, labels = axes[2].get_legend_handles_labels()
@@ -168,31 +174,10 @@ def _curves(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str], ylabel: s
     for number, column in enumerate(columns):
         axis.plot(rows["step"], rows[column], label=labels[column], **_line(number))
     axis.set_ylabel(ylabel)
-    _steps(axis, rows)
+    steps_from_zero(axis, rows["step"])
+    axis.set_xlabel("step")
     if len(columns) > 1:
         axis.legend()
-
-
-def _steps(axis: Axes, rows: pd.DataFrame) -> None:
-    """Scale steps by their logarithm, and linearly up to the first, so that 0 can be seen."""
-    first, last = float(rows.loc[rows["step"] > 0, "step"].min()), float(rows["step"].max())
-    axis.set_xscale("symlog", linthresh=first, linscale=0.4)
-    axis.set_xlim(-0.2 * first, 1.35 * last)
-    ticks = [10.0**power for power in range(9) if first <= 10**power <= last] or [last]
-    axis.xaxis.set_major_locator(FixedLocator([0, *ticks]))
-    axis.xaxis.set_minor_locator(FixedLocator([]))
-    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_xlabel("step")
-
-
-def _logarithmic(axis: Axes) -> None:
-    """Scale values by their logarithm, with labels at 1, 2 and 5 times powers of ten."""
-    axis.set_yscale("log")
-    low, high = axis.get_ylim()
-    subs = (1.0, 2.0, 5.0) if high < 100 * low else (1.0,)
-    axis.yaxis.set_major_locator(LogLocator(subs=subs))
-    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _maps(

@@ -1,7 +1,7 @@
 """The style of all figures: sizes, fonts, colours, panel letters and the mark of a stand-in.
 
 A figure is drawn at the size at which it is printed: one column (`SINGLE`) or the width of a page
-(`DOUBLE`). No text is smaller than `SMALLEST`.
+(`DOUBLE`). No text is smaller than `SMALLEST`, and none with indices than `FORMULA`.
 """
 
 import string
@@ -13,13 +13,24 @@ import numpy as np
 from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.ticker import (
+    FixedLocator,
+    Locator,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+    StrMethodFormatter,
+)
 
 SINGLE, DOUBLE = 3.3, 6.9  # inches: one column of a journal, the width of its page
 TALLEST = 8.8  # inches: leaves room for a caption
 SMALLEST = 6.5  # points
-FORMULA = 8.0  # points, of formulas with indices, which are 0.7 times as large
+FORMULA = 8.0  # points, of texts with indices or exponents, which are 0.7 times as large
 
 # blue, orange, green, red, purple, brown: contrast with white at least 3.2:1, CIEDE2000 between any
 # two at least 17, also with deuteranopia and protanopia; half of seaborn's "colorblind" is paler
@@ -118,6 +129,8 @@ class _Printed(Figure):
         super().savefig(*args, **kwargs)
 
     def draw(self, renderer: Any) -> None:
+        if not self.laid_out:
+            enlarge_formulas(self)
         if not (self.canvas.is_saving() and self.laid_out and self._lays_out()):
             super().draw(renderer)
 
@@ -130,6 +143,7 @@ class _Printed(Figure):
         Places are rounded. The last bits of what the engine finds depend on addresses in memory,
         and may move an edge that lies between two pixels.
         """
+        enlarge_formulas(self)
         dpi = self.dpi
         self.dpi = mpl.rcParams["savefig.dpi"]
         self.get_layout_engine().execute(self)
@@ -171,18 +185,16 @@ def empty(*, height: float, width: float = DOUBLE) -> Figure:
     return _Printed(figsize=(width, height), layout="constrained")
 
 
-def title_panels(
-    axes: Iterable[Axes], titles: Sequence[str] | None = None, size: float | None = None
-) -> None:
+def title_panels(axes: Iterable[Axes], titles: Sequence[str] | None = None) -> None:
     """Give every panel its letter in bold, and a title after it.
 
     Args:
         axes: the panels in reading order.
         titles: one per panel; may contain mathematics. None for letters only.
-        size: points, if it is not the usual one, such as `FORMULA` for titles with indices.
     """
     panels = list(axes)
     texts = [""] * len(panels) if titles is None else titles
+    size = FORMULA if any(map(_has_index, texts)) else None
     for letter, axis, title in zip(_letters(len(panels)), panels, texts, strict=True):
         axis.set_title(rf"$\mathbf{{{letter}}}$" + f"  {title}" * bool(title), loc="left",
                        fontsize=size)  # fmt: skip
@@ -194,11 +206,74 @@ def _letters(count: int) -> list[str]:
     return [*one, *(first + second for first in one for second in one)][:count]
 
 
-def powers(axis: Axes) -> None:
-    """Write powers of ten along logarithmic axes so large that their exponents can be read."""
-    for name in ("x", "y"):
-        if getattr(axis, f"get_{name}scale")() == "log":
-            axis.tick_params(axis=name, which="both", labelsize=FORMULA)
+def enlarge_formulas(figure: Figure) -> None:
+    """Make texts with indices or exponents so large that these can be read.
+
+    All numbers along an axis have one size.
+    """
+    for text in figure.findobj(Text):
+        if _has_index(text.get_text()):
+            text.set_fontsize(max(text.get_fontsize(), FORMULA))
+    for axis in figure.axes:
+        for ruler in (axis.xaxis, axis.yaxis):
+            if any(_has_index(label.get_text()) for label in ruler.get_ticklabels(which="both")):
+                ruler.set_tick_params(which="both", labelsize=FORMULA)
+
+
+def _has_index(words: str) -> bool:
+    formulas = words.split("$")[1::2]
+    return any("_" in formula or "^" in formula for formula in formulas)
+
+
+def numbers(ruler: Axis, places: Locator | Sequence[float] | None = None) -> None:
+    """Write plain numbers along an axis that is not linear.
+
+    Args:
+        ruler: ``axis.xaxis`` or ``axis.yaxis``.
+        places: of the numbers; None to leave them where they are.
+    """
+    if places is not None:
+        ruler.set_major_locator(places if isinstance(places, Locator) else FixedLocator(places))
+    ruler.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ruler.set_minor_formatter(NullFormatter())
+
+
+def logarithmic(ruler: Axis) -> None:
+    """Write plain numbers along a logarithmic axis; a short one has them at 1, 2, 5, 10, ... ."""
+    low, high = ruler.get_view_interval()
+    numbers(ruler, LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
+
+
+def steps_from_zero(axis: Axes, steps: Any) -> None:
+    """Scale steps by their logarithm, and linearly up to the first, so that 0 can be seen."""
+    steps = np.asarray(steps, dtype=float)
+    first, last = steps[steps > 0].min(), steps.max()
+    axis.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axis.set_xlim(-0.2 * first, 1.35 * last)
+    ticks = [10.0**power for power in range(9) if first <= 10**power <= last] or [last]
+    numbers(axis.xaxis, [0, *ticks])
+    axis.xaxis.set_minor_locator(NullLocator())
+
+
+def handle(label: str, **look: Any) -> Line2D:
+    """Return an entry of a legend."""
+    return Line2D([], [], label=label, **look)
+
+
+def legend_above(
+    figure: Figure, handles: Iterable[Artist], columns: int | None = None, **looks: Any
+) -> None:
+    """Add a legend above all panels.
+
+    Args:
+        figure: with its panels.
+        handles: the entries.
+        columns: number of columns; None for one line.
+        **looks: further arguments of ``Figure.legend``.
+    """
+    entries = list(handles)
+    figure.legend(handles=entries, loc="outside upper center", ncols=columns or len(entries),
+                  **looks)  # fmt: skip
 
 
 def shades(

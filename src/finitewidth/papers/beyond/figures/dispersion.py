@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
-from finitewidth.figures.style import GREY, paper_line, subplots, title_panels
+from finitewidth.figures.style import GREY, handle, legend_above, paper_line, subplots, title_panels
 from finitewidth.papers.beyond.figures import lines
-from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL, handle
+from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
 SUMS = "Theorem 3.2, printed"
 # of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
@@ -124,10 +124,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[-1]:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     pair = r"(x,\tilde x)" if off else "(x,x)"
-    figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$", fontsize=7)
+    figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$")
     lines.log_dispersion_axis(list(axes.flat), *_range(rows))
     handles = _handles(rows, shades, settings["errors"])
-    lines.legend(figure, handles, 4)
+    legend_above(figure, handles, 4)
     return figure
 
 

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
-from finitewidth.figures.style import COLOURS, subplots, title_panels
-from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL, handle, legend
+from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
+from finitewidth.papers.beyond.figures.lines import EDGE, NEUTRAL
 
 HEIGHT = 5.6  # inches
 STROKE = [withStroke(linewidth=2.2, foreground="white")]  # lines are seen on all colours
@@ -83,7 +83,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[0]:
         axis.tick_params(labelbottom=False)
     title_panels(axes.flat, titles)
-    legend(figure, _handles(), 6)
+    legend_above(figure, _handles(), 6)
     return figure
 
 

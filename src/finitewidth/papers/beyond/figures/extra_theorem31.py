@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
-from finitewidth.figures.style import COLOURS, subplots, title_panels
-from finitewidth.papers.beyond.figures.lines import handle, legend, log_dispersion_axis
+from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
+from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
 
 LINES = {  # of limits and sums: colour, width, label
     "printed_limit": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
@@ -89,7 +89,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, label in zip(axes[:, 0], HEIGHTS.values(), strict=True):
         axis.set_ylabel(label)
     title_panels(axes.flat, [*titles, *[""] * len(titles)])
-    legend(figure, _handles(rows, dashes), 3)
+    legend_above(figure, _handles(rows, dashes), 3)
     return figure
 
 

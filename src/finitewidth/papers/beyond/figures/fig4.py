@@ -8,13 +8,22 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, StrMethodFormatter
 
 from finitewidth.common import fields
 from finitewidth.data.catalogue import ROLES
 from finitewidth.figures import kernel_maps
-from finitewidth.figures.style import COLOURS, GREY, band, empty, paper_values, title_panels
-from finitewidth.papers.beyond.figures.lines import colours, handle, legend
+from finitewidth.figures.style import (
+    COLOURS,
+    GREY,
+    band,
+    empty,
+    handle,
+    legend_above,
+    paper_values,
+    steps_from_zero,
+    title_panels,
+)
+from finitewidth.papers.beyond.figures.lines import colours
 
 TOP, LINE, LEGEND = 1.6, 1.3, 0.45  # inches: heights of the losses, of each line, of the legend
 MARKERS = ("^", "o", "D", "s", "v", "P")
@@ -125,7 +134,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     axis.set_xlabel("step $t$")
     kernel_maps.add_bar(figure, image, drawn, shrink=0.6, aspect=30, pad=0.01)
     title_panels(axes, titles)
-    legend(figure, _handles(curves), 4)
+    legend_above(figure, _handles(curves), 4)
     return figure
 
 
@@ -139,7 +148,7 @@ def _losses(axis: Axes, rows: pd.DataFrame) -> None:
         band(axis, curve["step"], curve["lowest"], curve["highest"], shades[variance])
         _paper(axis, both, marker)
     axis.set_yscale("log")
-    _steps(axis, rows)
+    steps_from_zero(axis, rows["step"])
 
 
 def _blocks(axis: Axes, rows: pd.DataFrame, steps: list[float]) -> None:
@@ -157,7 +166,7 @@ def _blocks(axis: Axes, rows: pd.DataFrame, steps: list[float]) -> None:
         )  # fmt: skip
         _paper(axis, both, PAPER_MARKS.get(name, "D"))
     axis.set_yticks([0, 0.5, 1])
-    _steps(axis, rows)
+    steps_from_zero(axis, rows["step"])
 
 
 def _limits(curves: pd.DataFrame) -> tuple[float, float]:
@@ -172,17 +181,6 @@ def _paper(axis: Axes, rows: pd.DataFrame, marker: str) -> None:
     own = rows[rows["source"] == "paper"]
     if len(own):
         paper_values(axis, own["step"], own["value"], own["reading_error"], marker=marker)
-
-
-def _steps(axis: Axes, rows: pd.DataFrame) -> None:
-    """Scale steps by their logarithm, and linearly up to the first, so that 0 can be seen."""
-    first, last = float(rows.loc[rows["step"] > 0, "step"].min()), float(rows["step"].max())
-    axis.set_xscale("symlog", linthresh=first, linscale=0.4)
-    axis.set_xlim(-0.2 * first, 1.35 * last)
-    ticks = [10.0**power for power in range(9) if first <= 10**power <= last]
-    axis.xaxis.set_major_locator(FixedLocator([0, *ticks]))
-    axis.xaxis.set_minor_locator(FixedLocator([]))
-    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def _handles(curves: pd.DataFrame) -> list[Line2D]:

@@ -9,14 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from finitewidth.common import fields
-from finitewidth.figures.style import SMALLEST, subplots, title_panels
-from finitewidth.papers.beyond.figures.lines import (
-    NEUTRAL,
-    colours,
-    handle,
-    legend,
-    log_dispersion_axis,
-)
+from finitewidth.figures.style import SMALLEST, handle, legend_above, subplots, title_panels
+from finitewidth.papers.beyond.figures.lines import NEUTRAL, colours, log_dispersion_axis
 
 TITLES = {
     "growing": "growing widths",
@@ -70,7 +64,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for (kind, variance), curve in own.groupby(["curve", "sigma_w2"]):
             top.plot(curve["depth_over_width"], curve["dispersion"], CURVES[kind][0],
                      color=shades[variance], linewidth=1.0)  # fmt: skip
-        top.set_xlabel(r"depth over mean width, $\lambda = 2L/(M_1+M_2)$")
+        top.set_xlabel("depth over mean width,\n" r"$\lambda = 2L/(M_1+M_2)$")
         _network(bottom, rows[(rows["panel"] == "drawing") & (rows["architecture"] == name)])
     title_panels(axes.flat, [*TITLES.values(), *[""] * 3])
     axes[0][0].set_ylabel(r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
@@ -79,7 +73,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     handles = [handle(rf"$\sigma_w^2$ = {v:g}", color=shades[v], linestyle="-") for v in variances]
     handles += [handle(CURVES[kind][1], color=NEUTRAL, linestyle=CURVES[kind][0], linewidth=1.0)
                 for kind in kinds]  # fmt: skip
-    legend(figure, handles, 5)
+    legend_above(figure, handles, 5)
     return figure
 
 

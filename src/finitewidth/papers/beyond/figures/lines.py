@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
 
 from finitewidth.common import fields
@@ -186,13 +184,3 @@ def estimate(axis: Axes, curve: pd.DataFrame, value: str, look: Mapping[str, Any
     axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
     axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
               **mark)  # fmt: skip
-
-
-def handle(label: str, **look: Any) -> Line2D:
-    """Return an entry of the legend."""
-    return Line2D([], [], label=label, **look)
-
-
-def legend(figure: Figure, handles: Sequence[Line2D], columns: int) -> None:
-    """Add one legend above all panels, in so many columns."""
-    figure.legend(handles=list(handles), loc="outside upper center", ncols=columns)

@@ -15,13 +15,15 @@ from finitewidth.figures.style import (
     GREY,
     TALLEST,
     band,
+    handle,
+    legend_above,
     paper_line,
     shades,
     subplots,
     title_panels,
 )
 from finitewidth.papers.beyond.figures import lines
-from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL, handle
+from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
 GROUP = "ratio"
 BRIGHT = 0.55  # of the scale of colours; brighter ones are too faint on white
@@ -100,7 +102,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     title_panels(axes.flat, names + [""] * (axes.size - len(names)))
     _rulers(axes, widths, rows)
     figure.supylabel(r"$E\,\Theta(x,\tilde x)\,/\,E\,\Theta(x,x)$", fontsize=7)
-    lines.legend(figure, _handles(rows, looks), 4)
+    legend_above(figure, _handles(rows, looks), 4)
     return figure
 
 

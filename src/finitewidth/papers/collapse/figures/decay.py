@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -113,9 +113,8 @@ def _points(axis: Axes, rows: pd.DataFrame, across: str, quantity: str) -> None:
                 axis.plot(found[across], found[quantity], linestyle="", marker=marker, color=colour)
     axis.set_xscale("log")
     low, high = axis.get_xlim()
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 3) if high < NEAR * low else (1,), numticks=8))
-    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
+    subs = (1, 3) if high < NEAR * low else (1,)
+    style.numbers(axis.xaxis, LogLocator(subs=subs, numticks=8))
 
 
 def _ranks(axis: Axes, ranks: pd.DataFrame) -> None:
@@ -140,5 +139,4 @@ def _legend(figure: Figure, runs: pd.DataFrame) -> None:
                 for init in INITS if init in set(runs.loc[fitted, "initialisation"])]  # fmt: skip
     if not fitted.all():
         handles.append(Line2D([], [], marker=POOR, label=f"not trained, < {FITTED:g} %", **look))
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
-                  handletextpad=0.4, handlelength=1.0)  # fmt: skip
+    style.legend_above(figure, handles, handletextpad=0.4, handlelength=1.0)

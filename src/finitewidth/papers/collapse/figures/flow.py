@@ -83,7 +83,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         (_against_biases if quantity in ANGLES else _against_time)(axis, own)
         axis.set_ylabel(label)
     style.title_panels(axes.flat, [title for title, _ in PANELS.values()])
-    figure.legend(handles=_of_time(rows), loc="outside upper center", ncols=4)
+    style.legend_above(figure, _of_time(rows), 4)
     for axis, handles in zip(axes[1][1:], _of_biases(rows), strict=True):
         axis.legend(handles=handles, loc="lower left")
     return figure
@@ -115,6 +115,8 @@ def _against_time(axis: Axes, rows: pd.DataFrame) -> None:
     if len(line):
         axis.plot(line["time"], line["value"], zorder=3, **LINE)
     axis.set(xscale="log", yscale="log", xlabel="time $t$")
+    style.logarithmic(axis.xaxis)
+    style.logarithmic(axis.yaxis)
 
 
 def _colours(rows: pd.DataFrame) -> dict[float, str]:

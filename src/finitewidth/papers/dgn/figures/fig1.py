@@ -43,7 +43,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, part in zip(axes, parts, strict=True):
         by_depth.spectra(axis, part, shown)
         axis.set_ylabel("")
-    axes[0].set_ylabel("sum of eigenvalues of $K_0/d$", fontsize=style.FORMULA)
+    axes[0].set_ylabel("sum of eigenvalues of $K_0/d$")
     axes[0].set_ylim(0, 1.04 * rows["sum"].max())
     by_depth.legends(figure, shown)
     return figure

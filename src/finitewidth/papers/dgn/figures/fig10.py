@@ -97,7 +97,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = ours[ours["quantity"] == quantity]
         _over_time(axis, own, shown)
         axis.set_xlabel("step $t$")
-        axis.set_ylabel(label, fontsize=style.FORMULA)
+        axis.set_ylabel(label)
         if quantity in LOWEST:
             _logarithmic(axis, own, LOWEST[quantity])
     printed = rows[rows["source"] == "paper"]
@@ -116,7 +116,7 @@ def _start(axis: Axes, rows: pd.DataFrame) -> None:
                label="mean and sample standard deviation")  # fmt: skip
     axis.xaxis.set_major_locator(FixedLocator(measured["depth"].unique()))
     axis.set_xlabel("depth $d$")
-    axis.set_ylabel("$K_0$", fontsize=style.FORMULA)
+    axis.set_ylabel("$K_0$")
     axis.set_ylim(bottom=0)
     axis.legend(loc="upper left", fontsize=style.FORMULA)
 
@@ -147,7 +147,6 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
     positive = rows[rows["value"] > 0]
     if len(positive):
         axis.set_yscale("log")
-        style.powers(axis)
         low = max(lowest, positive["value"].min() / 2)
         high = (positive["value"] + positive["standard_deviation"].fillna(0)).max()
         style.clip(axis, y=(low, max(1.6 * high, 10 * low)))
@@ -179,5 +178,4 @@ def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:
                       color=style.GREY, markeredgewidth=0.9,
                       label=f"paper: {printed.iloc[0]:g} after a step")  # fmt: skip
         handles.append(mark)
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
-                  handlelength=2.4, fontsize=style.FORMULA)  # fmt: skip
+    style.legend_above(figure, handles, handlelength=2.4, fontsize=style.FORMULA)

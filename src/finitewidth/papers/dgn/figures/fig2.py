@@ -50,7 +50,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         style.bars(axis, own["depth"], own["mean"], own["standard_error"], marker="o",
                    color=style.COLOURS[0], label="mean and standard error")  # fmt: skip
         axis.xaxis.set_major_locator(FixedLocator(own["depth"].unique()))
-        axis.set_ylabel(label, fontsize=style.FORMULA)
+        axis.set_ylabel(label)
     axes[1].set_xlabel("depth $d$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

@@ -55,15 +55,13 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     runs = by_depth.runs_of(rows, "series")
     handles = [Line2D([], [], color=style.GREY, linestyle=line, label=f"{split} images")
                for split, line in LINES.items() if split in set(rows["split"])]  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles),
-                  title=f"mean and sample standard deviation, {runs}")  # fmt: skip
+    style.legend_above(figure, handles, title=f"mean and sample standard deviation, {runs}")
     return figure
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
     """Draw the lines of one panel, each network with one legend entry; test errors are dotted."""
     axis.set_yscale("log")
-    style.powers(axis)
     bad = gates.untrained(rows)
     for place, name in enumerate(series):
         own = rows[rows["series"] == name]

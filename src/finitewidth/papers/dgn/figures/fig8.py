@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import by_depth, style
@@ -49,7 +49,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         own = rows[rows["panel"] == panel]
         _panel(axis, own)
         note_ridges(axis, own[own["epoch"].notna()])
-        axis.set_ylabel(label, fontsize=style.FORMULA)
+        axis.set_ylabel(label)
         axis.legend()
     for axis in axes[1]:
         axis.set_xlabel("epoch")
@@ -61,9 +61,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _panel(axis: Axes, rows: pd.DataFrame) -> None:
     axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
-    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    style.numbers(axis.yaxis, LogLocator(subs=(1, 2, 3, 5)))
     bad = gates.untrained(rows)
     for series, curve in rows.groupby("series", sort=False):
         if series == AT_START:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -76,9 +76,8 @@ def _ranks(axis: Axes, rows: pd.DataFrame, column: str) -> None:
                       textcoords="offset points", ha="right", va="bottom",
                       fontsize=style.SMALLEST)  # fmt: skip
     axis.set_xscale("log")
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    style.numbers(axis.xaxis, LogLocator(subs=(1, 2, 5), numticks=12))
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set(xlabel=r"first $k$ eigenvectors of $\hat{H}$")
 
 

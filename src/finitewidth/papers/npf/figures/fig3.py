@@ -180,6 +180,5 @@ def _sizes(axis: Axes, rows: pd.DataFrame, networks: Sequence[str]) -> None:
                    elinewidth=0.7, **looks)  # fmt: skip
     if rows["size"].min() > 0:  # all sizes are 0 for the output softmax_sum
         axis.set_yscale("log")
-        style.powers(axis)
     axis.set(xlabel="epoch", ylabel="size")
     _legend(axis, length=2.2, size=style.FORMULA)

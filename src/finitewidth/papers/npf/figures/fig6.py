@@ -27,6 +27,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     figure, axis = style.subplots(1, 1, height=2.3, width=style.SINGLE)
     shown = by_depth.looks(rows["depth"])
     by_depth.spectra(axis, rows, shown)
-    axis.set_ylabel("sum of eigenvalues of $E[K_0]/d$", fontsize=style.FORMULA)
+    axis.set_ylabel("sum of eigenvalues of $E[K_0]/d$")
     by_depth.legends(figure, shown)
     return figure

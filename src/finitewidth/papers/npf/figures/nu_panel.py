@@ -32,7 +32,7 @@ def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
     style.bars(axis, rows["epoch"], rows["nu"], rows["standard_deviation"],
                color=style.COLOURS[0], marker="o", markersize=2.4, elinewidth=0.7)  # fmt: skip
     axis.set_xlabel("epoch")
-    axis.set_ylabel(rf"$\nu_t = y^\top \hat{{{symbol}}}_t^{{-1}} y$", fontsize=style.FORMULA)
+    axis.set_ylabel(rf"$\nu_t = y^\top \hat{{{symbol}}}_t^{{-1}} y$")
     note_ridges(axis, rows)
 
 

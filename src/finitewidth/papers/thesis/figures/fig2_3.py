@@ -65,7 +65,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 def _axes(axis: Axes, rows: pd.DataFrame) -> None:
     """Set logarithmic risks, and mark where the band leaves them."""
     axis.set_yscale("log")
-    style.powers(axis)
     top = rows["median"].max() * ROOM
     low = rows.loc[rows["lowest"] > 0, "lowest"].min() / 1.3  # as many terms as samples fit all
     axis.set_ylim(low, top)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MultipleLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import MultipleLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -89,11 +89,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[0][len(cases) :]:
         _near(axis, near)
         titles.append(r"as a, near $\gamma$ = 1")
-    style.title_panels(axes[0], titles, style.FORMULA)
+    style.title_panels(axes[0], titles)
     for axis in axes[0]:
         axis.set_xlabel(r"parameters over samples, $\gamma = P/N$")
-    axes[0][0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$",
-                          fontsize=style.FORMULA)  # fmt: skip
+    axes[0][0].set_ylabel(r"risk beyond the noise, $\Vert\hat{w} - w^*\Vert^2$")
     handles, labels = axes[0][-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
@@ -117,7 +116,6 @@ def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None
                       color=style.COLOURS[0], elinewidth=0.9, linestyle="none", zorder=4,
                       label=label)  # fmt: skip
     axis.set_yscale("log")
-    axis.tick_params(axis="y", which="both", labelsize=style.FORMULA)
 
 
 def _limits(axis: Axes, rows: pd.DataFrame, below: float, x: tuple | None = None) -> None:
@@ -133,9 +131,7 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
     _limits(axis, rows, 4)
     drawn = rows.loc[rows["series"].isin(list(MARKS)), "ratio"]
     ticks = [tick for tick in TICKS if drawn.min() <= tick <= drawn.max()]
-    axis.xaxis.set_major_locator(FixedLocator(ticks))
-    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
+    style.numbers(axis.xaxis, ticks)
     if drawn.min() <= 1 < drawn.max():
         root = rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0]
         _threshold(axis, min(root, drawn.max()))

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import NullLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -151,7 +151,6 @@ def _second_scale(bar: Colorbar, constant: float) -> None:
         "top", functions=(lambda ratio: ratio * constant, lambda loss: loss / constant)
     )
     ends = (constant * end for end in (bar.norm.vmin, bar.norm.vmax))
-    above.xaxis.set_major_locator(FixedLocator(_ticks(*ends)))
+    style.numbers(above.xaxis, _ticks(*ends))
     above.xaxis.set_minor_locator(NullLocator())
-    above.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     above.set_xlabel(LOSS)

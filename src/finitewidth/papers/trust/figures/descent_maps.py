@@ -193,8 +193,7 @@ def finish(figure: Figure, axes: np.ndarray, rows: pd.DataFrame) -> None:
     for axis in axes.flat:
         if axis.get_subplotspec().is_last_row() and axis.get_visible():
             axis.set_xlabel(r"weight variance $\sigma_w^2$")
-    handles = list(_handles(rows))
-    figure.legend(handles=handles, loc="outside upper center", ncols=3, handlelength=2.2)
+    style.legend_above(figure, _handles(rows), 3, handlelength=2.2)
 
 
 def _handles(rows: pd.DataFrame) -> Iterator[Artist]:

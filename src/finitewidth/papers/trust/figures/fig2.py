@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -94,7 +94,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         below.set_xlabel("depth over width $L/M$")
         for axis in (above, below):
             axis.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], integer=axis is above))
-    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=5)
+    style.legend_above(figure, _handles(rows, colours), 5)
     return figure
 
 
@@ -124,8 +124,7 @@ def _scale(axis: Axes, rows: pd.DataFrame) -> None:
         return
     axis.set_yscale("log")
     axis.set_yticks([tick for tick in TICKS if tick < 1.3 * largest])
-    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    style.numbers(axis.yaxis)
 
 
 def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2D]:

@@ -85,8 +85,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar = figure.colorbar(image, ax=axes, extend="max", aspect=28, pad=0.015, label=RATIO)
     bar.set_ticks([1, EQUAL, 3, LARGEST], labels=["1", "2", "3", "4"])
     bar.ax.axhline(EQUAL, **CONTOUR)
-    handles = list(_handles(rows))
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), handlelength=2.2)
+    style.legend_above(figure, _handles(rows), handlelength=2.2)
     return figure
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -82,7 +82,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
                     label=COVARIANCE)  # fmt: skip
     handles = [h for axis in shown for h in axis.get_legend_handles_labels()[0]]
     if handles:
-        figure.legend(handles=handles[:1], loc="outside upper center")
+        style.legend_above(figure, handles[:1])
     return figure
 
 
@@ -118,9 +118,7 @@ def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
         axis.set_yscale("log")
     elif quantity == "kappa_ratio":
         axis.set_yscale("log")
-        axis.yaxis.set_major_locator(FixedLocator(TICKS))
-        axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axis.yaxis.set_minor_formatter(NullFormatter())
+        style.numbers(axis.yaxis, TICKS)
         axis.set_ylim(0.9, 1.1 * largest)
     else:
         axis.set_ylim(0, 1.05 * largest)

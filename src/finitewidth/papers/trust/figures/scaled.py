@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -96,7 +96,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis in axes[-1]:
         axis.set_xlabel(r"weight variance $\sigma_w^2$")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.legend(handles=list(_handles(rows, colours)), loc="outside upper center", ncols=4)
+    style.legend_above(figure, _handles(rows, colours), 4)
     return figure
 
 
@@ -155,8 +155,7 @@ def _scale(axis: Axes, rows: pd.DataFrame, quantity: str) -> None:
         return
     axis.set_yscale("log")
     axis.set_ylim(low / 1.2, max(1.2, 1.1 * high))
-    axis.yaxis.set_major_locator(FixedLocator(TICKS))
-    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    style.numbers(axis.yaxis, TICKS)
     axis.yaxis.set_minor_locator(NullLocator())
 
 
