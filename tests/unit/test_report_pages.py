@@ -116,10 +116,10 @@ def test_a_verdict_is_one_click_from_statistic_rows_and_figure(partial):
 )
 def test_a_claim_stands_below_every_artifact_that_carries_it(partial, page, anchor):
     section = report_crawler.soup(partial / f"{page}.html").find(id=anchor).parent
-    assert section.select_one(".fw-news a")["href"] == (
+    assert section.select_one(".fw-beside a")["href"] == (
         f"claims.html#{ledger.claims_of('beyond')[0].id}"
     )
-    words = " ".join(section.select_one(".fw-news").get_text().split())
+    words = " ".join(section.select_one(".fw-beside").get_text().split())
     assert "1 of 1 fails" in words
     assert "“slope”, which is 0.5 (95 % interval 0.402 to 0.598)" in words
 

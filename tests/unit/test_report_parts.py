@@ -12,7 +12,7 @@ from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.report import captions, formatting, pages, search_index, sources
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, THUMBNAIL, Downloads
-from finitewidth.report.findings import OTHER_SETTINGS
+from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
 
 ROOT = Path(__file__).parents[2]
 JOBS = sources.read_jobs({
@@ -51,7 +51,7 @@ def test_a_damaged_stamp_is_named(tmp_path):
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
     every = (*verdicts.VERDICTS, *verdicts.OUTCOMES, *reported.OUTCOMES, *grades.STATUSES,
              "not judged", "planned", "made", "not made yet", "misprint confirmed",
-             "not confirmed", "not computed", OTHER_SETTINGS)  # fmt: skip
+             "not confirmed", "not computed", OTHER_SETTINGS, OTHER_RUN)  # fmt: skip
     assert {formatting.tone(word) for word in every} == set(formatting.TONES)
     assert all(formatting.sign(word) for word in every)
 

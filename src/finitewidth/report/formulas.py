@@ -22,7 +22,7 @@ REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
     (re.compile(r"\\[bB]igg?l?(?=[(\[]|\\\{)"), r"\\left"),
     (re.compile(r"\\[bB]igg?r?(?=[)\]]|\\\})"), r"\\right"),
     (re.compile(r"\\dots(?![a-zA-Z])"), r"\\ldots"),
-    (re.compile(r"\\textstyle(?![a-zA-Z])"), ""),
+    (re.compile(r"\\(?:textstyle|allowbreak)(?![a-zA-Z])"), ""),
     (re.compile(r"\\([td]?frac)\s*(\d)\s*(\d)"), r"\\\1{\2}{\3}"),
     (re.compile(r"\\([td]?frac)\s*(\d)(?=[\\{])"), r"\\\1{\2}"),
     (re.compile(r"'"), r"^\\prime "),

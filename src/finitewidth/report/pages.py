@@ -22,7 +22,7 @@ from finitewidth.report.page import Page, Section
 from finitewidth.report.tables import markdown_in_html
 
 DPI = 300  # of the pictures
-OPEN = 8  # artifacts of a page that are shown without a click, at most
+OPEN = 6  # artifacts of a page that are shown without a click, at most
 COLUMN = 3.5  # inches; wider figures have several panels beside each other
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from finitewidth.report.formulas import in_markup
+from finitewidth.report.formulas import FORMULA, in_html
+
+PLACE = "\ue000"  # where a formula stands
 
 
 def markdown_in_html(file: str | Path) -> Markup:
@@ -16,7 +18,11 @@ def markdown_in_html(file: str | Path) -> Markup:
         file: Markdown, as `finitewidth.tables.typeset.markdown` writes it.
     """
     text = Path(file).read_text(encoding="utf-8")
+    formulas = FORMULA.findall(text)
+    text = FORMULA.sub(PLACE, text)  # Markdown would change signs of LaTeX
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     html = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)  # a header has a text
     html = html.replace(" ± ", "\u00a0±\u00a0").replace(" SE<", "\u00a0SE<")
-    return in_markup(html.replace("<table>", '<table class="table table-sm fw-typeset">'))
+    for formula in formulas:
+        html = html.replace(PLACE, in_html(f"${formula}$"), 1)
+    return Markup(html.replace("<table>", '<table class="table table-sm fw-typeset">'))

@@ -41,13 +41,16 @@ def parts_of(text: str, variables: Sequence[str]) -> list[str]:
 
 
 def markdown(table: Typeset, footer: str) -> str:
-    """Return the table in GitHub's Markdown."""
+    """Return the table in GitHub's Markdown; a formula is LaTeX between dollar signs."""
 
     def italic(text: str) -> str:
         parts = parts_of(text, table.variables)
         return "".join(f"*{part}*" if number % 2 else part for number, part in enumerate(parts))
 
     cells = table.cells.map(_in_a_cell).map(italic)
+    if table.formulas is not None:
+        latex = table.formulas[0].map(lambda cell: cell.replace("~$^\\dagger$", " †"))
+        cells = cells.mask(latex.map(lambda cell: cell.startswith("$")), latex)
     if table.bold is not None:
         cells = cells.mask(table.bold, cells.map("**{}**".format))
     names = cells.rename(columns=_in_a_cell).rename(columns=italic)
