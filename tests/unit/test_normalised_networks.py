@@ -96,7 +96,7 @@ def test_features_are_not_negative_and_feed_the_head(name):
 
 # key that the message names -> settings
 REFUSED = [
-    ("kind", {"kind": "mlp"}),
+    ("kind", {"kind": "transformer"}),
     ("kind", {}),
     ("growth", {**SMALL["vgg"], "growth": 3}),
     ("dense", {"kind": "vgg", "convolutions": [8]}),
