@@ -167,27 +167,23 @@ def _map(kernel, values, label=None):
     return pd.DataFrame(found).to_dict("records")
 
 
-def decay(effect, count=4):
-    """Runs of all trainings with their ``tau``, the control without decay, and rank orders."""
+def decay():
+    """Tables of ``collapse_decay``, of networks whose NC3 is a power of tau."""
+    sizes = {"vgg": (0.001, 0.004, 0.016), "resnet": (0.005, 0.08), "patches": (0.001, 0.02),
+             "fully_connected": (0.0001, 0.0016)}  # fmt: skip
     rows = []
-    pairs = [*product(("vgg", "resnet", "densenet"), ("mnist", "fashion", "cifar"))]
-    cases = [(f"{net}_{data}", net, data, "squared", 0.005) for net, data in pairs]
-    cases.append(("resnet_mnist_ce", "resnet", "mnist", "cross_entropy", 0.02))
-    cases.append(("vgg_mnist_plain", "vgg", "mnist", "squared", 0.0))
-    for place, (pair, net, data, loss, strength) in enumerate(cases):
-        for init, (index, rate) in product(INITS, enumerate(rates_of(count))):
-            tau = {"vgg": 16, "resnet": 60, "densenet": 30}[net] * rate * (strength > 0)
-            shift = 2 if data == "cifar" else 1 / 2 if loss == "cross_entropy" else 1
-            found = metrics(effect, tau / shift, init, 31 * place + index)
-            if not strength:
-                found |= {"nc3": (0.9 if effect else 0.5) + 0.05 * INITS.index(init),
-                          "train_accuracy": 0.99}  # fmt: skip
-            columns = ("nc3", "nc2", "invariant_alignment", "train_accuracy", "test_accuracy",
-                       "dead")  # fmt: skip
-            key = {"pair": pair, "network": net, "data": data, "loss": loss, "init": init,
-                   "decay": strength, "rate": rate, "tau": tau}  # fmt: skip
-            rows.append(key | {name: found[name] for name in columns})
-    ranks = [{"data": data, "inits": "lecun, torch", "runs": 6 * count,
-              "rank_correlation": (-0.97 if effect else 0.05) + 0.01 * place}
-             for place, data in enumerate(("mnist", "fashion", "cifar"))]  # fmt: skip
-    return {"runs": pd.DataFrame(rows), "ranks": pd.DataFrame(ranks)}
+    for (sweep, decays), seed in product(sizes.items(), range(3)):
+        noise = np.random.default_rng([len(sweep), seed]).normal(0, 0.02, 99)
+        cases = [*product(decays, (0.6, 1.8, 5.4)), *[(0.0, 0.0)] * (sweep == "vgg")]
+        for (strength, tau), shift in zip(cases, noise, strict=False):
+            rates = tau / strength if strength else 300.0
+            nc3 = 0.6 * tau**-0.6 * np.exp(shift) if tau else 0.97
+            rows.append({
+                "sweep": sweep, "data": "cifar10" if sweep == "patches" else "mnist",
+                "network": sweep, "normalised": int(sweep != "fully_connected"), "seed": seed,
+                "decay": strength, "rate": rates / 1000, "rates": rates, "tau": tau, "nc3": nc3,
+                "overlap": np.exp(-tau) + 0.05 * (tau > 0),
+                "imbalance": np.exp(-2 * tau) if sweep == "fully_connected" else NAN,
+                "train_accuracy": 0.99,
+            })  # fmt: skip
+    return pd.DataFrame(rows)

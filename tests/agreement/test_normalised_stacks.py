@@ -16,6 +16,7 @@ CASES = {
     "vgg": (SMALL["vgg"], (1, 8, 8)),
     "resnet": (SMALL["resnet"], (1, 8, 8)),
     "densenet": (SMALL["densenet"], (1, 8, 8)),
+    "fully_connected": ({"kind": "fully_connected", "dense": [16, 8]}, (1, 8, 8)),
     # several channels, odd sides, several positions left, few channels
     "vgg, flat": ({"kind": "vgg", "convolutions": [5, 6, M, 7], "dense": [9]}, (3, 7, 6)),
     "resnet, deep": ({"kind": "resnet", "channels": [3, 3, 6], "blocks": [2, 3, 1]}, (3, 7, 5)),

@@ -12,7 +12,8 @@ from tests.artwork import faults
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.figures import blocks, decay, invariant, looks
+from finitewidth.papers.collapse.experiments.decay import measure as measure_decay
+from finitewidth.papers.collapse.figures import blocks, decay, invariant
 
 MANY = {"count": 30, "epochs": tuple(range(2, 401, 2))}
 DATASETS = {
@@ -31,6 +32,7 @@ def models(effect=True, **made):
     return made_up.models(effect, **made) | {"reported": REPORTED}
 
 
+SWEPT = measure_decay({"sweeps": made_up.decay()}, {"trained": 0.95, "end": 6.0})
 CASES = {
     "fig2": (invariant, models(), {"ends": False}),
     "fig6": (invariant, models(), {"ends": True}),
@@ -38,7 +40,7 @@ CASES = {
     "fig6, no collapse": (invariant, models(False), {"ends": True}),
     "fig1": (blocks, made_up.blocks(True, per_class=4, features=32), {}),
     "fig20": (blocks, made_up.blocks(True, per_class=12, features=132), {}),
-    "decay": (decay, made_up.decay(True), {"datasets": DATASETS}),
+    "decay": (decay, SWEPT, {"datasets": DATASETS}),
 }
 
 
@@ -171,15 +173,12 @@ def test_alignments_are_drawn_with_their_last_value():
         assert f"{own['alignment'].iloc[-1]:.2f}" in label
 
 
-def test_every_run_with_decay_is_in_the_pane_of_its_data():
-    figure, _ = drawn("decay")
+def test_every_sweep_is_drawn_against_tau_rates_and_decay():
+    figure, rows = drawn("decay")
+    cells = rows[(rows["panel"] == "cell") & (rows["sweep"] != "patches")]
     panes = figure.axes[:4]
-    points = [sum(len(line.get_xdata()) for line in axis.get_lines()) for axis in panes]
-    runs = CASES["decay"][1]["runs"]
-    counts = runs[runs["decay"] > 0]["data"].value_counts()
-    assert points == [(runs["decay"] == 0).sum(), *counts[["mnist", "fashion", "cifar"]]]
-    assert panes[1].get_title(loc="left").endswith("stand-in for MNIST\ndigits 8×8")
-    crosses = sum(len(line.get_xdata()) for axis in panes for line in axis.get_lines()
-                  if line.get_marker() == looks.POOR)  # fmt: skip
-    assert crosses == (100 * runs["train_accuracy"] < looks.FITTED).sum()
-    assert panes[2].texts[0].get_text() == "$\\rho$ = \N{MINUS SIGN}0.96: LeCun, PyTorch"
+    points = [sum(len(bars.lines[0].get_xdata()) for bars in axis.containers) for axis in panes]
+    trained = (cells["decay"] > 0).sum()
+    assert points == [trained, len(cells), trained, 6]
+    assert panes[3].get_title(loc="left").endswith("patches of photographs")
+    assert "\N{MINUS SIGN}0.6" in panes[0].texts[1].get_text().replace("-", "\N{MINUS SIGN}")

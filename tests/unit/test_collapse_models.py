@@ -9,7 +9,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.kernels.trained import full_kernel
-from finitewidth.papers.collapse.experiments import decay, heat_maps, models, training
+from finitewidth.papers.collapse.experiments import heat_maps, models, training
 from finitewidth.papers.collapse.experiments.picking import picks
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -267,72 +267,3 @@ def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
     assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
     with pytest.raises(ConfigError, match=r"maps\.init"):
         heat_maps.chosen(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
-
-
-def made_up(pair, init, law, count=5, epochs=(2, 4)):
-    """History and measures of a pair whose NC3 at the end is a function of tau."""
-    rows = []
-    for replica, rate in enumerate(np.geomspace(0.01, 1, count)):
-        for epoch in epochs:
-            tau = 10 * rate * epoch / max(epochs)
-            rows.append({
-                "pair": pair, "init": init, "replica": replica, "rate": rate, "epoch": epoch,
-                "tau": tau, "nc3": law(tau) if epoch == max(epochs) else 7.0, "nc2": 0.1,
-                "invariant_alignment": 0.5, "test_accuracy": 0.9, "dead": 0,
-                "train_accuracy": epoch / 10,
-            })  # fmt: skip
-    table = pd.DataFrame(rows)
-    history = ["pair", "init", "replica", "rate", "epoch", "train_accuracy"]
-    return table[history], table.drop(columns="train_accuracy")
-
-
-def test_decay_collects_the_ends_of_all_trainings():
-    pairs = {
-        "vgg_mnist": {"loss": "squared", "decay": 0.01},
-        "resnet_mnist_ce": {"loss": "cross_entropy", "decay": 0.01},
-        "vgg_mnist_plain": {"loss": "squared", "decay": 0.0},
-        "vgg_cifar": {"loss": "squared", "decay": 0.01},
-    }
-    parts = [
-        made_up("vgg_mnist", "lecun", lambda tau: 1 / (1 + tau)),
-        made_up("resnet_mnist_ce", "lecun", lambda tau: 1 + tau),
-        made_up("vgg_mnist_plain", "lecun", lambda tau: 1 + tau, epochs=(2, 4, 6)),
-        made_up("vgg_cifar", "torch", lambda tau: tau),
-    ]
-    history, measures = (
-        pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)
-    )
-    settings = {"pairs": pairs, "ranked": [["lecun", "torch"], ["he"]], "trained": 0.0}
-    found = decay.measure({"history": history, "measures": measures}, settings)
-    table = found["runs"]
-    assert list(table.columns) == list(decay.KEPT)
-    assert len(table) == 20
-    control = table.query("pair == 'vgg_mnist_plain'")
-    assert set(control["decay"]) == {0.0}
-    assert set(control["train_accuracy"]) == {0.6}
-    assert set(table["nc3"]).isdisjoint({7.0})
-    ce = table.query("pair == 'resnet_mnist_ce'").iloc[0]
-    assert (ce["network"], ce["data"], ce["loss"]) == ("resnet", "mnist", "cross_entropy")
-    ranks = found["ranks"].set_index(["data", "inits"])
-    assert ranks.loc[("mnist", "lecun, torch"), "rank_correlation"] == pytest.approx(-1)
-    assert ranks.loc[("cifar", "lecun, torch"), "rank_correlation"] == pytest.approx(1)
-    assert ranks.loc[("mnist", "lecun, torch"), "runs"] == 5
-    assert np.isnan(ranks.loc[("mnist", "he"), "rank_correlation"])
-    # NC3 = tau on the last
-    assert ranks.loc[("cifar", "lecun, torch"), "power"] == pytest.approx(1)
-    assert ranks.loc[("cifar", "lecun, torch"), "power_misfit"] == pytest.approx(0, abs=1e-12)
-    assert np.isnan(ranks.loc[("mnist", "he"), "power"])
-    strict = decay.ranks(table, [["lecun"]], 0.95)
-    assert set(strict["runs"]) <= {0}
-
-
-def test_a_power_and_an_exponential_are_told_apart():
-    tau = pd.Series([0.6, 1.8, 3.0, 6.0, 15.0])
-    power, exponential = decay.fits(tau, 0.5 * tau**-0.6), decay.fits(tau, 0.5 * np.exp(-0.3 * tau))
-    assert power["power"] == pytest.approx(-0.6)
-    assert power["power_misfit"] == pytest.approx(0, abs=1e-12)
-    assert power["exponential_misfit"] > 0.1
-    assert exponential["exponential_misfit"] == pytest.approx(0, abs=1e-12)
-    assert exponential["power_misfit"] > 0.1
-    for bad in (tau[:2], tau.where(tau < 10, 0.0)):
-        assert np.isnan(decay.fits(bad, bad)["power"])

@@ -19,19 +19,26 @@ class NesterovSGD:
     dense and convolutional layers, not biases, and not scales and shifts of BatchNorm.
     """
 
-    def __init__(self, parameters: Mapping[str, Tensor], momentum: float, decay: float):
+    def __init__(
+        self, parameters: Mapping[str, Tensor], momentum: float, decay: float | Sequence[float]
+    ):
         """Start with velocities 0.
 
         Args:
             parameters: name -> (R, ...). They are changed in place.
             momentum: from 0 to below 1.
-            decay: coefficient of w in d.
+            decay: coefficient of w in d, of all replicas or of each, (R,).
         """
         self._weights = [tensor.detach() for tensor in parameters.values()]
         self._velocities = [torch.zeros_like(tensor) for tensor in self._weights]
         self._momentum, self._decay = momentum, decay
         numbers = range(len(self._weights)) if decay else ()
         self._decayed = [number for number in numbers if self._weights[number].dim() > 2]
+        self._decays: list[Tensor] | None = None
+        if not isinstance(decay, float | int):
+            decays = torch.tensor(decay, dtype=torch.float64).to(self._weights[0])
+            shapes = [self._weights[number].dim() for number in self._decayed]
+            self._decays = [decays.view(-1, *[1] * (axes - 1)) for axes in shapes]
 
     def step(self, gradients: Sequence[Tensor], rates: Tensor) -> None:
         """Update the parameters in place.
@@ -42,11 +49,12 @@ class NesterovSGD:
         """
         change = list(gradients)
         if self._decayed:
-            decayed = torch._foreach_add(
-                [change[number] for number in self._decayed],
-                [self._weights[number] for number in self._decayed],
-                alpha=self._decay,
-            )
+            old = [change[number] for number in self._decayed]
+            weights = [self._weights[number] for number in self._decayed]
+            if self._decays is None:
+                decayed = torch._foreach_add(old, weights, alpha=self._decay)
+            else:
+                decayed = torch._foreach_addcmul(old, weights, self._decays)
             for number, tensor in zip(self._decayed, decayed, strict=True):
                 change[number] = tensor
         # out of place: half as many calls as in place, and small tensors cost a call each

@@ -35,7 +35,7 @@ class Plan:
         epochs: passes over the training images.
         batch_per_class: images of each class in a batch.
         order: name of the random stream of the batches.
-        decay: coefficient of weight decay, see `NesterovSGD`.
+        decay: coefficient of weight decay of all replicas, or of each, see `NesterovSGD`.
         momentum: of Nesterov's method.
         decay_rate_at: rates are divided by ten after these fractions of all steps.
         loss: ``squared``, the mean over the batch and the outputs of (f - y)² / 2 with one-hot y,
@@ -47,7 +47,7 @@ class Plan:
     epochs: int
     batch_per_class: int
     order: str
-    decay: float
+    decay: float | tuple[float, ...]
     momentum: float = 0.9
     decay_rate_at: tuple[float, ...] = (0.3, 0.6, 0.9)
     loss: str = "squared"
@@ -66,7 +66,7 @@ class Plan:
             ("rates", self.rates and all(0 < r < float("inf") for r in self.rates), "above 0"),
             ("epochs", self.epochs >= 1, "at least 1"),
             ("batch_per_class", self.batch_per_class >= 1, "at least 1"),
-            ("decay", self.decay >= 0, "at least 0"),
+            ("decay", min(self.decays, default=0) >= 0, "at least 0"),
             ("momentum", 0 <= self.momentum < 1, "from 0 to below 1"),
             (
                 "decay_rate_at",
@@ -78,6 +78,11 @@ class Plan:
         ):
             if not right:
                 raise ConfigError(f"{key} = {getattr(self, key)!r}: must be {allowed}")
+
+    @property
+    def decays(self) -> tuple[float, ...]:
+        """The coefficient of weight decay of each replica."""
+        return self.decay if isinstance(self.decay, tuple) else (self.decay,) * len(self.rates)
 
 
 @dataclass(frozen=True)
@@ -144,10 +149,11 @@ def train(
             one dict per replica with names of its own.
         ResultError: a checkpoint cannot be written.
     """
-    if len(plan.rates) != network.replicas:
-        raise ConfigError(
-            f"rates: {len(plan.rates)} values for {network.replicas} networks; set one for each"
-        )
+    for key, values in (("rates", plan.rates), ("decay", plan.decays)):
+        if len(values) != network.replicas:
+            raise ConfigError(
+                f"{key}: {len(values)} values for {network.replicas} networks; set one for each"
+            )
     if plan.batch_per_class > images.per_class:
         raise ConfigError(
             f"batch_per_class = {plan.batch_per_class}: there are {images.per_class} training "
@@ -275,7 +281,7 @@ class _Training(EpochTraining):
         loss, accuracy = self._test()
         sum_of_factors = self.schedule.total(self.done())
         for number, (row, extra) in enumerate(zip(self._rows(), measured, strict=True)):
-            tau = row["rate"] * sum_of_factors * plan.decay / (1 - plan.momentum)
+            tau = row["rate"] * sum_of_factors * plan.decays[number] / (1 - plan.momentum)
             row |= {"tau": tau, "test_loss": loss[number], "test_accuracy": accuracy[number]}
             if taken := sorted(row.keys() & extra.keys()):
                 raise ConfigError(f"measure: the names {taken} are taken; use others")

@@ -1,10 +1,11 @@
-"""One network with batch normalisation, as a module of torch.
+"""One network with batch normalisation, or without, as a module of torch.
 
 The layers are those of the authors' code of the paper `collapse`. Its section 6 names VGG11, VGG16,
 ResNet20 and DenseNet40 with few details. Biases before a normalisation have no effect
 on the outputs, but VGGs and shortcuts have them there.
 """
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -72,6 +73,10 @@ class DenseLayer(nn.Module):
         return torch.cat([x, self.conv2(F.relu(self.norm2(inner)))], dim=1)
 
 
+class FlatImages(nn.Flatten):
+    """The pixels of each image: (N, C, H, W) -> (N, C·H·W). In a stack all networks share them."""
+
+
 class GlobalMean(nn.Module):
     """The mean over all positions: (N, C, H, W) -> (N, C)."""
 
@@ -91,9 +96,9 @@ def build(network: Network, shape: tuple[int, int, int], classes: int) -> Normal
     Raises:
         ConfigError: the images are too small for the pools.
     """
-    parts = {"vgg": _vgg, "resnet": _resnet, "densenet": _densenet}[network.kind](network, shape)
+    kinds = {"vgg": _vgg, "resnet": _resnet, "densenet": _densenet, "fully_connected": _connected}
     features = nn.Sequential()
-    for name, module in parts:
+    for name, module in kinds[network.kind](network, shape):
         features.add_module(name, module)
     return NormalisedNetwork(features, nn.Linear(feature_count(network), classes))
 
@@ -118,6 +123,16 @@ def _vgg(network: Network, shape: tuple[int, int, int]) -> Parts:
     for number, units in enumerate(network.dense, start=1):
         yield f"dense{number}", nn.Linear(last, units)
         yield f"dense_norm{number}", nn.BatchNorm1d(units, momentum=network.batch_momentum)
+        yield f"dense_relu{number}", nn.ReLU()
+        last = units
+
+
+def _connected(network: Network, shape: tuple[int, int, int]) -> Parts:
+    """Dense layers without biases, each with a ReLU."""
+    yield "flatten", FlatImages()
+    last = math.prod(shape)
+    for number, units in enumerate(network.dense, start=1):
+        yield f"dense{number}", nn.Linear(last, units, bias=False)
         yield f"dense_relu{number}", nn.ReLU()
         last = units
 

@@ -1,4 +1,4 @@
-"""Descriptions of networks with batch normalisation. This module does not import torch."""
+"""Descriptions of networks with batch normalisation, and of one without. No torch here."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,21 +12,25 @@ SETTINGS = {
     "vgg": (("convolutions", "dense"), ()),
     "resnet": (("channels", "blocks"), ()),
     "densenet": (("growth", "blocks", "stem"), ("bottleneck", "compression", "pooled_stem")),
+    "fully_connected": (("dense",), ()),
 }
-NAMES = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}
+NAMES = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet", "fully_connected": "FC"}
 COMMON = ("batch_momentum",)
 LISTS = ("convolutions", "dense", "channels", "blocks")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A VGG, ResNet or DenseNet, without its input and output sizes.
+    """A VGG, ResNet, DenseNet or fully connected network, without its input and output sizes.
+
+    The fully connected network has no normalisation, and no biases before its features.
 
     Attributes:
-        kind: ``vgg``, ``resnet`` or ``densenet``.
+        kind: ``vgg``, ``resnet``, ``densenet`` or ``fully_connected``.
         convolutions: for a VGG, output channels of its 3×3 convolutions, and ``"M"`` for each 2×2
             max-pool. VGG11 has (64, M, 128, M, 256, 256, M, 512, 512, M, 512, 512, M).
-        dense: for a VGG, widths of the hidden dense layers; (512, 256) in the paper `collapse`.
+        dense: widths of the hidden dense layers of a VGG, (512, 256) in the paper `collapse`, or
+            of a fully connected network.
         channels: for a ResNet, channels of its stages; (16, 32, 64) in ResNet20. The first
             convolution has as many channels as the first stage.
         blocks: for a ResNet, blocks of each stage; (3, 3, 3) in ResNet20. For a DenseNet, layers of
@@ -89,7 +93,7 @@ class Network:
 
 def feature_count(network: Network) -> int:
     """Return the number of features, that is, of inputs of the output layer."""
-    if network.kind == "vgg":
+    if network.kind in ("vgg", "fully_connected"):
         return network.dense[-1]
     if network.kind == "resnet":
         return network.channels[-1]
@@ -105,6 +109,8 @@ def title(network: Network) -> str:
         count = sum(n != POOL for n in network.convolutions) + len(network.dense) + 1
     elif network.kind == "resnet":
         count = 2 * sum(network.blocks) + 2
+    elif network.kind == "fully_connected":
+        count = len(network.dense) + 1
     else:  # two layers in each, the transitions, the stem and the output layer
         count = 2 * sum(network.blocks) + len(network.blocks) + 1
     return f"{NAMES[network.kind]}{count}"

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.plain import (
     DenseLayer,
+    FlatImages,
     GlobalMean,
     NormalisedNetwork,
     ResidualBlock,
@@ -111,7 +112,7 @@ class StackedNetwork:
                 f"images: their shape is {tuple(x.shape)}; it must be (b, C, H, W) with "
                 f"(C, H, W) = {self._shape}, the same images for all networks"
             )
-        if training:
+        if training and self._counts:
             torch._foreach_add_([self.buffers[name] for name in self._counts], 1)
         features = self._features(_channels_last(x), training)
         outputs = self._dense(features, "head")
@@ -142,6 +143,7 @@ class StackedNetwork:
             nn.MaxPool2d: lambda x: F.max_pool2d(x, 2),
             nn.AvgPool2d: lambda x: F.avg_pool2d(x, 2),
             nn.Flatten: self._vectors,
+            FlatImages: lambda x: x.flatten(1).T.expand(self.replicas, -1, -1),
             GlobalMean: lambda x: self._vectors(x.mean((2, 3), keepdim=True)),
         }[type(module)]
         return lambda x, _: simple(x)
@@ -211,8 +213,10 @@ class StackedNetwork:
         return result if images else result.view(x.shape)
 
     def _dense(self, x: Tensor, name: str) -> Tensor:
-        """Compute W x + b for x (R, n, b)."""
-        weight, bias = self.parameters[f"{name}.weight"], self.parameters[f"{name}.bias"]
+        """Compute W x + b for x (R, n, b), or W x if the layer has no bias."""
+        weight, bias = self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias")
+        if bias is None:
+            return torch.bmm(weight, x)
         return torch.baddbmm(bias[:, :, None], weight, x)
 
     def _vectors(self, x: Tensor) -> Tensor:

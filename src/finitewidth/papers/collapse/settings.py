@@ -194,6 +194,13 @@ class DenseNet(NormalisedNetwork):
     batch_momentum: positive(1) = code("weight of the newest batch; Flax's momentum 0.99 is 0.01")
 
 
+class FullyConnected(NormalisedNetwork):
+    """Layers of ReLU without normalisation, and without biases but in the last layer."""
+
+    kind: Literal["fully_connected"] = ours("kind of network")
+    dense: Sizes = ours("units of the hidden layers")
+
+
 class Images(Section):
     """Training images, averaged over squares of ``pool`` pixels, then resized to ``size``."""
 
@@ -223,7 +230,7 @@ class Rates(Section):
 
 PairName = Literal[
     "vgg_mnist", "vgg_fashion", "vgg_cifar", "resnet_mnist", "resnet_fashion", "resnet_cifar",
-    "densenet_mnist", "densenet_fashion", "densenet_cifar", "resnet_mnist_ce", "vgg_mnist_plain",
+    "densenet_mnist", "densenet_fashion", "densenet_cifar", "resnet_mnist_ce",
 ]  # fmt: skip
 
 
@@ -298,9 +305,6 @@ class Pairs(Section):
         "Figure 12: cross entropy; its rates are ours",
         images__per_class=CODE, images__pool=CODE, images__size=CODE, images__test=CODE,
     )  # fmt: skip
-    vgg_mnist_plain: Pair = section(
-        "control of collapse_extra_decay: no weight decay", **VGG_MNIST, inits=OURS, decay=OURS
-    )
 
     @model_validator(mode="after")
     def _names(self) -> "Pairs":
@@ -377,13 +381,57 @@ class Maps(Section):
     resnet_mnist_ce: None = ours("no figure shows maps")
 
 
+class SweptImages(Section):
+    """Training images, averaged over squares of ``pool`` pixels."""
+
+    per_class: whole(2, 1_000_000) | None = ours("of each class; null: of the smallest class")
+    pool: whole(1, 1000) = ours("side of the squares of pixels that are averaged into one")
+    size: whole(1, 1000) | None = ours("pixels along a side; null: as they are")
+    test: whole(1, 10_000_000) | None = ours("test images; null: all")
+
+
+class Sweep(Section):
+    """Networks of one kind at equal tau with several weight decays, of several seeds."""
+
+    sweep: Literal["vgg", "resnet", "fully_connected", "patches"] = ours(
+        "the name of the section; it also names the random streams"
+    )
+    dataset: Literal["mnist", "cifar10"] = ours("which images")
+    network: Annotated[Vgg | ResNet | FullyConnected, Field(discriminator="kind")] = section(
+        "network"
+    )
+    images: SweptImages
+    loss: Literal["squared", "cross_entropy"] = ours("as in pairs")
+    init: Initialisation = ours("initialisation")
+    seeds: Runs = ours("of weights and batches")
+    decays: distinct(positive(1), most=20) = ours("of weights")
+    taus: distinct(positive(1000), most=20) = ours(
+        "sums over steps of rate * decay / (1 - momentum)"
+    )
+    largest_rate: positive(100) = ours("initial rate up to which a decay is trained at a tau")
+    control_rates: Annotated[list[positive(100)], Field(max_length=20)] = ours(
+        "initial rates of networks without decay"
+    )
+    epochs: whole(1, 100_000) = ours("passes over the training images")
+    batch_per_class: whole(2, 100_000) = ours("images of each class in a batch")
+    momentum: Annotated[float, Field(ge=0, lt=1)] = ours("of SGD")
+    decay_rate_at: distinct(positive(1), most=100) = ours("shares of the epochs; as in pairs")
+
+
+class Sweeps(Section):
+    """Trainings of collapse_extra_decay."""
+
+    vgg: Sweep = section("a VGG")
+    resnet: Sweep = section("a ResNet")
+    fully_connected: Sweep = section("a network without batch normalisation")
+    patches: Sweep = section("a VGG on the images of CIFAR-10, which are patches at preset quick")
+
+
 class Decay(Section):
     """collapse_extra_decay."""
 
-    ranked: several(Initialisations, most=10) = ours(
-        "initialisations whose NC3 is correlated with tau together"
-    )
-    trained: Share = ours("least training accuracy of a network that is correlated")
+    trained: Share = ours("least training accuracy of a network that counts")
+    end: positive(1000) = ours("tau up to which powers are fitted")
 
 
 class Settings(Section):
@@ -392,6 +440,7 @@ class Settings(Section):
     flow: Flow
     block_kernel: BlockKernel
     pairs: Pairs
+    sweeps: Sweeps
     models: Models
     maps: Maps
     decay: Decay

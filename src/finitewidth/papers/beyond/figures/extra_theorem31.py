@@ -18,7 +18,7 @@ LINES = {  # of limits and sums: colour, width, label
     "printed_limit": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
     "printed_sums": ("#8c8c8c", 2.0, "Theorem 3.1 or 3.2, printed"),
     "corrected_limit": (COLOURS[0], 1.4, "Theorem 3.1, corrected"),
-    "lower_bound": (COLOURS[1], 1.4, r"lower bound, $\sim e^{5\lambda}/3$"),
+    "lower_bound": (COLOURS[1], 1.4, r"lower bound of the limit"),
 }
 DASHES = (":", "--", "-.")  # of exact values, a kind for each width
 DRAWN = COLOURS[3]

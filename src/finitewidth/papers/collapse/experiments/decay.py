@@ -1,93 +1,219 @@
 """Neural collapse against weight decay over the whole training, job `collapse_decay`.
 
-In the prototypes of this figure, which the paper does not have, NC3 of networks that start from
-LeCun's or PyTorch's initialisation is nearly a function of tau alone, the sum over steps of rate *
-decay / (1 - momentum).
+In the prototypes of this figure, which the paper does not have, NC3 of trained networks is nearly
+a function of tau alone, the sum over steps of rate * decay / (1 - momentum). The thresholds of
+`RULE` are ours. They were fixed after prototypes, and before a network of this version was seen.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from finitewidth.papers.collapse.experiments.picking import last_epoch
-
-KEPT = (
-    "pair", "network", "data", "loss", "init", "decay", "rate", "tau", "nc3", "nc2",
-    "invariant_alignment", "train_accuracy", "test_accuracy", "dead",
-)  # fmt: skip
-FEWEST = 3  # runs of a rank correlation or a fit
-FITS = ("power", "power_misfit", "exponential_misfit")
+CELL = ["sweep", "data", "network", "normalised", "decay", "tau", "rate", "rates"]
+MEASURED = ("nc3", "overlap", "imbalance")
+AGAINST = ("tau", "rates", "decay")
+JOINED = "with_normalisation"  # all sweeps with batch normalisation on the images of MNIST as one
+SHARED = "mnist"
+FEWEST = 3  # networks of a rank correlation or a fit
+LEVEL = 0.95  # of intervals over seeds
+# sizes of rates of exp(-k tau): of weights by decay alone, and of imbalances
+SHRINKING = {"overlap": 1.0, "imbalance": 2.0}
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+# criterion -> least and largest value
+RULE = {
+    "rank correlation with tau": (-1.0, -0.8),
+    "rank correlation with tau minus that with rates": (-2.0, 0.0),
+    "rank correlation with tau minus that with decay": (-2.0, 0.0),
+    "power of tau": (-math.inf, -0.4),
+    "power of decay at equal tau": (-0.1, 0.1),
+    "overlap over exp(-tau) at the largest tau of the fits": (0.0, 2.0),
+    "imbalance falls with exp(-k tau): k": (1.8, 2.2),
+}
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Collect the networks of all trainings, and correlate NC3 with tau.
+    """Summarise the networks over seeds, and compare NC3 with tau, rates and decay.
+
+    A network counts if it was trained with decay, fits at least ``trained`` of the training images
+    and has a finite NC3. Low and high are 95 per cent intervals of means over seeds (Student's t).
 
     Args:
-        inputs: ``history`` and ``measures`` of all trainings, one below the other.
-        settings: ``pairs``, name of a pair -> settings of its training, of which ``loss`` and
-            ``decay`` are needed; ``ranked``, lists of initialisations that are correlated together;
-            ``trained``, the training accuracy below which a network is left out of correlations.
+        inputs: ``sweeps``, the ``runs`` of all sweeps, one below the other (see
+            `finitewidth.papers.collapse.experiments.sweep`).
+        settings: ``trained``, a training accuracy; ``end``, tau up to which powers are fitted.
 
     Returns:
-        ``runs``, each network at the last epoch of its training: `KEPT`. network and data are the
-        first two words of the name of the pair.
+        ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained
+        (how many of them count, or would with decay), and of each of `MEASURED` the mean over
+        these and its standard error (``nc3``, ``nc3_error``; nan for fewer than two).
 
-        ``ranks``, networks trained with squared loss and decay to at least the training accuracy
-        ``trained``, with finite measures: data, inits
-        (joined by commas), runs (their number), rank_correlation (Spearman's, of NC3 and tau), and
-        `FITS`, see `fits`; nan for fewer than `FEWEST` runs.
+        ``ranks``, of each sweep and of `JOINED`: sweep, against (`AGAINST`), seeds,
+        rank_correlation (mean over seeds of Spearman's, of NC3), low, high.
+
+        ``powers``, of NC3 = c tau^p decay^q up to ``end``: sweep, seeds, exponent (tau, decay),
+        value, low, high, misfit (of c tau^p: root mean square of what is left of log NC3) and
+        exponential_misfit (of c exp(-d tau)).
+
+        ``mechanisms``: sweep, quantity (overlap, imbalance), tau, measured (mean over networks up
+        to ``end``), predicted (exp(-tau), exp(-2 tau)).
+
+        ``judged``: sweep, criterion (`RULE`), value, low, high, at_least, at_most, outcome.
     """
-    runs = runs_of(inputs["history"], inputs["measures"], settings["pairs"])
-    return {"runs": runs, "ranks": ranks(runs, settings["ranked"], settings["trained"])}
-
-
-def runs_of(
-    history: pd.DataFrame, measures: pd.DataFrame, pairs: Mapping[str, Mapping[str, Any]]
-) -> pd.DataFrame:
-    """All networks at the end of their trainings, see `measure`."""
-    found = []
-    for pair, rows in measures.groupby("pair", sort=False):
-        network, data, *_ = pair.split("_")
-        ends = last_epoch(history[history["pair"] == pair], rows)
-        known = {name: pairs[pair][name] for name in ("loss", "decay")}
-        found.append(ends.assign(network=network, data=data, **known)[list(KEPT)])
-    return pd.concat(found, ignore_index=True)
-
-
-def ranks(runs: pd.DataFrame, ranked: list[list[str]], trained: float) -> pd.DataFrame:
-    """Rank correlations of NC3 and tau by dataset, see `measure`."""
-    sound = runs[(runs["loss"] == "squared") & (runs["decay"] > 0) & np.isfinite(runs["nc3"])]
+    sweeps, trained = inputs["sweeps"], settings["trained"]
+    sound = sweeps[(sweeps["decay"] > 0) & np.isfinite(sweeps["nc3"])]
     sound = sound[sound["train_accuracy"] >= trained]
+    joined = sound[(sound["normalised"] == 1) & (sound["data"] == SHARED)].assign(sweep=JOINED)
+    groups = dict(list(pd.concat([sound, joined]).groupby("sweep", sort=False)))
+    early = {name: rows[rows["tau"] <= settings["end"]] for name, rows in groups.items()}
+    return {
+        "cells": cells(sweeps, trained),
+        "ranks": pd.DataFrame(
+            [row for name, rows in groups.items() for row in _ranks(name, rows)],
+            columns=["sweep", "against", "seeds", "rank_correlation", "low", "high"],
+        ),
+        "powers": pd.DataFrame(
+            [row for name, rows in early.items() for row in _powers(name, rows)],
+            columns=["sweep", "seeds", "exponent", "value", "low", "high", "misfit",
+                     "exponential_misfit"],
+        ),
+        "mechanisms": _mechanisms(early),
+        "judged": _judged(groups, early),
+    }  # fmt: skip
+
+
+def cells(sweeps: pd.DataFrame, trained: float) -> pd.DataFrame:
+    """Means over seeds, see `measure`."""
     rows = []
-    for data, own in sound.groupby("data", sort=False):
-        for inits in ranked:
-            part = own[own["init"].isin(inits)]
-            enough = len(part) >= FEWEST
-            value = part["nc3"].corr(part["tau"], method="spearman") if enough else np.nan
-            rows.append({"data": data, "inits": ", ".join(inits), "runs": len(part),
-                         "rank_correlation": value, **fits(part["tau"], part["nc3"])})  # fmt: skip
-    return pd.DataFrame(rows, columns=["data", "inits", "runs", "rank_correlation", *FITS])
+    for key, networks in sweeps.groupby(CELL, sort=False):
+        sound = networks[networks["train_accuracy"] >= trained]
+        row = dict(zip(CELL, key, strict=True)) | {"seeds": len(networks), "trained": len(sound)}
+        for name in MEASURED:
+            row |= {name: sound[name].mean(), f"{name}_error": sound[name].sem()}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def fits(tau: pd.Series, nc3: pd.Series) -> dict[str, float]:
-    """Fit the logarithms of NC3 by least squares: with a power of tau, and with an exponential.
+def by_seed(rows: pd.DataFrame, statistic: Any) -> list[float]:
+    """A statistic of the networks of each seed; seeds where it does not exist are left out."""
+    values = [statistic(networks) for _, networks in rows.groupby("seed")]
+    return [value for value in values if math.isfinite(value)]
 
-    Args:
-        tau: of each network.
-        nc3: of each network.
 
-    Returns:
-        ``power``, the exponent p of NC3 = c tau^p; ``power_misfit`` and ``exponential_misfit``, the
-        root mean squares of what is left of log NC3 by c tau^p and by c exp(-d tau). All are nan
-        for fewer than `FEWEST` values of tau, and if a value is not above 0.
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean, and the ends of its interval by Student's t; nan where they do not exist."""
+    if not values:
+        return math.nan, math.nan, math.nan
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return mean, math.nan, math.nan
+    half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * stats.sem(values)
+    return mean, mean - float(half), mean + float(half)
+
+
+def rank_correlation(rows: pd.DataFrame, against: str) -> float:
+    """Spearman's of NC3; nan for fewer than `FEWEST` networks, or where one side is constant."""
+    if len(rows) < FEWEST or rows[against].nunique() < 2:
+        return math.nan
+    return float(rows["nc3"].corr(rows[against], method="spearman"))
+
+
+def exponents(rows: pd.DataFrame) -> dict[str, float]:
+    """The p and q of NC3 = c tau^p decay^q, as ``tau`` and ``decay``.
+
+    Logarithms are fitted by least squares. Both are nan for fewer than `FEWEST` networks, or if tau
+    or decay has one value.
     """
-    if tau.nunique() < FEWEST or min(tau.min(), nc3.min()) <= 0:
-        return dict.fromkeys(FITS, np.nan)
-    logs, found = np.log(nc3.to_numpy(dtype=float)), []
-    for across in (np.log(tau.to_numpy(dtype=float)), tau.to_numpy(dtype=float)):
+    if len(rows) < FEWEST or rows["tau"].nunique() < 2 or rows["decay"].nunique() < 2:
+        return {"tau": math.nan, "decay": math.nan}
+    logs = np.log(rows[["tau", "decay"]].to_numpy(dtype=float))
+    design = np.column_stack([logs, np.ones(len(logs))])
+    solution = np.linalg.lstsq(design, np.log(rows["nc3"].to_numpy(dtype=float)), rcond=None)[0]
+    return {"tau": float(solution[0]), "decay": float(solution[1])}
+
+
+def misfits(rows: pd.DataFrame) -> tuple[float, float]:
+    """Root mean squares of what c tau^p and c exp(-d tau) leave of log NC3; nan for two taus."""
+    if rows["tau"].nunique() < FEWEST:
+        return math.nan, math.nan
+    tau, logs = rows["tau"].to_numpy(dtype=float), np.log(rows["nc3"].to_numpy(dtype=float))
+    found = []
+    for across in (np.log(tau), tau):
         slope, start = np.polyfit(across, logs, 1)
-        found.append((slope, float(np.sqrt(np.mean((logs - start - slope * across) ** 2)))))
-    (power, misfit), (_, other) = found
-    return dict(zip(FITS, (float(power), misfit, other), strict=True))
+        found.append(float(np.sqrt(np.mean((logs - start - slope * across) ** 2))))
+    return found[0], found[1]
+
+
+def _ranks(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for against in AGAINST:
+        values = by_seed(rows, partial(rank_correlation, against=against))
+        mean, low, high = interval(values)
+        yield {"sweep": name, "against": against, "seeds": len(values), "rank_correlation": mean,
+               "low": low, "high": high}  # fmt: skip
+
+
+def _powers(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    misfit, exponential = misfits(rows)
+    for exponent in ("tau", "decay"):
+        values = by_seed(rows, lambda networks, name=exponent: exponents(networks)[name])
+        value, low, high = interval(values)
+        yield {"sweep": name, "seeds": len(values), "exponent": exponent, "value": value,
+               "low": low, "high": high, "misfit": misfit,
+               "exponential_misfit": exponential}  # fmt: skip
+
+
+def _mechanisms(groups: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Means of overlap and imbalance at each tau beside what decay alone leaves."""
+    rows = []
+    for name, networks in groups.items():
+        for quantity, rate in SHRINKING.items():
+            means = networks.dropna(subset=[quantity]).groupby("tau")[quantity].mean()
+            rows += [{"sweep": name, "quantity": quantity, "tau": tau, "measured": value,
+                      "predicted": math.exp(-rate * tau)}
+                     for tau, value in means.items()]  # fmt: skip
+    return pd.DataFrame(rows, columns=["sweep", "quantity", "tau", "measured", "predicted"])
+
+
+def _judged(groups: Mapping[str, pd.DataFrame], early: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The criteria of `RULE` for each sweep."""
+    rows = []
+    for name, networks in groups.items():
+        for criterion, values in zip(RULE, _values(networks, early[name]), strict=True):
+            (least, most), (mean, low, high) = RULE[criterion], interval(values)
+            outcome = UNDECIDED
+            if least <= low and high <= most:
+                outcome = HOLDS
+            elif high < least or low > most:
+                outcome = FAILS
+            if values:
+                rows.append({"sweep": name, "criterion": criterion, "value": mean, "low": low,
+                             "high": high, "at_least": least, "at_most": most,
+                             "outcome": outcome})  # fmt: skip
+    return pd.DataFrame(rows, columns=["sweep", "criterion", "value", "low", "high", "at_least",
+                                       "at_most", "outcome"])  # fmt: skip
+
+
+def _values(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[list[float]]:
+    """The values of each criterion, one per seed, in the order of `RULE`."""
+
+    def ahead(networks: pd.DataFrame, other: str) -> float:
+        return rank_correlation(networks, "tau") - rank_correlation(networks, other)
+
+    yield by_seed(rows, lambda networks: rank_correlation(networks, "tau"))
+    yield by_seed(rows, lambda networks: ahead(networks, "rates"))
+    yield by_seed(rows, lambda networks: ahead(networks, "decay"))
+    yield by_seed(early, lambda networks: exponents(networks)["tau"])
+    yield by_seed(early, lambda networks: exponents(networks)["decay"])
+    last = early[early["tau"] == early["tau"].max()]
+    last = last.assign(ratio=last["overlap"] * np.exp(last["tau"]))
+    yield by_seed(last, lambda networks: float(networks["ratio"].mean()))
+    yield by_seed(early, _imbalance_rate)
+
+
+def _imbalance_rate(networks: pd.DataFrame) -> float:
+    """Mean k of networks whose imbalance is exp(-k tau) of its start."""
+    return float((-np.log(networks["imbalance"]) / networks["tau"]).mean())

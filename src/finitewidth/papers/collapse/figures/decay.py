@@ -1,12 +1,12 @@
-"""``collapse_extra_decay``: NC3 and the alignment of the invariant against ``tau``.
+"""``collapse_extra_decay``: NC3 against ``tau``, rates and weight decay, and what may explain it.
 
 ``tau`` is the sum over all steps of rate times weight decay, over 1 - momentum.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,127 +16,166 @@ from matplotlib.ticker import LogLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.figures.looks import FITTED, INITS, MARKERS, NAMES, POOR
 
-HEIGHT = 3.9  # inches
-NARROW = 0.62  # width of the panes without decay, over that of the others
-NEAR = 50  # largest over smallest rate or tau below which there are labels between powers of ten
-PLAIN, RANK = "plain", "rank"  # panels of the table: no weight decay, and rank correlations
-DATA = {"mnist": "mnist", "fashion": "fashion_mnist", "cifar": "cifar10"}  # data -> role
-TITLES = {"mnist": "MNIST", "fashion": "FashionMNIST", "cifar": "CIFAR-10"}
-QUANTITIES = {"nc3": "NC3", "invariant_alignment": "alignment of the invariant"}
-GROUPS = {  # network and loss -> colour and name
-    ("vgg", "squared"): (style.COLOURS[0], "VGG"),
-    ("resnet", "squared"): (style.COLOURS[1], "ResNet"),
-    ("densenet", "squared"): (style.COLOURS[2], "DenseNet"),
-    ("resnet", "cross_entropy"): (style.COLOURS[4], "ResNet, cross-entropy"),
+HEIGHT = 4.6  # inches
+JOINED = "with_normalisation"  # what the experiment calls all sweeps with batch normalisation
+CELL, RANK, POWER, DECAY_ALONE = "cell", "rank", "power", "decay_alone"
+SWEEPS = {"vgg": "VGG", "resnet": "ResNet", "fully_connected": "no batch normalisation",
+          "patches": "VGG, other images"}  # fmt: skip
+OTHER = "patches"  # sweep of the panel beside MNIST
+COLOURS = dict(zip(SWEEPS, (style.COLOURS[i] for i in (0, 1, 3, 2)), strict=True))
+NAMES = {"vgg": "VGG", "resnet": "ResNet", "fully_connected": "no norm.", OTHER: "VGG",
+         JOINED: "both"}  # fmt: skip
+NEAR = 300  # largest over smallest value below which there are labels between powers of ten
+MARKERS = ("o", "s", "^", "D", "v", "P")  # of weight decays in ascending order
+PLAIN = "X"  # without decay
+ACROSS = {  # column -> label
+    "tau": r"$\tau$, sum of rate $\times$ decay",
+    "rates": "sum of rates",
+    "decay": r"weight decay $\lambda$",
 }
+LEAST = 1e-3  # of overlaps and imbalances that are shown
 FIELDS = {
-    "panel": fields.text("plain: no weight decay; name of the data; rank: a rank correlation"),
-    "network": fields.text("vgg, resnet or densenet; none for a rank correlation"),
-    "data": fields.text("mnist, fashion or cifar, or their stand-ins"),
-    "loss": fields.text("squared or cross_entropy; none for a rank correlation"),
-    "initialisation": fields.text("lecun, torch or he; several for a rank correlation"),
+    "panel": fields.text("cell: mean over seeds; rank: rank correlation; power: exponent of tau; "
+                         "decay_alone: a prediction"),
+    "sweep": fields.text("vgg, resnet, fully_connected, patches, or with_normalisation"),
+    "quantity": fields.text("column on the axis of a rank correlation; overlap or imbalance"),
+    "decay": fields.number("weight decay"),
     "rate": fields.number("initial learning rate"),
+    "rates": fields.number("sum over all steps of the rate, over 1 - momentum"),
     "tau": fields.number("sum over all steps of rate times weight decay, over 1 - momentum"),
+    "trained": fields.number("networks that fit the training images, of the seeds"),
+    "seeds": fields.number("networks, or seeds of a mean"),
     "nc3": fields.number("distance of last-layer weights and class means"),
-    "invariant_alignment": fields.number("cosine of W^T W and the terms of the features"),
-    "train_accuracy": fields.number("training accuracy in the last epoch", "percent"),
-    "rank_correlation": fields.number("rank correlation of NC3 and tau over trained networks"),
-}
+    "nc3_error": fields.number("standard error of nc3 over seeds"),
+    "overlap": fields.number("of the last layer with itself at the start"),
+    "overlap_error": fields.number("standard error of overlap over seeds"),
+    "imbalance": fields.number("of the last two layers, over that at the start"),
+    "imbalance_error": fields.number("standard error of imbalance over seeds"),
+    "value": fields.number("rank correlation with NC3, exponent of tau, or prediction"),
+    "low": fields.number("lower end of the 95 per cent interval over seeds"),
+    "high": fields.number("upper end of the 95 per cent interval over seeds"),
+}  # fmt: skip
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``runs`` and ``ranks`` of ``collapse_decay``."""
-    runs = tables["runs"].rename(columns={"init": "initialisation"})
-    runs = runs.assign(panel=runs["data"].where(runs["decay"] > 0, PLAIN),
-                       train_accuracy=100 * runs["train_accuracy"])  # fmt: skip
-    ranks = tables["ranks"].rename(columns={"inits": "initialisation"})
-    ranks = ranks.dropna(subset=["rank_correlation"]).assign(panel=RANK)
-    shared = [*FIELDS]
-    rows = pd.concat([runs.reindex(columns=shared), ranks.reindex(columns=shared)])
-    return rows.fillna({"network": "none", "loss": "none"}).reset_index(drop=True)
+    """Return the rows to draw, from the tables of ``collapse_decay``."""
+    powers = tables["powers"]
+    parts = {
+        CELL: tables["cells"],
+        RANK: tables["ranks"].rename(columns={"against": "quantity", "rank_correlation": "value"}),
+        POWER: powers[powers["exponent"] == "tau"],
+        DECAY_ALONE: tables["mechanisms"].rename(columns={"predicted": "value"}),
+    }
+    rows = pd.concat([part.assign(panel=name).reindex(columns=[*FIELDS])
+                      for name, part in parts.items()])  # fmt: skip
+    numbers = [name for name in FIELDS if name not in ("panel", "sweep", "quantity")]
+    rows[numbers] = rows[numbers].astype(float)
+    return rows.fillna({"quantity": "none"}).reset_index(drop=True)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a line of panes per quantity: the control without decay, then a pane per dataset.
+    """Draw NC3 against three variables, and below other data and two explanations.
 
     Args:
         rows: as `select` returns them.
         settings: ``datasets``: role of a dataset -> its description, if the plan tells it.
     """
-    panels = [name for name in (PLAIN, *DATA) if (rows["panel"] == name).any()]
-    widths = [NARROW if name == PLAIN else 1 for name in panels]
-    figure, axes = style.subplots(2, len(panels), height=HEIGHT, width_ratios=widths,
-                                  squeeze=False)  # fmt: skip
-    texts = rows.loc[rows["panel"] == RANK, "data"].value_counts()
-    # the room above NC3 is for the rank correlations
-    rooms = (1.08 + 0.12 * (texts.max() if len(texts) else 0), 1.05)
-    for line, (quantity, label) in enumerate(QUANTITIES.items()):
-        shown = rows.loc[rows["panel"].isin(panels), quantity]
-        low, high = min(0.0, float(shown.min())), float(shown.max())
-        for axis, panel in zip(axes[line], panels, strict=True):
-            across = "rate" if panel == PLAIN else "tau"
-            _points(axis, rows[rows["panel"] == panel], across, quantity)
-            axis.set_ylim(1.05 * low, max(1.02, rooms[line] * high))
-            axis.tick_params(labelleft=panel == panels[0], labelbottom=line == 1)
-            if line == 0:
-                _ranks(axis, rows[(rows["panel"] == RANK) & (rows["data"] == panel)])
-            else:
-                axis.set_xlabel(r"initial rate $\eta$" if across == "rate" else r"$\tau$")
-        axes[line][0].set_ylabel(label)
-    style.title_panels(axes.flat, [_title(p, settings) for p in panels] + [""] * len(panels))
-    _legend(figure, rows[rows["panel"].isin(panels)])
+    figure, axes = style.subplots(2, 3, height=HEIGHT)
+    cells, ranks = rows[rows["panel"] == CELL], rows[rows["panel"] == RANK]
+    shared, other = cells[cells["sweep"] != OTHER], cells[cells["sweep"] == OTHER]
+    for axis, across in zip(axes[0], ACROSS, strict=True):
+        _cells(axis, shared[shared[across] > 0], across, "nc3")
+        _ranks(axis, ranks[ranks["quantity"] == across])
+        axis.set_xlabel(ACROSS[across])
+    _cells(axes[1][0], other[other["tau"] > 0], "tau", "nc3")
+    _ranks(axes[1][0], ranks[ranks["quantity"] == "tau"], OTHER)
+    for axis, sweep in ((axes[0][0], JOINED), (axes[1][0], OTHER)):
+        _power(axis, rows[(rows["panel"] == POWER) & (rows["sweep"] == sweep)])
+    low, high = cells["nc3"].min(), cells["nc3"].max()
+    for axis in (*axes[0], axes[1][0]):
+        axis.set_yscale("log")
+        if high > 0:  # some network is trained
+            axis.set_ylim(0.3 * low, 1.6 * high)
+    axes[0][0].set_ylabel("NC3")
+    axes[1][0].set_ylabel("NC3")
+    for axis, quantity, label in (
+        (axes[1][1], "overlap", "overlap with the initial last layer"),
+        (axes[1][2], "imbalance", "imbalance of the last two layers"),
+    ):
+        _explanation(axis, rows, cells, quantity)
+        axis.set_ylabel(label)
+    for axis in axes[1]:
+        axis.set_xlabel(r"$\tau$")
+    style.title_panels(axes.flat, ["", "", "", _other(settings), r"dashed: $e^{-\tau}$",
+                                   r"dashed: $e^{-2\tau}$"])  # fmt: skip
+    _legend(figure, cells)
     return figure
 
 
-def _title(panel: str, settings: Mapping[str, Any]) -> str:
-    """The name of the data, on two lines if it is not the paper's."""
-    if panel == PLAIN:
-        return "no weight decay,\n" + r"$\tau$ = 0"
-    told = settings.get("datasets", {}).get(DATA[panel], TITLES[panel])
-    for words, shown in ((" (stand-in for ", "stand-in for"), (" (your images, for ", "yours for")):
-        name, found, paper = told.removesuffix(")").partition(words)
-        if found:
-            return f"{shown} {paper}\n{name}"
-    return told
-
-
-def _points(axis: Axes, rows: pd.DataFrame, across: str, quantity: str) -> None:
-    """Draw a marker for each run, a cross if it is not trained."""
-    for (network, loss), (colour, _) in GROUPS.items():
-        for init in INITS:
-            own = rows[(rows["network"] == network) & (rows["loss"] == loss)]
-            own = own[own["initialisation"] == init]
-            for fits, marker in ((False, POOR), (True, MARKERS[init])):
-                found = own[(own["train_accuracy"] >= FITTED) == fits]
-                axis.plot(found[across], found[quantity], linestyle="", marker=marker, color=colour)
+def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str) -> None:
+    """Draw means over seeds with their standard errors; without decay hollow."""
+    for sweep, rows in cells.dropna(subset=[quantity]).groupby("sweep", sort=False):
+        decays = sorted(set(rows["decay"]) - {0.0})
+        for decay, shown in rows.groupby("decay"):
+            marker = MARKERS[decays.index(decay) % len(MARKERS)] if decay else PLAIN
+            axis.errorbar(shown[across], shown[quantity], shown[f"{quantity}_error"].fillna(0),
+                          linestyle="", marker=marker, color=COLOURS[sweep],
+                          markerfacecolor=COLOURS[sweep] if decay else "white")  # fmt: skip
     axis.set_xscale("log")
     low, high = axis.get_xlim()
     subs = (1, 3) if high < NEAR * low else (1,)
     style.numbers(axis.xaxis, LogLocator(subs=subs, numticks=8))
 
 
-def _ranks(axis: Axes, ranks: pd.DataFrame) -> None:
-    """Write rank correlations at the upper right, where NC3 is seldom."""
-    lines = []
-    for row in ranks.itertuples():
-        inits = [NAMES.get(name, name) for name in re.findall(r"[a-z]+", row.initialisation)]
-        value = f"{row.rank_correlation:.2f}".replace("-", "\N{MINUS SIGN}")
-        lines.append(rf"$\rho$ = {value}: {', '.join(inits)}")
-    axis.text(0.99, 0.98, "\n".join(lines), transform=axis.transAxes, ha="right", va="top",
-              fontsize=style.SMALLEST)  # fmt: skip
+def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:
+    """Write rank correlations of all sweeps but `OTHER`, or of one, below the points."""
+    ranks = ranks[(ranks["sweep"] == only) if only else (ranks["sweep"] != OTHER)]
+    lines = [rf"$\rho$ = {_number(row.value)} [{_number(max(row.low, -1))}, "
+             f"{_number(min(row.high, 1))}] {NAMES[row.sweep]}"
+             for row in ranks.itertuples() if np.isfinite(row.value)]  # fmt: skip
+    if lines:
+        axis.text(0.02, 0.02, "\n".join(lines), transform=axis.transAxes, va="bottom",
+                  fontsize=style.SMALLEST)  # fmt: skip
 
 
-def _legend(figure: Figure, runs: pd.DataFrame) -> None:
+def _power(axis: Axes, powers: pd.DataFrame) -> None:
+    """Write the fitted power of tau."""
+    for row in powers[np.isfinite(powers["value"])].itertuples():
+        axis.text(0.98, 0.97, rf"$\tau^{{{row.value:.2f}}}$", transform=axis.transAxes, ha="right",
+                  va="top", fontsize=style.FORMULA)  # fmt: skip
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _other(settings: Mapping[str, Any]) -> str:
+    """The images of `OTHER`, without the dataset that they stand for."""
+    return settings.get("datasets", {}).get("cifar10", "CIFAR-10").partition(" (")[0]
+
+
+def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> None:
+    """Draw a quantity of the weights against tau beside what weight decay alone leaves of it."""
+    _cells(axis, cells[(cells["tau"] > 0) & (cells[quantity] >= LEAST)], "tau", quantity)
+    alone = rows[(rows["panel"] == DECAY_ALONE) & (rows["quantity"] == quantity)]
+    alone = alone[alone["value"] >= LEAST]
+    alone = alone.drop_duplicates("tau").sort_values("tau")
+    axis.plot(alone["tau"], alone["value"], linestyle="--", color=style.GREY)
+    axis.set_yscale("log")
+    axis.set_ylim(LEAST, 1.5)
+
+
+def _legend(figure: Figure, cells: pd.DataFrame) -> None:
     """Name colours and markers."""
-    known = set(zip(runs["network"], runs["loss"], strict=True))
-    handles: list[Any] = [Patch(facecolor=colour, label=name)
-                          for key, (colour, name) in GROUPS.items() if key in known]  # fmt: skip
-    look = {"linestyle": "", "color": style.GREY}
-    fitted = runs["train_accuracy"] >= FITTED
-    handles += [Line2D([], [], marker=MARKERS[init], label=NAMES[init], **look)
-                for init in INITS if init in set(runs.loc[fitted, "initialisation"])]  # fmt: skip
-    if not fitted.all():
-        handles.append(Line2D([], [], marker=POOR, label=f"not trained, < {FITTED:g} %", **look))
+    known = set(cells["sweep"])
+    handles: list[Any] = [Patch(facecolor=COLOURS[sweep], label=name)
+                          for sweep, name in SWEEPS.items() if sweep in known]  # fmt: skip
+    most = cells[cells["decay"] > 0].groupby("sweep")["decay"].nunique().max()
+    words = ["least decay", *["next"] * max(0, int(most) - 1)]
+    handles += [Line2D([], [], marker=marker, linestyle="", color=style.GREY, label=word)
+                for marker, word in zip(MARKERS, words, strict=False)]  # fmt: skip
+    if (cells["decay"] == 0).any():
+        handles.append(Line2D([], [], marker=PLAIN, linestyle="", color=style.GREY,
+                              markerfacecolor="white", label="no decay"))  # fmt: skip
     style.legend_above(figure, handles, handletextpad=0.4, handlelength=1.0)

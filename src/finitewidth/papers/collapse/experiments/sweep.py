@@ -1,0 +1,199 @@
+"""Networks of one kind at several weight decays, rates and seeds, jobs `collapse_sweep_<network>`.
+
+For each tau, the sum over steps of rate * decay / (1 - momentum), every decay has the rate that
+gives it. So NC3 at equal tau can be compared between decays and rates that differ manyfold. Seeds
+have their own initial weights and batches; networks of one seed share both.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from finitewidth.common.errors import ConfigError
+from finitewidth.common.torch_setup import prepare_torch
+from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
+from finitewidth.networks.normalised.initial import initial_state
+from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.specs import Network, title
+from finitewidth.networks.normalised.stacked import StackedNetwork
+from finitewidth.papers.collapse.experiments.training import images_of
+from finitewidth.training.balanced import BalancedImages
+from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.momentum import Schedule
+from finitewidth.training.normalised import Plan, train
+
+NAME = "collapse/sweep"
+HEAD = "head.weight"
+COLUMNS = (
+    "sweep", "data", "network", "normalised", "seed", "decay", "rate", "rates", "tau", "nc1_ratio",
+    "nc2", "nc3", "overlap", "imbalance", "train_accuracy", "test_accuracy",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """Weight decay and initial rate of a network, and their sums over the training.
+
+    Attributes:
+        decay: weight decay, 0 for a control.
+        rate: learning rate at the start.
+        rates: the sum over steps of the rate, over 1 - momentum.
+        tau: rates * decay.
+    """
+
+    decay: float
+    rate: float
+    rates: float
+    tau: float
+
+
+def measure(
+    inputs: Mapping[str, Any], settings: Mapping[str, Any], checkpoints: Checkpoints | None = None
+) -> dict[str, pd.DataFrame]:
+    """Train the networks of all seeds, and measure them at the end.
+
+    Args:
+        inputs: ``data``, the dataset.
+        settings: ``sweep`` (its name, of the random streams), ``dataset`` (its role), ``network``,
+            ``images``, ``loss``, ``epochs``, ``batch_per_class``, ``momentum`` and
+            ``decay_rate_at`` as in
+            `finitewidth.papers.collapse.experiments.training.measure`, ``init``, ``seeds`` (their
+            number), and ``decays``, ``taus``, ``largest_rate`` and ``control_rates`` of `cases_of`.
+        checkpoints: where to continue from; None for no checkpoints.
+
+    Returns:
+        ``runs``, each network: sweep, data (the role of the dataset), network (its name with the
+        number of layers), normalised (1 with batch normalisation, otherwise 0), seed, those of
+        `Case`, nc1_ratio, nc2 and nc3 (in eval mode, on the last batch), overlap (<W, W0> / |W0|^2
+        of the last layer with itself at the start), imbalance (see `imbalances`; nan with batch
+        normalisation), train_accuracy (in the last epoch) and test_accuracy.
+
+    Raises:
+        ConfigError: no rate is allowed, or settings do not suit the images.
+    """
+    prepare_torch(torch.get_num_threads())
+    network = Network.from_mapping(settings["network"])
+    images = images_of(inputs["data"], settings["images"])
+    cases = cases_of(
+        settings, settings["epochs"] * (images.per_class // settings["batch_per_class"])
+    )
+    key = {"sweep": settings["sweep"], "data": settings["dataset"], "network": title(network),
+           "normalised": int(network.kind != "fully_connected")}  # fmt: skip
+    rows = []
+    for seed in range(settings["seeds"]):
+        ends = _trained(network, images, cases, seed, settings, checkpoints)
+        rows += [key | {"seed": seed} | vars(case) | end
+                 for case, end in zip(cases, ends, strict=True)]  # fmt: skip
+    return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
+
+
+def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
+    """Decays and rates of the networks of a seed.
+
+    Args:
+        settings: ``decays``, and ``taus`` at which each has a network, unless its rate were above
+            ``largest_rate``; ``control_rates`` of networks without decay; ``momentum`` and
+            ``decay_rate_at``.
+        steps: of the training.
+
+    Raises:
+        ConfigError: all rates are above ``largest_rate``.
+    """
+    total = Schedule(settings["decay_rate_at"], steps).total(steps) / (1 - settings["momentum"])
+    cases = [Case(decay, tau / decay / total, tau / decay, tau)
+             for decay in settings["decays"] for tau in settings["taus"]]  # fmt: skip
+    cases = [case for case in cases if case.rate <= settings["largest_rate"]]
+    if not cases:
+        raise ConfigError(
+            f"largest_rate = {settings['largest_rate']}: {steps} steps need a larger rate for "
+            "every one of taus; set a larger one, or train for longer"
+        )
+    return cases + [Case(0.0, rate, rate * total, 0.0) for rate in settings["control_rates"]]
+
+
+def _trained(
+    network: Network,
+    images: BalancedImages,
+    cases: Sequence[Case],
+    seed: int,
+    settings: Mapping[str, Any],
+    checkpoints: Checkpoints | None,
+) -> list[dict[str, float]]:
+    """Train the networks of a seed; what is measured of each at the end."""
+    name = f"{NAME}/{settings['sweep']}/{seed}"
+    state = initial_state(build(network, images.shape, images.classes), settings["init"], name)
+    stack = StackedNetwork.from_states(network, images.shape, images.classes, [state] * len(cases))
+    plan = Plan(
+        rates=tuple(case.rate for case in cases),
+        epochs=settings["epochs"],
+        batch_per_class=settings["batch_per_class"],
+        order=name,
+        decay=tuple(case.decay for case in cases),
+        momentum=settings["momentum"],
+        decay_rate_at=tuple(settings["decay_rate_at"]),
+        loss=settings["loss"],
+        measure_at=(settings["epochs"],),
+    )
+    ends = _Ends(network, state)
+    stored = () if checkpoints is None else (checkpoints.store(name), checkpoints.seconds)
+    result = train(stack, images, plan, ends, *stored)
+    last = [row for row in result.history if row["epoch"] == settings["epochs"]]
+    return [
+        {name: row[name] for name in ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance",
+                                      "test_accuracy")}
+        | {"train_accuracy": trained["train_accuracy"]}
+        for row, trained in zip(result.measures, last, strict=True)
+    ]  # fmt: skip
+
+
+class _Ends:
+    """Measures of all networks of a stack, beside the state that they started from."""
+
+    def __init__(self, network: Network, start: Mapping[str, Tensor]):
+        hidden = f"features.dense{len(network.dense)}.weight"
+        self.hidden = hidden if network.kind == "fully_connected" else None
+        self.start = {name: start[name].double() for name in (HEAD, self.hidden) if name}
+
+    def __call__(
+        self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
+    ) -> list[dict[str, float]]:
+        """nc1_ratio, nc2, nc3, overlap and imbalance of each network, see `measure`."""
+        features = stack.forward(images, training=False)[0].double().numpy()
+        heads, classes = stack.parameters[HEAD].detach().double(), len(stack.parameters[HEAD][0])
+        first = self.start[HEAD]
+        overlaps = (heads * first).sum(dim=(1, 2)) / first.square().sum()
+        imbalance = np.full(stack.replicas, np.nan)
+        if self.hidden:
+            now = imbalances(stack.parameters[self.hidden].detach().double(), heads)
+            imbalance = now.norm(dim=1) / imbalances(self.start[self.hidden], first).norm()
+        rows = []
+        for number, found in enumerate(features):
+            if not np.isfinite(found).all():
+                names = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
+                rows.append(dict.fromkeys(names, np.nan))
+                continue
+            parts = class_parts(found, labels.numpy(), classes)
+            rows.append({
+                "nc1_ratio": nc1_ratio(parts), "nc2": nc2(parts),
+                "nc3": nc3(parts, heads[number].numpy()),
+                "overlap": float(overlaps[number]), "imbalance": float(imbalance[number]),
+            })  # fmt: skip
+        return rows
+
+
+def imbalances(hidden: Tensor, head: Tensor) -> Tensor:
+    """|ingoing weights|^2 - |outgoing weights|^2 of each unit between two layers.
+
+    For units with ReLU and without bias or normalisation, gradient flow conserves it, and weight
+    decay shrinks it by exp(-2 tau), exactly.
+
+    Args:
+        hidden: weights into the units, (..., n, inputs).
+        head: weights from the units, (..., C, n).
+    """
+    return hidden.square().sum(dim=-1) - head.square().sum(dim=-2)
