@@ -23,7 +23,7 @@ from finitewidth.common.provenance import environment
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.descent import Descent, descend
-from finitewidth.training.descent_run import Plan
+from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 SIZES = {  # inputs, samples, width, depths, steps, rate
@@ -61,7 +61,7 @@ def measure(options: argparse.Namespace, activation: str, depth: int, sigma_w2: 
     stack, x = in_span_of_inputs(drawn, x)
     timed = options.steps_timed or steps
     times = tuple(time for time in (10, 100, 1000, 10_000) if time <= timed)
-    single, seconds = timing(stack, x, y, Plan(
+    single, seconds = timing(stack, x, y, DescentPlan(
         steps=timed, rates=(rate,), times=times, mode="steps", stop=None))  # fmt: skip
     seconds *= steps / timed
     name = f"{activation}, L = {depth}, {sigma_w2:g}"
@@ -70,7 +70,7 @@ def measure(options: argparse.Namespace, activation: str, depth: int, sigma_w2: 
     for mode in options.mode:
         if mode == "flow" and activation != "tanh":
             continue
-        plan = Plan(
+        plan = DescentPlan(
             steps=steps, rates=(rate,), times=times, mode=mode, stop=None, **ACCURATE[activation]
         )
         found, taken = timing(stack, x, y, plan)
@@ -81,7 +81,7 @@ def measure(options: argparse.Namespace, activation: str, depth: int, sigma_w2: 
 
 
 def timing(
-    stack: FullyConnected, x: torch.Tensor, y: torch.Tensor, plan: Plan
+    stack: FullyConnected, x: torch.Tensor, y: torch.Tensor, plan: DescentPlan
 ) -> tuple[Descent, float]:
     """Descend and return the result and the CPU seconds."""
     started = time.process_time()

@@ -26,7 +26,7 @@ from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import BalancedImages, balanced_images
-from finitewidth.training.normalised import Plan, _Training
+from finitewidth.training.normalised import NormalisedPlan, _Training
 
 NETWORKS = {
     "VGG": Network(kind="vgg", convolutions=(8, "M", 16, "M", 32, "M"), dense=(64, 32)),
@@ -65,7 +65,7 @@ def timed(
         for number in range(replicas)
     ]
     stack = StackedNetwork.from_states(network, images.shape, images.classes, states)
-    plan = Plan(
+    plan = NormalisedPlan(
         rates=(RATE,) * replicas,
         epochs=1,
         batch_per_class=PER_CLASS,

@@ -3,7 +3,7 @@
 import torch
 
 from finitewidth.training.descent import descend
-from finitewidth.training.descent_run import Plan
+from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import Draw, initial_stack
 
 OUTPUTS = 10
@@ -29,5 +29,5 @@ def stack_of(activation, sigma_w2, depth=5, width=32, inputs=16, seeds=(0,), **m
 def descended(stack, data, *, rate=1e-3, store=None, seconds=60.0, **plan):
     """A descent with a common rate."""
     x, y = data
-    plan = Plan(rates=(rate,) * stack.count, **plan)
+    plan = DescentPlan(rates=(rate,) * stack.count, **plan)
     return descend(stack, x, y, plan, store, seconds)

@@ -16,7 +16,7 @@ from finitewidth.kernels.trained import FullyConnected, full_kernel, traced_kern
 from finitewidth.training import descent, flow
 from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.descent_run import Plan
+from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import (
     Draw,
     Passes,
@@ -128,9 +128,9 @@ def test_networks_and_plans_are_checked():
             Passes(FullyConnected((weight,), biases, activation), torch.zeros(5, 3))
     for wrong in ({"mode": "exact"}, {"stop": "never"}, {"times": (11,)}, {"cap": 0.9}):
         with pytest.raises(ConfigError):
-            Plan(steps=10, rates=(1.0,), **wrong)
+            DescentPlan(steps=10, rates=(1.0,), **wrong)
     with pytest.raises(ConfigError, match="rates"):
-        descent.descend(stack_of("relu", (1.0,)), *images(), Plan(steps=1, rates=(1.0, 1.0)))
+        descent.descend(stack_of("relu", (1.0,)), *images(), DescentPlan(steps=1, rates=(1.0, 1.0)))
     with pytest.raises(ConfigError, match="flow is for tanh"):
         descended(stack_of("relu", (1.0,)), images(), steps=1, mode="flow")
 
@@ -279,7 +279,7 @@ def test_a_diverged_network_is_marked_and_keeps_what_it_had():
     """The others go on as they would without it."""
     data, stack = images(), stack_of("relu", (1.5, 1.5), seeds=(0,))
     x, y = data
-    plan = Plan(rates=(1e-3, 3.0), steps=300, times=(1, 100), mode="graded")
+    plan = DescentPlan(rates=(1e-3, 3.0), steps=300, times=(1, 100), mode="graded")
     result = descent.descend(stack, x, y, plan)
     fine, lost = result.ends
     assert (fine["diverged"], lost["diverged"]) == (0, 1)

@@ -24,7 +24,7 @@ from finitewidth.training.balanced import (
 )
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.momentum import NesterovSGD, Schedule
-from finitewidth.training.normalised import Plan, losses_of, train
+from finitewidth.training.normalised import NormalisedPlan, losses_of, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -35,7 +35,7 @@ NETWORKS = {
     "densenet": Network(kind="densenet", growth=3, blocks=(1, 1), stem=4, pooled_stem=True),
 }
 RATES = (0.02, 0.1, 0.4)
-PLAN = Plan(
+PLAN = NormalisedPlan(
     rates=RATES, epochs=5, batch_per_class=2, order="digits of a test", decay=0.02,
     measure_at=(1, 3, 5),
 )  # fmt: skip

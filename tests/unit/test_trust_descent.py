@@ -18,7 +18,7 @@ from finitewidth.papers.trust.figures import change
 from finitewidth.papers.trust.figures.looks import PHASES
 from finitewidth.papers.trust.judges import descent as judge
 from finitewidth.training.descent import descend
-from finitewidth.training.descent_run import Plan
+from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import Draw, initial_stack
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -57,7 +57,9 @@ def test_a_network_is_that_of_a_descent_of_its_own(tables):
         stack = initial_stack(
             ("trust/descent", "relu"), [Draw(2, 1, 1)], [64, 6, 6, 6, 6, 10], "relu"
         )
-    plan = Plan(steps=60, rates=(0.001,), times=(10, 30), mode="steps", fall=1e-7, patience=100)
+    plan = DescentPlan(
+        steps=60, rates=(0.001,), times=(10, 30), mode="steps", fall=1e-7, patience=100
+    )
     rows = descend(stack, x, y, plan).snapshots
     found = tables["changes"].query(
         "sigma_b2 == 1 and sigma_w2 == 2 and depth == 5 and width == 6 and seed == 1"

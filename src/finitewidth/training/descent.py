@@ -15,7 +15,7 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.descent_run import Clocks, Plan, Run
+from finitewidth.training.descent_run import Clocks, DescentPlan, DescentRun
 from finitewidth.training.flow import Flow
 from finitewidth.training.fully_connected import Passes
 from finitewidth.training.graded import GradedSteps
@@ -52,7 +52,7 @@ def descend(
     stack: FullyConnected,
     x: Tensor,
     y: Tensor,
-    plan: Plan,
+    plan: DescentPlan,
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
     title: str = "descent",
@@ -75,14 +75,14 @@ def descend(
     """
     if plan.mode == "flow" and stack.activation.name != "tanh":
         raise ConfigError(f"mode: flow is for tanh, not for {stack.activation.name}; use graded")
-    training = _Training(Run(plan, stack, x, y), title)
+    training = _Training(DescentRun(plan, stack, x, y), title)
     return Descent(**carry_out(training, checkpoints, checkpoint_seconds))
 
 
 class _Training(Training):
     """A descent in progress: its phases, one after the other."""
 
-    def __init__(self, run: Run, title: str):
+    def __init__(self, run: DescentRun, title: str):
         self.run, self.title = run, title
         self.total = run.plan.steps * run.initial.count
         self._method: GradedSteps | Flow | None = None  # of the phase
@@ -163,7 +163,7 @@ class _Training(Training):
         }
 
 
-def _method(run: Run, phase: str) -> "GradedSteps | Flow":
+def _method(run: DescentRun, phase: str) -> "GradedSteps | Flow":
     if phase == "flow":
         return Flow(run)
     if phase == "start":

@@ -19,7 +19,7 @@ RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class DescentPlan:
     """What a descent does.
 
     Attributes:
@@ -103,7 +103,7 @@ class Clocks:
 
 
 @dataclass
-class Run:
+class DescentRun:
     """A descent in progress. All but the first four attributes change and are in a checkpoint.
 
     Attributes:
@@ -122,7 +122,7 @@ class Run:
         solver: tensors of the flow.
     """
 
-    plan: Plan
+    plan: DescentPlan
     initial: FullyConnected
     x: Tensor
     y: Tensor

@@ -2,8 +2,9 @@
 
 The flow dw/dt = -rate grad L, with time counted in steps of gradient descent, is what small steps
 come near to. It is used where rate lambda_max <= 1/4, and only after the first steps
-(`Plan.flow_from`), which are graded steps: the fast modes, which the flow would treat differently,
-have decayed by then, and a mode that still matters has rate lambda of about 1/128 or less.
+(`DescentPlan.flow_from`), which are graded steps: the fast modes, which the flow would treat
+differently, have decayed by then, and a mode that still matters has rate lambda of about 1/128 or
+less.
 The slopes of ReLU jump, which the estimate of the error does not bear. Networks whose rate
 lambda_max grows above the limit go on with graded steps.
 
@@ -26,7 +27,7 @@ from torch import Tensor
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from finitewidth.training.descent_run import Run
+    from finitewidth.training.descent_run import DescentRun
 
 DAMPING = 2 / 13
 TRACKED = 10  # gradients between two iterations of the power iteration
@@ -88,7 +89,7 @@ class Flow:
 
     TENSORS = ("start", "force", "near", "far")
 
-    def __init__(self, run: "Run"):
+    def __init__(self, run: "DescentRun"):
         self.run, self.of, self.here = run, run.solver, []
         if self.of:
             return

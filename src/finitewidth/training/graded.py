@@ -26,7 +26,7 @@ from torch import Tensor
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from finitewidth.training.descent_run import Run
+    from finitewidth.training.descent_run import DescentRun
 
 TRACKED = 20  # gradients between two iterations of the power iteration
 LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is used
@@ -61,7 +61,7 @@ class GradedSteps:
 
     TENSORS = ("base", "away", "now", "last")
 
-    def __init__(self, run: "Run", cap: float, until: int | None = None):
+    def __init__(self, run: "DescentRun", cap: float, until: int | None = None):
         """Begin the phase, or go on with it.
 
         Args:

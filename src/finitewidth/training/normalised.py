@@ -27,7 +27,7 @@ Measure = Callable[[StackedNetwork, Tensor, Tensor, int], list[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class NormalisedPlan:
     """The description of a training.
 
     Attributes:
@@ -124,7 +124,7 @@ class State(Position):
 def train(
     network: StackedNetwork,
     images: BalancedImages,
-    plan: Plan,
+    plan: NormalisedPlan,
     measure: Measure,
     checkpoints: CheckpointStore | None = None,
     checkpoint_seconds: float = 60.0,
@@ -168,7 +168,7 @@ def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
     """Mean loss of each replica over a batch.
 
     Args:
-        loss: see `Plan`.
+        loss: see `NormalisedPlan`.
         outputs: (R, b, K).
         labels: (b,), classes.
 
@@ -188,7 +188,11 @@ class _Training(EpochTraining):
     """A training in progress."""
 
     def __init__(
-        self, network: StackedNetwork, images: BalancedImages, plan: Plan, measure: Measure
+        self,
+        network: StackedNetwork,
+        images: BalancedImages,
+        plan: NormalisedPlan,
+        measure: Measure,
     ):
         self.network, self.images, self.plan, self.measure_of = network, images, plan, measure
         self.title = f"{plan.order}, {network.replicas} replicas"

@@ -23,7 +23,7 @@ from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments.measuring import Measuring
 from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.normalised import Plan, Result, train
+from finitewidth.training.normalised import NormalisedPlan, Result, train
 
 NAME = "collapse"
 REPLICA = "replica"  # name of the array with the numbers of the kept replicas
@@ -57,7 +57,7 @@ def measure(
             `finitewidth.networks.normalised.specs.Network.from_mapping`), ``images`` (see
             `images_of`), ``inits``, ``rates`` (see `rates_of`), ``loss``, ``epochs``,
             ``batch_per_class``, ``momentum``, ``decay``, ``decay_rate_at`` (see
-            `finitewidth.training.normalised.Plan`), ``measure_every`` (epochs),
+            `finitewidth.training.normalised.NormalisedPlan`), ``measure_every`` (epochs),
             ``kernel_per_class`` (images of each class in the kernels), ``kernel_gib`` (memory
             for the kernels, in GiB), ``normalise_columns`` (of the class means in NC2 and NC3),
             ``stack`` (networks that are trained at once, null for all), ``keep`` (initialisations
@@ -208,7 +208,7 @@ def _trained(
 ) -> Result:
     """Train the networks of a part in place."""
     epochs = settings["epochs"]
-    plan = Plan(
+    plan = NormalisedPlan(
         rates=tuple(run.rate for run in part),
         epochs=epochs,
         batch_per_class=settings["batch_per_class"],

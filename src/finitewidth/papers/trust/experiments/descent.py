@@ -20,7 +20,7 @@ from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.descent import Descent, descend
-from finitewidth.training.descent_run import Plan, largest_eigenvalues
+from finitewidth.training.descent_run import DescentPlan, largest_eigenvalues
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 NAME = "trust/descent"
@@ -49,7 +49,7 @@ def measure(
             ``rate_rule`` (``common``: all networks have the rate ``rate``; ``scaled``: ``rate`` is
             in units of 1/lambda_max of each network at its start; ``common`` if it is left out),
             ``rate``, ``times``, ``stop``, ``fall``, ``patience``, ``mode``, ``cap``, ``share``
-            (see `finitewidth.training.descent_run.Plan`), ``device`` (``cpu``, ``cuda`` or
+            (see `finitewidth.training.descent_run.DescentPlan`), ``device`` (``cpu``, ``cuda`` or
             ``auto``; ``cpu`` if it is left out).
         checkpoints: where to store the checkpoints of each stack, the networks of one map and one
             depth, and its result; None for none.
@@ -153,7 +153,7 @@ def _descended(
     x, y = x.to(device), y.to(device)
 
     chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
-    plan = Plan(
+    plan = DescentPlan(
         rates=rates(stack, x, y, settings),
         times=tuple(settings["times"]),
         **{name: settings[name] for name in chosen},
