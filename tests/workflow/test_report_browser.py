@@ -150,6 +150,18 @@ def test_no_page_is_wider_than_a_phone(browser, report):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_no_page_is_longer_than_twelve_screens(browser, report):
+    screen = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        for page in pages(report):
+            opened(browser, page.as_uri())
+            height = browser.execute_script("return document.documentElement.scrollHeight")
+            assert height <= 12 * screen["height"], page.name
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_a_page_prints_on_a_few_sheets(browser, report):
     for page in pages(report):
         opened(browser, page.as_uri())

@@ -31,6 +31,8 @@ CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space 
     (re.compile(r"<mo>([⟨⟩])</mo>"), r'<mo stretchy="false">\1</mo>'),
     (re.compile(r'<mo stretchy="false">([|/])</mo>'),
      r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'),
+    # Chromium draws the smallest sign of a root below its line
+    (re.compile(r"</msqrt>"), '<mspace width="0" height=".85em" depth=".15em"></mspace></msqrt>'),
 )  # fmt: skip
 TAG = re.compile(r"\\tag\{(.*?)\}")
 SIGNS = {

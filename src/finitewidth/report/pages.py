@@ -129,7 +129,7 @@ def paper_page(
     name = paper.name
     text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
     if text:
-        html = _rendered("numbers.html", numbers=text, open=True)
+        html = _rendered("numbers.html", numbers=text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
     if planned:
         html = _rendered("planned.html", planned=planned)
