@@ -34,7 +34,7 @@ ACROSS = {  # column -> label
     "rates": "sum of rates",
     "decay": r"weight decay $\lambda$",
 }
-LEAST = 1e-3  # of overlaps and imbalances that are shown
+LEAST = 1e-4  # of overlaps and imbalances that are shown
 FIELDS = {
     "panel": fields.text("cell: mean over seeds; rank: rank correlation; power: exponent of tau; "
                          "decay_alone: a prediction"),
