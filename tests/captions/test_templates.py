@@ -23,7 +23,7 @@ TEMPLATES = {
     if file.stem != "workflow"
 }
 MATH = re.compile(r":math:`[^`]*`")
-SETTING = re.compile(r"\{\{ [\w.]+ \}\}")
+SETTING = re.compile(r"\{\{\s+[\w.]+\s+\}\}")
 
 
 @pytest.mark.parametrize("artifact", TEMPLATES)

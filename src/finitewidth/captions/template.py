@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 LINE = 100  # characters
-_SETTING = re.compile(r"\{\{ ([\w.]+) \}\}")
+_SETTING = re.compile(r"\{\{\s+([\w.]+)\s+\}\}")
 
 
 def settings_of(template: str) -> list[str]:
