@@ -13,7 +13,7 @@ from finitewidth.common.errors import ResultError
 
 
 def test_a_template_names_its_settings_and_shows_their_values():
-    template = "Drawn from {{ trust.depth.draws }}\nnetworks, {{ trust.depth.draws }}.\n\nMore."
+    template = "Drawn from {{ trust.depth.draws }}\nnetworks, {{\ntrust.depth.draws }}.\n\nMore."
     assert settings_of(template) == ["trust.depth.draws"]
     text = filled(template, {"trust.depth.draws": 20000})
     assert text == "Drawn from 20,000 networks, 20,000.\n\nMore."

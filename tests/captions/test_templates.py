@@ -20,7 +20,7 @@ TEMPLATES = {
     for file in sorted((ROOT / "src/finitewidth/papers").glob("*/captions/*.rst"))
 }
 MATH = re.compile(r":math:`[^`]*`")
-SETTING = re.compile(r"\{\{ [\w.]+ \}\}")
+SETTING = re.compile(r"\{\{\s+[\w.]+\s+\}\}")
 
 
 @pytest.mark.parametrize("artifact", TEMPLATES)

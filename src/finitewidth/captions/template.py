@@ -15,7 +15,7 @@ from typing import Any
 from finitewidth.common.number_words import listed
 
 LINE = 100  # characters
-_SETTING = re.compile(r"\{\{ ([\w.]+) \}\}")
+_SETTING = re.compile(r"\{\{\s+([\w.]+)\s+\}\}")
 
 
 def settings_of(template: str) -> list[str]:
