@@ -25,7 +25,7 @@ from finitewidth.papers.collapse.experiments.training import images_of
 from finitewidth.training.balanced import BalancedImages
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.momentum import Schedule
-from finitewidth.training.normalised import Plan, train
+from finitewidth.training.normalised import NormalisedPlan, train
 
 NAME = "collapse/sweep"
 HEAD = "head.weight"
@@ -128,7 +128,7 @@ def _trained(
     name = f"{NAME}/{settings['sweep']}/{seed}"
     state = initial_state(build(network, images.shape, images.classes), settings["init"], name)
     stack = StackedNetwork.from_states(network, images.shape, images.classes, [state] * len(cases))
-    plan = Plan(
+    plan = NormalisedPlan(
         rates=tuple(case.rate for case in cases),
         epochs=settings["epochs"],
         batch_per_class=settings["batch_per_class"],
