@@ -101,7 +101,7 @@ def test_an_erratum_is_transcribed_if_no_other_copy_has_the_words():
     assert not _erratum().transcribed
     assert document.TRANSCRIBED in document.wording(_erratum(scan))
     assert document.TRANSCRIBED not in document.wording(_erratum(scan, ours))
-    assert "- Text `trust`, line 2: `a`\n" in document.wording(_erratum(scan, ours))
+    assert "- In `trust`: `a`\n" in document.wording(_erratum(scan, ours))
 
 
 def test_a_row_names_sources_claims_and_numbers():
