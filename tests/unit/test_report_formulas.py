@@ -64,5 +64,6 @@ def test_every_formula_of_the_errata_and_of_the_claims_can_be_drawn():
 
 def test_unknown_latex_is_refused():
     assert "<mfrac" in mathml(r"\Big(\tfrac12\Big)", block=True)
+    assert "‡" in mathml(r"^\ddagger")
     with pytest.raises(MathError, match="nosuch"):
         mathml(r"\nosuch{x}")

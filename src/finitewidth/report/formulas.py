@@ -26,6 +26,7 @@ REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
     (re.compile(r"\\([td]?frac)\s*(\d)\s*(\d)"), r"\\\1{\2}{\3}"),
     (re.compile(r"\\([td]?frac)\s*(\d)(?=[\\{])"), r"\\\1{\2}"),
     (re.compile(r"'"), r"^\\prime "),
+    (re.compile(r"^(?=[_^])"), "{}"),
 )
 CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space around | and /
     (re.compile(r"<mo>([⟨⟩])</mo>"), r'<mo stretchy="false">\1</mo>'),
