@@ -255,13 +255,13 @@ REFUSED = {
     "draws random numbers": lambda: in_train_mode(vgg(), nn.Dropout),
     "Transformer|Attention.* draws": lambda: nn.MultiheadAttention(4, 2, dropout=0.1),
     "mixes inputs": lambda: Changed(lambda layer, x: layer(x - x.mean(0))).eval(),
-    "mixes inputs, is random": lambda: Changed(
+    "mixes inputs or is random": lambda: Changed(
         lambda layer, x: functional.dropout(layer(x), 0.5)
     ).eval(),
     "changed in place": lambda: Changed(changed_input).eval(),
     "no gradient arrives": lambda: Changed(without_gradients).eval(),
     "has no shape yet": lambda: nn.Sequential(nn.LazyLinear(2)),
-    r"of: the outputs are \(4, 2, 3\)": lambda: nn.Sequential(
+    r"network: the outputs of 2 inputs are \(2, 2, 3\)": lambda: nn.Sequential(
         nn.Linear(3, 6), nn.Unflatten(1, (2, 3))
     ),
     "no parameter is counted": lambda: nn.Sequential(nn.ReLU()),
