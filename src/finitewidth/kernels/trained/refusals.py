@@ -102,7 +102,8 @@ def check_outputs(outputs: Tensor, name: str, samples: int) -> None:
         found = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         raise ConfigError(
             f"{name}: the outputs of {samples} inputs are {found}; they must be a tensor "
-            f"({samples}, K), one row for each input. Pass of=lambda x: network(x).flatten(1) or the like"
+            f"({samples}, K), one row for each input. Pass of=lambda x: network(x).flatten(1) "
+            "or the like"
         )
     if not outputs.is_floating_point():
         raise ConfigError(f"{name}: the outputs are {outputs.dtype}; they must be real numbers")
