@@ -47,7 +47,8 @@ Makefile pyproject.toml $(LOCKS) requirements-audit.lock $(REPAIR): ;
 
 # A change of a lock, or of the metadata, installs anew. The build of torch for CPUs is taken where
 # pip is told of a place that has it. The usual one on Linux needs more packages, which `pip check`
-# then misses.
+# then misses. All is compiled once, on all cores: where PYTHONDONTWRITEBYTECODE is set, as in many
+# containers, every job would compile torch again, which takes seconds.
 .venv/installed: $(LOCKS) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] < (3, 11))' || \
 	  { echo "finitewidth needs Python 3.11 or newer; say which: make PYTHON=python3.11"; exit 1; }
@@ -59,6 +60,7 @@ Makefile pyproject.toml $(LOCKS) requirements-audit.lock $(REPAIR): ;
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(PIP) check >/dev/null || \
 	  { $(PIP) $(LOCKED) --requirement requirements-cuda.lock && $(PIP) check; }
+	@$(BIN)/python -m compileall -q -j 0 .venv/lib >.venv/compiled.log 2>&1 || true
 	@touch $@
 
 # The usual torchvision cannot be imported beside the build of torch for CPUs (docs/environments.md)
