@@ -14,7 +14,6 @@ from finitewidth.cli.options import Results
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only, results_folder
 from finitewidth.data.catalogue import ROLES
-from finitewidth.papers.collapse.figures import decay
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,11 +100,6 @@ def test_claims_about_the_papers_data_do_not_count_own_images(tree):
     mine = plan("quick", data={"images": str(tree)})
     situations = mine.claim_settings(SimpleNamespace(paper="npf"))["situations"]
     assert any(told["stand_in"] for told in situations.values())
-
-
-def test_panels_say_whose_images_they_show():
-    told = {"datasets": {"mnist": "shapes (your images, for MNIST)"}}
-    assert decay._title("mnist", told) == "yours for MNIST\nshapes"
 
 
 # --- the command -------------------------------------------------------------------------------
