@@ -83,7 +83,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         across = "depth" if own is small else "depth_over_width"
         for axis, height in zip(pair, HEIGHTS, strict=True):
             _curves(axis, own, (across, height), dashes)
-        log_dispersion_axis([pair[0]], 1.0, float(own["dispersion"].max()))
+        lowest, highest = own["dispersion"].min(), own["dispersion"].max()
+        log_dispersion_axis([pair[0]], min(1.0, float(lowest)), float(highest))
         pair[1].set_xlabel("depth $L$" if own is small else r"depth over width, $\lambda = L/M$")
     axes[1][-1].xaxis.set_major_locator(MaxNLocator(integer=True))
     for axis, label in zip(axes[:, 0], HEIGHTS.values(), strict=True):
