@@ -120,6 +120,24 @@ def test_arrays_and_lists_are_inputs_and_bad_ones_are_refused(name):
         function(network, x)
 
 
+def test_gates_labels_and_images_may_be_arrays_and_lists():
+    gates = [torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]).double()]
+    x, y = torch.tensor([[1.0, 2.0], [3.0, -1.0]]).double(), torch.tensor([1.0, -1.0]).double()
+    images, network = torch.rand(3, 1, 4, 4).double(), fw.Architecture(channels=(2,), dense=(3,))
+    kernel = fw.npk(x, gates)
+    for convert in (torch.Tensor.numpy, torch.Tensor.tolist):
+        same = [convert(gate) for gate in gates]
+        assert torch.equal(fw.npk(convert(x), same), kernel)
+        assert torch.equal(fw.overlap(same), fw.overlap(gates))
+        assert torch.equal(fw.nu(convert(y), convert(kernel)).nu, fw.nu(y, kernel).nu)
+        assert torch.equal(
+            fw.cntk(convert(images), architecture=network), fw.cntk(images, architecture=network)
+        )
+    for call in (lambda: fw.overlap(["a"]), lambda: fw.nu(None, kernel), lambda: fw.npk(x, [None])):
+        with pytest.raises(fw.ConfigError, match="must be a tensor or an array of numbers"):
+            call()
+
+
 def test_the_kernel_over_a_training_is_that_of_each_time():
     network, x = small(), torch.randn(5, 3).double()
     network.insert(1, nn.Dropout(0.5))

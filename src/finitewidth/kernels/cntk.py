@@ -18,8 +18,10 @@ from math import pi
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.gaussian_means import relu_means
 from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_number, refuse
@@ -55,8 +57,8 @@ class _Law:
 
 
 def cntk(
-    x: Tensor,
-    other: Tensor | None = None,
+    x: Tensor | ArrayLike,
+    other: Tensor | ArrayLike | None = None,
     *,
     architecture: Architecture,
     sigma_w2: float = 2.0,
@@ -101,17 +103,19 @@ def cntk(
         >>> fw.cntk(torch.rand(3, 1, 6, 6), architecture=vconv).shape
         torch.Size([3, 3])
     """
-    images = [_checked(x, "x"), x if other is None else _checked(other, "other")]
+    first = _checked(x, "x")
+    images = [first, first if other is None else _checked(other, "other")]
     if images[0].shape[1:] != images[1].shape[1:]:
-        raise refuse("other", tuple(images[1].shape), f"(N', *{tuple(x.shape[1:])}), as x")
-    law = _law(architecture, x.shape[1:], sigma_w2, sigma_b2, parametrisation)
+        raise refuse("other", tuple(images[1].shape), f"(N', *{tuple(images[0].shape[1:])}), as x")
+    law = _law(architecture, images[0].shape[1:], sigma_w2, sigma_b2, parametrisation)
     sides = [_Side.of(batch, law, dtype) for batch in images]
     own = [_diagonal(side, law) for side in (sides[:1] if other is None else sides)]
     below = _pairs(*sides, law, own[0] if other is None else None, each)
     return torch.from_numpy(_dense(*below, own, law))
 
 
-def _checked(images: Tensor, name: str) -> Tensor:
+def _checked(images: Tensor | ArrayLike, name: str) -> Tensor:
+    images = as_tensor(images, name)
     if images.dim() != 4 or not images.numel():
         raise refuse(name, tuple(images.shape), "images (N, C, H, W)")
     if not bool(torch.isfinite(images).all()):

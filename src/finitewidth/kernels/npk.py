@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError, FinitewidthError
 from finitewidth.kernels.gated_networks import check_gates, check_replicas
 
@@ -32,11 +34,11 @@ class NuValue(NamedTuple):
     ridge: float
 
 
-def log_overlap(gates: Sequence[Tensor]) -> Tensor:
+def log_overlap(gates: Sequence[Tensor | ArrayLike]) -> Tensor:
     """Return the logarithm of Lambda(s, s'), see `overlap`.
 
     Args:
-        gates: one tensor (..., S, width) per hidden layer, hard or soft.
+        gates: one tensor or array (..., S, width) per hidden layer, hard or soft.
 
     Returns:
         (..., S, S) in float64; -inf if two inputs share no active path.
@@ -48,13 +50,13 @@ def log_overlap(gates: Sequence[Tensor]) -> Tensor:
     return sum(torch.log(shared) for shared in _shared_units(gates))
 
 
-def overlap(gates: Sequence[Tensor]) -> Tensor:
+def overlap(gates: Sequence[Tensor | ArrayLike]) -> Tensor:
     """Return Lambda(s, s') = prod_l sum_i G_s(i,l) G_s'(i,l) (NPF Definition C.2).
 
     For hard gates, entries below 2⁵³ are exact.
 
     Args:
-        gates: one tensor (..., S, width) per hidden layer, hard or soft.
+        gates: one tensor or array (..., S, width) per hidden layer, hard or soft.
 
     Returns:
         (..., S, S) in float64.
@@ -82,12 +84,16 @@ def overlap(gates: Sequence[Tensor]) -> Tensor:
     return product
 
 
-def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] = "none") -> Tensor:
+def npk(
+    x: Tensor | ArrayLike,
+    gates: Sequence[Tensor | ArrayLike],
+    normalise: Literal["none", "trace"] = "none",
+) -> Tensor:
     """Compute the neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1).
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
-        gates: one tensor (..., S, width) per hidden layer.
+        gates: one tensor or array (..., S, width) per hidden layer.
         normalise: ``none`` for H, or ``trace`` for Ĥ = H / trace(H) (NPF section 6.2). Ĥ is finite
             even if H overflows.
 
@@ -108,7 +114,8 @@ def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] 
     """
     if normalise not in ("none", "trace"):
         raise ConfigError(f"normalise: {normalise!r} must be 'none' or 'trace'")
-    gram = _input_gram(x, gates)
+    gates = _checked(gates)
+    gram = _input_gram(as_tensor(x, "x"), gates)
     if normalise == "none":
         return gram * overlap(gates)
     # logarithms of counts would sum to large numbers and lose digits, so ratios are used
@@ -126,7 +133,7 @@ def npk(x: Tensor, gates: Sequence[Tensor], normalise: Literal["none", "trace"] 
     return kernel / total[..., None, None]
 
 
-def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
+def nu(y: Tensor | ArrayLike, H: Tensor | ArrayLike, ridge: float = 0.0) -> NuValue:
     """Compute nu = yᵀ Ĥ⁻¹ y with Ĥ = H / trace(H) (NPF section 6.2).
 
     The smaller nu is, the better the labels can be fitted with fixed gates.
@@ -147,7 +154,7 @@ def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
         >>> round(float(fw.nu(torch.tensor([1.0, -1.0]), torch.eye(2)).nu), 6)
         4.0
     """
-    labels, kernels = y.double(), H.double()
+    labels, kernels = as_tensor(y, "y").double(), as_tensor(H, "H").double()
     _check_kernel(labels, kernels, ridge)
     total = trace(kernels)
     if not (total > 0).all():
@@ -166,10 +173,15 @@ def nu(y: Tensor, H: Tensor, ridge: float = 0.0) -> NuValue:
     return NuValue((labels * solution).sum(-1), largest / smallest, ridge)
 
 
-def _shared_units(gates: Sequence[Tensor]) -> list[Tensor]:
+def _shared_units(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
     """Return tau_l(s, s') = sum_i G_s(i,l) G_s'(i,l) for each layer l (NPF Definition C.2)."""
-    check_gates(gates)
-    return [gate.double() @ gate.double().mT for gate in gates]
+    return [gate.double() @ gate.double().mT for gate in _checked(gates)]
+
+
+def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
+    tensors = [as_tensor(gate, f"gates[{layer}]") for layer, gate in enumerate(gates)]
+    check_gates(tensors)
+    return tensors
 
 
 def _over_largest(counts: Tensor) -> Tensor:
@@ -178,7 +190,6 @@ def _over_largest(counts: Tensor) -> Tensor:
 
 
 def _input_gram(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
-    check_gates(gates)
     if x.dim() < 2 or x.shape[-2] != gates[0].shape[-2]:
         raise ConfigError(
             f"x: shape {tuple(x.shape)} must be (..., {gates[0].shape[-2]}, n0), with as many rows "

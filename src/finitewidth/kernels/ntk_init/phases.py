@@ -36,7 +36,7 @@ def chi_1(activation: "str | Activation | TensorMap", sigma_w2: float, q: float)
 
 
 def fixed_variance(
-    activation: "str | Activation | TensorMap", sigma_w2: float, sigma_b2: float
+    activation: "str | Activation | TensorMap", sigma_w2: float, sigma_b2: float = 0.0
 ) -> float:
     """Return the largest q* with q* = sigma_w2 E[phi(sqrt(q*) z)^2] + sigma_b2.
 
@@ -78,7 +78,7 @@ def fixed_variance(
 def phase(
     activation: "str | Activation | TensorMap",
     sigma_w2: float,
-    sigma_b2: float,
+    sigma_b2: float = 0.0,
     tolerance: float = 1e-9,
 ) -> str:
     """Return the phase of an infinitely wide network.
@@ -98,7 +98,7 @@ def phase(
 
     Examples:
         >>> import finitewidth as fw
-        >>> fw.phase("relu", 2.0, 0.0), fw.phase("tanh", 1.0, 0.1), fw.phase("tanh", 3.0, 0.1)
+        >>> fw.phase("relu", 2.0), fw.phase("tanh", 1.0, 0.1), fw.phase("tanh", 3.0, 0.1)
         ('critical', 'ordered', 'chaotic')
     """
     activation = activation_of(activation)
@@ -132,7 +132,7 @@ def clear_phase(sigma_w2: float, border: float) -> str:
     return "chaotic" if share >= CHAOTIC_FROM - 1e-9 else "between"
 
 
-def border(activation: "str | Activation | TensorMap", sigma_b2: float) -> float:
+def border(activation: "str | Activation | TensorMap", sigma_b2: float = 0.0) -> float:
     """Return the sigma_w2 at which chi_1 = 1 for a given bias variance.
 
     For ReLU it is 2 for every sigma_b2. For other activations, the border at variance q has

@@ -2,11 +2,11 @@
 
 from typing import TypeAlias
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from finitewidth.common.arrays import array_of_numbers
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
@@ -42,14 +42,7 @@ def as_inputs(network: FullyConnected | nn.Module, x: Inputs, name: str = "x") -
 def _as_tensor(network: FullyConnected | nn.Module, x: ArrayLike, name: str) -> Tensor:
     weights = network.weights if isinstance(network, FullyConnected) else network.parameters()
     like = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
-    try:
-        array = np.asarray(x)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise ConfigError(f"{name}: must be a tensor or an array (N, ...); {error}") from error
-    if array.dtype.kind not in "biuf":
-        raise ConfigError(
-            f"{name}: {type(x).__name__} must be a tensor or an array of numbers (N, ...)"
-        )
+    array = array_of_numbers(x, name)
     words = (
         array.dtype.kind != "f"
         and isinstance(network, nn.Module)

@@ -1,0 +1,38 @@
+"""Arrays and lists that users pass where tensors are computed with."""
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from finitewidth.common.errors import ConfigError
+
+
+def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
+    """Return an array or a nested list as an array.
+
+    Args:
+        values: the numbers.
+        name: of the argument, for error messages.
+
+    Raises:
+        ConfigError: they are no numbers, or the lists differ in length.
+    """
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ConfigError(f"{name}: must be a tensor or an array; {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise ConfigError(
+            f"{name}: {type(values).__name__} must be a tensor or an array of numbers"
+        )
+    return array
+
+
+def as_tensor(values: Tensor | ArrayLike, name: str) -> Tensor:
+    """Return a tensor as it is, and anything else as a tensor of the type that NumPy gives it.
+
+    Raises:
+        ConfigError: as for `array_of_numbers`.
+    """
+    return values if isinstance(values, Tensor) else torch.tensor(array_of_numbers(values, name))
