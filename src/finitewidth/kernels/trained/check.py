@@ -2,9 +2,9 @@
 
 For random numbers c_ik, one more backward sweep gives the signals of sum_ik c_ik f_k(x_i) at every
 operation. The same sum of the signals of single outputs must agree, input by input: every input
-has a number of its own, so that a signal that belongs to another input is seen, too. Two of the
-inputs have numbers for all outputs, the others for one. For the two, autograd also goes on to the
-parameters, and its gradients must agree with those that follow from the signals by our rules.
+and output has a number of its own, so that a signal that belongs to another input is seen, too.
+For two of the inputs, autograd also goes on to the parameters, and its gradients must agree with
+those that follow from the signals by our rules.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,6 @@ class Check:
 
     def __init__(self, recording: Recording) -> None:
         self.recording, self.reference = recording, recording.reference
-        self.singles: dict[int, tuple[Tensor, Tensor, Tensor]] = {}  # see `_singles`
         self.sums: dict[Operation, Tensor] = {}  # of signals
         self.sizes: dict[Operation, Tensor] = {}  # of the terms of signals
         self.differing: set[Operation] = set()  # whose signals are not those of autograd
@@ -55,24 +54,13 @@ class Check:
         """Add the signals (N, k, ...) of some outputs."""
         if self.reference is None:
             return
-        if op not in self.sums:
-            self.sums[op] = signals.new_zeros(len(signals), *op.kept)
-        inputs, outputs, numbers = self._singles(part)
-        numbers = numbers.to(signals.dtype).view(-1, *[1] * len(op.kept))
-        self.sums[op][inputs] = signals[inputs, outputs] * numbers
-        c = self.reference.cotangent[self._two, None, part].to(signals.dtype)
-        self.sums[op][self._two] += (c @ signals[self._two].flatten(2)).view(2, *op.kept)
-
-    def _singles(self, part: slice) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the inputs with a number for one of these outputs only, the output, the number."""
-        if part.start not in self.singles:
-            at = self.reference.single
-            here = (at >= part.start) & (at < part.stop)
-            here[self._two] = False
-            inputs = here.nonzero()[:, 0]
-            numbers = self.reference.cotangent[inputs, at[inputs]]
-            self.singles[part.start] = inputs, at[inputs] - part.start, numbers
-        return self.singles[part.start]
+        c = self.reference.cotangent[:, None, part].to(signals.dtype)
+        # positions come before channels in memory for dense layers
+        turned = signals.stride(-1) > signals.stride(-2)
+        stored = signals.mT if turned else signals
+        total = (c @ stored.flatten(2)).view(len(c), *stored.shape[2:])
+        total = total.mT if turned else total
+        self.sums[op] = self.sums[op] + total if op in self.sums else total
 
     def compare_signals(self, op: Operation, wanted: Tensor, terms: Tensor) -> None:
         """Compare the sum of signals with that of autograd.
@@ -251,5 +239,5 @@ def _agree(
     if wanted is None:
         return bool(_norm(ours) <= eps**0.5 * size())
     wanted = wanted.to(ours.dtype).view_as(ours)
-    error, length = torch.dist(ours, wanted), _norm(wanted)
-    return bool(error <= eps**0.5 * length) or bool(error <= eps**0.5 * (length + size()))
+    error, length = float(torch.dist(ours, wanted)), float(_norm(wanted))
+    return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))

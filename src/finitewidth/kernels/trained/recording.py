@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.graph import Node
 from torch.func import functional_call
-from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from finitewidth.common.errors import ConfigError
@@ -90,14 +89,12 @@ class Reference:
     """Gradients by autograd of the sum of c_ik f_k(x_i) over two inputs, to compare ours with.
 
     Attributes:
-        cotangent: c, random, (N, K). It is zero for all outputs but one of the other inputs.
-        single: this output of each input, (N,).
+        cotangent: c, random, (N, K).
         chosen: the positions of the two inputs.
         gradients: the gradients by the names of the parameters.
     """
 
     cotangent: Tensor
-    single: Tensor
     chosen: tuple[int, int]
     gradients: dict[str, Tensor]
 
@@ -211,12 +208,9 @@ def gradients_on() -> Iterator[None]:
 def _reference(request: Request, run: Pass) -> Reference:
     """Return gradients of autograd by the counted parameters, for the two inputs of a pass."""
     stream = torch.Generator().manual_seed(0)
-    N, K = run.outputs.shape
-    single = torch.randint(K, (N,), generator=stream)
-    counted = functional.one_hot(single, K)
-    counted[list(run.chosen)] = 1
-    counted[len(request.x) :] = 0
-    cotangent = (torch.randn(N, K, generator=stream) * counted).to(run.outputs)
+    cotangent = torch.randn(run.outputs.shape, generator=stream)
+    cotangent[len(request.x) :] = 0
+    cotangent = cotangent.to(run.outputs)
     try:
         found = torch.autograd.grad(
             run.two, list(run.counted.values()), rows_of(cotangent, run.chosen),
@@ -226,8 +220,9 @@ def _reference(request: Request, run: Pass) -> Reference:
         raise refusals.without_gradient(error) from None
     dense = (part.to_dense() if part is not None and part.is_sparse else part for part in found)
     by_name = zip(run.counted, dense, strict=True)
-    gradients = {name: part for name, part in by_name if part is not None}
-    return Reference(cotangent, single.to(cotangent.device), run.chosen, gradients)
+    return Reference(
+        cotangent, run.chosen, {name: part for name, part in by_name if part is not None}
+    )
 
 
 def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) -> Tensor:
