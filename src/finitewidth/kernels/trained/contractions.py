@@ -195,8 +195,11 @@ class ProductStore:
         one = g.element_size() * G * (2 * D * P + g.shape[1] * c * (D + P))
         for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
             s = g[some].transpose(1, 2).reshape(some.stop - some.start, G, -1, P)
-            rows = unit.gradients_of(some, s).unflatten(2, (-1, c))
-            self.array[some, part] = rows.transpose(1, 2)
+            rows = unit.gradients_of(some, s).unflatten(2, (-1, c)).transpose(1, 2)
+            if rows.shape == self.array.shape and G == 1:
+                self.array = rows  # all of them, without a copy
+            else:
+                self.array[some, part] = rows
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
         """Add the part of this unit for some inputs and all from the first of them on.

@@ -16,7 +16,6 @@ from finitewidth.kernels.trained import by_autograd, refusals
 from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
-    GRAM_BLOCKS,
     GRAM_ROWS,
     ProductStore,
     RowStore,
@@ -38,6 +37,7 @@ from finitewidth.kernels.trained.units import (
 )
 
 Store = ProductStore | RowStore
+FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
 
 
@@ -310,7 +310,7 @@ def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     """
     N, K = sweeps.recording.outputs.shape
     share = sweeps.request.budget // 2
-    wanted = max(-(-N // GRAM_BLOCKS), -(-GRAM_ROWS // K))
+    wanted = max(-(-N // FULL_BLOCKS), -(-GRAM_ROWS // K))
     one = N * K**2 * 16  # the part, and products or squares
     size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
     for block in pieces(N, size):
