@@ -4,9 +4,10 @@ import itertools
 
 import pytest
 import torch
+from tests import kernels_by_definition as reference
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels import gated_networks, gated_ntk, reference
+from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.npk import npk
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -56,7 +57,8 @@ def test_soft_relu_with_hard_gates_is_relu():
     sizes = SIZES[3]
     x, network = inputs(sizes, (2,)), random_network(sizes, 3, replicas=(2,))
     found = gated_ntk.soft_relu_ntk(x, *network, beta=None, with_biases=True)
-    agree(found, gated_ntk.relu_ntk(x, *network, with_biases=True))
+    gates = gated_networks.relu_gates(*network, x)
+    agree(found, gated_ntk.value_kernel(x, *network, gates, with_biases=True))
 
 
 @pytest.mark.parametrize("own_inputs", [False, True])
