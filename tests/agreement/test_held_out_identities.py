@@ -272,7 +272,7 @@ def test_kernels_of_gated_networks(number):
         "feature": gated_ntk.feature_kernel(
             x, feature, shifts, weights, biases, hidden=hidden, **soft, **options
         ),
-        "relu": gated_ntk.relu_ntk(x, weights, biases, **options),
+        "relu": gated_ntk.soft_relu_ntk(x, weights, biases, beta=None, **options),
         "soft relu": gated_ntk.soft_relu_ntk(x, weights, biases, **soft, **options),
     }
     units = {
