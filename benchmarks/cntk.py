@@ -13,16 +13,21 @@ float32.
 
 import argparse
 import platform
+import sys
 import time
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import torch
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.cntk_by_definition import cntk_by_definition
+
 from finitewidth.common.provenance import environment
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.kernels.cntk import cntk
-from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.ntk_init.gaussian_means import relu_means
 from finitewidth.networks.architecture import Architecture
 

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,19 @@ from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 
 from finitewidth.common.torch_setup import prepare_torch  # noqa: E402
 from finitewidth.kernels.trained import (  # noqa: E402
+    DEFAULT_BUDGET,
     as_fully_connected,
     full_kernel,
     traced_kernel,
 )
 from finitewidth.kernels.trained.by_autograd import backward  # noqa: E402
+from finitewidth.kernels.trained.contractions import (  # noqa: E402
+    CACHED,
+    full_plans,
+    traced_costs,
+)
+from finitewidth.kernels.trained.recording import Request, record  # noqa: E402
+from finitewidth.kernels.trained.units import ProductUnit  # noqa: E402
 from finitewidth.networks.normalised.plain import build  # noqa: E402
 
 OUTPUTS, SIDE = 10, 8  # SIDE: of the images of the small networks
@@ -206,14 +215,14 @@ def by_nngeometry(network: nn.Module, x: Tensor) -> Tensor:
     return GramMatrix(model=network, loader=loader).to_torch().detach()
 
 
-def least(network: nn.Module, x: Tensor) -> Callable[[], None]:
-    """Return the function that does what our kernels cannot do without.
+def passes(network: nn.Module, x: Tensor) -> Callable[[], None]:
+    """Return the function that does the passes that our kernels cannot do without.
 
     These are a forward pass of all inputs, and a backward sweep for each output to the outputs of
     all layers. Where there is no closed form, the forward passes that show whether a network mixes
-    inputs are further ones: three inputs alone, two, and all in reverse.
+    inputs are further ones: one input alone, two, and all in reverse.
     """
-    further = [] if as_fully_connected(network) else [x[:1]] * 3 + [x[:2], x.flip(0)]
+    further = [] if as_fully_connected(network) else [x[:1], x[:2], x.flip(0)]
     layers = [module for module in network.modules() if module._parameters]
 
     def run() -> None:
@@ -234,6 +243,69 @@ def least(network: nn.Module, x: Tensor) -> Callable[[], None]:
             backward(outputs, edges, one_each)
 
     return run
+
+
+def product_seconds(
+    network: nn.Module, x: Tensor, full: bool, dtype: torch.dtype, timer: Timer
+) -> float:
+    """Return the seconds of the products of gradients that our kernels cannot do without.
+
+    They are bare products of the sizes that our contractions have, of arrays that are there
+    already, in the faster of two orders in memory. A symmetric product is counted half. Gradients
+    of convolutions that oneDNN computes without patches are computed by it, since a product with
+    patches takes longer.
+    """
+    counted = dict(network.named_parameters())
+    recording = record(Request(network, network, x, counted, False, DEFAULT_BUDGET, check=False))
+    (N, K), seconds = recording.outputs.shape, 0.0
+
+    def fastest(*ways: Callable[[], Tensor]) -> float:
+        return min(timer.once(way) for way in ways for _ in range(timer.rounds + 1))
+
+    products = [gram(N, K, sum(sum(unit.sizes.values()) for unit in recording.units
+                               if not isinstance(unit, ProductUnit)), full)]  # fmt: skip
+    for unit in recording.units:
+        if not isinstance(unit, ProductUnit):
+            continue
+        G, c, D, P = unit.shape
+        direct, structured = full_plans(unit, N, K) if full else traced_costs(unit, N, K)
+        if structured < direct:
+            products += structured_products(unit.shape, N, K, full)
+            continue
+        products.append(gram(N, K, G * c * D, full))
+        if unit.patch_size:
+            products.append((N * G, K * c, P, D))
+        else:
+            convolved, signals = unit.operations[0].convolved, x.new_ones(K * c, P)
+            seconds += N * fastest(partial(convolved, 0, signals))
+    for batch, n, inner, m in products:
+        # sums and rows of long ones are taken in parts that fit into the cache
+        parts = max(1, batch * n * max(inner, m) // CACHED)
+        n, inner = (-(-n // parts), inner) if m > inner else (n, -(-inner // parts))
+        a, b, turned = (torch.ones(batch, *size, dtype=dtype)
+                        for size in ((n, inner), (inner, m), (m, inner)))  # fmt: skip
+        seconds += parts * fastest(partial(torch.matmul, a, b), partial(torch.matmul, a, turned.mT))
+    return seconds
+
+
+def gram(N: int, K: int, numbers: int, full: bool) -> tuple[int, int, int, int]:
+    """Return the sizes of half of the products of all gradients of so many numbers."""
+    n, inner = (N * K, numbers) if full else (N, K * numbers)
+    return 1, n, inner, -(-n // 2)
+
+
+def structured_products(
+    shape: tuple[int, int, int, int], N: int, K: int, full: bool
+) -> list[tuple[int, int, int, int]]:
+    """Return the sizes (batch, n, inner, m) of the products without gradients, see contractions."""
+    G, c, D, P = shape
+    half = -(-N * P // 2)
+    patches = (1, N * P, D, half)
+    if not full:
+        return [patches, (1, N * P, K * c, half)] * G
+    if G == P == 1:
+        return [patches, gram(N, K, c, full)]
+    return [patches, (N, half, P, c * K), (N, K, P * c, -(-N * K // 2))] * G
 
 
 def way_of(name: str, case: Case, network: nn.Module, x: Tensor, kernel: str) -> Callable:
@@ -261,8 +333,9 @@ def main(file: str) -> None:
         parts = len(groups(network, len(x)))
         facts["how"] = f"{case.chunk} inputs" + f", {parts} parts of the parameters" * (parts > 1)
     if way == OURS:
-        facts["least"] = usage_of(least(network, x))[1].seconds
         timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)
+        products = product_seconds(network, x, task["kernel"] == FULL, case.products, timer)
+        facts["least"] = usage_of(passes(network, x))[1].seconds + products
         facts |= {"flops": counted_flops(run), "matmul_flops": matmul_flops(timer, case.products)}
         parameters = [parameter.detach() for parameter in network.parameters()]
         facts["parameters"] = sum(parameter.numel() for parameter in parameters)

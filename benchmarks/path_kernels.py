@@ -15,22 +15,27 @@ import argparse
 import itertools
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from finitewidth.common.provenance import environment
-from finitewidth.kernels.gated_networks import feature_gates, relu_gates
-from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
-from finitewidth.kernels.npk import npk
-from finitewidth.kernels.reference import (
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.kernels_by_definition import (
     feature_kernel_by_jacobian,
     npk_by_jacobian,
     path_features_by_jacobian,
     value_kernel_by_jacobian,
 )
+
+from finitewidth.common.provenance import environment
+from finitewidth.kernels.gated_networks import feature_gates, relu_gates
+from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
+from finitewidth.kernels.npk import npk
 
 TOLERANCE = 1e-10
 

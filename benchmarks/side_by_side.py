@@ -46,7 +46,7 @@ COLUMNS = {
     "rounds": "number of rounds after a first call",
     "apart": "largest difference from ours, over the largest entry",
     "ratio": "seconds over those of ours",
-    "least": "seconds of the forward passes and backward sweeps that ours cannot do without",
+    "least": "seconds of the passes and products of gradients that ours cannot do without",
     "most": "seconds over these: the ratio if ours took no longer",
     "memory_ratio": "memory of ours over this memory",
     "asked": "ratio that is asked for at least",

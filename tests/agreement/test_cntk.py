@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cntk_by_definition import cntk_by_definition
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.cntk import box_sum, cntk
-from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.networks.architecture import Architecture, layers_of

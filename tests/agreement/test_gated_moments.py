@@ -16,7 +16,7 @@ from finitewidth.kernels.gated_moments import (
     limiting_dispersion,
     value_kernel_moments,
 )
-from finitewidth.kernels.gated_ntk import relu_ntk
+from finitewidth.kernels.gated_ntk import soft_relu_ntk
 from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.networks.random_gated import (
     draw_weights,
@@ -168,7 +168,8 @@ def test_output_variance_decides_which_limit_a_relu_network_has(law):
         (drawn[-1], wide.tangent, wide.halved),
         (drawn[-1] / 2**0.5, wide.halved, wide.tangent),
     ):
-        kernels = relu_ntk(x, [*drawn[:-1], last], None, with_biases=False).numpy()
+        weights = [*drawn[:-1], last]
+        kernels = soft_relu_ntk(x, weights, None, beta=None, with_biases=False).numpy()
         error = kernels.std(axis=0, ddof=1) / runs**0.5
         # the noise, and corrections of order 1 / width
         assert (np.abs(kernels.mean(axis=0) - limit) < 4.5 * error + 5 / width).all()

@@ -28,10 +28,10 @@ from held_out import (
 )
 from held_out import inputs as drawn_inputs
 from plain_autograd import gram_of_jacobian, limit_kernels, perceptron
+from tests.cntk_by_definition import cntk_by_definition
 
 from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.cntk import cntk
-from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_moments import (
     GAUSSIAN,
     GateCounts,
@@ -272,7 +272,7 @@ def test_kernels_of_gated_networks(number):
         "feature": gated_ntk.feature_kernel(
             x, feature, shifts, weights, biases, hidden=hidden, **soft, **options
         ),
-        "relu": gated_ntk.relu_ntk(x, weights, biases, **options),
+        "relu": gated_ntk.soft_relu_ntk(x, weights, biases, beta=None, **options),
         "soft relu": gated_ntk.soft_relu_ntk(x, weights, biases, **soft, **options),
     }
     units = {

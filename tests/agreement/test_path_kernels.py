@@ -4,9 +4,10 @@ import itertools
 
 import pytest
 import torch
+from tests import kernels_by_definition as reference
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels import gated_networks, gated_ntk, reference
+from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.npk import npk
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -56,7 +57,8 @@ def test_soft_relu_with_hard_gates_is_relu():
     sizes = SIZES[3]
     x, network = inputs(sizes, (2,)), random_network(sizes, 3, replicas=(2,))
     found = gated_ntk.soft_relu_ntk(x, *network, beta=None, with_biases=True)
-    agree(found, gated_ntk.relu_ntk(x, *network, with_biases=True))
+    gates = gated_networks.relu_gates(*network, x)
+    agree(found, gated_ntk.value_kernel(x, *network, gates, with_biases=True))
 
 
 @pytest.mark.parametrize("own_inputs", [False, True])
@@ -71,7 +73,7 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
     found = [
         gated_ntk.value_kernel(x, *value, gates, with_biases=True),
         gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
-        gated_ntk.relu_ntk(x, *value, with_biases=False),
+        gated_ntk.value_kernel(x, *value, hard, with_biases=False),
         gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
         npk(x, gates),
         npk(x, hard, "trace"),
@@ -92,14 +94,12 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
             agree(stacked[r], single)
 
 
-def test_own_gates_make_the_value_kernel_of_gates_from_outside():
+def test_hard_gates_of_features_are_those_of_a_relu_network():
     sizes = SIZES[3]
     x, (weights, biases) = inputs(sizes), random_network(sizes, 4)
     gates = gated_networks.relu_gates(weights, biases, x)
     same = gated_networks.feature_gates(x, weights[:-1], biases[:-1], beta=None)
     assert all(map(torch.equal, gates, same))
-    found = gated_ntk.value_kernel(x, weights, biases, gates, with_biases=True)
-    assert torch.equal(found, gated_ntk.relu_ntk(x, weights, biases, with_biases=True))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -125,6 +125,8 @@ def call(kernel, **changes):
     }  # fmt: skip
     if kernel is gated_ntk.value_kernel:
         arguments["gates"] = random_gates(sizes, soft=True)
+    if kernel is gated_ntk.soft_relu_ntk:
+        arguments["beta"] = None
     if kernel is gated_ntk.feature_kernel:
         V, c = random_network(sizes[:-1], 2)
         arguments |= {"feature_weights": V, "feature_biases": c, "beta": 4.0}
@@ -134,21 +136,29 @@ def call(kernel, **changes):
 @pytest.mark.parametrize(
     ("kernel", "changes", "argument"),
     [
-        (gated_ntk.relu_ntk, {"x": torch.ones(3)}, "x"),
-        (gated_ntk.relu_ntk, {"weights": []}, "weights"),
-        (gated_ntk.relu_ntk, {"weights": [torch.ones(3, 4), torch.ones(5, 2)]}, r"weights\[1\]"),
-        (gated_ntk.relu_ntk, {"biases": [torch.ones(4)]}, "biases"),
-        (gated_ntk.relu_ntk, {"biases": [torch.ones(4), torch.ones(3)]}, r"biases\[1\]"),
-        (gated_ntk.relu_ntk, {"weights": [torch.ones(2, 3, 4), torch.ones(3, 4, 2)]}, "replica"),
-        (gated_ntk.relu_ntk, {"output": "softmax"}, "output"),
-        (gated_ntk.relu_ntk, {"output": "true_class_logit"}, "labels"),
+        (gated_ntk.soft_relu_ntk, {"x": torch.ones(3)}, "x"),
+        (gated_ntk.soft_relu_ntk, {"weights": []}, "weights"),
         (
-            gated_ntk.relu_ntk,
+            gated_ntk.soft_relu_ntk,
+            {"weights": [torch.ones(3, 4), torch.ones(5, 2)]},
+            r"weights\[1\]",
+        ),
+        (gated_ntk.soft_relu_ntk, {"biases": [torch.ones(4)]}, "biases"),
+        (gated_ntk.soft_relu_ntk, {"biases": [torch.ones(4), torch.ones(3)]}, r"biases\[1\]"),
+        (
+            gated_ntk.soft_relu_ntk,
+            {"weights": [torch.ones(2, 3, 4), torch.ones(3, 4, 2)]},
+            "replica",
+        ),
+        (gated_ntk.soft_relu_ntk, {"output": "softmax"}, "output"),
+        (gated_ntk.soft_relu_ntk, {"output": "true_class_logit"}, "labels"),
+        (
+            gated_ntk.soft_relu_ntk,
             {"output": "true_class_logit", "labels": torch.arange(SAMPLES)},
             "labels.*between 0 and 1",
         ),
         (
-            gated_ntk.relu_ntk,
+            gated_ntk.soft_relu_ntk,
             {"output": "true_class_logit", "labels": torch.zeros(2, dtype=torch.long)},
             "labels",
         ),

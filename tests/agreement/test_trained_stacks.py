@@ -6,14 +6,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kernels_by_definition import tangent_kernel_by_jacobian
 from tests.peak_memory import PeakMemory
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.gated_ntk import relu_ntk
+from finitewidth.kernels.gated_ntk import soft_relu_ntk
 from finitewidth.kernels.ntk_init.given_network import tangent_kernel
-from finitewidth.kernels.reference import tangent_kernel_by_jacobian
 from finitewidth.kernels.trained import FullyConnected, as_fully_connected, dense
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -123,7 +123,7 @@ def test_random_stacks(sizes, activation, replicas, own_inputs, budget, seed):
 def test_equals_the_other_closed_forms():
     sizes = (4, 6, 5, 3)
     network, x = stack(sizes, "relu"), inputs(sizes)
-    gated = relu_ntk(x, network.weights, network.biases, with_biases=True)
+    gated = soft_relu_ntk(x, network.weights, network.biases, beta=None, with_biases=True)
     agree(trained.traced_kernel(network, x), gated)
     of_weights, of_biases, _ = tangent_kernel(
         [w.mT for w in network.weights], network.biases, x, activation="relu"

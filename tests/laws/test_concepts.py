@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kernels_by_definition import overlap_by_definition
 
 from finitewidth.common.settings import preset_only
 from finitewidth.kernels import paths as definitions
@@ -36,7 +37,7 @@ def test_toy_paths_and_overlaps_are_those_of_the_definitions(toy):
     assert (listed[["layer_0", "layer_1", "layer_2"]].to_numpy() - 1 == wanted[:, :3].numpy()).all()
     gates = [torch.tensor(layer).double() for layer in zip(*toy["gates"], strict=True)]
     overlap = concepts.overlaps(listed, 3, toy["inputs"])["overlap"].to_numpy().reshape(3, 3)
-    assert (overlap == definitions.overlap_by_definition(gates, wanted).numpy()).all()
+    assert (overlap == overlap_by_definition(gates, wanted).numpy()).all()
 
 
 @settings(max_examples=50, deadline=None)

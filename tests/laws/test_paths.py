@@ -8,13 +8,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kernels_by_definition import (
+    npk_by_definition,
+    overlap_by_definition,
+    value_tangent_kernel,
+)
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import paths
 from finitewidth.kernels.gated_networks import relu_gates
-from finitewidth.kernels.gated_ntk import feature_kernel, relu_ntk
-from finitewidth.kernels.npk import SingularKernelError, log_overlap, npk, nu, overlap
-from finitewidth.kernels.reference import value_tangent_kernel
+from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
+from finitewidth.kernels.npk import SingularKernelError, npk, nu, overlap
 
 
 @st.composite
@@ -27,6 +31,10 @@ def networks(draw, outputs=2):
     weights = [torch.randn(a, b, **normal) for a, b in itertools.pairwise(sizes)]
     x = torch.randn(draw(st.integers(1, 5)), sizes[0], **normal)
     return weights, x, relu_gates(weights, None, x)
+
+
+def relu_ntk(x, weights):
+    return value_kernel(x, weights, None, relu_gates(weights, None, x), with_biases=False)
 
 
 def relu_output(weights, x):
@@ -59,11 +67,10 @@ def test_the_output_is_features_times_values(network):  # N01
 def test_the_kernel_is_gram_times_shared_paths(network):  # N02
     weights, x, gates = network
     found = listed(weights)
-    close(npk(x, gates), paths.npk_by_definition(x, gates, found), 1e-12)
-    assert torch.equal(overlap(gates), paths.overlap_by_definition(gates, found))
-    assert torch.allclose(log_overlap(gates).exp(), overlap(gates), rtol=1e-13)
+    close(npk(x, gates), npk_by_definition(x, gates, found), 1e-12)
+    assert torch.equal(overlap(gates), overlap_by_definition(gates, found))
     for unit in range(x.shape[1]):
-        assert torch.equal(overlap(gates), paths.overlap_by_definition(gates, found, unit))
+        assert torch.equal(overlap(gates), overlap_by_definition(gates, found, unit))
 
 
 @settings(max_examples=200, deadline=None)
@@ -72,7 +79,7 @@ def test_the_tangent_kernel_is_bounded_by_the_path_kernel(network):  # N03
     weights, x, gates = network
     features = paths.path_features(x, gates, listed(weights))
     values = value_tangent_kernel(weights)
-    kernel = relu_ntk(x, weights, None, with_biases=False)
+    kernel = relu_ntk(x, weights)
     close(features @ values @ features.mT, kernel, 1e-10)
     least = torch.linalg.eigvalsh(kernel)[0]
     bound = torch.linalg.eigvalsh(npk(x, gates))[0] * torch.linalg.eigvalsh(values)[-1]
@@ -106,7 +113,7 @@ def test_scaling_inputs_scales_the_kernels(network, scale):
     weights, x, gates = network
     assert all(map(torch.equal, relu_gates(weights, None, scale * x), gates))
     close(npk(scale * x, gates), scale**2 * npk(x, gates), 1e-14)
-    kernels = [relu_ntk(a * x, weights, None, with_biases=False) for a in (1.0, scale)]
+    kernels = [relu_ntk(a * x, weights) for a in (1.0, scale)]
     close(kernels[1], scale**2 * kernels[0], 1e-14)
 
 
@@ -116,7 +123,7 @@ def test_scaling_weights_scales_the_tangent_kernel_and_leaves_the_path_kernel(ne
     weights, x, _ = network
     scaled = [scale * weight for weight in weights]
     factor = scale ** (2 * (len(weights) - 1))
-    kernels = [relu_ntk(x, w, None, with_biases=False) for w in (weights, scaled)]
+    kernels = [relu_ntk(x, w) for w in (weights, scaled)]
     close(kernels[1], factor * kernels[0], 1e-13)
     assert torch.equal(*(npk(x, relu_gates(w, None, x)) for w in (weights, scaled)))
 
@@ -148,7 +155,6 @@ def test_the_toy_network_shares_its_third_and_twelfth_path():
     assert shared.tolist() == [3, 12]
     assert found[2].tolist() == [0, 0, 2, 0]
     assert overlap(gates).tolist() == [[4, 1, 1], [1, 4, 0], [1, 0, 2]]
-    assert log_overlap(gates)[1, 2] == -math.inf
 
 
 def test_wide_deep_networks_do_not_overflow():
@@ -156,9 +162,6 @@ def test_wide_deep_networks_do_not_overflow():
     gates[0][2] = 0
     gates[1][1, ::2] = 0
     x = torch.eye(3, dtype=torch.float64) + 1
-    logs = log_overlap(gates)
-    assert math.isclose(logs[0, 0], 199 * math.log(2000), rel_tol=1e-13)
-    assert logs[2, 2] == -math.inf
     kernel = npk(x, gates, normalise="trace")
     # in units of 2000¹⁹⁹: H = [[6, 2.5, 0], [2.5, 3, 0], [0, 0, 0]]
     wanted = torch.tensor([[12, 5, 0], [5, 6, 0], [0, 0, 0]]).double() / 18
@@ -190,8 +193,8 @@ def test_random_gates_are_normalised_by_two_over_the_width():  # N08
     generator = torch.Generator().manual_seed(8)
     for layers in (1, 3, 5):
         gates = [torch.rand(20, 10, 256, generator=generator) < 0.5 for _ in range(layers)]
-        sizes = log_overlap([gate.double() for gate in gates]).diagonal(dim1=-2, dim2=-1)
-        assert abs((sizes + layers * math.log(2 / 256)).exp().mean() - 1) < 0.15
+        sizes = overlap([gate.double() for gate in gates]).diagonal(dim1=-2, dim2=-1)
+        assert abs((sizes * (2 / 256) ** layers).mean() - 1) < 0.15
 
 
 def test_nu_is_the_sum_over_eigenvectors():
@@ -233,12 +236,12 @@ def test_a_singular_kernel_is_refused_and_a_ridge_helps():
         (lambda: paths.path_activity([torch.ones(1, 4), torch.ones(1, 3)], listed_toy()), "gates"),
         (lambda: paths.path_features(torch.ones(3, 4), toy_gates(), listed_toy()), "x"),
         (lambda: paths.path_values([torch.ones(2, 3)], listed_toy()), "weights"),
-        (lambda: paths.overlap_by_definition(toy_gates(), listed_toy(), 2), "input_unit"),
-        (lambda: log_overlap([]), "gates"),
-        (lambda: log_overlap([torch.ones(3)]), r"gates\[0\]"),
-        (lambda: log_overlap([torch.ones(3, 2), torch.ones(4, 2)]), r"gates\[1\]"),
-        (lambda: log_overlap([-torch.ones(3, 2)]), r"gates\[0\].*negative"),
-        (lambda: log_overlap([torch.ones(2, 3, 2), torch.ones(4, 3, 2)]), "gates.*replica"),
+        (lambda: overlap_by_definition(toy_gates(), listed_toy(), 2), "input_unit"),
+        (lambda: overlap([]), "gates"),
+        (lambda: overlap([torch.ones(3)]), r"gates\[0\]"),
+        (lambda: overlap([torch.ones(3, 2), torch.ones(4, 2)]), r"gates\[1\]"),
+        (lambda: overlap([-torch.ones(3, 2)]), r"gates\[0\].*negative"),
+        (lambda: overlap([torch.ones(2, 3, 2), torch.ones(4, 3, 2)]), "gates.*replica"),
         (lambda: npk(torch.ones(4, 2), toy_gates()), "x"),
         (lambda: npk(torch.ones(3, 2), toy_gates(), normalise="max"), "normalise"),
         (lambda: nu(torch.ones(3), torch.ones(2, 3)), "H"),

@@ -174,7 +174,9 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     def solved(kernel):
         return float(y @ torch.linalg.solve(kernel, y))
 
-    relu = gated_ntk.relu_ntk(x, weights("relu", "value", 1), None, with_biases=False)
+    relu = gated_ntk.soft_relu_ntk(
+        x, weights("relu", "value", 1), None, beta=None, with_biases=False
+    )
     found = runs.loc[("adaptable", "ReLU", 2, 1), "nu"]
     assert found == pytest.approx(solved(relu / relu.trace()), rel=1e-6)
     soft = gated_ntk.soft_relu_ntk(

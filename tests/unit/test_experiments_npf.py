@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests import kernels_by_definition as reference
+from tests.cntk_by_definition import cntk_by_definition
 from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import merged, preset_only
@@ -11,8 +13,6 @@ from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
 from finitewidth.experiments.snapshots import network_at
-from finitewidth.kernels import reference
-from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments import cntk, kvf, label_energy, nu, regimes, stages, text

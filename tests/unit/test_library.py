@@ -9,11 +9,11 @@ from importlib import import_module
 import numpy as np
 import pytest
 import torch
+from tests.kernels_by_definition import tangent_kernel_by_jacobian
 from torch import nn
 
 import finitewidth as fw
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.reference import tangent_kernel_by_jacobian
 from finitewidth.library import names
 
 MODULES = ("initial", "trust", "modules", "regression", "tiles", "gated", "study")

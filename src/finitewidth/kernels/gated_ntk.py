@@ -19,7 +19,6 @@ from finitewidth.kernels.gated_networks import (
     feature_pass,
     gate_slopes,
     hidden_slope,
-    relu_gates,
     value_pass,
 )
 
@@ -122,30 +121,6 @@ def feature_kernel(
     slopes = _Slopes(gates, q_f, q_v, beta, eps, hidden)
     signals = (_feature_signals(c, W, V, slopes) for c in _covectors(logits, output, labels))
     return _layer_sum(signals, inputs, with_biases)
-
-
-def relu_ntk(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Sequence[Tensor] | None,
-    *,
-    with_biases: bool,
-    output: Output = "logits_trace",
-    labels: Tensor | None = None,
-    dtype: torch.dtype = torch.float64,
-) -> Tensor:
-    """Compute the neural tangent kernel of a ReLU network, that is, K^v with its own gates.
-
-    The sum over outputs, for this and any other network, is also that of
-    `finitewidth.kernels.trained`, which experiments use. Arguments, result and errors are those of
-    ``value_kernel``.
-    """
-    biases_cast = cast(biases, dtype)
-    gates = relu_gates(cast(weights, dtype), biases_cast, x.to(dtype))
-    return value_kernel(
-        x, weights, biases, gates,
-        with_biases=with_biases, output=output, labels=labels, dtype=dtype,
-    )  # fmt: skip
 
 
 def soft_relu_ntk(

@@ -34,22 +34,6 @@ class NuValue(NamedTuple):
     ridge: float
 
 
-def log_overlap(gates: Sequence[Tensor | ArrayLike]) -> Tensor:
-    """Return the logarithm of Lambda(s, s'), see `overlap`.
-
-    Args:
-        gates: one tensor or array (..., S, width) per hidden layer, hard or soft.
-
-    Returns:
-        (..., S, S) in float64; -inf if two inputs share no active path.
-
-    Raises:
-        ConfigError: there are no gates, a gate is negative or not finite, or S differs between
-            layers.
-    """
-    return sum(torch.log(shared) for shared in _shared_units(gates))
-
-
 def overlap(gates: Sequence[Tensor | ArrayLike]) -> Tensor:
     """Return Lambda(s, s') = prod_l sum_i G_s(i,l) G_s'(i,l) (NPF Definition C.2).
 

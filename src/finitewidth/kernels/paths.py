@@ -1,7 +1,6 @@
 """Neural paths by their definition: a list of every path of a small network without biases.
 
-Tests compare the closed forms of ``finitewidth.kernels.npk`` with these definitions
-(Lakshminarayanan and Singh 2020, "Neural Path Features and Neural Path Kernel", section 2).
+Source: Lakshminarayanan and Singh 2020, "Neural Path Features and Neural Path Kernel", section 2.
 """
 
 import math
@@ -148,53 +147,6 @@ def path_output(
     paths = enumerate_paths(network_sizes(weights), output)
     values = path_values([weight.double() for weight in weights], paths)
     return (path_features(x, gates, paths) @ values[..., None])[..., 0]
-
-
-def overlap_by_definition(
-    gates: Sequence[Tensor], paths: Tensor, input_unit: int | None = None
-) -> Tensor:
-    """Compute Lambda(s, s') = |Act(s, s')| / n0, the shared active paths per input unit.
-
-    Source: NPF Definition 2.2.
-
-    Args:
-        gates: one tensor (..., S, width) per hidden layer.
-        paths: (P, L+1) from ``enumerate_paths``.
-        input_unit: if it is given, only the paths from this input unit are counted, and the number
-            is not divided. In a fully connected network the result is the same for every input
-            unit (remark after Definition 2.2).
-
-    Returns:
-        (..., S, S) in float64.
-
-    Raises:
-        ConfigError: ``gates`` do not match ``paths``, or no path starts from ``input_unit``.
-    """
-    inputs = int(paths[:, 0].max()) + 1
-    if input_unit is not None:
-        paths, inputs = paths[paths[:, 0] == input_unit], 1
-        if not len(paths):
-            raise ConfigError(
-                f"input_unit: no path starts from input unit {input_unit}; it must lie between 0 "
-                "and n0 - 1"
-            )
-    activity = path_activity(gates, paths)
-    return activity @ activity.mT / inputs
-
-
-def npk_by_definition(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
-    """Compute the neural path kernel H(s, s') = <phi_s, phi_s'> (NPF Lemma 2.1).
-
-    Arguments are those of `path_features`.
-
-    Returns:
-        (..., S, S) in float64.
-
-    Raises:
-        ConfigError: ``x`` or ``gates`` do not match ``paths``.
-    """
-    features = path_features(x, gates, paths)
-    return features @ features.mT
 
 
 def _check_layers(argument: str, found: int, wanted: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count, refuse
+from finitewidth.kernels.ntk_init.initialisation import checked_choice, checked_count
 
 LEAST = 3
 BOOTSTRAP_NUMBERS = 2**21
@@ -241,28 +241,3 @@ def mean_ratio(
     return Estimate(
         float(ratio(pairs)), float(values.std(ddof=1)), float(low), float(high), len(top)
     )
-
-
-def second_moment_with_known_mean(theta: Any, mean: float) -> tuple[float, float]:
-    """Estimate r by mean(theta^2) / mean^2 with the exact mean.
-
-    This estimator is unbiased. Its variance is not always smaller than that of the naive ratio,
-    because the errors of numerator and denominator of the ratio are correlated.
-
-    Args:
-        theta: (draws,).
-        mean: the exact mean of ``theta``. For ReLU without biases it is exp(log_moments(...).mean),
-            divided by the same factor as ``theta``.
-
-    Returns:
-        The estimate and its standard error.
-
-    Raises:
-        ConfigError: there are fewer than 2 draws, or ``mean`` is 0.
-    """
-    sample = np.asarray(theta, dtype=np.float64)
-    checked_sample(sample)
-    if not mean:
-        raise refuse("mean", mean, "the exact mean, not 0")
-    squares = (sample / mean) ** 2
-    return float(squares.mean()), float(squares.std(ddof=1) / len(squares) ** 0.5)

@@ -127,12 +127,6 @@ class Initialisation:
         """Factor of the biases' part of each layer: 1, or sigma_b2 for "ntk"."""
         return 1.0 if self.parametrisation == "standard" else self.sigma_b2
 
-    @property
-    def hidden_width(self) -> int | None:
-        """The common width of the hidden layers; None if they differ or if there are none."""
-        hidden = set(self.widths[1:])
-        return hidden.pop() if len(hidden) == 1 else None
-
     def cut(self, depth: int) -> "Initialisation":
         """Return the network of ``depth`` layers that has the first ``depth`` - 1 hidden layers."""
         return replace(self, widths=self.widths[:depth])

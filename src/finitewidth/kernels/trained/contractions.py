@@ -14,6 +14,7 @@ because it is written and read.
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 from torch import Tensor
 
@@ -109,8 +110,7 @@ def _add_traced_structured(total: Tensor, unit: ProductUnit, g: Tensor, size: in
 def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
     G, c, D, P = unit.shape
     item, (N, k) = g.element_size(), g.shape[:2]
-    signals = g.view(N, k, G, c, P).transpose(1, 2)
-    signals = signals.reshape(N, G, k * c, P) if G > 1 else g.view(N, 1, k * c, P)
+    signals = g.view(N, k, G, c, P).transpose(1, 2).reshape(N, G, k * c, P)
     # half of the space for patches of some inputs, half for rows of some channels
     samples = fitting(work // 2, 2 * item * unit.patch_size, N, f"patches of {unit.name!r}")
     per_channel = item * N * G * D
@@ -195,8 +195,11 @@ class ProductStore:
         one = g.element_size() * G * (2 * D * P + g.shape[1] * c * (D + P))
         for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
             s = g[some].transpose(1, 2).reshape(some.stop - some.start, G, -1, P)
-            rows = unit.gradients_of(some, s).unflatten(2, (-1, c))
-            self.array[some, part] = rows.transpose(1, 2)
+            rows = unit.gradients_of(some, s).unflatten(2, (-1, c)).transpose(1, 2)
+            if rows.shape == self.array.shape and G == 1:
+                self.array = rows  # all of them, without a copy
+            else:
+                self.array[some, part] = rows
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
         """Add the part of this unit for some inputs and all from the first of them on.
@@ -222,20 +225,24 @@ class ProductStore:
             self._add_pairs(total, block, work)
 
     def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
-        G, c, _, P = self.unit.shape
-        N, K, item = self.array.shape[1], self.array.shape[-1], self.array.element_size()
-        fixed, per_input = _pair_bytes(self.unit, N, K, item)
-        size = fitting(work - fixed, per_input, N, f"pairs of positions at {self.unit.name!r}")
-        patches = self.unit.patches()
-        for group in range(G):
-            a, signals = patches[:, group], self.array[group]  # (N, D, P), (N, P, c, K)
-            for place, i in enumerate(range(block.start, block.stop)):
-                for some in pieces(N - block.start, size):
-                    seen = slice(block.start + some.start, block.start + some.stop)
-                    A = a[i].mT @ a[seen]  # (n, P, P)
-                    behind = (A @ signals[seen].flatten(2)).view(-1, P * c, K)
-                    part = signals[i].view(P * c, K).mT @ behind  # (n, K, K)
-                    total[place, :, some] += part.transpose(0, 1)
+        G, c, D, P = self.unit.shape
+        b, K, N, _ = total.shape
+        fixed, per_pair = _pair_bytes(self.unit, self.array.shape[1], K, self.array.itemsize)
+        what = f"pairs of positions at {self.unit.name!r}"
+        pairs = min(fitting(work - fixed, per_pair, b * N, what), max(N, CACHED // (P * c * K)))
+        patches = self.unit.patches(slice(block.start, None))
+        for group, some, seen in product(
+            range(G), pieces(b, max(1, pairs // N)), pieces(N, min(pairs, N))
+        ):
+            a = patches[:, group].mT  # (N, P, D)
+            s = self.array[group, block.start :]  # (N, P, c, K)
+            n, m = some.stop - some.start, seen.stop - seen.start
+            # the products with all positions of some inputs, for one of the others after another
+            A = a[seen].reshape(m * P, D) @ a[some].reshape(n * P, D).mT
+            behind = A.view(m, P, n * P).mT @ s[seen].flatten(2)
+            behind = behind.view(m, n, P * c, K).permute(1, 2, 0, 3).reshape(n, P * c, m * K)
+            part = s[some].view(n, P * c, K).mT @ behind
+            total[some, :, seen] += part.view(n, K, m, K)
 
 
 @dataclass(frozen=True)
@@ -273,9 +280,9 @@ def pairs_fit(unit: ProductUnit, samples: int, outputs: int, item: int, work: in
 
 
 def _pair_bytes(unit: ProductUnit, samples: int, outputs: int, item: int) -> tuple[int, int]:
-    """Return the bytes of the patches, and of one input beside all positions of another."""
+    """Return the bytes of the patches, and of all pairs of positions of two inputs."""
     G, c, D, P = unit.shape
-    return item * 2 * samples * G * D * P, item * P * (P + 2 * c * outputs)
+    return item * 2 * samples * G * D * P, item * (P * (P + 2 * c * outputs) + outputs**2)
 
 
 def full_plans(

@@ -130,13 +130,16 @@ def coarsest(nodes: Iterable[Node]) -> torch.dtype:
     return max(real, key=lambda dtype: torch.finfo(dtype).eps)
 
 
-def paired(outputs: Tensor, two: Tensor, chosen: tuple[int, int]) -> Graph | None:
+def paired(
+    outputs: Tensor, two: Tensor, chosen: tuple[int, int], nodes: Iterable[Node]
+) -> Graph | None:
     """Compare the graphs of N outputs and of two of them.
 
     Args:
         outputs: (N, K), with N at least `FEWEST`.
         two: (2, K), the outputs for the inputs ``chosen``.
         chosen: their positions.
+        nodes: those of the first graph, see `children_first`.
 
     Returns:
         The graphs side by side; None if they have other nodes.
@@ -145,7 +148,7 @@ def paired(outputs: Tensor, two: Tensor, chosen: tuple[int, int]) -> Graph | Non
     if partners is None:
         return None
     weights: set[Node] = set()
-    for node in children_first(outputs.grad_fn):
+    for node in nodes:
         below = list(children(node))
         made_of_weights = below and weights.issuperset(below) and _alike(node, partners[node])
         if made_of_weights or _is_weight(node, partners[node]):

@@ -1,7 +1,9 @@
 """Kernels of torch modules from one forward pass and one backward sweep for each output."""
 
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import prod
 
 import torch
@@ -14,7 +16,6 @@ from finitewidth.kernels.trained import by_autograd, refusals
 from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
-    GRAM_BLOCKS,
     GRAM_ROWS,
     ProductStore,
     RowStore,
@@ -36,6 +37,7 @@ from finitewidth.kernels.trained.units import (
 )
 
 Store = ProductStore | RowStore
+FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
 
 
@@ -126,7 +128,7 @@ class Sweeps:
         """Yield some outputs after another, with the function that returns signals.
 
         The signals of an operation are (N, k, G c, P) for products and (N, k, size) else, for the k
-        outputs of a step; they are overwritten in the next.
+        outputs of a step, in any order in memory; they are overwritten in the next.
 
         Args:
             share: bytes for signals.
@@ -156,25 +158,30 @@ class Sweeps:
         made += self.check.kept_bytes(operations)
         fitting(share, made + kept + joined, K, "a backward sweep for one output")
         count = fitting(share - made, kept + joined, K, "one output")
+        checked = self.check.cotangents()
+        if at_once and count == K:
+            part = slice(0, K)
+            cotangents = torch.cat([self._one_each(part), checked])
+            signals = {}
+            for op, rows, terms in self._sweep(operations, edges, cotangents):
+                signals[op] = rows[:K].transpose(0, 1)
+                if len(checked):
+                    self.check.add_signals(op, part, signals[op])
+                    self.check.compare_signals(op, rows[K], terms[K])
+            yield part, signals.__getitem__
+            return
         signals = {op: outputs.new_empty(N, count, *op.kept, dtype=real_dtype(op.edge.node))
                    for op in operations}  # fmt: skip
-        at_once = at_once and count == K
-        checked = self.check.cotangents()
         for part in pieces(K, count):
+            for k in range(part.start, part.stop):
+                one_each = self._one_each(slice(k, k + 1))
+                for op, rows, _ in self._sweep(operations, edges, one_each):
+                    signals[op][:, k - part.start].copy_(rows[0])
             width = part.stop - part.start
-            for some in pieces(width, width if at_once else 1):
-                one_each = self._one_each(slice(part.start + some.start, part.start + some.stop))
-                cotangents = torch.cat([one_each, checked]) if at_once else one_each
-                for op, rows, terms in self._sweep(operations, edges, cotangents):
-                    signals[op][:, some].copy_(rows[: len(one_each)].transpose(0, 1))
-                    if at_once and len(checked):
-                        self.check.add_signals(op, part, signals[op])
-                        self.check.compare_signals(op, rows[-1], terms[-1])
-            if not at_once:
-                for op, kept in signals.items():
-                    self.check.add_signals(op, part, kept[:, :width])
+            for op, kept in signals.items():
+                self.check.add_signals(op, part, kept[:, :width])
             yield part, lambda op, width=width: signals[op][:, :width]
-        if not at_once and len(checked):
+        if len(checked):
             for op, rows, terms in self._sweep(operations, edges, checked):
                 self.check.compare_signals(op, rows[0], terms[0])
 
@@ -303,7 +310,7 @@ def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     """
     N, K = sweeps.recording.outputs.shape
     share = sweeps.request.budget // 2
-    wanted = max(-(-N // GRAM_BLOCKS), -(-GRAM_ROWS // K))
+    wanted = max(-(-N // FULL_BLOCKS), -(-GRAM_ROWS // K))
     one = N * K**2 * 16  # the part, and products or squares
     size = fitting(share // 2, one, min(wanted, N), "the full kernel of one input with all others")
     for block in pieces(N, size):
@@ -321,17 +328,20 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
     N, K = outputs.shape
     products = product_stores(sweeps.recording, 2 * quarter, quarter)
     row_units = [unit for unit in sweeps.recording.units if isinstance(unit, RowUnit)]
-    rows = {
-        name: RowStore(module_of(name), outputs.new_empty(N, K, size))
-        for unit in row_units
-        for name, size in unit.sizes.items()
-    }
+    # gradients of small parameters stand side by side, since one product is faster than many
+    width, places = defaultdict(int), {}
+    for name, size in chain.from_iterable(unit.sizes.items() for unit in row_units):
+        module = module_of(name) if sweeps.request.by_layer else ""
+        places[name] = module, slice(width[module], width[module] + size)
+        width[module] += size
+    rows = {name: RowStore(name, outputs.new_empty(N, K, size)) for name, size in width.items()}
     for part, of_operation in sweeps.steps(quarter):
         for store in products:
             store.put(part, of_operation, quarter)
         for unit in row_units:
             for name, some in unit.rows(of_operation).items():
-                rows[name].array[:, part] = some
+                module, place = places[name]
+                rows[module].array[:, part, place] = some
     others = [RowStore(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
     grouped: dict[str, list[Store]] = {}
     for store in (*products, *rows.values(), *others):

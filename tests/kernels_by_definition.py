@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.func import grad, vmap
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.kernels.paths import enumerate_paths, path_values
+from finitewidth.kernels.paths import enumerate_paths, path_activity, path_features, path_values
 
 Network = tuple[list[Tensor], list[Tensor]]
 
@@ -168,6 +168,53 @@ def value_tangent_kernel(weights: Sequence[Tensor], output: int = 0) -> Tensor:
     jacobians = torch.func.jacrev(lambda theta: path_values(theta, paths))(list(weights))
     gradients = torch.cat([jacobian.flatten(1) for jacobian in jacobians], dim=1)
     return gradients @ gradients.T
+
+
+def overlap_by_definition(
+    gates: Sequence[Tensor], paths: Tensor, input_unit: int | None = None
+) -> Tensor:
+    """Compute Lambda(s, s') = |Act(s, s')| / n0, the shared active paths per input unit.
+
+    Source: NPF Definition 2.2.
+
+    Args:
+        gates: one tensor (..., S, width) per hidden layer.
+        paths: (P, L+1) from ``enumerate_paths``.
+        input_unit: if it is given, only the paths from this input unit are counted, and the number
+            is not divided. In a fully connected network the result is the same for every input
+            unit (remark after Definition 2.2).
+
+    Returns:
+        (..., S, S) in float64.
+
+    Raises:
+        ConfigError: ``gates`` do not match ``paths``, or no path starts from ``input_unit``.
+    """
+    inputs = int(paths[:, 0].max()) + 1
+    if input_unit is not None:
+        paths, inputs = paths[paths[:, 0] == input_unit], 1
+        if not len(paths):
+            raise ConfigError(
+                f"input_unit: no path starts from input unit {input_unit}; it must lie between 0 "
+                "and n0 - 1"
+            )
+    activity = path_activity(gates, paths)
+    return activity @ activity.mT / inputs
+
+
+def npk_by_definition(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
+    """Compute the neural path kernel H(s, s') = <phi_s, phi_s'> (NPF Lemma 2.1).
+
+    Arguments are those of `path_features`.
+
+    Returns:
+        (..., S, S) in float64.
+
+    Raises:
+        ConfigError: ``x`` or ``gates`` do not match ``paths``.
+    """
+    features = path_features(x, gates, paths)
+    return features @ features.mT
 
 
 def path_features_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
