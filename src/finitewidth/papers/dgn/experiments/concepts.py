@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.networks.notation import rows_of
+from finitewidth.experiments.equations import equation_rows
 from finitewidth.networks.regimes import Regime, regime
 from finitewidth.papers.dgn.experiments import circular
-from finitewidth.papers.dgn.experiments.notations import TABLES
+from finitewidth.papers.dgn.experiments.equations import EQUATIONS
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -28,9 +28,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     convolution = settings["convolution"]
     sizes = (convolution[key] for key in ("inputs", "kernel", "layers"))
     net = circular.Circular(*sizes)
-    equations = [row for named in TABLES.items() for row in rows_of(*named)]
     return {
-        "equations": pd.DataFrame(equations),
+        "equations": equation_rows(EQUATIONS),
         "variants": pd.DataFrame([variant(*named) for named in regimes().items()]),
         "connections": circular.connections(net),
         "paths": circular.paths(net),
