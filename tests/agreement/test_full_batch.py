@@ -9,8 +9,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.measures.dynamics import Networks, Protocol, follow
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
-from finitewidth.training.full_batch import gradient_descent
-from finitewidth.training.linear_recursion import error_ratios
+from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from finitewidth.common.settings import preset_only
 from finitewidth.kernels import paths as definitions
-from finitewidth.papers.dgn.experiments import circular
+from finitewidth.papers.dgn.experiments import concepts as circular
 from finitewidth.papers.dgn.experiments.concepts import regimes, variant
 from finitewidth.papers.npf.experiments import concepts
 

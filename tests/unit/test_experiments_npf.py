@@ -10,12 +10,12 @@ from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
 from finitewidth.experiments import nu_values
-from finitewidth.experiments.snapshots import network_at
+from finitewidth.experiments.nu_values import network_at
 from finitewidth.kernels import reference
 from finitewidth.kernels.cntk_reference import cntk_by_definition
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
-from finitewidth.papers.npf.experiments import cntk, kvf, label_energy, nu, regimes, stages, text
+from finitewidth.papers.npf.experiments import cntk, kvf, nu, regimes, stages, text
 
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
@@ -276,7 +276,7 @@ def test_energies_of_the_labels_are_those_by_projection():
         found = energy.loc[("energy", "epoch 3", k)]
         assert found["y"] == pytest.approx(wanted, abs=1e-9)
         assert (found["runs"], found["failed"]) == (1, 1)
-        assert energy.loc[("energy", label_energy.CHANCE, k), "y"] == pytest.approx(k / 6)
+        assert energy.loc[("energy", nu.CHANCE, k), "y"] == pytest.approx(k / 6)
     second = energy.loc[("top", "first 2", 3), "y"]
     assert second == energy.loc[("energy", "epoch 3", 2), "y"]
     whole = tables["runs"].groupby("epoch")["nu"].mean()
@@ -287,7 +287,7 @@ def test_energies_of_the_labels_are_those_by_projection():
 
 def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():
     y = torch.tensor([1.0, -1.0]).double()
-    energy, parts = label_energy.split(y, lambda: torch.ones(2, 2).double() / 2)
+    energy, parts = nu.split(y, lambda: torch.ones(2, 2).double() / 2)
     assert energy.tolist() == pytest.approx([0, 1])
     assert parts[0] == pytest.approx(0)
     assert np.isnan(parts[1])

@@ -6,7 +6,7 @@ from tests.artwork import faults
 
 from finitewidth.common import fields
 from finitewidth.figures import job
-from finitewidth.papers.npf.experiments import label_energy
+from finitewidth.papers.npf.experiments import nu
 from finitewidth.papers.npf.figures import extra_energy
 
 SIZE = 12
@@ -21,7 +21,7 @@ def tables():
         shares = rng.dirichlet(np.full(SIZE, 0.3), size=3)
         parts = shares / np.geomspace(1, 1e-3, SIZE)
         splits[epoch] = np.stack([shares.cumsum(axis=1), parts.cumsum(axis=1)], axis=1)
-    return {"energy": label_energy.curves(splits)}
+    return {"energy": nu.energy_curves(splits)}
 
 
 def redrawn(tables, folder):

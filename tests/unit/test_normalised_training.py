@@ -23,8 +23,8 @@ from finitewidth.training.balanced import (
     resized,
 )
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.momentum import NesterovSGD, Schedule
 from finitewidth.training.normalised import NormalisedPlan, losses_of, train
+from finitewidth.training.optimisers import NesterovSGD, Schedule
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

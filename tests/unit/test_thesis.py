@@ -15,7 +15,7 @@ from finitewidth.common import fields
 from finitewidth.common.settings import preset_only
 from finitewidth.figures import style
 from finitewidth.papers.thesis.experiments import classical, concepts, risk
-from finitewidth.papers.thesis.experiments.least_squares import (
+from finitewidth.papers.thesis.experiments.risk import (
     exact_mean,
     limit,
     lowest_ratio,

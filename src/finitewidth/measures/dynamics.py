@@ -12,8 +12,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.training.full_batch import Gates, gradient_descent
-from finitewidth.training.linear_recursion import error_ratios
+from finitewidth.training.full_batch import Gates, error_ratios, gradient_descent
 
 # type of the arithmetic, and the share of the first squared errors below which it becomes float64
 PRECISIONS = {

@@ -16,9 +16,8 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.epochs import EpochTraining, Position
-from finitewidth.training.loop import carry_out
-from finitewidth.training.momentum import NesterovSGD, Schedule
+from finitewidth.training.loop import EpochTraining, Position, carry_out
+from finitewidth.training.optimisers import NesterovSGD, Schedule
 
 LOSSES = ("squared", "cross_entropy")
 RECENT = 10  # number of batches of train_accuracy_last10

@@ -13,8 +13,7 @@ from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.measures.dynamics import DESCENT, LINEAR, batches
 from finitewidth.measures.dynamics_tables import means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
-from finitewidth.training.full_batch import gradient_descent
-from finitewidth.training.linear_recursion import error_ratios
+from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 NAME = "dgn/deep_linear"
 CONVERGED = 0.01
