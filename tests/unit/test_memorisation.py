@@ -13,7 +13,6 @@ from finitewidth.figures import by_depth, style
 from finitewidth.kernels.memorisation import ideal_eigenvalues
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
-from finitewidth.measures.dynamics import Networks
 from finitewidth.measures.dynamics_tables import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.papers.dgn.experiments import deep_linear, planar
@@ -104,24 +103,6 @@ def test_weights_and_gates_are_what_they_are_said_to_be():
     other = memorisation.networks(20, 2, [1], MEMORISATION)
     assert torch.equal(networks.y[1:], other.y)  # a run has one task
     assert not torch.equal(networks.y[0], networks.y[1])
-
-
-def test_expected_entries():
-    """E[K_0]/d is the ideal kernel at any width; 400 small networks, 4.5 standard errors."""
-    settings = MEMORISATION | {"samples": 2}
-    kernels = memorisation.networks(4, 3, range(400), settings).kernel() / 3
-    for entry, wanted in (((0, 0), 1.0), ((0, 1), 0.25)):
-        sample = kernels[:, entry[0], entry[1]]
-        assert abs(sample.mean() - wanted) < 4.5 * sample.std() / math.sqrt(400)
-
-
-def test_the_kernel_of_a_deep_linear_network_is_its_depth_on_average():
-    """dgn Corollary 8.1; 500 networks, 4.5 standard errors."""
-    names = [("test", "dln", run) for run in range(500)]
-    weights = equal_variance_weights([1, 30, 30, 30, 1], math.sqrt(1 / 30), names)
-    networks = Networks(torch.ones(1, 1), torch.ones(500, 1), weights, "open")
-    sample = networks.kernel()[:, 0, 0]
-    assert abs(sample.mean() - 4) < 4.5 * sample.std() / math.sqrt(500)
 
 
 def test_runs_that_do_not_descend_follow_the_recursion_only(memorised):

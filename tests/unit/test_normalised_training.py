@@ -252,7 +252,7 @@ def test_resized():
 @pytest.mark.parametrize(
     ("words", "message"),
     [({"per_class": 10_000}, "per_class = 10000"), ({"per_class": 0}, "per_class = 0"),
-     ({"pool": 3}, "pool = 3"), ({"size": 0}, "size = 0")],
+     ({"pool": 3}, "pool = 3")],
 )  # fmt: skip
 def test_impossible_choices_are_refused(words, message):
     with pytest.raises(ConfigError, match=message):

@@ -152,16 +152,6 @@ def test_exact_means_tend_to_the_corrected_limit_and_not_to_the_printed_one(rati
     assert (limit(ratio, 1.0, 0.25, "printed") == limit(ratio, 1.0, 0.25)) == (ratio < 1)
 
 
-def test_the_limit_rises_again_only_with_little_noise():
-    """Its minimum above 1 lies at r / (r - sigma) for r > sigma (here 2), and nowhere else."""
-    ratios = np.linspace(1.01, 50, 5000)
-    with_little, with_much = (
-        np.array([limit(ratio, 1.0, noise) for ratio in ratios]) for noise in (0.25, 4.0)
-    )
-    assert abs(ratios[with_little.argmin()] - 2) < 0.02
-    assert (np.diff(with_much) < 0).all()
-
-
 def test_tables_of_the_experiment_and_its_figure():
     tables = risk.measure({}, SMALL["risk"])
     drawn = tables["drawn"]
@@ -285,9 +275,3 @@ def test_the_shape_of_the_limit_is_known_exactly(signal, noise):
         assert (np.diff(values) < 0).all()
     else:
         assert ratios[np.argmin(values)] == pytest.approx(lowest, rel=3e-3)
-
-
-def test_the_ratios_of_the_figure_are_closed_forms_and_not_points_of_its_grid():
-    assert lowest_ratio(1.0, 0.25) == 2
-    assert printed_root(1.0, 0.25) == pytest.approx((9 + 17**0.5) / 8)
-    assert printed_root(1.0, 4.0) == pytest.approx(3 + 8**0.5)

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
@@ -112,12 +111,7 @@ class Protocol:
 
         Returns:
             (R,).
-
-        Raises:
-            ConfigError: ``rho`` is unknown.
         """
-        if self.rho not in ("kernel", "kernel_over_depth"):
-            raise ConfigError(f"rho: {self.rho!r} must be 'kernel' or 'kernel_over_depth'")
         return self.rate / (largest / depth if self.rho == "kernel_over_depth" else largest)
 
 

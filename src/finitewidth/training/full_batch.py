@@ -11,8 +11,6 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
-
 # given gates, one tensor (R, S, width) of zeros and ones per hidden layer; "own" for those of a
 # ReLU network; "open" for a deep linear network
 Gates = Sequence[Tensor] | Literal["own", "open"]
@@ -59,14 +57,7 @@ def gradient_descent(
         double_below: with float32, the arithmetic changes to float64 when the squared errors of a
             replica fall below this share of their first value. Their uncertainty then falls with
             them; for 1e-6 it stays at about a thousandth of the errors. None for no change.
-
-    Raises:
-        ConfigError: ``times`` are negative or not ascending, or there is more than one output.
     """
-    if not times or list(times) != sorted(set(times)) or times[0] < 0:
-        raise ConfigError(f"times = {list(times)}: must be ascending and not negative")
-    if weights[-1].shape[-1] != 1:
-        raise ConfigError(f"weights: found {weights[-1].shape[-1]} outputs, exactly one is allowed")
     network = _Network(x, y, weights, gates, dtype)
     scale = (step * (1 if loss_half else 2)).to(dtype)[:, None, None]
     wanted, first = set(times), None
@@ -154,15 +145,7 @@ def error_ratios(
 
     Returns:
         (times, R), float64.
-
-    Raises:
-        ConfigError: the shapes do not match.
     """
-    if eigenvectors.shape != (*errors.shape, errors.shape[-1]) or eigenvalues.shape != errors.shape:
-        raise ConfigError(
-            f"errors: shape {tuple(errors.shape)} does not fit eigenvectors of shape "
-            f"{tuple(eigenvectors.shape)}"
-        )
     energy = (eigenvectors.mT @ errors.double()[..., None])[..., 0] ** 2
     energy = energy / energy.sum(-1, keepdim=True)
     steepness = (1 if loss_half else 2) * step.double()[:, None]

@@ -60,7 +60,6 @@ def train(
         checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
-        ConfigError: the weights of an earlier training are needed and missing.
         ResultError: a checkpoint cannot be written.
     """
     layers = layers_of(run.architecture, images.shape, images.outputs)

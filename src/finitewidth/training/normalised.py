@@ -19,7 +19,6 @@ from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.loop import EpochTraining, Position, carry_out
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
-LOSSES = ("squared", "cross_entropy")
 RECENT = 10  # number of batches of train_accuracy_last10
 Row = dict[str, Any]
 Measure = Callable[[StackedNetwork, Tensor, Tensor, int], list[Row]]
@@ -51,32 +50,6 @@ class NormalisedPlan:
     decay_rate_at: tuple[float, ...] = (0.3, 0.6, 0.9)
     loss: str = "squared"
     measure_at: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Reject values out of range.
-
-        Raises:
-            ConfigError: the message names the value and what is allowed.
-        """
-        fractions = list(self.decay_rate_at)
-        ascending = fractions == sorted(fractions)
-        outside = [epoch for epoch in self.measure_at if not 1 <= epoch <= self.epochs]
-        for key, right, allowed in (
-            ("rates", self.rates and all(0 < r < float("inf") for r in self.rates), "above 0"),
-            ("epochs", self.epochs >= 1, "at least 1"),
-            ("batch_per_class", self.batch_per_class >= 1, "at least 1"),
-            ("decay", min(self.decays, default=0) >= 0, "at least 0"),
-            ("momentum", 0 <= self.momentum < 1, "from 0 to below 1"),
-            (
-                "decay_rate_at",
-                ascending and all(0 < f <= 1 for f in fractions),
-                "0 to 1, ascending",
-            ),
-            ("loss", self.loss in LOSSES, " or ".join(LOSSES)),
-            ("measure_at", not outside, f"1 to {self.epochs}, the number of epochs"),
-        ):
-            if not right:
-                raise ConfigError(f"{key} = {getattr(self, key)!r}: must be {allowed}")
 
     @property
     def decays(self) -> tuple[float, ...]:
@@ -144,15 +117,9 @@ def train(
         checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
-        ConfigError: the plan does not fit the network or the images, or ``measure`` does not return
-            one dict per replica with names of its own.
+        ConfigError: a batch has more images of a class than there are.
         ResultError: a checkpoint cannot be written.
     """
-    for key, values in (("rates", plan.rates), ("decay", plan.decays)):
-        if len(values) != network.replicas:
-            raise ConfigError(
-                f"{key}: {len(values)} values for {network.replicas} networks; set one for each"
-            )
     if plan.batch_per_class > images.per_class:
         raise ConfigError(
             f"batch_per_class = {plan.batch_per_class}: there are {images.per_class} training "
@@ -277,17 +244,11 @@ class _Training(EpochTraining):
         """Add the rows of this epoch to the measures; ``x`` is the last batch."""
         plan, state = self.plan, self.state
         measured = self.measure_of(self.network, x, self.labels, state.epoch)
-        if len(measured) != self.network.replicas:
-            raise ConfigError(
-                f"measure: it returned {len(measured)} rows for {self.network.replicas} networks"
-            )
         loss, accuracy = self._test()
         sum_of_factors = self.schedule.total(self.done())
         for number, (row, extra) in enumerate(zip(self._rows(), measured, strict=True)):
             tau = row["rate"] * sum_of_factors * plan.decays[number] / (1 - plan.momentum)
             row |= {"tau": tau, "test_loss": loss[number], "test_accuracy": accuracy[number]}
-            if taken := sorted(row.keys() & extra.keys()):
-                raise ConfigError(f"measure: the names {taken} are taken; use others")
             state.measures.append(row | _plain(extra))
 
     def _test(self) -> tuple[list[float], list[float]]:

@@ -8,7 +8,6 @@ slowly. Where the loss is known after k steps at once, it is taken to be linear 
 
 import numpy as np
 
-READINGS = ("window", "each")
 NEVER = -1
 
 
