@@ -7,13 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.polynomial import Legendre
-from tests.artwork import faults
 from tests.claims.synthetic.thesis import regression
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.common import fields
 from finitewidth.common.settings import preset_only
-from finitewidth.figures import style
 from finitewidth.papers.thesis.experiments import classical, concepts, risk
 from finitewidth.papers.thesis.experiments.risk import (
     exact_mean,
@@ -22,7 +20,7 @@ from finitewidth.papers.thesis.experiments.risk import (
     printed_root,
     variance_exists,
 )
-from finitewidth.papers.thesis.figures import fig2_3, fig2_4, fig2_5
+from finitewidth.papers.thesis.figures import fig2_3, fig2_4
 
 CONFIG = preset_only("quick", "config")["thesis"]
 SMALL = preset_only("smoke", "config")["thesis"]
@@ -184,26 +182,6 @@ def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_varian
     _, _, (segments,) = bars["drawn: mean"]
     lengths = [np.diff(segment[:, 1])[0] for segment in segments.get_segments()]
     assert np.allclose(lengths, 2 * fig2_4.ERRORS * own["standard_error"])
-
-
-def kernels(images=4, steps=(0, 20, 600)):
-    """A made-up kernel at some steps for two variances, from its rows on the diagonal on."""
-    pairs = [(row, column) for row in range(images) for column in range(row, images)]
-    return pd.DataFrame(
-        {"sigma_w2": variance, "step": step, "row": row, "column": column, "class_row": row // 2,
-         "class_column": column // 2, "share": 1.0 / (1 + column - row), "mean_diagonal": 3.0}
-        for variance in (2.0, 1.0) for step in steps for row, column in pairs
-    )  # fmt: skip
-
-
-def test_figure_2_5_shows_the_smallest_variance_at_all_times():
-    style.apply()
-    rows = fields.checked(fig2_5.select({"kernels": kernels()}, {}), fig2_5.FIELDS)
-    assert set(rows["sigma_w2"]) == {1.0}
-    figure = fig2_5.draw(rows, {})
-    titles = [axis.get_title(loc="left") for axis in figure.axes[:3]]
-    assert [title.split("  ")[1] for title in titles] == ["step 0", "step 20", "step 600"]
-    assert faults(figure) == []
 
 
 @pytest.mark.parametrize("parameters", [8, 30])

@@ -98,25 +98,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def document(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the paths, the active paths of each example, and Lambda, to be written as JSON.
-
-    Returns:
-        ``paths``, the units of each path from the input on; ``active``, the numbers (from 1) of
-        the active paths of each example; ``Lambda``, a matrix with a row per example.
-    """
-    active = _of(rows, "active path")
-    matrix = _of(rows, "overlap").pivot(index="example", columns="other", values="value")
-    return {
-        "paths": [list(route) for route in _routes(rows).values()],
-        "active": {
-            f"x_{example:.0f}": active[active["example"] == example]["path"].astype(int).tolist()
-            for example in matrix.index
-        },
-        "Lambda": matrix.to_numpy().tolist(),
-    }  # fmt: skip
-
-
 def _of(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
     return rows[rows["kind"] == kind]
 
