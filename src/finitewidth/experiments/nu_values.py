@@ -10,7 +10,7 @@ from torch import Tensor
 
 from finitewidth.data.select import first_per_class, scaled
 from finitewidth.data.store import Dataset
-from finitewidth.kernels.npk import NuValue, SingularKernelError, nu
+from finitewidth.kernels.npk import SingularKernelError, nu
 from finitewidth.networks.weights import as_lists
 
 RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted without a ridge
@@ -33,7 +33,12 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
         if not torch.isfinite(matrix).all():
             problem = "the kernel is not finite: the training diverged"
         else:
-            value, problem, ridge = _inverted(y, matrix)
+            for ridge in (0.0, RIDGE):
+                try:
+                    value = nu(y, matrix, ridge=ridge / len(y))
+                    break
+                except SingularKernelError as error:
+                    problem = str(error)
     except SingularKernelError as error:
         problem = str(error)
     return {
@@ -59,17 +64,6 @@ def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
         "ridged": int((known["ridge"] > 0).sum()),
         "condition_number": known["condition_number"].astype(float).max(),
     }
-
-
-def _inverted(y: Tensor, kernel: Tensor) -> tuple[NuValue | None, str | None, float]:
-    """Return nu or None, the reason for a ridge or a missing value, and the ridge."""
-    problem = None
-    for ridge in (0.0, RIDGE):
-        try:
-            return nu(y, kernel, ridge=ridge / len(y)), problem, ridge
-        except SingularKernelError as error:
-            problem = str(error)
-    return None, problem, RIDGE
 
 
 def binary_examples(data: Dataset, classes: Sequence[int], per_class: int) -> tuple[Tensor, Tensor]:

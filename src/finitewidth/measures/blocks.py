@@ -102,7 +102,10 @@ def alignment(kernel: Any, labels: Any) -> np.ndarray:
         ConfigError: the shapes do not match, or a kernel is zero.
     """
     theta, together = _checked(kernel, labels)
-    return _cosine(theta, together.astype(float))
+    size = np.linalg.norm(theta, axis=(-2, -1))
+    if not (size != 0).all():
+        raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
+    return (theta * together).sum(axis=(-2, -1)) / (size * np.linalg.norm(together))
 
 
 def _per_class(pairs: np.ndarray, together: np.ndarray) -> np.ndarray:
@@ -120,13 +123,6 @@ def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
     entries, shares = theta[..., pairs], weights[pairs] / weights.sum()
     mean = (entries * shares).sum(axis=-1)
     return mean, np.sqrt(((entries - mean[..., None]) ** 2 * shares).sum(axis=-1))
-
-
-def _cosine(theta: np.ndarray, target: np.ndarray) -> np.ndarray:
-    size = np.linalg.norm(theta, axis=(-2, -1))
-    if not (size != 0).all():
-        raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
-    return (theta * target).sum(axis=(-2, -1)) / (size * np.linalg.norm(target))
 
 
 def _checked(kernel: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

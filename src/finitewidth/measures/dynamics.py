@@ -55,7 +55,10 @@ class Networks:
         """Return the tangent kernels K_0, (R, S, S) in float64."""
         if self.gates == "own":
             return traced_kernel(FullyConnected(self.weights, None, "relu"), self.x)
-        return value_kernel(self.x, self.weights, None, self._all_gates(), with_biases=False)
+        gates = self.gates
+        if gates == "open":
+            gates = [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
+        return value_kernel(self.x, self.weights, None, gates, with_biases=False)
 
     def outputs(self) -> Tensor:
         """Return the outputs, (R, S) in float64."""
@@ -65,11 +68,6 @@ class Networks:
             if layer < self.depth - 1 and self.gates != "open":
                 z = torch.relu(z) if self.gates == "own" else z * self.gates[layer]
         return z[..., 0]
-
-    def _all_gates(self) -> Sequence[Tensor]:
-        if self.gates != "open":
-            return self.gates
-        return [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
 
 
 @dataclass(frozen=True)

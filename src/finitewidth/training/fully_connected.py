@@ -155,7 +155,8 @@ class Passes:
         scale = np.ones(self.stack.count) if scale is None else scale
         out = [torch.empty_like(t) for t in self.stack.parameters] if out is None else out
         depth = len(self.stack.weights)
-        for layer in self._backward(self._errors_times(scale)):
+        factor = torch.from_numpy(scale / self.samples).to(self.z[-1])[:, None, None]
+        for layer in self._backward(torch.mul(self.z[-1], factor, out=self.signals[-1])):
             torch.bmm(self.z[layer].mT, self.signals[layer], out=out[layer])
             torch.sum(self.signals[layer], dim=1, out=out[depth + layer])
         return list(out)
@@ -194,10 +195,6 @@ class Passes:
             below = torch.bmm(moved, self.stack.weights[layer])
             moved = below.baddbmm_(grams[layer], self.signals[layer])
         return moved
-
-    def _errors_times(self, scale: np.ndarray) -> Tensor:
-        factor = torch.from_numpy(scale / self.samples).to(self.z[-1])[:, None, None]
-        return torch.mul(self.z[-1], factor, out=self.signals[-1])
 
     def _backward(self, signal: Tensor):
         """Yield the layers from the last to the first when their signals are ready."""

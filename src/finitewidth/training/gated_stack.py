@@ -171,7 +171,10 @@ def build_stack(
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
         run.regime.learns,
-        tuple(not _finite(weights) for weights in features),
+        tuple(
+            not all(bool(tensor.isfinite().all()) for tensor in (weights or {}).values())
+            for weights in features
+        ),
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
@@ -195,10 +198,6 @@ def _gating(run: TrainingRun, device: str) -> Gating:
 
 def _on(device: str, weights: Weights) -> Weights:
     return {name: tensor.to(device) for name, tensor in weights.items()}
-
-
-def _finite(weights: Weights | None) -> bool:
-    return weights is None or all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 
 def _feature_start(

@@ -193,7 +193,10 @@ class _Training(EpochTraining):
 
     def _step(self, batch: Tensor) -> None:
         """Take one step of all replicas on a batch of images."""
-        state, rates = self.state, self._rates()
+        state = self.state
+        factor = self.schedule.factor(self.done())
+        if factor != self.factor:
+            self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
         x = self.images.train_x.index_select(0, batch)
         _, outputs = self.network.forward(x, training=True)
         losses = losses_of(self.plan.loss, outputs, self.labels)
@@ -202,18 +205,12 @@ class _Training(EpochTraining):
         with torch.no_grad():
             # no value leaves the device here, or a GPU would have to wait in every step
             state.diverged |= ~losses.isfinite()
-            self.optimiser.step(gradients, rates.masked_fill(state.diverged, float("nan")))
+            rates = self.scaled_rates.masked_fill(state.diverged, float("nan"))
+            self.optimiser.step(gradients, rates)
             accuracies = (outputs.argmax(dim=2) == self.labels).double().mean(dim=1)
             state.sums[0] += losses
             state.sums[1] += accuracies
             state.recent[self.done() % RECENT] = accuracies
-
-    def _rates(self) -> Tensor:
-        """The rates (R,) of the next step, on the device and with the type of the weights."""
-        factor = self.schedule.factor(self.done())
-        if factor != self.factor:
-            self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
-        return self.scaled_rates
 
     def _rows(self) -> list[Row]:
         """The beginning of the rows of this epoch, one per replica."""

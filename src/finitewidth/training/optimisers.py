@@ -34,7 +34,13 @@ class StackedOptimiser:
             {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}
             for part, step_size in _runs(step_sizes)
         ]
-        self._torch = _make(kind, groups)
+        if kind == "sgd":
+            self._torch: torch.optim.Optimizer = torch.optim.SGD(groups, lr=0.0, fused=True)
+        elif kind == "adam":
+            self._torch = torch.optim.Adam(groups, eps=KERAS_EPSILON, fused=True)
+        else:
+            words = {"alpha": KERAS_RHO, "eps": KERAS_EPSILON, "foreach": True}
+            self._torch = torch.optim.RMSprop(groups, **words)
 
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Update the weights in place; ``gradients`` have the shapes of the weights."""
@@ -78,14 +84,6 @@ def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
         whole = tensor[0].numel() % FLOATS_IN_CACHE_LINE == 0
         pieces += [tensor[part]] if whole else tensor[part].unbind()
     return pieces
-
-
-def _make(kind: str, groups: list[dict]) -> torch.optim.Optimizer:
-    if kind == "sgd":
-        return torch.optim.SGD(groups, lr=0.0, fused=True)
-    if kind == "adam":
-        return torch.optim.Adam(groups, eps=KERAS_EPSILON, fused=True)
-    return torch.optim.RMSprop(groups, alpha=KERAS_RHO, eps=KERAS_EPSILON, foreach=True)
 
 
 class NesterovSGD:

@@ -53,15 +53,18 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     runs = pd.DataFrame(rows)
     return {
         "runs": runs,
-        "curves": pd.DataFrame(_curves(runs)),
+        "curves": pd.DataFrame(
+            {
+                "panel": "nu",
+                "series": "nu",
+                "x": epoch,
+                **averaged(group["nu"]),
+                **conditions(group),
+            }
+            for epoch, group in runs.groupby("epoch")
+        ),
         "energy": energy_curves(splits),
     }
-
-
-def _curves(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for epoch, group in runs.groupby("epoch"):
-        yield {"panel": "nu", "series": "nu", "x": epoch, **averaged(group["nu"]),
-               **conditions(group)}  # fmt: skip
 
 
 def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:

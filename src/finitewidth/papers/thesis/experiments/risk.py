@@ -42,7 +42,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {
         "drawn": pd.DataFrame(_drawn(settings)),
         "curves": pd.DataFrame(_curves(settings)),
-        "shape": pd.DataFrame(_shape(settings)),
+        "shape": pd.DataFrame(
+            case
+            | {
+                "lowest": lowest_ratio(settings["signal"], case["noise"]),
+                "printed_root": printed_root(settings["signal"], case["noise"]),
+            }
+            for case in _cases(settings)
+        ),
         "doubled": pd.DataFrame(_doubled(settings)),
         "descent": pd.DataFrame(
             _descent(round(ratio * settings["samples"]), settings)
@@ -139,12 +146,6 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 else:
                     y = limit(parameters / samples, signal, case["noise"], curve)
                 yield case | {"curve": curve, "x": parameters / samples, "size": samples, "y": y}
-
-
-def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for case in _cases(settings):
-        risk = settings["signal"], case["noise"]
-        yield case | {"lowest": lowest_ratio(*risk), "printed_root": printed_root(*risk)}
 
 
 def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
