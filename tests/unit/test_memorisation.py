@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from finitewidth.common import fields
-from finitewidth.figures import by_depth
 from finitewidth.kernels.memorisation import ideal_eigenvalues
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
@@ -238,45 +237,6 @@ def test_only_what_is_drawn_is_in_the_data_files(figures):
     assert growth["step"].min() == 1
     norms = figures[fig10]["curves"].query("quantity == 'weights' and time > 0")["value"]
     np.testing.assert_allclose(growth["value"], norms - 1)
-
-
-def test_the_papers_numbers_stand_beside_ours(figures):
-    """The best depths of the paper in npf Figure 7 and the first step in dgn Figure 10."""
-    best = reported(("best_depth", "width5", 4), ("best_depth", "width500", 12))
-    rows = written(fig7, figures[fig7] | {"reported": best})
-    paper = rows[rows["source"] == "paper"]
-    assert paper[["network", "depth"]].to_numpy().tolist() == [["narrow", 4]]  # 500 is not drawn
-    figure = fig7.draw(rows, {})
-    assert said(figure) == ["thick: $d$ = 4,\nthe paper's best"]
-    thick = [line for axis in figure.axes for line in axis.lines
-             if line.get_linewidth() == by_depth.THICK]  # fmt: skip
-    (shown,) = {line.get_color() for line in thick}
-    assert shown == by_depth.looks([2, 4])[4]["color"]
-    assert {line.axes for line in thick} == {figure.axes[1], figure.axes[2]}
-    first = reported(("error_ratio", "first_step", 0.81), ("test_accuracy", "mnist", 98.5))
-    figure = fig10.draw(written(fig10, figures[fig10] | {"reported": first}), {})
-    (mark,) = [line for line in figure.axes[1].lines if line.get_marker() == "D"
-               and line.get_linestyle() == "None"]  # fmt: skip
-    assert mark.get_xydata().tolist() == [[1, 0.81]]
-    assert said_below(figure)[-1] == "paper: 0.81 after a step"
-
-
-def said(figure):
-    return [text.get_text() for axis in figure.axes for text in axis.texts]
-
-
-def said_below(figure):
-    return [text.get_text() for text in figure.legends[-1].get_texts()]
-
-
-def test_weights_that_never_grow_are_named(figures):
-    tables = figures[fig10]
-    curves = tables["curves"].copy()
-    assert said(fig10.draw(written(fig10, tables), {})) == []
-    shrinks = (curves["quantity"] == "weights") & (curves["depth"] == 4) & (curves["time"] > 0)
-    curves.loc[shrinks, "value"] = 0.9
-    figure = fig10.draw(written(fig10, tables | {"curves": curves}), {})
-    assert said(figure) == ["not shown, never above 0: $d$ = 4"]
 
 
 def test_geometric_means_are_those_of_the_runs_and_resist_one_outlier(memorised, figures):
