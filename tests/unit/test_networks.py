@@ -306,38 +306,6 @@ def test_parts_of_a_stack_compute_what_the_whole_computes(kind, name, bias, monk
         torch.testing.assert_close(found[together], found[5], rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("channels", "side", "batch", "replicas", "calls"),
-    [
-        ((8, 8, 8, 16), 16, 32, 3, 1),  # preset quick
-        ((8, 8, 8, 16), 16, 32, 9, 2),
-        ((8, 8, 8, 16), 16, 32, 21, 3),
-        ((8, 8, 8, 16), 8, 32, 48, 2),
-        ((8, 8, 8, 16), 16, 500, 9, 9),  # evaluation
-        ((64, 64, 128, 128), 32, 32, 5, 5),  # preset paper
-    ],
-)
-def test_replicas_are_joined_where_their_images_are_small(
-    channels, side, batch, replicas, calls, monkeypatch
-):
-    architecture = Architecture(channels=channels, global_average_pooling=True)
-    layers = layers_of(architecture, (side, side, 3), 10)
-    value = initial_weights(layers, "glorot_uniform", torch.Generator().manual_seed(0))
-    groups = []
-
-    def convolution(z, *_, **options):
-        groups.append(options["groups"])
-        return z.new_zeros(1).expand(batch, options["groups"] * channels[len(groups) % 4 - 1], 1, 1)
-
-    monkeypatch.setattr(forward_module.F, "conv2d", convolution)
-    x = torch.zeros(1).expand(replicas, batch, 3, side, side)
-    outputs = forward(layers, Gating(source="own"), stacked([value] * replicas), None, x)
-    assert outputs.shape == (replicas, batch, 10)
-    assert len(groups) == 4 * calls
-    assert sum(groups) == 4 * replicas
-    assert max(groups) - min(groups) <= 1
-
-
 def test_gates():
     q = torch.tensor([-2.0, -0.0, 0.0, 1e-30, 3.0])
     assert gate(q, Gating(source="own")).tolist() == [0, 0, 0, 1, 1]

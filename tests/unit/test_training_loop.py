@@ -117,14 +117,6 @@ def test_a_diverged_replica_leaves_its_neighbours_alone(optimiser, caplog):
             np.testing.assert_array_equal(found.weights[name][seed], array[seed])
 
 
-def test_history_is_tidy():
-    history = gated.train(described(), IMAGES).history
-    assert [(row["epoch"], row["seed"]) for row in history] == [
-        (epoch, seed) for epoch in range(1, EPOCHS + 1) for seed in range(3)
-    ]
-    assert {tuple(row) for row in history} == {tuple(history[0])}
-
-
 def test_pretrained_features_are_those_of_the_seed_and_its_best_step_size():
     earlier_run = described(
         replicas=tuple(

@@ -61,20 +61,19 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
     return {"kernels": kernels, "spectra": spectra, "errors": errors}
 
 
-def tables_of(cells: Iterable[tuple[Mapping[str, Any], Iterable[Rows]]]) -> dict[str, pd.DataFrame]:
+def tables_of(cells: Iterable[tuple[Mapping[str, Any], Rows]]) -> dict[str, pd.DataFrame]:
     """Collect the rows of all cells in one table per name.
 
     Args:
-        cells: pairs of a cell's coordinates (column -> value) and its rows by table.
+        cells: pairs of coordinates of a cell (column -> value) and some of its rows by table.
 
     Returns:
         The tables by name. The coordinates of the cell are added to every row as columns.
     """
     found: dict[str, list[pd.DataFrame]] = {}
-    for place, batches in cells:
-        for rows in batches:
-            for table, part in rows.items():
-                found.setdefault(table, []).append(pd.DataFrame(part).assign(**place))
+    for place, rows in cells:
+        for table, part in rows.items():
+            found.setdefault(table, []).append(pd.DataFrame(part).assign(**place))
     return {table: pd.concat(parts, ignore_index=True) for table, parts in found.items()}
 
 

@@ -155,7 +155,8 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
         E[ŷ(x) ŷ(x')]; ``lemma``, the sum over bundles of Lemma 4.1; ``unpooled``, E<x(L), x'(L)>
         without the average.
     """
-    signs = _signs(net)
+    flat = list(itertools.product((-1.0, 1.0), repeat=net.layers * net.kernel))
+    signs = np.array(flat).reshape(-1, net.layers, net.kernel)  # all weights
     inputs = np.array([np.roll(x, shift) for x in examples for shift in range(net.inputs)], float)
     walks, rows = paths(net), []
     for number, gating in enumerate(signs):
@@ -174,12 +175,6 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
                 "pooled": pooled[at], "lemma": lemma[at], "unpooled": unpooled[at],
             })  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def _signs(net: Circular) -> np.ndarray:
-    """All weights ±1, (2^(layers kernel), layers, kernel)."""
-    flat = list(itertools.product((-1.0, 1.0), repeat=net.layers * net.kernel))
-    return np.array(flat).reshape(-1, net.layers, net.kernel)
 
 
 def _convolved(net: Circular, z: np.ndarray, taps: np.ndarray) -> np.ndarray:

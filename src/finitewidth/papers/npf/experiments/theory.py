@@ -62,7 +62,9 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         gaussian, signed = (wide_limits(x.numpy(), depth, kind) for kind in LAWS)
         limits = {"tangent": gaussian.tangent, "halved": gaussian.halved, "signed": signed.tangent}
         for run in range(chosen["runs"]):
-            weights = _network(law, x.shape[1], depth, chosen["width"], run)
+            width = chosen["width"]  # all layers have weights of variance 2 / width
+            stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
+            weights = _one(sizes_of(x.shape[1], width, depth), sigma_of(width), stream, law)
             for variance, last in (("2/w", weights[-1]), ("1/w", weights[-1] / 2**0.5)):
                 network = FullyConnected([*weights[:-1], last], None, "relu")
                 kernel = traced_kernel(network, x, dtype=torch.float32).numpy()
@@ -77,14 +79,6 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                         "weights": law, "output_variance": variance, "limit": name,
                         "depth": depth, "width": chosen["width"], "run": run, **found,
                     }  # fmt: skip
-
-
-def _network(law: Law, n0: int, depth: int, width: int, run: int) -> list[Tensor]:
-    """Draw weights of variance 2 / width in every layer."""
-    sizes, sigma = sizes_of(n0, width, depth), sigma_of(width)
-    stream = np.random.default_rng(seed_for("npf/theory/limits", law, depth, width, run))
-    drawn = draw_weights(sizes, sigma, 1, stream, law, torch.float32)
-    return [weight[0] for weight in drawn]
 
 
 def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -166,7 +160,11 @@ def _run(
     predicted = float(np.sqrt(exact.variance.sum()) / np.linalg.norm(exact.mean))
     for name, weights in ((INDEPENDENT, value), (OWN, [*feature, value[-1]])):
         if name == INDEPENDENT or grows == "width":
-            kernel = _kernel(x, weights, wide_gates)
+            # the rounding error of float32, 1e-6, is far below the errors measured
+            drawn = value_kernel(
+                x, weights, None, wide_gates, with_biases=False, dtype=torch.float32
+            )
+            kernel = drawn.double().numpy()
             yield {
                 "gates": name,
                 "error": float(relative_error(kernel, exact.mean)),
@@ -176,14 +174,10 @@ def _run(
             }
 
 
-def _one(sizes: Sequence[int], sigma: float, stream: np.random.Generator) -> list[Tensor]:
-    return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, dtype=torch.float32)]
-
-
-def _kernel(x: Tensor, weights: Sequence[Tensor], gates: Sequence[Tensor]) -> np.ndarray:
-    """K^v in float32; its rounding error of 1e-6 is far below the errors measured."""
-    kernel = value_kernel(x, weights, None, gates, with_biases=False, dtype=torch.float32)
-    return kernel.double().numpy()
+def _one(
+    sizes: Sequence[int], sigma: float, stream: np.random.Generator, law: Law = "signed"
+) -> list[Tensor]:
+    return [weight[0] for weight in draw_weights(sizes, sigma, 1, stream, law, torch.float32)]
 
 
 def _curves(own: pd.DataFrame, grows: str, gates: str) -> Iterator[dict[str, Any]]:

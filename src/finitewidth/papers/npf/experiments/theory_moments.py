@@ -77,7 +77,10 @@ def _drawn(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> Iterator[d
             stream = generator("npf/theory/mean", kind, depth, width)
             if kind == "relu":
                 x = points(count, settings["n0"])
-                gates = _relu_gates(x, depth, width)
+                random = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
+                sizes = sizes_of(x.shape[1], width, depth)
+                feature = draw_weights(sizes, sigma_of(width), 1, random)[:-1]
+                gates = feature_gates(x, [weight[0] for weight in feature], None, beta=None)
             else:  # the memorisation network: every input is 1, only the gates differ
                 x = torch.ones(count, 1, dtype=torch.float64)
                 gates = [draw_gates((count, width), 0.5, stream) for _ in range(depth - 1)]
@@ -119,12 +122,6 @@ def _compared(x: Tensor, gates: list[Tensor], width: int, draws: int, kind: str)
 def _formula(x: Tensor, gates: list[Tensor], sigma: float) -> np.ndarray:
     depth = len(gates) + 1
     return (depth * sigma ** (2 * (depth - 1)) * npk(x, gates)).numpy()
-
-
-def _relu_gates(x: Tensor, depth: int, width: int) -> list[Tensor]:
-    stream = np.random.default_rng(seed_for("npf/theory/mean gates", depth, width))
-    feature = draw_weights(sizes_of(x.shape[1], width, depth), sigma_of(width), 1, stream)
-    return feature_gates(x, [weight[0] for weight in feature[:-1]], None, beta=None)
 
 
 def _largest(difference: np.ndarray, size: np.ndarray) -> float:
