@@ -5,12 +5,10 @@ import math
 import pytest
 import torch
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.measures.dynamics import Networks, Protocol, follow
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
-from finitewidth.training.full_batch import gradient_descent
-from finitewidth.training.linear_recursion import error_ratios
+from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -148,18 +146,3 @@ def test_a_replica_is_the_same_alone_and_beside_others():
         torch.testing.assert_close(
             torch.tensor(together.ratios[name][1][:, 0]), torch.tensor(alone.ratios[name][1][:, 0])
         )
-
-
-def test_impossible_arguments_are_named():
-    found, step = networks("open"), torch.full((RUNS,), 0.1)
-    arguments = found.x, found.y, found.weights, found.gates
-    for times in ([], [3, 1], [-1, 0]):
-        with pytest.raises(ConfigError, match="times"):
-            next(gradient_descent(*arguments, step=step, times=times))
-    two = [*found.weights[:-1], found.weights[-1].expand(-1, -1, 2)]
-    with pytest.raises(ConfigError, match="outputs"):
-        next(gradient_descent(found.x, found.y, two, "open", step=step, times=[1]))
-    with pytest.raises(ConfigError, match="errors"):
-        error_ratios(torch.ones(3, 4), torch.ones(3, 4, 4), torch.ones(3, 5), step=step, times=[1])
-    with pytest.raises(ConfigError, match="rho"):
-        Protocol(0.1, "trace", True, 1, 1, "float64").step(torch.ones(1), 2)

@@ -71,12 +71,6 @@ def test_soft_gates_of_unequal_slope_in_one_stack_are_those_of_separate_runs(
         assert together.history[place :: len(replicas)] == alone.history
 
 
-def test_unequal_slopes_do_make_a_difference():
-    same = tuple(replace(replica, name="one") for replica in soft("soft_relu"))
-    last = train(run_of(same), images(FC)).weights["last/value/1.weight"]
-    assert all(np.abs(last[0] - other).max() > 1e-4 for other in last[1:])
-
-
 def plain_steps(stack, place, replica, data, steps):
     """Train one soft gated network with explicit SGD; return value weights, then gating weights."""
     value = {name: w[place].detach().clone() for name, w in stack.value.items()}

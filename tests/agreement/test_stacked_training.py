@@ -22,9 +22,8 @@ from torch import nn
 from finitewidth.networks import forward
 from finitewidth.networks.architecture import Architecture, layers_of
 from finitewidth.networks.weights import generator
-from finitewidth.training.gated import train
+from finitewidth.training.gated import batch_losses, correct, train
 from finitewidth.training.gated_stack import Images, build_stack
-from finitewidth.training.losses import batch_losses, correct
 from finitewidth.training.optimisers import KERAS_EPSILON, KERAS_RHO, StackedOptimiser
 from finitewidth.training.run import Replica, TrainingRun
 

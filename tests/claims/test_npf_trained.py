@@ -9,7 +9,6 @@ from tests.claims.synthetic import npf as synthetic
 from finitewidth.claims.verdicts import CannotDecideError, Part, decide
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.papers.npf.judges import accuracy as npf_accuracy
-from finitewidth.papers.npf.judges import cntk as npf_cntk
 from finitewidth.papers.npf.judges.accuracy import CNTK
 
 REPORTED = Path(__file__).parents[2] / "config/reported"
@@ -98,7 +97,7 @@ def test_an_untrained_network_beside_the_cntk_is_undecided():
     changes = {"trained": 0, "train_accuracy_lowest": 80.0}
     rows = tables["cntk"].copy()
     rows.loc[rows["regime"] == "relu", list(changes)] = list(changes.values())
-    parts = npf_cntk.n16(tables | {"cntk": rows})
+    parts = npf_accuracy.n16(tables | {"cntk": rows})
     undecided = [part for part in parts if part.undefined]
     assert [part.outside for part in undecided] == ["ReLU is not trained: 80.0 % in a run"]
 

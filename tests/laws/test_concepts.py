@@ -12,9 +12,9 @@ from tests.kernels_by_definition import overlap_by_definition
 
 from finitewidth.common.settings import preset_only
 from finitewidth.kernels import paths as definitions
-from finitewidth.papers.dgn.experiments import circular
+from finitewidth.papers.dgn.experiments import concepts as circular
 from finitewidth.papers.dgn.experiments.concepts import regimes, variant
-from finitewidth.papers.npf.experiments import concepts, layouts
+from finitewidth.papers.npf.experiments import concepts
 
 TOY = preset_only("quick", "config")["npf"]["concepts"]["toy"]
 
@@ -61,7 +61,8 @@ def test_the_gates_drawn_are_as_the_paper_says():
 
 
 def test_four_layouts_and_their_successors():
-    four, successors = layouts.listed()
+    tables = concepts.measure({}, preset_only("quick", "config")["npf"]["concepts"])
+    four, successors = tables["layouts"], tables["successors"]
     seen = four.drop_duplicates("layout").set_index("layout")[["starts", "ends", "weights"]]
     assert {name: tuple(row) for name, row in seen.T.items()} == {
         "a": (1, 1, 1), "b": (1, 2, 2), "c": (2, 1, 2), "d": (2, 2, 2)}  # fmt: skip
@@ -72,7 +73,8 @@ def test_four_layouts_and_their_successors():
 
 def test_ways_are_those_whose_product_has_a_mean():
     signs = np.array(list(itertools.product((-1, 1), repeat=4))).reshape(-1, 2, 2)
-    found = {tuple(zip(*way, strict=True)) for way in layouts.ways() if max(map(max, way)) < 2}
+    ways = concepts.weight_pairings()
+    found = {tuple(zip(*way, strict=True)) for way in ways if max(map(max, way)) < 2}
     for taken in itertools.product(itertools.product(range(2), repeat=2), repeat=4):
         mean = np.mean([np.prod([sign[w] for w in taken]) for sign in signs])
         assert (mean != 0) == (taken in found)

@@ -6,7 +6,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.npk import nu
 from finitewidth.measures.kernels import label_energy
 
@@ -47,11 +46,3 @@ def test_stacked_kernels_are_the_kernels_one_by_one():
     for place, kernel in enumerate(kernels):
         for whole, single in zip(stacked, label_energy(y, kernel), strict=True):
             np.testing.assert_allclose(whole[place], single)
-
-
-@pytest.mark.parametrize(
-    ("y", "kernel", "what"), [([0, 0], np.eye(2), "labels"), ([1, 2], [[1, np.nan]] * 2, "kernel")]
-)
-def test_what_has_no_energy_is_refused(y, kernel, what):
-    with pytest.raises(ConfigError, match=what):
-        label_energy(y, kernel)

@@ -20,7 +20,7 @@ def good() -> Figure:
     figure, axes = style.subplots(1, 2, height=2.2)
     x = np.arange(5.0)
     for axis in axes:
-        style.bars(axis, x, x + 1, 0.1 * x + 0.1, every=3, color=style.COLOURS[0], label="one")
+        style.bars(axis, x, x + 1, 0.1 * x + 0.1, color=style.COLOURS[0], label="one")
         axis.plot(x, 2 * x + 1, color=style.COLOURS[1], linestyle="--", label="two")
         axis.set(xlabel="step", ylabel="loss")
     axes[0].legend()
@@ -71,7 +71,7 @@ def broken(how: str) -> Figure:
         axis.pcolormesh(np.eye(3))
         axis.axvline(1, color="white")
         axis.set(xlabel="x", ylabel="y")
-        style.title_panels(figure.axes)
+        style.title_panels(figure.axes, [""] * len(figure.axes))
     return figure
 
 
@@ -101,15 +101,6 @@ def test_a_clipped_curve_is_marked_where_it_leaves():
     assert artwork.faults(figure) == []
     marks = [line for line in figure.axes[0].lines if line.get_marker() == "^"]
     assert [list(mark.get_xdata()) for mark in marks] == [[3], [2]]
-
-
-def test_bars_stand_at_both_ends():
-    _, axes = style.subplots(1, 1, height=2, squeeze=False)
-    x = np.arange(6.0)
-    container = style.bars(axes[0, 0], x, x, np.ones(6), every=2)
-    segments = container[2][0].get_segments()
-    kept = [segment[0, 0] for segment in segments if segment.size]
-    assert kept == [0, 2, 4, 5]
 
 
 @pytest.mark.parametrize(

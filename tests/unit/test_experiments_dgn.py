@@ -52,34 +52,6 @@ def test_fig5_means_and_spreads_of_every_panel():
     assert len(tables["runs"]) == 12
 
 
-@pytest.mark.parametrize(("threshold", "trained"), [(0.8, 1), (0.85, 0)])
-def test_a_network_is_trained_if_all_its_runs_are(threshold, trained):
-    """Runs reach 0.8 and 0.9 in their second epoch; the test panel is of the images."""
-    settings = MNIST | {"trained": threshold}
-    tables = mnist.measure({"histories": mnist_history()}, settings)
-    curves = tables["curves"]
-    assert set(curves["trained"]) == {trained}
-    assert curves["train_accuracy"].tolist() == pytest.approx([0.85] * len(curves))
-    assert set(curves["train_accuracy_lowest"]) == {0.8}
-    assert sorted(tables["runs"]["trained"]) == [trained] * 6 + [1] * 6
-
-
-def test_an_accuracy_reached_in_an_earlier_epoch_counts():
-    """A late drop of one run does not undo what it reached; a run that diverged is not trained."""
-    history = mnist_history()
-    last = (history["epoch"] == 2) & (history["seed"] == 0)
-    early = (history["epoch"] == 1) & (history["seed"] == 0)
-    history.loc[early, "train_accuracy"], history.loc[last, "train_accuracy"] = 0.95, 0.1
-    settings = MNIST | {"trained": 0.9}
-    curves = mnist.measure({"histories": history}, settings)["curves"]
-    assert set(curves["trained"]) == {1}
-    history.loc[last & (history["regime"] == "relu"), "diverged"] = 1
-    curves = mnist.measure({"histories": history}, settings)["curves"]
-    assert curves.groupby("series")["trained"].unique().map(list).to_dict() == {
-        "GaLU": [1], "ReLU": [0]
-    }  # fmt: skip
-
-
 def test_fig5_a_diverged_run_counts_and_is_left_out():
     history = mnist_history()
     history.loc[(history["seed"] == 1) & (history["epoch"] == 2), "diverged"] = 1

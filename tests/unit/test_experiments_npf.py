@@ -11,11 +11,10 @@ from tests.training_cases import planned_trainings
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.data.bundled import digits, digits_on_patches
 from finitewidth.data.select import stratified_subset
-from finitewidth.experiments import nu_values
-from finitewidth.experiments.snapshots import network_at
+from finitewidth.experiments.nu_values import network_at
 from finitewidth.kernels.gated_networks import feature_gates, relu_gates
 from finitewidth.networks.architecture import Architecture
-from finitewidth.papers.npf.experiments import cntk, kvf, label_energy, nu, regimes, stages, text
+from finitewidth.papers.npf.experiments import cntk, kvf, nu, regimes, stages, text
 
 ROWS = ("fc_sgd", "fc_adam", "vconv_sgd", "vconv_adam", "gconv_sgd", "gconv_adam")
 REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
@@ -124,34 +123,6 @@ def test_stages_average_runs_and_draw_references():
     assert curves.loc[["FRNPF", "ReLU"], "spread"].tolist() == pytest.approx([0.1 / 2**0.5] * 2)
     # a number for CIFAR-10 is no line across curves of other images
     assert set(curves.index) == {"FLNPF", "FRNPF", "ReLU"}
-
-
-def test_runs_below_the_threshold_or_diverged_leave_a_cell_untrained():
-    rows = everywhere()
-    rows[0] |= {"train_accuracy": 0.9}
-    rows[3] |= {"diverged": 1}
-    tables = measured(rows)
-    assert tables["runs"]["trained"].tolist() == [0, 1, 1, 0] + [1] * 56
-    cells = tables["rows"].query("paper == 'npf'")
-    columns = ["train_accuracy", "train_accuracy_lowest", "trained", "trained_from"]
-    assert cells[columns].to_numpy()[:3].tolist() == [
-        [pytest.approx(95), pytest.approx(90), 0, 95],
-        [pytest.approx(100), pytest.approx(100), 0, 95],
-        [pytest.approx(100), pytest.approx(100), 1, 95],
-    ]
-    assert measured(rows, trained=0.9)["rows"]["trained"].iloc[:2].tolist() == [1, 0]
-
-
-def test_stages_say_whether_they_and_the_references_are_trained():
-    curves = staged(diverged=[(0, 1)], fitted={(2, 0): 0.8})["curves"]
-    found = curves.set_index(["series", "x"])[
-        ["train_accuracy", "train_accuracy_lowest", "trained"]
-    ]
-    assert found.loc["FLNPF"].to_numpy().tolist() == [
-        [1, 1, 0], [1, 1, 1], [pytest.approx(0.9), pytest.approx(0.8), 0]
-    ]  # fmt: skip
-    assert found.loc["FRNPF", "trained"].tolist() == [1]
-    assert found.loc["ReLU"].to_numpy().tolist() == [[1, 1, 1]]
 
 
 def test_stages_keep_diverged_runs_even_if_none_of_them_is_left():
@@ -276,7 +247,7 @@ def test_energies_of_the_labels_are_those_by_projection():
         found = energy.loc[("energy", "epoch 3", k)]
         assert found["y"] == pytest.approx(wanted, abs=1e-9)
         assert (found["runs"], found["failed"]) == (1, 1)
-        assert energy.loc[("energy", label_energy.CHANCE, k), "y"] == pytest.approx(k / 6)
+        assert energy.loc[("energy", nu.CHANCE, k), "y"] == pytest.approx(k / 6)
     second = energy.loc[("top", "first 2", 3), "y"]
     assert second == energy.loc[("energy", "epoch 3", 2), "y"]
     whole = tables["runs"].groupby("epoch")["nu"].mean()
@@ -287,16 +258,10 @@ def test_energies_of_the_labels_are_those_by_projection():
 
 def test_no_part_of_nu_comes_from_directions_a_kernel_lacks():
     y = torch.tensor([1.0, -1.0]).double()
-    energy, parts = label_energy.split(y, lambda: torch.ones(2, 2).double() / 2)
+    energy, parts = nu.split(y, lambda: torch.ones(2, 2).double() / 2)
     assert energy.tolist() == pytest.approx([0, 1])
     assert parts[0] == pytest.approx(0)
     assert np.isnan(parts[1])
-
-
-def test_kernels_that_needed_a_ridge_are_counted():
-    runs = pd.DataFrame({"nu": [1.0, 2.0, None], "ridge": [0.0, 1e-10, 1e-10],
-                         "condition_number": [1e3, 1e9, None]})  # fmt: skip
-    assert nu_values.conditions(runs) == {"ridged": 1, "condition_number": 1e9}
 
 
 def test_kernel_sizes_are_those_of_jacobians():
@@ -317,19 +282,6 @@ def test_kernel_sizes_are_those_of_jacobians():
     for kernel, name in ((kv, "kv"), (kf, "kf")):
         assert first[f"trace_{name}"] == pytest.approx(float(kernel.trace()), rel=1e-5)
         assert first[f"frobenius_{name}"] == pytest.approx(float(kernel.norm()), rel=1e-5)
-
-
-def test_sizes_of_a_run_that_diverged_are_recorded_and_left_out():
-    arrays = kept(["value", "feature"], bias=True, outputs=10)
-    arrays["epoch3/feature/1.weight"][0] = np.nan
-    settings = {"per_class": 1, "gate": {"beta": 4, "eps": 0.1}, "with_biases": False,
-                "output": "logits_trace"}  # fmt: skip
-    tables = kvf.measure({"data": digits(), "weights": arrays}, settings)
-    runs, curves = tables["runs"], tables["curves"]
-    assert len(runs) == 4
-    trace = curves[curves["series"] == kvf.SERIES["trace_kv"]]
-    assert trace[["runs", "failed"]].to_numpy().tolist() == [[2, 0], [1, 1]]
-    assert trace["y"].iloc[1] == pytest.approx(runs["trace_kv"].iloc[3])
 
 
 def test_differentiating_the_sum_of_the_softmax_gives_rounding_noise_only():

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from finitewidth.measures.accuracy import averaged, mean_and_spread, scores_by_replica
+from finitewidth.measures.accuracy import (
+    averaged,
+    mean_and_spread,
+    scores_by_replica,
+    train_accuracies,
+    with_trained,
+)
 from finitewidth.measures.compare import difference_in_standard_errors, standard_error
 
 
@@ -84,6 +90,20 @@ def test_replicas_are_kept_apart_and_divergence_is_counted():
     scores = scores_by_replica(rows)
     assert scores["seed"].tolist() == [0, 1]
     assert scores["diverged"].tolist() == [0, 1]
+
+
+def test_a_network_is_trained_if_all_its_runs_are_in_some_epoch_and_none_diverged():
+    """A late drop of a run does not undo what it reached."""
+    runs = pd.concat([history([0.5] * 3, [0.5] * 3, seed=seed) for seed in range(2)])
+    runs["train_accuracy"] = [0.5, 0.95, 0.1, 0.5, 0.6, 0.9]
+    scores = scores_by_replica(runs)
+    assert with_trained(scores, 0.9)["trained"].tolist() == [1, 1]
+    assert train_accuracies(with_trained(scores, 0.92)) == {
+        "train_accuracy": pytest.approx(0.925), "train_accuracy_lowest": 0.9, "trained": 0
+    }  # fmt: skip
+    lost = with_trained(scores.assign(diverged=[0, 1]), 0.9)
+    assert train_accuracies(lost)["trained"] == 0
+    assert train_accuracies(lost)["train_accuracy"] == 0.95
 
 
 def test_the_spread_is_that_of_a_sample():

@@ -13,10 +13,9 @@ from finitewidth.networks import forward as forward_module
 from finitewidth.networks.architecture import (
     Architecture,
     layers_of,
-    parameter_count,
     weight_shape,
 )
-from finitewidth.networks.forward import forward, gate, hidden_feature
+from finitewidth.networks.forward import forward, gate
 from finitewidth.networks.regimes import Gating, regime
 from finitewidth.networks.weights import as_lists, generator, initial_weights, stacked
 
@@ -39,6 +38,10 @@ VALID = Architecture(channels=(4, 5), dense=(6,), padding="valid")
 ALL = {"fc": FC, "vconv": VCONV, "gconv": GCONV, "strided": STRIDED, "valid": VALID}
 SMALL = (8, 6, 3)
 REGIMES = ("relu", "frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "linear", "soft_relu", "soft_galu")
+
+
+def parameter_count(layers):
+    return sum(math.prod(weight_shape(layer)) + layer.fan_out * layer.bias for layer in layers)
 
 
 def convolutional(**changes):
@@ -303,38 +306,6 @@ def test_parts_of_a_stack_compute_what_the_whole_computes(kind, name, bias, monk
         torch.testing.assert_close(found[together], found[5], rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("channels", "side", "batch", "replicas", "calls"),
-    [
-        ((8, 8, 8, 16), 16, 32, 3, 1),  # preset quick
-        ((8, 8, 8, 16), 16, 32, 9, 2),
-        ((8, 8, 8, 16), 16, 32, 21, 3),
-        ((8, 8, 8, 16), 8, 32, 48, 2),
-        ((8, 8, 8, 16), 16, 500, 9, 9),  # evaluation
-        ((64, 64, 128, 128), 32, 32, 5, 5),  # preset paper
-    ],
-)
-def test_replicas_are_joined_where_their_images_are_small(
-    channels, side, batch, replicas, calls, monkeypatch
-):
-    architecture = Architecture(channels=channels, global_average_pooling=True)
-    layers = layers_of(architecture, (side, side, 3), 10)
-    value = initial_weights(layers, "glorot_uniform", torch.Generator().manual_seed(0))
-    groups = []
-
-    def convolution(z, *_, **options):
-        groups.append(options["groups"])
-        return z.new_zeros(1).expand(batch, options["groups"] * channels[len(groups) % 4 - 1], 1, 1)
-
-    monkeypatch.setattr(forward_module.F, "conv2d", convolution)
-    x = torch.zeros(1).expand(replicas, batch, 3, side, side)
-    outputs = forward(layers, Gating(source="own"), stacked([value] * replicas), None, x)
-    assert outputs.shape == (replicas, batch, 10)
-    assert len(groups) == 4 * calls
-    assert sum(groups) == 4 * replicas
-    assert max(groups) - min(groups) <= 1
-
-
 def test_gates():
     q = torch.tensor([-2.0, -0.0, 0.0, 1e-30, 3.0])
     assert gate(q, Gating(source="own")).tolist() == [0, 0, 0, 1, 1]
@@ -344,72 +315,7 @@ def test_gates():
     assert steep.tolist() == [0, 1]
 
 
-def test_hidden_units_of_the_feature_network():
-    q = torch.tensor([-1.0, 2.0])
-    hard, soft = (Gating(source="feature", beta=3.0, feature_hidden=h) for h in ("hard", "soft"))
-    assert hidden_feature(q, gate(q, hard), hard).tolist() == [0, 2]
-    torch.testing.assert_close(hidden_feature(q, gate(q, soft), soft), q * torch.sigmoid(3 * q))
-
-
-def test_soft_hidden_units_feed_the_next_gates():
-    layers = small_layers(FC)
-    gating = Gating(source="feature", beta=4.0, eps=0.1, feature_hidden="soft")
-    value, feature = random_weights(layers, 0), random_weights(layers[:-1], 1)
-    x = images(layers)
-    z = u = x[0]
-    for i in range(3):
-        p = u @ feature[f"{i}.weight"] + feature[f"{i}.bias"]
-        gates = 1.1 * torch.sigmoid(4 * p)
-        z, u = (z @ value[f"{i}.weight"] + value[f"{i}.bias"]) * gates, p * gates
-    wanted = z @ value["3.weight"] + value["3.bias"]
-    found = forward(layers, gating, stacked([value]), stacked([feature]), x)[0]
-    torch.testing.assert_close(found, wanted)
-
-
-def test_hard_gates_pass_no_gradient_to_the_features_and_soft_ones_do():
-    layers = small_layers(FC)
-    for beta, passes in ((None, False), (4.0, True)):
-        value, feature = stacked([random_weights(layers, 0)]), stacked([random_weights(layers, 1)])
-        for tensor in (*value.values(), *feature.values()):
-            tensor.requires_grad_()
-        outputs = forward(
-            layers, Gating(source="feature", beta=beta), value, feature, images(layers)
-        )
-        hidden = [feature[name] for name in feature if not name.startswith("3.")]
-        found = torch.autograd.grad(outputs.sum(), hidden, allow_unused=True)
-        assert all((gradient is not None) == passes for gradient in found)
-
-
-def test_gated_network_equals_relu_where_both_hold_the_same_weights():
-    """FRNPF (DI) starts as the ReLU network; gates are its own."""
-    for architecture in ALL.values():
-        layers = small_layers(architecture)
-        value = stacked([random_weights(layers, 5)])
-        x = images(layers)
-        relu = forward(layers, regime("relu").gating, value, None, x)
-        torch.testing.assert_close(
-            forward(layers, regime("frnpf_di").gating, value, value, x), relu
-        )
-
-
-def test_steep_soft_relu_approaches_relu_and_linear_is_linear():
-    layers = small_layers(FC, bias=False)
-    value, x = stacked([random_weights(layers, 5)]), images(layers)
-    relu = forward(layers, regime("relu").gating, value, None, x)
-    steep = forward(layers, regime("soft_relu", beta=1e6).gating, value, None, x)
-    torch.testing.assert_close(steep, relu, rtol=1e-4, atol=1e-5)
-    linear = regime("linear").gating
-    outputs = forward(layers, linear, value, None, x)
-    torch.testing.assert_close(forward(layers, linear, value, None, -2 * x), -2 * outputs)
-
-
 def test_regimes():
-    assert not regime("relu").stacks_with(regime("frnpf_ii"))
-    assert regime("frnpf_ii").stacks_with(regime("flnpf"))
-    assert regime("dlnpf", 4.0).stacks_with(regime("dlnpf", 8.0, 0.4))
-    assert not regime("soft_relu", 4.0).stacks_with(regime("soft_relu", None))
-    assert not regime("soft_galu", 4.0).stacks_with(regime("dlnpf", 4.0))
-    assert not regime("soft_galu", 4.0).stacks_with(regime("gates_only", 4.0))
     assert regime("dlnpf", 4.0).learns == {"value", "feature"}
     with pytest.raises(ConfigError, match="'rleu' is unknown; it must be one of relu, "):
         regime("rleu")

@@ -23,8 +23,8 @@ from finitewidth.training.balanced import (
     resized,
 )
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.momentum import NesterovSGD, Schedule
 from finitewidth.training.normalised import NormalisedPlan, losses_of, train
+from finitewidth.training.optimisers import NesterovSGD, Schedule
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -252,7 +252,7 @@ def test_resized():
 @pytest.mark.parametrize(
     ("words", "message"),
     [({"per_class": 10_000}, "per_class = 10000"), ({"per_class": 0}, "per_class = 0"),
-     ({"pool": 3}, "pool = 3"), ({"size": 0}, "size = 0")],
+     ({"pool": 3}, "pool = 3")],
 )  # fmt: skip
 def test_impossible_choices_are_refused(words, message):
     with pytest.raises(ConfigError, match=message):
@@ -373,22 +373,3 @@ def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tm
     # the last network must have started anew from the checkpoint, not from its first weights
     assert store.latest()[0]["epoch"] == 3
     assert store.latest()[0]["step"] == 2
-
-
-def test_a_checkpoint_matters(tmp_path):
-    """Without velocities or buffers the rest of the training would be another."""
-    data, store = images(), CheckpointStore(tmp_path, "a")
-    whole = stack("vgg")
-    train(whole, data, PLAN, nothing)
-    killed(stack("vgg"), data, PLAN, store, 9)
-    state, _ = store.latest()
-    zeros = {key: [torch.zeros_like(t) for t in state[key]] for key in ("optimiser", "weights")}
-    trained = len(whole.parameters)
-    without_buffers = state["weights"][:trained] + zeros["weights"][trained:]
-    for key, values in (("optimiser", zeros["optimiser"]), ("weights", without_buffers)):
-        other = CheckpointStore(tmp_path, key)
-        other.save(1, {**state, key: values})
-        network = stack("vgg")
-        train(network, data, PLAN, nothing, other)
-        same = [torch.equal(t, numbers(whole)[n]) for n, t in numbers(network).items()]
-        assert not all(same)

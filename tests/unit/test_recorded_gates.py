@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.networks.recorded_gates import gates_of
+from finitewidth.measures.gates import gates_of
 
 
 class Mixed(nn.Module):

@@ -8,11 +8,10 @@ from tests import table_cases
 
 from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.papers.dgn.tables import extra_text, table4
+from finitewidth.papers.dgn.tables import extra_text
 from finitewidth.papers.npf.tables import extra_text as npf_extra_text
 from finitewidth.papers.npf.tables import table2
 from finitewidth.tables.job import render_table, typeset_again
-from finitewidth.tables.latex import latex
 from finitewidth.tables.typeset import markdown
 
 MODULES = {a.artifact: a.module for a in table_cases.declared()}
@@ -158,33 +157,6 @@ def test_bold_are_the_best_regimes_of_a_line_within_a_standard_deviation():
     rows["last_spread"] = float("nan")  # single runs
     bold = typeset(table2, rows, SETTINGS).bold.assign(line=table.cells[""]).groupby("line").sum()
     assert bold.loc["ours, last epoch"][["DLNPF", "FLNPF", "ReLU"]].tolist() == [0, 6, 0]
-
-
-def test_table4_has_a_line_per_network_with_its_gate():
-    rows = pd.DataFrame(
-        {
-            "network": ["dln", "soft_relu_eps0.1_beta8"], "regime": ["linear", "soft_relu"],
-            "beta": [None, 8.0], "eps": [None, 0.1], "runs": 3, "diverged": 0, "trained": 1,
-            "reported_train": [0.5042, 0.99], "reported_test": [0.3939, None],
-            **{f"{c}_{s}": v for c in table4.OURS for s, v in (("mean", 0.7), ("spread", 0.01))},
-        }
-    )  # fmt: skip
-    cells = typeset(table4, rows, CIFAR).cells
-    assert cells["network"].tolist() == ["deep linear", "soft-ReLU"]
-    assert cells["β"].tolist() == ["", "8"]
-    assert cells["paper, train"].tolist() == ["0.5042", "0.99"]
-    assert cells["paper, test"].tolist() == ["0.3939", "–"]
-    assert set(cells["test, best epoch"]) == {"0.700 ± 0.010"}
-    assert "over 3 runs" in typeset(table4, rows, CIFAR).title
-    assert not typeset(table4, rows, CIFAR).notes
-    notes = typeset(table4, rows.assign(diverged=[0, 2]), CIFAR).notes
-    assert notes == ("Runs that diverged and are left out: soft-ReLU, ε = 0.1, β = 8 2 of 5",)
-    marked = typeset(table4, rows.assign(trained=[0, 1]), CIFAR)
-    assert marked.cells["train"].tolist() == ["0.700 ± 0.010 †", "0.700 ± 0.010"]
-    (note,) = marked.notes
-    assert note.startswith("† not trained: the train accuracy stays below 95 % (our threshold)")
-    assert r"\dagger" in latex(marked, "f", "t")
-    assert r"$\varepsilon$ & $\beta$" in latex(typeset(table4, rows, CIFAR), "f", "t")
 
 
 @pytest.mark.parametrize(

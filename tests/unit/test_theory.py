@@ -4,16 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
-from tests.artwork import faults
 
-from finitewidth.common import fields
 from finitewidth.common.errors import ConfigError
-from finitewidth.figures import job, style
 from finitewidth.kernels.gated_moments import limiting_dispersion
 from finitewidth.measures.kernels import correlation, relative_error, scale
 from finitewidth.papers.dgn.experiments import theory as dgn
 from finitewidth.papers.npf.experiments import theory as npf
-from finitewidth.papers.npf.figures import extra_theory
 
 NPF = {
     "runs": 12, "inputs": 6, "n0": 10,
@@ -115,37 +111,6 @@ def test_relu_networks_have_the_limit_of_their_scale(tables, weights, limit):
     assert mean.loc[("1/w", "halved"), "scale"] == pytest.approx(1, abs=0.05)
     assert mean.loc[("2/w", "halved"), "scale"] > 1.2
     assert mean.loc[("1/w", limit), "scale"] < 0.8
-
-
-def test_the_figure_shows_both_ways_to_grow_and_both_bounds(tables, tmp_path):
-    rows = extra_theory.select(tables, {})
-    assert set(rows["panel"]) == {"width", "copies", "d3", "d2"}
-    assert "pair" not in set(rows["gates"])
-    half = rows[rows["gates"] == "half open"]
-    assert half.groupby("panel")["width"].nunique().to_dict() == {"d2": 1, "d3": 1}
-    fields.write(tmp_path / "fig.csv", rows, extra_theory.FIELDS)
-    figure = job.redraw("finitewidth.papers.npf.figures.extra_theory", tmp_path / "fig.csv", {})
-    assert faults(figure) == []
-    growing, copies, cubed, squared = figure.axes
-    assert (growing.get_xscale(), growing.get_ylim()) == ("log", copies.get_ylim())
-    labels = [text.get_text() for text in copies.get_legend().get_texts()]
-    assert {"slope $-1/2$", "gates of its own", "$d$ = 3", "$d$ = 5"} <= set(labels)
-    exact = tables["variance"].query("form == 'exact' and entry == 'open'")
-    for axis, column in ((cubed, "per_d3"), (squared, "per_d2")):
-        lines = {line.get_label(): line.get_ydata().tolist() for line in axis.get_lines()}
-        for width, own in exact.groupby("width"):
-            assert lines[f"$w$ = {width:g}"] == own.sort_values("depth")[column].tolist()
-
-
-def test_bars_of_the_figure_are_two_standard_errors(tables):
-    rows = extra_theory.select(tables, {})
-    style.apply()
-    axis = extra_theory.draw(rows, {}).axes[1]
-    nets = rows.query("panel == 'copies' and curve == 'drawn'").sort_values("copies")
-    depth = nets["depth"].min()
-    (bars,) = next(c for c in axis.containers if c.get_label() == f"$d$ = {depth:g}")[2]
-    lengths = [abs(end[1][1] - end[0][1]) for end in bars.get_segments()]
-    assert lengths == pytest.approx(4 * nets[nets["depth"] == depth]["standard_error"])
 
 
 @pytest.mark.parametrize(("factor", "labels"), [(2.0, (1, -1)), (0.5, (3, 1)), (4.0, (0, 2))])

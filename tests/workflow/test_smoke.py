@@ -114,7 +114,7 @@ def test_restyling_a_figure_redraws_that_figure_only(restore):
 
 
 def test_a_change_in_training_code_retrains_what_uses_it_and_nothing_else(restore):
-    restore.edit("src/finitewidth/training/losses.py", "argmax(dim=-1)", "argmax(dim=2)")
+    restore.edit("src/finitewidth/training/gated.py", "argmax(dim=-1)", "argmax(dim=2)")
     jobs = restore.planned()
     assert jobs["train"] == trainings_planned("smoke")
     assert "dataset" not in jobs

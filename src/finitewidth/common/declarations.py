@@ -97,7 +97,6 @@ class Artifact:
         shown: number of runs that are shown, or path of the setting with it; empty for all runs.
         panels: name of an input -> letter of the panel that shows it, where panels show different
             numbers of runs.
-        also: formats in addition to `FIGURE_FORMATS` or `TABLE_FORMATS`.
         first_page: position among the pictures of the report's first page, whose results
             docs/findings.md describes; 0 if it is not there.
     """
@@ -115,7 +114,6 @@ class Artifact:
     tell: tuple[str, ...] = ()
     shown: str | int = ""
     panels: Mapping[str, str] = field(default_factory=dict)
-    also: tuple[str, ...] = ()
     first_page: int = 0
 
     @property
@@ -136,7 +134,7 @@ class Artifact:
     @property
     def formats(self) -> tuple[str, ...]:
         """All formats in which it is written."""
-        return (FIGURE_FORMATS if self.kind == "figure" else TABLE_FORMATS) + self.also
+        return FIGURE_FORMATS if self.kind == "figure" else TABLE_FORMATS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +261,7 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
 
 def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Artifact:
     allowed = {"title", "kind", "of", "renderer", "show", "settings", "tell", "shown",
-               "panels", "also", "first_page"}  # fmt: skip
+               "panels", "first_page"}  # fmt: skip
     _refuse_unknown(file, name, values, allowed)
     numbered, extra = _ARTIFACT.fullmatch(name), _EXTRA.fullmatch(name)
     matched = numbered or extra
@@ -293,7 +291,6 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         tell=_told(file, name, values),
         shown=values.get("shown", ""),
         panels=values.get("panels", {}),
-        also=tuple(values.get("also", ())),
         first_page=values.get("first_page", 0),
     )
 

@@ -1,13 +1,17 @@
-"""The value nu_t = yᵀ (K / tr K)⁻¹ y as a row of a table."""
+"""nu_t = yᵀ (K / tr K)⁻¹ y of networks during training: examples, weights, rows of a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.npk import NuValue, SingularKernelError, nu
+from finitewidth.data.select import first_per_class, scaled
+from finitewidth.data.store import Dataset
+from finitewidth.kernels.npk import SingularKernelError, nu
+from finitewidth.networks.weights import as_lists
 
 RIDGE = 1e-10  # times the mean eigenvalue; used if a kernel cannot be inverted without a ridge
 
@@ -29,7 +33,12 @@ def nu_row(y: Tensor, kernel: Callable[[], Tensor]) -> dict[str, Any]:
         if not torch.isfinite(matrix).all():
             problem = "the kernel is not finite: the training diverged"
         else:
-            value, problem, ridge = _inverted(y, matrix)
+            for ridge in (0.0, RIDGE):
+                try:
+                    value = nu(y, matrix, ridge=ridge / len(y))
+                    break
+                except SingularKernelError as error:
+                    problem = str(error)
     except SingularKernelError as error:
         problem = str(error)
     return {
@@ -57,12 +66,50 @@ def conditions(runs: pd.DataFrame) -> dict[str, float | int]:
     }
 
 
-def _inverted(y: Tensor, kernel: Tensor) -> tuple[NuValue | None, str | None, float]:
-    """Return nu or None, the reason for a ridge or a missing value, and the ridge."""
-    problem = None
-    for ridge in (0.0, RIDGE):
-        try:
-            return nu(y, kernel, ridge=ridge / len(y)), problem, ridge
-        except SingularKernelError as error:
-            problem = str(error)
-    return None, problem, RIDGE
+def binary_examples(data: Dataset, classes: Sequence[int], per_class: int) -> tuple[Tensor, Tensor]:
+    """The first training images of two classes, and their labels.
+
+    Args:
+        data: the dataset.
+        classes: two class indices; the first is labelled -1, the second +1.
+        per_class: number of images of each class.
+
+    Returns:
+        Images (2·per_class, inputs) in [0, 1] and labels (2·per_class,), both float64.
+
+    Raises:
+        ConfigError: a class has fewer images.
+    """
+    index = first_per_class(data.train_labels, classes, per_class)
+    images = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
+    labels = torch.from_numpy(data.train_labels[index])
+    return images, torch.where(labels == classes[0], -1.0, 1.0).double()
+
+
+def epochs_kept(arrays: Mapping[str, np.ndarray]) -> list[int]:
+    """The epochs for which weights were kept, ascending."""
+    labels = {name.split("/")[0] for name in arrays}
+    return sorted(int(label.removeprefix("epoch")) for label in labels if label.startswith("epoch"))
+
+
+def network_at(
+    arrays: Mapping[str, np.ndarray], epoch: int, part: str
+) -> tuple[list[Tensor], list[Tensor] | None]:
+    """Weights and biases of a network at one epoch.
+
+    Args:
+        arrays: the weights file of a training, ``epoch<n>/<part>/<layer>.weight`` and the like.
+        epoch: one of `epochs_kept`.
+        part: ``value`` or ``feature``. A feature network has no output layer.
+
+    Returns:
+        One weight tensor (R, fan_in, fan_out) per layer, and one bias tensor (R, fan_out) per layer
+        or None, all float64.
+    """
+    prefix = f"epoch{epoch}/{part}/"
+    weights = {
+        name.removeprefix(prefix): torch.from_numpy(array).double()
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+    return as_lists(weights)

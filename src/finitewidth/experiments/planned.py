@@ -1,8 +1,11 @@
 """A training as the workflow declares it. Does not import torch."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from finitewidth.training.run import TrainingRun
+from finitewidth.networks.architecture import Architecture
+from finitewidth.training.run import DataChoice, Replica, TrainingRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,3 +23,55 @@ class PlannedTraining:
     run: TrainingRun
     dataset: str
     earlier: str | None = None
+
+
+def replicas_of(
+    regime: str, stream: str, settings: Mapping[str, Any], **more: Any
+) -> tuple[Replica, ...]:
+    """A replica per run; those of one stream start alike and see the images in the same order.
+
+    Args:
+        regime: of all of them.
+        stream: first words of their names, which name their random streams.
+        settings: ``runs`` and ``step_size``.
+        **more: further attributes of a `Replica`, such as another ``step_size``.
+    """
+    return tuple(
+        Replica(
+            name=f"{stream}/run{seed}",
+            regime=regime,
+            seed=seed,
+            **{"step_size": settings["step_size"], **more},
+        )
+        for seed in range(settings["runs"])
+    )
+
+
+def common_of(
+    row: str,
+    network: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    classes: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """The attributes of a `TrainingRun` that all stacks of a section of the settings share.
+
+    Args:
+        row: as in the history.
+        network: settings of its architecture.
+        settings: ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs`` and, if images are
+            averaged, ``pool``.
+        classes: two classes for targets of -1 and +1, or None for all classes.
+    """
+    return {
+        "row": row,
+        "architecture": Architecture.from_mapping(network),
+        "data": DataChoice(
+            classes=classes and tuple(classes),
+            train=settings["train"],
+            test=settings["test"],
+            pool=settings.get("pool", 1),
+        ),
+        "optimiser": settings["optimiser"],
+        "batch_size": settings["batch_size"],
+        "epochs": settings["epochs"],
+    }

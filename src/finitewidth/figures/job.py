@@ -36,8 +36,7 @@ def render_figure(
         module: the renderer, e.g. ``finitewidth.papers.npf.figures.fig3``, with the columns
             ``FIELDS`` and the functions ``select(tables, settings)`` and ``draw(rows, settings)``.
         inputs: name of a table -> CSV file.
-        outputs: files for ``pdf``, ``png``, ``svg`` and ``csv``; also ``json`` if the renderer has
-            a function ``document(rows)``.
+        outputs: files for ``pdf``, ``png``, ``svg`` and ``csv``.
         settings: how to draw the figure; they change no result.
         footer: preset, data and number of runs. It becomes part of the files, not of the picture.
         mark: what stands in for the paper's data and sizes; empty if nothing does.
@@ -48,9 +47,6 @@ def render_figure(
     figure = redraw(module, outputs["csv"], settings, mark)
     for kind in METADATA:
         save(figure, outputs[kind], footer)
-    if "json" in outputs:
-        rows = fields.read(outputs["csv"], renderer.FIELDS)
-        result_files.write_json(outputs["json"], renderer.document(rows))
 
 
 def redraw(module: str, file: str | Path, settings: Mapping[str, Any], mark: str = "") -> "Figure":

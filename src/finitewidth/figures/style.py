@@ -185,17 +185,16 @@ def empty(*, height: float, width: float = DOUBLE) -> Figure:
     return _Printed(figsize=(width, height), layout="constrained")
 
 
-def title_panels(axes: Iterable[Axes], titles: Sequence[str] | None = None) -> None:
+def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
     """Give every panel its letter in bold, and a title after it.
 
     Args:
         axes: the panels in reading order.
-        titles: one per panel; may contain mathematics. None for letters only.
+        titles: one per panel; may contain mathematics.
     """
     panels = list(axes)
-    texts = [""] * len(panels) if titles is None else titles
-    size = FORMULA if any(map(_has_index, texts)) else None
-    for letter, axis, title in zip(_letters(len(panels)), panels, texts, strict=True):
+    size = FORMULA if any(map(_has_index, titles)) else None
+    for letter, axis, title in zip(_letters(len(panels)), panels, titles, strict=True):
         axis.set_title(rf"$\mathbf{{{letter}}}$" + f"  {title}" * bool(title), loc="left",
                        fontsize=size)  # fmt: skip
 
@@ -292,22 +291,17 @@ def band(axis: Axes, x: Any, low: Any, high: Any, colour: str) -> None:
     axis.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def bars(axis: Axes, x: Any, y: Any, error: Any, *, every: int = 1, **line: Any) -> Any:
-    """Plot a curve with an error bar at its first, at its last and at every ``every``-th point.
+def bars(axis: Axes, x: Any, y: Any, error: Any, **line: Any) -> Any:
+    """Plot a curve with error bars.
 
     Args:
         axis: where to draw.
         x: places of the points, ascending.
         y: heights of the points.
         error: half the length of the bars; NaN for none.
-        every: 1 for a bar at each point.
         **line: arguments of ``Axes.errorbar``.
     """
-    x, y, error = (np.asarray(values, dtype=float) for values in (x, y, error))
-    kept = np.zeros(len(x), dtype=bool)
-    kept[::every] = True
-    kept[-1:] = True
-    return axis.errorbar(x, y, np.where(kept, error, np.nan), **line)
+    return axis.errorbar(*(np.asarray(values, dtype=float) for values in (x, y, error)), **line)
 
 
 def clip(axis: Axes, *, x: tuple | None = None, y: tuple | None = None) -> None:

@@ -16,8 +16,7 @@ from finitewidth.data.select import first_per_class
 from finitewidth.kernels.ntk_init.estimators import naive
 from finitewidth.kernels.trained import diagonal, largest_eigenvalue, traced_kernel
 from finitewidth.measures.blocks import alignment, block_means
-from finitewidth.measures.gates import gate_kernel, gate_shares
-from finitewidth.networks.recorded_gates import Gates, gates_of
+from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks.user_network import draw
 from finitewidth.training.module import loss_and_accuracy, train_module
 

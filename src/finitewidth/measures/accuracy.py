@@ -4,6 +4,9 @@ The papers report the best test accuracy over epochs, which is optimistic. Two a
 this bias are computed as well.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -115,3 +118,22 @@ def averaged(values: pd.Series) -> dict[str, float | int]:
     sound = numbers[np.isfinite(numbers)]
     mean, spread = mean_and_spread(sound)
     return {"y": mean, "spread": spread, "runs": len(sound), "failed": len(values) - len(sound)}
+
+
+def curve(history: pd.DataFrame, column: str) -> Iterator[dict[str, Any]]:
+    """Points (x, y, spread, runs, diverged) of one network; x is the epoch.
+
+    A run whose training loss was not finite at some epoch is counted in ``diverged`` and is
+    excluded from everything else.
+
+    Args:
+        history: rows of one network.
+        column: the quantity.
+    """
+    diverged = history[history["diverged"] == 1]["seed"].unique()
+    sound = history[~history["seed"].isin(diverged)]
+    for epoch, group in sound.groupby("epoch"):
+        mean, spread = mean_and_spread(group[column])
+        yield {
+            "x": epoch, "y": mean, "spread": spread, "runs": len(group), "diverged": len(diverged),
+        }  # fmt: skip

@@ -102,31 +102,10 @@ def alignment(kernel: Any, labels: Any) -> np.ndarray:
         ConfigError: the shapes do not match, or a kernel is zero.
     """
     theta, together = _checked(kernel, labels)
-    return _cosine(theta, together.astype(float))
-
-
-def centred_alignment(kernel: Any, labels: Any) -> np.ndarray:
-    """Return the cosine of H K H and H Y Y^T H, where H = 1 - 1 1^T / S, (...,).
-
-    The mean over the inputs is removed from the gradients and from the labels, so a constant that
-    is added to the kernel does not count (Cortes, Mohri and Rostamizadeh 2012, Definition 4).
-
-    Args:
-        kernel: (..., S, S).
-        labels: the classes, (S,), at least two.
-
-    Raises:
-        ConfigError: the shapes do not match, a kernel is constant, or there is one class.
-    """
-    theta, together = _checked(kernel, labels)
-    if together.all():
-        raise ConfigError("labels: there is one class; centred alignment needs at least two")
-    centred = _centred(theta)
-    # what rounding leaves of a constant kernel has no direction
-    rounding = 64 * np.finfo(float).eps * np.linalg.norm(theta, axis=(-2, -1))
-    if (np.linalg.norm(centred, axis=(-2, -1)) <= rounding).any():
-        raise ConfigError("kernel: it is constant; centred alignment needs one that is not")
-    return _cosine(centred, _centred(together.astype(float)))
+    size = np.linalg.norm(theta, axis=(-2, -1))
+    if not (size != 0).all():
+        raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
+    return (theta * together).sum(axis=(-2, -1)) / (size * np.linalg.norm(together))
 
 
 def _per_class(pairs: np.ndarray, together: np.ndarray) -> np.ndarray:
@@ -144,18 +123,6 @@ def _moments(theta: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
     entries, shares = theta[..., pairs], weights[pairs] / weights.sum()
     mean = (entries * shares).sum(axis=-1)
     return mean, np.sqrt(((entries - mean[..., None]) ** 2 * shares).sum(axis=-1))
-
-
-def _cosine(theta: np.ndarray, target: np.ndarray) -> np.ndarray:
-    size = np.linalg.norm(theta, axis=(-2, -1))
-    if not (size != 0).all():
-        raise ConfigError("kernel: it is zero; alignment needs a kernel that is not")
-    return (theta * target).sum(axis=(-2, -1)) / (size * np.linalg.norm(target))
-
-
-def _centred(matrix: np.ndarray) -> np.ndarray:
-    matrix = matrix - matrix.mean(axis=-1, keepdims=True)
-    return matrix - matrix.mean(axis=-2, keepdims=True)
 
 
 def _checked(kernel: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -95,7 +95,7 @@ def nc1_ratio(parts: ClassParts) -> float:
     """
     within = (parts.deviations**2).sum() / (parts.means.shape[1] * parts.per_class)
     between = (parts.centred**2).sum() / parts.means.shape[1]
-    return _ratio(within, between)
+    return float(within / between) if between else np.nan
 
 
 def nc2(parts: ClassParts, *, normalise_columns: bool = False) -> float:
@@ -314,8 +314,3 @@ def _normalised(matrix: np.ndarray) -> np.ndarray:
     """The matrix over its Frobenius norm; nan if that is 0."""
     with np.errstate(invalid="ignore"):
         return matrix / np.linalg.norm(matrix)
-
-
-def _ratio(above: float, below: float) -> float:
-    """A quotient; nan if the divisor is 0."""
-    return float(above / below) if below else np.nan

@@ -8,12 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.training.full_batch import Gates, gradient_descent
-from finitewidth.training.linear_recursion import error_ratios
+from finitewidth.training.full_batch import Gates, error_ratios, gradient_descent
 
 # type of the arithmetic, and the share of the first squared errors below which it becomes float64
 PRECISIONS = {
@@ -57,7 +55,10 @@ class Networks:
         """Return the tangent kernels K_0, (R, S, S) in float64."""
         if self.gates == "own":
             return traced_kernel(FullyConnected(self.weights, None, "relu"), self.x)
-        return value_kernel(self.x, self.weights, None, self._all_gates(), with_biases=False)
+        gates = self.gates
+        if gates == "open":
+            gates = [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
+        return value_kernel(self.x, self.weights, None, gates, with_biases=False)
 
     def outputs(self) -> Tensor:
         """Return the outputs, (R, S) in float64."""
@@ -67,11 +68,6 @@ class Networks:
             if layer < self.depth - 1 and self.gates != "open":
                 z = torch.relu(z) if self.gates == "own" else z * self.gates[layer]
         return z[..., 0]
-
-    def _all_gates(self) -> Sequence[Tensor]:
-        if self.gates != "open":
-            return self.gates
-        return [torch.ones(*self.y.shape, w.shape[-1]).double() for w in self.weights[:-1]]
 
 
 @dataclass(frozen=True)
@@ -113,12 +109,7 @@ class Protocol:
 
         Returns:
             (R,).
-
-        Raises:
-            ConfigError: ``rho`` is unknown.
         """
-        if self.rho not in ("kernel", "kernel_over_depth"):
-            raise ConfigError(f"rho: {self.rho!r} must be 'kernel' or 'kernel_over_depth'")
         return self.rate / (largest / depth if self.rho == "kernel_over_depth" else largest)
 
 

@@ -1,6 +1,6 @@
 """Tidy tables of initial kernels, of their spectra and of the errors during training."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,27 +39,41 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
             "open, and its kernel is zero; raise width (or mu, the share of open gates), or lower "
             "depths"
         )
-    return {
-        "kernels": list(_conditions(found, first_run)),
-        "spectra": list(_spectra(found, first_run, depth)),
-        "errors": list(_ratios(found, first_run)),
-    }
+    growth = np.full(len(found.eigenvalues), np.nan)
+    growth[: len(found.growth)] = found.growth
+    kernels = [
+        {"run": first_run + run, "rho_max": values[-1], "rho_min": values[0],
+         "trace_over_rho_max": values.sum() / values[-1], "growth": growth[run]}
+        for run, values in enumerate(found.eigenvalues)
+    ]  # fmt: skip
+    spectra = [
+        {"run": first_run + run, "index": index, "cumulative": total / depth,
+         "scaled": total / values[-1]}
+        for run, values in enumerate(found.eigenvalues)
+        for index, total in enumerate(np.cumsum(values), start=1)
+    ]  # fmt: skip
+    errors = [
+        {"dynamics": dynamics, "run": first_run + run, "time": time, "ratio": float(ratio)}
+        for dynamics, (times, ratios) in found.ratios.items()
+        for run in range(ratios.shape[1])
+        for time, ratio in zip(times, ratios[:, run], strict=True)
+    ]
+    return {"kernels": kernels, "spectra": spectra, "errors": errors}
 
 
-def tables_of(cells: Iterable[tuple[Mapping[str, Any], Iterable[Rows]]]) -> dict[str, pd.DataFrame]:
+def tables_of(cells: Iterable[tuple[Mapping[str, Any], Rows]]) -> dict[str, pd.DataFrame]:
     """Collect the rows of all cells in one table per name.
 
     Args:
-        cells: pairs of a cell's coordinates (column -> value) and its rows by table.
+        cells: pairs of coordinates of a cell (column -> value) and some of its rows by table.
 
     Returns:
         The tables by name. The coordinates of the cell are added to every row as columns.
     """
     found: dict[str, list[pd.DataFrame]] = {}
-    for place, batches in cells:
-        for rows in batches:
-            for table, part in rows.items():
-                found.setdefault(table, []).append(pd.DataFrame(part).assign(**place))
+    for place, rows in cells:
+        for table, part in rows.items():
+            found.setdefault(table, []).append(pd.DataFrame(part).assign(**place))
     return {table: pd.concat(parts, ignore_index=True) for table, parts in found.items()}
 
 
@@ -125,26 +139,3 @@ def means_of_first(
         lost = (~sound)[own].groupby([rows[key][own] for key in points]).sum()
         parts.append(table.assign(diverged=lost, figure=figure).reset_index())
     return pd.concat(parts, ignore_index=True)
-
-
-def _conditions(found: Dynamics, first_run: int) -> Iterator[dict[str, Any]]:
-    growth = np.full(len(found.eigenvalues), np.nan)
-    growth[: len(found.growth)] = found.growth
-    for run, values in enumerate(found.eigenvalues):
-        yield {"run": first_run + run, "rho_max": values[-1], "rho_min": values[0],
-               "trace_over_rho_max": values.sum() / values[-1], "growth": growth[run]}  # fmt: skip
-
-
-def _spectra(found: Dynamics, first_run: int, depth: int) -> Iterator[dict[str, Any]]:
-    for run, values in enumerate(found.eigenvalues):
-        for index, total in enumerate(np.cumsum(values), start=1):
-            yield {"run": first_run + run, "index": index, "cumulative": total / depth,
-                   "scaled": total / values[-1]}  # fmt: skip
-
-
-def _ratios(found: Dynamics, first_run: int) -> Iterator[dict[str, Any]]:
-    for dynamics, (times, ratios) in found.ratios.items():
-        for run in range(ratios.shape[1]):
-            for time, ratio in zip(times, ratios[:, run], strict=True):
-                yield {"dynamics": dynamics, "run": first_run + run, "time": time,
-                       "ratio": float(ratio)}  # fmt: skip

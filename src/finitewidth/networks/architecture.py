@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, prod
+from math import ceil
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
@@ -159,8 +159,3 @@ def weight_shape(layer: Layer) -> tuple[int, ...]:
     if layer.kind == "dense":
         return layer.fan_in, layer.fan_out
     return layer.fan_out, layer.fan_in, KERNEL_SIZE, KERNEL_SIZE
-
-
-def parameter_count(layers: tuple[Layer, ...]) -> int:
-    """Return the number of weights and biases."""
-    return sum(prod(weight_shape(layer)) + layer.fan_out * layer.bias for layer in layers)

@@ -46,9 +46,11 @@ def draw_weights(
     Returns:
         One tensor (networks, fan_in, fan_out) per layer.
     """
-    draw = {"signed": _signs, "gaussian": _gaussian}[law]
     shapes = [(networks, *pair) for pair in itertools.pairwise(sizes)]
-    return [draw(shape, sigma, stream, dtype) for shape in shapes]
+    if law == "signed":
+        return [_signs(shape, sigma, stream, dtype) for shape in shapes]
+    drawn = (torch.from_numpy(stream.standard_normal(shape)) for shape in shapes)
+    return [normal.to(dtype).mul_(sigma) for normal in drawn]
 
 
 def equal_variance_weights(
@@ -137,9 +139,3 @@ def _signs(
     taken = np.frombuffer(stream.bytes(-(-count // 8)), dtype=np.uint8)
     bits = torch.from_numpy(np.unpackbits(taken, count=count)).reshape(shape)
     return bits.to(dtype).mul_(2 * sigma).sub_(sigma)
-
-
-def _gaussian(
-    shape: tuple[int, ...], sigma: float, stream: np.random.Generator, dtype: torch.dtype
-) -> Tensor:
-    return torch.from_numpy(stream.standard_normal(shape)).to(dtype).mul_(sigma)

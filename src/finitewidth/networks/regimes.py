@@ -30,11 +30,6 @@ class Gating:
     eps: Any = 0.0
     feature_hidden: str = "hard"
 
-    def alike(self, other: "Gating") -> bool:
-        """Return whether both are equal, apart from the values of ``beta`` and ``eps``."""
-        same = (self.source, self.feature_hidden) == (other.source, other.feature_hidden)
-        return same and (self.beta is None) == (other.beta is None)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Regime:
@@ -47,21 +42,11 @@ class Regime:
             no feature network.
         learns: what is trained: ``value``, ``output`` (only the last layer of the value network)
             and ``feature``.
-        title: the name that the papers use.
     """
 
     gating: Gating
     feature_start: str | None
     learns: frozenset[str]
-    title: str
-
-    def stacks_with(self, other: "Regime") -> bool:
-        """Return whether replicas of both regimes can be trained in one stack.
-
-        They may differ in their initial weights and, if both have soft gates, in ``beta`` and
-        ``eps``.
-        """
-        return self.gating.alike(other.gating) and self.learns == other.learns
 
 
 def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
@@ -80,33 +65,26 @@ def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
     soft_throughout = replace(soft, feature_hidden="soft")
     value, both = frozenset({"value"}), frozenset({"value", "feature"})
     known = {
-        "relu": Regime(gating=own, feature_start=None, learns=value, title="ReLU"),
-        "frnpf_ii": Regime(
-            gating=hard, feature_start="independent", learns=value, title="FRNPF (II)"
-        ),
-        "frnpf_di": Regime(gating=hard, feature_start="value", learns=value, title="FRNPF (DI)"),
-        "dlnpf": Regime(gating=soft, feature_start="independent", learns=both, title="DLNPF"),
-        "flnpf": Regime(gating=hard, feature_start="pretrained", learns=value, title="FLNPF"),
-        "galu": Regime(gating=hard, feature_start="independent", learns=value, title="GaLU"),
-        "soft_galu": Regime(
-            gating=soft_throughout, feature_start="independent", learns=both, title="soft-GaLU"
-        ),
+        "relu": Regime(gating=own, feature_start=None, learns=value),
+        "frnpf_ii": Regime(gating=hard, feature_start="independent", learns=value),
+        "frnpf_di": Regime(gating=hard, feature_start="value", learns=value),
+        "dlnpf": Regime(gating=soft, feature_start="independent", learns=both),
+        "flnpf": Regime(gating=hard, feature_start="pretrained", learns=value),
+        "galu": Regime(gating=hard, feature_start="independent", learns=value),
+        "soft_galu": Regime(gating=soft_throughout, feature_start="independent", learns=both),
         "gates_only": Regime(
-            gating=soft_throughout, feature_start="independent", learns=frozenset({"feature"}),
-            title="gates only",
+            gating=soft_throughout, feature_start="independent", learns=frozenset({"feature"})
         ),
         "gates_and_output": Regime(
-            gating=soft_throughout, feature_start="independent",
-            learns=frozenset({"feature", "output"}), title="gates and output layer",
+            gating=soft_throughout,
+            feature_start="independent",
+            learns=frozenset({"feature", "output"}),
         ),
-        "linear": Regime(
-            gating=Gating(source="open"), feature_start=None, learns=value, title="deep linear"
-        ),
+        "linear": Regime(gating=Gating(source="open"), feature_start=None, learns=value),
         "soft_relu": Regime(
-            gating=Gating(source="own", beta=beta, eps=eps), feature_start=None, learns=value,
-            title="soft-ReLU",
+            gating=Gating(source="own", beta=beta, eps=eps), feature_start=None, learns=value
         ),
-    }  # fmt: skip
+    }
     if name not in known:
         raise ConfigError(f"regime {name!r} is unknown; it must be one of {', '.join(known)}")
     return known[name]

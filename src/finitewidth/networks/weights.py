@@ -1,7 +1,7 @@
 """Weights of stacked networks. The first axis of every tensor is the replica."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -33,38 +33,22 @@ def initial_weights(layers: Sequence[Layer], init: str, stream: torch.Generator)
     Returns:
         Weights without the replica axis.
     """
-    draw = {"glorot_uniform": _glorot, "he_uniform": _he, "signed": _signed(layers)}[init]
     weights: Weights = {}
     for number, layer in enumerate(layers):
-        weights[f"{number}.weight"] = draw(layer, stream)
+        shape = weight_shape(layer)
+        if init == "signed":
+            width = next(each.fan_out for each in layers if each.kind == "dense")
+            signs = 2.0 * torch.randint(0, 2, shape, generator=stream) - 1
+            weights[f"{number}.weight"] = math.sqrt(2 / width) * signs
+        else:
+            fans = layer.fan_in + layer.fan_out if init == "glorot_uniform" else layer.fan_in
+            # for a 3×3 convolution each weight has a ninth of the variance
+            limit = math.sqrt(3 * (2 / fans) / math.prod(shape[2:]))
+            drawn = torch.empty(shape).uniform_(-limit, limit, generator=stream)
+            weights[f"{number}.weight"] = drawn
         if layer.bias:
             weights[f"{number}.bias"] = torch.zeros(layer.fan_out)
     return weights
-
-
-def _glorot(layer: Layer, stream: torch.Generator) -> Tensor:
-    return _uniform(layer, 2 / (layer.fan_in + layer.fan_out), stream)
-
-
-def _he(layer: Layer, stream: torch.Generator) -> Tensor:
-    return _uniform(layer, 2 / layer.fan_in, stream)
-
-
-def _uniform(layer: Layer, variance: float, stream: torch.Generator) -> Tensor:
-    """Draw uniform weights; for a 3×3 convolution each has a ninth of ``variance``."""
-    shape = weight_shape(layer)
-    limit = math.sqrt(3 * variance / math.prod(shape[2:]))
-    return torch.empty(shape).uniform_(-limit, limit, generator=stream)
-
-
-def _signed(layers: Sequence[Layer]) -> Callable[[Layer, torch.Generator], Tensor]:
-    width = next(layer.fan_out for layer in layers if layer.kind == "dense")
-    sigma = math.sqrt(2 / width)
-
-    def draw(layer: Layer, stream: torch.Generator) -> Tensor:
-        return sigma * (2.0 * torch.randint(0, 2, weight_shape(layer), generator=stream) - 1)
-
-    return draw
 
 
 def stacked(networks: Sequence[Weights]) -> Weights:

@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.fully_connected import Passes
@@ -48,11 +47,8 @@ def adam(
         What was observed, in the order of ``times``.
 
     Raises:
-        ConfigError: ``times`` are negative or not ascending.
         ResultError: a checkpoint cannot be written.
     """
-    if not times or list(times) != sorted(set(times)) or times[0] < 0:
-        raise ConfigError(f"times = {list(times)}: must be ascending and not negative")
     training = _Training(stack.copy(), x, y, rate, times, observe, title)
     return carry_out(training, checkpoints, checkpoint_seconds)
 

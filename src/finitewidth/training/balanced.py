@@ -30,19 +30,6 @@ class BalancedImages:
     test_y: Tensor
     classes: int
 
-    def __post_init__(self) -> None:
-        """Reject unequal numbers of training images.
-
-        Raises:
-            ConfigError: the numbers of training images of the classes differ, or one is 0.
-        """
-        counts = torch.bincount(self.train_y.cpu(), minlength=self.classes).tolist()
-        if len(set(counts)) != 1 or len(counts) != self.classes or counts[0] == 0:
-            raise ConfigError(
-                f"classes = {self.classes}: there are {counts} training images per class; use "
-                "balanced_images, which takes the same number of each class"
-            )
-
     @property
     def per_class(self) -> int:
         """Number of training images of each class."""
@@ -84,7 +71,7 @@ def balanced_images(
 
     Raises:
         ConfigError: a class has fewer than ``per_class`` images, there are fewer than ``test``
-            test images, ``per_class`` or ``size`` is below one, or ``pool`` does not divide the
+            test images, ``per_class`` is below one, or ``pool`` does not divide the
             size of the images.
     """
     dataset = stratified_subset(dataset, None, test, ("balanced", dataset.name))
@@ -130,12 +117,7 @@ def resized(images: Tensor, size: int) -> Tensor:
 
     Returns:
         (n, C, size, size), within the range of the pixels of each image.
-
-    Raises:
-        ConfigError: ``size`` is below one.
     """
-    if size < 1:
-        raise ConfigError(f"size = {size}: images need at least one pixel")
     return torch.nn.functional.interpolate(images, (size, size), mode="bilinear", antialias=True)
 
 

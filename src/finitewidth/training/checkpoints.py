@@ -105,7 +105,7 @@ class CheckpointStore:
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
         try:
-            with atomic(self._path(number)) as temporary:
+            with atomic(self.folder / f"{number:012d}.pt") as temporary:
                 temporary.write_bytes(content.getbuffer())
         except ResultError as error:
             if getattr(error.__cause__, "errno", None) != errno.ENOENT:
@@ -140,7 +140,10 @@ class CheckpointStore:
         """Load what is not damaged, and add a message for each damaged file."""
         for path in paths:
             try:
-                _verify(path, self._owner)
+                with path.open("rb") as stream:
+                    length = stream.seek(0, os.SEEK_END) - hashlib.sha256().digest_size
+                    if length < 0 or _digest(stream, length, self._owner) != stream.read():
+                        raise ValueError("its checksum is wrong, or it belongs to another training")
                 import torch
 
                 state = torch.load(path, map_location="cpu", weights_only=True)
@@ -167,9 +170,6 @@ class CheckpointStore:
             for path in paths:
                 path.unlink(missing_ok=True)
 
-    def _path(self, number: int) -> Path:
-        return self.folder / f"{number:012d}.pt"
-
     def _paths(self) -> list[Path]:
         # other names are temporary files of interrupted writes
         return sorted(self.folder.glob("[0-9]*.pt"))
@@ -187,10 +187,3 @@ def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:
         length -= len(block)
     digest.update(owner)
     return digest.digest()
-
-
-def _verify(path: Path, owner: bytes) -> None:
-    with path.open("rb") as stream:
-        length = stream.seek(0, os.SEEK_END) - hashlib.sha256().digest_size
-        if length < 0 or _digest(stream, length, owner) != stream.read():
-            raise ValueError("its checksum is wrong, or it belongs to another training")

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.descent_run import Clocks, DescentPlan, DescentRun
@@ -70,11 +69,8 @@ def descend(
         title: of the progress that is shown, in steps of all networks together.
 
     Raises:
-        ConfigError: the flow is wanted for ReLU networks, or the rates do not match the stack.
         ResultError: a checkpoint cannot be written.
     """
-    if plan.mode == "flow" and stack.activation.name != "tanh":
-        raise ConfigError(f"mode: flow is for tanh, not for {stack.activation.name}; use graded")
     training = _Training(DescentRun(plan, stack, x, y), title)
     return Descent(**carry_out(training, checkpoints, checkpoint_seconds))
 

@@ -7,12 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.training.fully_connected import Passes, joined
-from finitewidth.training.stopping import NEVER, READINGS, Stops
+from finitewidth.training.stopping import NEVER, Stops
 
-MODES = ("steps", "graded", "flow")
 START_ITERATIONS = 30  # of the power iteration, at the start
 RATE_ITERATIONS = 100  # for a rate that is set by the largest eigenvalue
 RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
@@ -52,21 +50,6 @@ class DescentPlan:
     stop: str | None = "window"
     fall: float = 1e-7
     patience: int = 100
-
-    def __post_init__(self) -> None:
-        """Reject plans that cannot be carried out.
-
-        Raises:
-            ConfigError: the mode or the reading is unknown, or a number is out of range.
-        """
-        if self.mode not in MODES:
-            raise ConfigError(f"mode: {self.mode!r} is unknown; allowed: {', '.join(MODES)}")
-        if self.stop is not None and self.stop not in READINGS:
-            raise ConfigError(f"stop: {self.stop!r} is unknown; allowed: {', '.join(READINGS)}")
-        if self.steps < 0 or any(not 0 <= time <= self.steps for time in self.times):
-            raise ConfigError(f"times = {self.times}: allowed: 0 to steps = {self.steps}")
-        if not 0 <= self.cap <= 0.5 or self.share < 1:
-            raise ConfigError(f"cap = {self.cap}, share = {self.share}: allowed: 0 to 0.5; from 1")
 
 
 @dataclass
@@ -142,8 +125,6 @@ class DescentRun:
     def __post_init__(self) -> None:
         """Start: all networks are at time 0."""
         replicas, plan = self.initial.count, self.plan
-        if len(plan.rates) != replicas:
-            raise ConfigError(f"rates: found {len(plan.rates)}, there are {replicas} networks")
         self.rates = np.asarray(plan.rates, dtype=np.float64)
         ends = [plan.steps, *([plan.flow_from] if plan.mode == "flow" else [])]
         self.is_recorded = np.zeros(plan.steps + 1, dtype=bool)

@@ -13,11 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.networks.weights import generator
-
-ACTIVATIONS = ("relu", "tanh")
 
 
 def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
@@ -60,9 +57,6 @@ def initial_stack(
         widths: n_0, ..., n_L; n_L is the number of outputs.
         activation: ``relu`` or ``tanh``.
         dtype: of the weights. Numbers are drawn in float32 and scaled in float64.
-
-    Raises:
-        ConfigError: the activation is unknown.
     """
     layers = list(pairwise(widths))
     weights = [torch.empty(len(draws), *shape, dtype=dtype) for shape in layers]
@@ -119,18 +113,12 @@ class Passes:
         """Allocate the memory.
 
         Args:
-            stack: the networks. Passes see changes of its tensors.
+            stack: ReLU or tanh networks with biases. Passes see changes of its tensors.
             x: inputs, (S, n_0).
             y: targets, (S, K); zeros if they are left out.
-
-        Raises:
-            ConfigError: the activation is not one of `ACTIVATIONS`, or there are no biases.
         """
-        name = stack.activation.name
-        if name not in ACTIVATIONS or stack.biases is None:
-            allowed = " or ".join(ACTIVATIONS)
-            raise ConfigError(f"activation = {name!r}: must be {allowed}, of layers with biases")
-        self.stack, self.relu, like = stack, name == "relu", stack.weights[0]
+        self.stack, self.relu = stack, stack.activation.name == "relu"
+        like = stack.weights[0]
         count, replicas = len(x), stack.count
         self.samples = count
         shapes = [(replicas, count, weight.shape[-1]) for weight in stack.weights]
@@ -167,7 +155,8 @@ class Passes:
         scale = np.ones(self.stack.count) if scale is None else scale
         out = [torch.empty_like(t) for t in self.stack.parameters] if out is None else out
         depth = len(self.stack.weights)
-        for layer in self._backward(self._errors_times(scale)):
+        factor = torch.from_numpy(scale / self.samples).to(self.z[-1])[:, None, None]
+        for layer in self._backward(torch.mul(self.z[-1], factor, out=self.signals[-1])):
             torch.bmm(self.z[layer].mT, self.signals[layer], out=out[layer])
             torch.sum(self.signals[layer], dim=1, out=out[depth + layer])
         return list(out)
@@ -206,10 +195,6 @@ class Passes:
             below = torch.bmm(moved, self.stack.weights[layer])
             moved = below.baddbmm_(grams[layer], self.signals[layer])
         return moved
-
-    def _errors_times(self, scale: np.ndarray) -> Tensor:
-        factor = torch.from_numpy(scale / self.samples).to(self.z[-1])[:, None, None]
-        return torch.mul(self.z[-1], factor, out=self.signals[-1])
 
     def _backward(self, signal: Tensor):
         """Yield the layers from the last to the first when their signals are ready."""

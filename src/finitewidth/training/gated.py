@@ -6,16 +6,15 @@ from math import isfinite
 from typing import Any
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from finitewidth.common.progress import LOG
 from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.weights import generator
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.epochs import EpochTraining, Position
 from finitewidth.training.gated_stack import GatedStack, Images, Trained, build_stack
-from finitewidth.training.loop import carry_out
-from finitewidth.training.losses import batch_losses, correct
+from finitewidth.training.loop import EpochTraining, Position, carry_out
 from finitewidth.training.optimisers import StackedOptimiser
 from finitewidth.training.run import TrainingRun
 
@@ -61,7 +60,6 @@ def train(
         checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
-        ConfigError: the weights of an earlier training are needed and missing.
         ResultError: a checkpoint cannot be written.
     """
     layers = layers_of(run.architecture, images.shape, images.outputs)
@@ -233,3 +231,31 @@ def _chosen(gates: Sequence[Tensor] | None, batch: Tensor) -> list[Tensor] | Non
         layer.flatten(0, 1).index_select(0, rows.flatten()).unflatten(0, batch.shape)
         for layer in gates
     ]
+
+
+def batch_losses(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Mean loss of each replica over its batch.
+
+    Args:
+        loss: ``cross_entropy`` (targets are classes) or ``squared`` (targets are real), the mean of
+            (f - y)² over the batch and the outputs, as ``mse`` of Keras.
+        outputs: (R, batch, outputs).
+        targets: (R, batch).
+
+    Returns:
+        (R,).
+    """
+    if loss == "cross_entropy":
+        flat = F.cross_entropy(outputs.flatten(0, 1), targets.flatten(), reduction="none")
+        return flat.view(targets.shape).mean(dim=1)
+    return (outputs.squeeze(-1) - targets).square().mean(dim=1)
+
+
+def correct(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Whether each output is correct, as booleans (R, batch).
+
+    The prediction is the largest logit for ``cross_entropy`` and the sign for ``squared``.
+    """
+    if loss == "cross_entropy":
+        return outputs.argmax(dim=-1) == targets
+    return torch.sign(outputs.squeeze(-1)) == targets

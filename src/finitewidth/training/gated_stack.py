@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Layer
 from finitewidth.networks.forward import forward, hard_gates
 from finitewidth.networks.regimes import Gating
@@ -160,9 +159,6 @@ def build_stack(
         layers: of its architecture.
         earlier: a finished training; needed if a feature network starts ``pretrained``.
         device: where the tensors are stored.
-
-    Raises:
-        ConfigError: weights of an earlier training are needed and missing.
     """
     values, features = [], []
     for replica in run.replicas:
@@ -175,7 +171,10 @@ def build_stack(
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
         run.regime.learns,
-        tuple(not _finite(weights) for weights in features),
+        tuple(
+            not all(bool(tensor.isfinite().all()) for tensor in (weights or {}).values())
+            for weights in features
+        ),
     )
     for tensor in stack.trained():
         tensor.requires_grad_()
@@ -201,10 +200,6 @@ def _on(device: str, weights: Weights) -> Weights:
     return {name: tensor.to(device) for name, tensor in weights.items()}
 
 
-def _finite(weights: Weights | None) -> bool:
-    return weights is None or all(bool(tensor.isfinite().all()) for tensor in weights.values())
-
-
 def _feature_start(
     run: TrainingRun,
     replica: Replica,
@@ -222,19 +217,7 @@ def _feature_start(
     names = [name for name in value if int(name.split(".")[0]) < len(hidden)]
     if start == "value":
         return {name: value[name].clone() for name in names}
-    return _kept(earlier, replica, names)
-
-
-def _kept(earlier: Trained | None, replica: Replica, names: Sequence[str]) -> Weights:
-    """Weights that the earlier training kept for the same seed and its chosen step size."""
-    keys = {name: f"{replica.pretrained}/value/{name}" for name in names}
-    if earlier is None or not set(keys.values()) <= set(earlier.weights):
-        kept = sorted({key.split("/")[0] for key in earlier.weights} if earlier else ())
-        raise ConfigError(
-            f"replica {replica.name} starts from weights {replica.pretrained!r}, but the earlier "
-            f"training kept {kept or 'nothing'}; add {replica.pretrained!r} to its `keep`"
-        )
+    # those that the earlier training kept for the same seed and its chosen step size
     number = replica_number(earlier.history, replica.seed)
-    return {
-        name: torch.from_numpy(earlier.weights[key][number].copy()) for name, key in keys.items()
-    }
+    kept = {name: earlier.weights[f"{replica.pretrained}/value/{name}"] for name in names}
+    return {name: torch.from_numpy(array[number].copy()) for name, array in kept.items()}

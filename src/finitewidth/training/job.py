@@ -55,10 +55,21 @@ def run_training(
     """
     device = prepare_torch(runtime["threads"], runtime["device"])
     run = TrainingRun.from_mapping(settings)
-    identity = _identity(settings, seed, code, inputs)
+    # all that the weights depend on: with another base seed, these checkpoints are not found
+    digests = [digest_of(path) for path in inputs.values()]
+    identity = fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
     checkpoints = CheckpointStore(runtime["checkpoints"], identity)
     with base_seed(seed):
-        trained = _trained(inputs, run, runtime, device, checkpoints)
+        images = load_images(read_dataset(inputs["data"]), run, device)
+    facts, earlier = device_facts(device), None
+    LOG.info("%s on %s: %d training images", run.row, facts["gpu"] or "CPU", images.train_count)
+    if runtime["device"] == "auto" and not facts["gpu"]:
+        LOG.info("no GPU found (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
+    if "weights" in inputs:
+        history = result_files.read_rows(inputs["history"])
+        earlier = Trained(history, result_files.read_arrays(inputs["weights"]))
+    with base_seed(seed):
+        trained = train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
     result_files.write_arrays(outputs["weights"], **trained.weights)
     result_files.write_rows(outputs["history"], trained.history)
     checkpoints.keep_newest()
@@ -66,38 +77,9 @@ def run_training(
         "settings": settings,
         "base_seed": seed,
         "fingerprint": identity,
-        **device_facts(device),
+        **facts,
         "threads": runtime["threads"],
     }
-
-
-def _identity(settings: Mapping[str, Any], seed: int, code: str, inputs: Mapping[str, str]) -> str:
-    """Return a digest of all that the weights depend on, by which checkpoints are found.
-
-    A training with another base seed thus never continues from these checkpoints.
-    """
-    digests = [digest_of(path) for path in inputs.values()]
-    return fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
-
-
-def _trained(
-    inputs: Mapping[str, str],
-    run: TrainingRun,
-    runtime: Mapping[str, Any],
-    device: str,
-    checkpoints: CheckpointStore,
-) -> Trained:
-    """Read the dataset and the earlier training, if there is one, and train."""
-    images = load_images(read_dataset(inputs["data"]), run, device)
-    facts = device_facts(device)
-    LOG.info("%s on %s: %d training images", run.row, facts["gpu"] or "CPU", images.train_count)
-    if runtime["device"] == "auto" and not facts["gpu"]:
-        LOG.info("no GPU found (CUDA_VISIBLE_DEVICES: %s)", facts["cuda_visible_devices"])
-    earlier = None
-    if "weights" in inputs:
-        history = result_files.read_rows(inputs["history"])
-        earlier = Trained(history, result_files.read_arrays(inputs["weights"]))
-    return train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
 
 
 def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:

@@ -16,11 +16,9 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.epochs import EpochTraining, Position
-from finitewidth.training.loop import carry_out
-from finitewidth.training.momentum import NesterovSGD, Schedule
+from finitewidth.training.loop import EpochTraining, Position, carry_out
+from finitewidth.training.optimisers import NesterovSGD, Schedule
 
-LOSSES = ("squared", "cross_entropy")
 RECENT = 10  # number of batches of train_accuracy_last10
 Row = dict[str, Any]
 Measure = Callable[[StackedNetwork, Tensor, Tensor, int], list[Row]]
@@ -52,32 +50,6 @@ class NormalisedPlan:
     decay_rate_at: tuple[float, ...] = (0.3, 0.6, 0.9)
     loss: str = "squared"
     measure_at: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Reject values out of range.
-
-        Raises:
-            ConfigError: the message names the value and what is allowed.
-        """
-        fractions = list(self.decay_rate_at)
-        ascending = fractions == sorted(fractions)
-        outside = [epoch for epoch in self.measure_at if not 1 <= epoch <= self.epochs]
-        for key, right, allowed in (
-            ("rates", self.rates and all(0 < r < float("inf") for r in self.rates), "above 0"),
-            ("epochs", self.epochs >= 1, "at least 1"),
-            ("batch_per_class", self.batch_per_class >= 1, "at least 1"),
-            ("decay", min(self.decays, default=0) >= 0, "at least 0"),
-            ("momentum", 0 <= self.momentum < 1, "from 0 to below 1"),
-            (
-                "decay_rate_at",
-                ascending and all(0 < f <= 1 for f in fractions),
-                "0 to 1, ascending",
-            ),
-            ("loss", self.loss in LOSSES, " or ".join(LOSSES)),
-            ("measure_at", not outside, f"1 to {self.epochs}, the number of epochs"),
-        ):
-            if not right:
-                raise ConfigError(f"{key} = {getattr(self, key)!r}: must be {allowed}")
 
     @property
     def decays(self) -> tuple[float, ...]:
@@ -145,15 +117,9 @@ def train(
         checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
-        ConfigError: the plan does not fit the network or the images, or ``measure`` does not return
-            one dict per replica with names of its own.
+        ConfigError: a batch has more images of a class than there are.
         ResultError: a checkpoint cannot be written.
     """
-    for key, values in (("rates", plan.rates), ("decay", plan.decays)):
-        if len(values) != network.replicas:
-            raise ConfigError(
-                f"{key}: {len(values)} values for {network.replicas} networks; set one for each"
-            )
     if plan.batch_per_class > images.per_class:
         raise ConfigError(
             f"batch_per_class = {plan.batch_per_class}: there are {images.per_class} training "
@@ -227,7 +193,10 @@ class _Training(EpochTraining):
 
     def _step(self, batch: Tensor) -> None:
         """Take one step of all replicas on a batch of images."""
-        state, rates = self.state, self._rates()
+        state = self.state
+        factor = self.schedule.factor(self.done())
+        if factor != self.factor:
+            self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
         x = self.images.train_x.index_select(0, batch)
         _, outputs = self.network.forward(x, training=True)
         losses = losses_of(self.plan.loss, outputs, self.labels)
@@ -236,18 +205,12 @@ class _Training(EpochTraining):
         with torch.no_grad():
             # no value leaves the device here, or a GPU would have to wait in every step
             state.diverged |= ~losses.isfinite()
-            self.optimiser.step(gradients, rates.masked_fill(state.diverged, float("nan")))
+            rates = self.scaled_rates.masked_fill(state.diverged, float("nan"))
+            self.optimiser.step(gradients, rates)
             accuracies = (outputs.argmax(dim=2) == self.labels).double().mean(dim=1)
             state.sums[0] += losses
             state.sums[1] += accuracies
             state.recent[self.done() % RECENT] = accuracies
-
-    def _rates(self) -> Tensor:
-        """The rates (R,) of the next step, on the device and with the type of the weights."""
-        factor = self.schedule.factor(self.done())
-        if factor != self.factor:
-            self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
-        return self.scaled_rates
 
     def _rows(self) -> list[Row]:
         """The beginning of the rows of this epoch, one per replica."""
@@ -278,17 +241,11 @@ class _Training(EpochTraining):
         """Add the rows of this epoch to the measures; ``x`` is the last batch."""
         plan, state = self.plan, self.state
         measured = self.measure_of(self.network, x, self.labels, state.epoch)
-        if len(measured) != self.network.replicas:
-            raise ConfigError(
-                f"measure: it returned {len(measured)} rows for {self.network.replicas} networks"
-            )
         loss, accuracy = self._test()
         sum_of_factors = self.schedule.total(self.done())
         for number, (row, extra) in enumerate(zip(self._rows(), measured, strict=True)):
             tau = row["rate"] * sum_of_factors * plan.decays[number] / (1 - plan.momentum)
             row |= {"tau": tau, "test_loss": loss[number], "test_accuracy": accuracy[number]}
-            if taken := sorted(row.keys() & extra.keys()):
-                raise ConfigError(f"measure: the names {taken} are taken; use others")
             state.measures.append(row | _plain(extra))
 
     def _test(self) -> tuple[list[float], list[float]]:

@@ -1,7 +1,8 @@
-"""Torch's optimisers for stacked weights, with a separate step size for each replica."""
+"""Optimisers for stacked weights, with a step size for each replica, and schedules of rates."""
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
+from math import ceil
 
 import torch
 from torch import Tensor
@@ -33,7 +34,13 @@ class StackedOptimiser:
             {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}
             for part, step_size in _runs(step_sizes)
         ]
-        self._torch = _make(kind, groups)
+        if kind == "sgd":
+            self._torch: torch.optim.Optimizer = torch.optim.SGD(groups, lr=0.0, fused=True)
+        elif kind == "adam":
+            self._torch = torch.optim.Adam(groups, eps=KERAS_EPSILON, fused=True)
+        else:
+            words = {"alpha": KERAS_RHO, "eps": KERAS_EPSILON, "foreach": True}
+            self._torch = torch.optim.RMSprop(groups, **words)
 
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Update the weights in place; ``gradients`` have the shapes of the weights."""
@@ -79,9 +86,96 @@ def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
     return pieces
 
 
-def _make(kind: str, groups: list[dict]) -> torch.optim.Optimizer:
-    if kind == "sgd":
-        return torch.optim.SGD(groups, lr=0.0, fused=True)
-    if kind == "adam":
-        return torch.optim.Adam(groups, eps=KERAS_EPSILON, fused=True)
-    return torch.optim.RMSprop(groups, alpha=KERAS_RHO, eps=KERAS_EPSILON, foreach=True)
+class NesterovSGD:
+    """The steps of ``torch.optim.SGD(nesterov=True)`` for weights whose first axis counts replicas.
+
+    With the rate r, the momentum m and the gradient g of the loss, a step is
+
+        d = g + decay w,  v = m v + d,  w = w - r (d + m v).
+
+    The decay acts only on tensors with more than one axis besides that of the replicas: weights of
+    dense and convolutional layers, not biases, and not scales and shifts of BatchNorm.
+    """
+
+    def __init__(
+        self, parameters: Mapping[str, Tensor], momentum: float, decay: float | Sequence[float]
+    ):
+        """Start with velocities 0.
+
+        Args:
+            parameters: name -> (R, ...). They are changed in place.
+            momentum: from 0 to below 1.
+            decay: coefficient of w in d, of all replicas or of each, (R,).
+        """
+        self._weights = [tensor.detach() for tensor in parameters.values()]
+        self._velocities = [torch.zeros_like(tensor) for tensor in self._weights]
+        self._momentum, self._decay = momentum, decay
+        numbers = range(len(self._weights)) if decay else ()
+        self._decayed = [number for number in numbers if self._weights[number].dim() > 2]
+        self._decays: list[Tensor] | None = None
+        if not isinstance(decay, float | int):
+            decays = torch.tensor(decay, dtype=torch.float64).to(self._weights[0])
+            shapes = [self._weights[number].dim() for number in self._decayed]
+            self._decays = [decays.view(-1, *[1] * (axes - 1)) for axes in shapes]
+
+    def step(self, gradients: Sequence[Tensor], rates: Tensor) -> None:
+        """Update the parameters in place.
+
+        Args:
+            gradients: in the order of the parameters, with their shapes. They are not changed.
+            rates: (R,), with the type of the parameters.
+        """
+        change = list(gradients)
+        if self._decayed:
+            old = [change[number] for number in self._decayed]
+            weights = [self._weights[number] for number in self._decayed]
+            if self._decays is None:
+                decayed = torch._foreach_add(old, weights, alpha=self._decay)
+            else:
+                decayed = torch._foreach_addcmul(old, weights, self._decays)
+            for number, tensor in zip(self._decayed, decayed, strict=True):
+                change[number] = tensor
+        # out of place: half as many calls as in place, and small tensors cost a call each
+        self._velocities = torch._foreach_add(change, self._velocities, alpha=self._momentum)
+        steps = torch._foreach_add(change, self._velocities, alpha=self._momentum)
+        by_replica = [rates.view(-1, *[1] * (step.dim() - 1)) for step in steps]
+        torch._foreach_addcmul_(self._weights, steps, by_replica, value=-1)
+
+    def state(self) -> list[Tensor]:
+        """Return the velocities, for a checkpoint."""
+        return self._velocities
+
+    def restore(self, velocities: Sequence[Tensor]) -> None:
+        """Restore the velocities that `state` returned."""
+        # not copied into the old ones: another order in memory could change the last bits of steps
+        self._velocities = [
+            value.to(tensor.device) for tensor, value in zip(self._weights, velocities, strict=True)
+        ]
+
+
+class Schedule:
+    """Rates that are divided by ten after given fractions of all steps.
+
+    With the fractions (.3, .6, .9) and 400 epochs this happens after 120, 240 and 360 epochs.
+    """
+
+    def __init__(self, fractions: Sequence[float], steps: int):
+        """Compute the steps at which rates change.
+
+        Args:
+            fractions: of all steps, ascending.
+            steps: number of steps of the whole training.
+        """
+        # a product such as .7 * 10 = 7.000000000000001 must not delay the change by one step
+        self._starts = [ceil(fraction * steps - 1e-6) for fraction in fractions]
+
+    def factor(self, done: int) -> float:
+        """The factor of the rates in the step that follows ``done`` steps."""
+        return 10.0 ** -sum(start <= done for start in self._starts)
+
+    def total(self, done: int) -> float:
+        """The sum of the factors of the first ``done`` steps."""
+        edges = [0, *(min(start, done) for start in self._starts), done]
+        return sum(
+            (end - start) * 10.0**-number for number, (start, end) in enumerate(pairwise(edges))
+        )

@@ -8,8 +8,6 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.regimes import Regime, regime
 
-KEPT = ("best_test", "best_validation", "last")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Replica:
@@ -73,7 +71,7 @@ class TrainingRun:
 
     Attributes:
         row: row of a table or panel of a figure that the training belongs to, as in the history.
-        replicas: at least one; their regimes must stack (`Regime.stacks_with`).
+        replicas: at least one; their regimes share their kind of gates and what learns.
         architecture: of the value and the feature network.
         data: images and targets.
         loss: ``cross_entropy`` of logits or ``squared`` error (mean over the batch).
@@ -103,30 +101,16 @@ class TrainingRun:
         """Reject inconsistent descriptions.
 
         Raises:
-            ConfigError: there are no replicas, their regimes do not stack, ``pretrained`` is
-                missing or not needed, ``keep`` has an unknown label, or an epoch is out of range.
+            ConfigError: there are no replicas, or ``pretrained`` is missing or not needed.
         """
         if not self.replicas:
             raise ConfigError("replicas: a training needs at least one replica")
-        if unknown := set(self.keep) - set(KEPT):
-            raise ConfigError(f"keep: {sorted(unknown)} is unknown; allowed: {', '.join(KEPT)}")
-        for name, first in (("snapshots", 0), ("best_so_far", 1)):
-            if wrong := [e for e in getattr(self, name) if not first <= e <= self.epochs]:
-                raise ConfigError(
-                    f"{name}: epochs {wrong} are out of range; allowed: {first} to {self.epochs}"
-                )
-        first = self.regime
         for replica in self.replicas:
-            this = replica.gate_regime
-            if not this.stacks_with(first):
-                raise ConfigError(
-                    f"{replica.regime} and {self.replicas[0].regime} cannot train in one stack: "
-                    "their kinds of gates or their trained parts differ"
-                )
-            if (this.feature_start == "pretrained") != (replica.pretrained is not None):
+            start = replica.gate_regime.feature_start
+            if (start == "pretrained") != (replica.pretrained is not None):
                 raise ConfigError(
                     f"replica {replica.name} ({replica.regime}): `pretrained` is "
-                    f"{replica.pretrained!r}, but the feature network starts {this.feature_start}"
+                    f"{replica.pretrained!r}, but the feature network starts {start}"
                 )
 
     @property

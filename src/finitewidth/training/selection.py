@@ -5,17 +5,6 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean
 from typing import Any
 
-from finitewidth.common.errors import ConfigError
-
-
-def best_by_replica(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, float, int], float]:
-    """Best test accuracy over epochs of each (regime, step size, seed)."""
-    best: dict[tuple[str, float, int], float] = defaultdict(float)
-    for row in rows:
-        key = (*_tried(row), int(row["seed"]))
-        best[key] = max(best[key], float(row["test_accuracy"]))
-    return dict(best)
-
 
 def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """The best step size of each regime.
@@ -30,10 +19,16 @@ def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     Returns:
         regime -> step size.
     """
-    rows = list(rows)
-    diverged = {_tried(row) for row in rows if int(row["diverged"])}
+    best: dict[tuple[str, float, int], float] = defaultdict(float)
+    diverged = set()
+    for row in rows:
+        tried = str(row["regime"]), float(row["step_size"])
+        key = (*tried, int(row["seed"]))
+        best[key] = max(best[key], float(row["test_accuracy"]))
+        if int(row["diverged"]):
+            diverged.add(tried)
     scores: dict[str, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (regime, step_size, _), accuracy in best_by_replica(rows).items():
+    for (regime, step_size, _), accuracy in best.items():
         scores[regime][step_size].append(accuracy)
     return {
         regime: max(
@@ -43,26 +38,17 @@ def chosen_step_sizes(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     }
 
 
-def _tried(row: Mapping[str, Any]) -> tuple[str, float]:
-    return str(row["regime"]), float(row["step_size"])
-
-
 def replica_number(rows: list[Mapping[str, Any]], seed: int) -> int:
     """Index in its stack of the replica with a given seed and the chosen step size.
 
     Args:
         rows: history of a stack of one regime, in the order written.
-        seed: of the replica.
-
-    Raises:
-        ConfigError: the stack has no replica of that seed.
+        seed: of a replica.
     """
     chosen = chosen_step_sizes(rows)
     first = [row for row in rows if int(row["epoch"]) == int(rows[0]["epoch"])]
-    for number, row in enumerate(first):
-        step_size = chosen[str(row["regime"])]
-        if int(row["seed"]) == seed and float(row["step_size"]) == step_size:
-            return number
-    raise ConfigError(
-        f"the earlier training has no run of seed {seed}; set its number of runs above {seed}"
+    return next(
+        number
+        for number, row in enumerate(first)
+        if int(row["seed"]) == seed and float(row["step_size"]) == chosen[str(row["regime"])]
     )

@@ -8,7 +8,6 @@ slowly. Where the loss is known after k steps at once, it is taken to be linear 
 
 import numpy as np
 
-READINGS = ("window", "each")
 NEVER = -1
 
 
@@ -55,28 +54,22 @@ class Stops:
             finite, np.minimum(self.lowest[which], losses), self.lowest[which]
         )
         new = np.isnan(self.first[which])
-        self._begin(which[new], losses[new])
+        self.first[which[new]] = self.best[which[new]] = losses[new]
         old = ~new & finite
         self._go_on(which[old], times[old], jumps[old], losses[old])
         self.last[which] = losses
 
-    def _begin(self, which: np.ndarray, losses: np.ndarray) -> None:
-        self.first[which] = self.best[which] = losses
-
     def _go_on(self, which, times, jumps, losses) -> None:
         falls = (self.last[which] - losses) / jumps
-        self._note_each(which, times, jumps, falls)
+        small = np.where(falls < self.fall, self.small[which] + jumps, 0)
+        over = (small >= self.patience) & (self.each[which] == NEVER)
+        self.each[which[over]] = (times - small + self.patience)[over]
+        self.small[which] = small
         single = jumps == 1
         if single.any():
             self._note_single(which[single], times[single], losses[single])
         if not single.all():
             self._note_long(*(a[~single] for a in (which, times, jumps, losses, falls)))
-
-    def _note_each(self, which, times, jumps, falls) -> None:
-        small = np.where(falls < self.fall, self.small[which] + jumps, 0)
-        over = (small >= self.patience) & (self.each[which] == NEVER)
-        self.each[which[over]] = (times - small + self.patience)[over]
-        self.small[which] = small
 
     def _note_single(self, which, times, losses) -> None:
         fell = losses < self.best[which] - self.fall

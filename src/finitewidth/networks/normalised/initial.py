@@ -36,24 +36,14 @@ def initial_state(module: nn.Module, init: str, name: str) -> dict[str, Tensor]:
     Returns:
         A state for ``module.load_state_dict``, on the CPU, in the precision of the module. It is
         drawn in float32.
-
-    Raises:
-        ConfigError: ``init`` is unknown.
     """
-    if init not in DRAWS:
-        raise ConfigError(f"init: {init!r} is unknown; write one of {', '.join(DRAWS)}")
     state = {}
     for prefix, part in module.named_modules():
-        for key, old in _own(part).items():
+        own = {**part._parameters, **part._buffers}  # without those of its children
+        for key, old in ((key, tensor) for key, tensor in own.items() if tensor is not None):
             full = f"{prefix}.{key}" if prefix else key
             state[full] = _first(part, key, init, generator(name, full)).to(old.dtype)
     return {key: state[key] for key in module.state_dict()}
-
-
-def _own(part: nn.Module) -> dict[str, Tensor]:
-    """Return the parameters and buffers of a module without those of its children."""
-    own = {**part._parameters, **part._buffers}
-    return {key: tensor for key, tensor in own.items() if tensor is not None}
 
 
 def _first(part: nn.Module, key: str, init: str, stream: torch.Generator) -> Tensor:

@@ -1,21 +1,13 @@
 """Descriptions of networks with batch normalisation, and of one without. No torch here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
 
 POOL = "M"  # a max-pool in the list of convolutions of a VGG
-# kind -> settings that must be given, settings that may be given
-SETTINGS = {
-    "vgg": (("convolutions", "dense"), ()),
-    "resnet": (("channels", "blocks"), ()),
-    "densenet": (("growth", "blocks", "stem"), ("bottleneck", "compression", "pooled_stem")),
-    "fully_connected": (("dense",), ()),
-}
 NAMES = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet", "fully_connected": "FC"}
-COMMON = ("batch_momentum",)
 LISTS = ("convolutions", "dense", "channels", "blocks")
 
 
@@ -59,35 +51,28 @@ class Network:
     batch_momentum: float = 0.1
 
     def __post_init__(self) -> None:
-        """Raise a ConfigError at the first fault."""
-        for key, value, allowed in _faults(self):
-            raise ConfigError(f"{key}: {value!r} is refused; {allowed}")
+        """Refuse parts that do not fit each other.
+
+        Raises:
+            ConfigError: the message names what is refused, and says what is allowed.
+        """
+        key, allowed = "", ""
+        if self.kind == "vgg" and self.convolutions[0] == POOL:
+            key, allowed = "convolutions", "the first must be a convolution"
+        if self.kind == "resnet" and len(self.blocks) != len(self.channels):
+            key, allowed = "blocks", f"it needs as many entries as channels, {self.channels}"
+        if self.kind == "densenet" and min(inputs for inputs, _ in block_channels(self)) < 1:
+            key, allowed = "compression", "a transition would keep no channel"
+        if key:
+            raise ConfigError(f"{key}: {getattr(self, key)!r} is refused; {allowed}")
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Network":
-        """Make a network from settings.
-
-        Args:
-            settings: ``kind`` and the attributes of this class that belong to it. ``bottleneck``,
-                ``compression``, ``pooled_stem`` and ``batch_momentum`` can be left out.
+        """Make a network from settings of a paper: ``kind`` and what belongs to it.
 
         Raises:
-            ConfigError: a setting is missing, belongs to another kind or is out of range.
+            ConfigError: its parts do not fit each other.
         """
-        kind = settings.get("kind")
-        if kind not in SETTINGS:
-            raise ConfigError(f"kind: {kind!r} is unknown; write one of {', '.join(SETTINGS)}")
-        needed, optional = SETTINGS[kind]
-        known = ("kind", *needed, *optional, *COMMON)
-        for key in settings:
-            if key not in known:
-                raise ConfigError(f"{key}: a {kind} does not have it; it has {', '.join(known)}")
-        for key in needed:
-            if key not in settings:
-                raise ConfigError(f"{key}: is missing; a {kind} needs {', '.join(needed)}")
-        for key in LISTS:
-            if key in settings and not isinstance(settings[key], list | tuple):
-                raise ConfigError(f"{key}: {settings[key]!r} is refused; write a list")
         return cls(**{key: tuple(v) if key in LISTS else v for key, v in settings.items()})
 
 
@@ -126,38 +111,3 @@ def block_channels(network: Network) -> list[tuple[int, int]]:
         sizes.append((channels, channels + layers * network.growth))
         channels = int(network.compression * sizes[-1][1])
     return sizes
-
-
-def _faults(network: Network) -> Iterator[tuple[str, Any, str]]:
-    """Yield key, value and what is allowed instead, for each fault."""
-    if network.kind not in SETTINGS:
-        yield "kind", network.kind, f"write one of {', '.join(SETTINGS)}"
-        return
-    for key in SETTINGS[network.kind][0]:
-        value = getattr(network, key)
-        if key in LISTS:
-            numbers = [n for n in value if not (key == "convolutions" and n == POOL)]
-            allowed = (
-                f'positive integers and "{POOL}"' if key == "convolutions" else "positive integers"
-            )
-            if not numbers or not all(map(_is_count, numbers)):
-                yield key, value, f"write a list of {allowed}"
-        elif not _is_count(value):
-            yield key, value, "write a positive integer"
-    if network.kind == "vgg" and network.convolutions[0] == POOL:
-        yield "convolutions", network.convolutions, "the first must be a convolution"
-    if network.kind == "resnet" and len(network.blocks) != len(network.channels):
-        yield "blocks", network.blocks, f"it needs as many entries as channels, {network.channels}"
-    if network.kind == "densenet":
-        if not _is_count(network.bottleneck):
-            yield "bottleneck", network.bottleneck, "write a positive integer"
-        if not 0 < network.compression <= 1:
-            yield "compression", network.compression, "it must be above 0 and at most 1"
-        elif min(channels for channels, _ in block_channels(network)) < 1:
-            yield "compression", network.compression, "a transition would keep no channel"
-    if not 0 < network.batch_momentum <= 1:
-        yield "batch_momentum", network.batch_momentum, "it must be above 0 and at most 1"
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0

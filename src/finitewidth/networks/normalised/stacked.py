@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
 from torch import Tensor, nn
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.plain import (
     DenseLayer,
     FlatImages,
@@ -41,11 +40,10 @@ class StackedNetwork:
     def __init__(
         self,
         module: NormalisedNetwork,
-        shape: tuple[int, int, int],
         parameters: dict[str, Tensor],
         buffers: dict[str, Tensor],
     ) -> None:
-        self.parameters, self.buffers, self._shape = parameters, buffers, tuple(shape)
+        self.parameters, self.buffers = parameters, buffers
         self.replicas = len(next(iter(parameters.values())))
         self._names = list(module.state_dict())
         self._counts = [name for name in buffers if name.endswith(COUNT)]
@@ -67,28 +65,16 @@ class StackedNetwork:
             classes: number of outputs.
             states: the state of each network (`plain.build`, ``state_dict``), all on one device
                 and in one precision.
-
-        Raises:
-            ConfigError: there is no state, or names or shapes do not fit the network.
         """
         with torch.device("meta"):
             module = build(network, shape, classes)
-        shapes = {name: tensor.shape for name, tensor in module.state_dict().items()}
-        if not states:
-            raise ConfigError("states: is empty; give one state for each replica")
-        for number, state in enumerate(states):
-            wrong = [n for n in {**shapes, **state} if n not in state or n not in shapes]
-            wrong += [n for n in shapes if n in state and state[n].shape != shapes[n]]
-            if wrong:
-                raise ConfigError(
-                    f"states: entry {wrong[0]!r} of state {number} does not fit the network; "
-                    "make the states with plain.build and the same network, shape and classes"
-                )
-        stacks = {name: torch.stack([s[name].detach() for s in states]) for name in shapes}
+        stacks = {
+            name: torch.stack([state[name].detach() for state in states])
+            for name in module.state_dict()
+        }
         trained = dict(module.named_parameters())
         return cls(
             module,
-            shape,
             {name: stacks[name].requires_grad_() for name in stacks if name in trained},
             {name: stacks[name] for name in stacks if name not in trained},
         )
@@ -103,15 +89,7 @@ class StackedNetwork:
 
         Returns:
             Features (R, b, n) and outputs (R, b, classes).
-
-        Raises:
-            ConfigError: the images have another shape.
         """
-        if x.shape[1:] != self._shape:
-            raise ConfigError(
-                f"images: their shape is {tuple(x.shape)}; it must be (b, C, H, W) with "
-                f"(C, H, W) = {self._shape}, the same images for all networks"
-            )
         if training and self._counts:
             torch._foreach_add_([self.buffers[name] for name in self._counts], 1)
         features = self._features(_channels_last(x), training)

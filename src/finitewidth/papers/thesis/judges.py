@@ -81,14 +81,10 @@ def _order(case: str, curves: "pd.DataFrame") -> Iterator[Part]:
             raise CannotDecideError(f"one ratio {side.split(':')[0]}")
         name = f"{case}, ratios {side} of the limit from one ratio to a later one"
         # a rise is smallest, and a fall too, if it starts at the highest, or lowest, value before
-        found = sign * _smallest_rise(sign * values)
+        rises = sign * values[1:] - np.maximum.accumulate(sign * values)[:-1]
+        found = sign * float(rises.min())
         bound = {"low": 0} if sign > 0 else {"high": 0}
         yield Estimate(found).part(name, strict=True, paper=True, **bound)
-
-
-def _smallest_rise(values: np.ndarray) -> float:
-    """The smallest difference of a value and one before it."""
-    return float((values[1:] - np.maximum.accumulate(values)[:-1]).min())
 
 
 def _peak(case: str, drawn: "pd.DataFrame") -> Iterator[Part]:

@@ -24,8 +24,8 @@ from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments.training import images_of
 from finitewidth.training.balanced import BalancedImages
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.momentum import Schedule
 from finitewidth.training.normalised import NormalisedPlan, train
+from finitewidth.training.optimisers import Schedule
 
 NAME = "collapse/sweep"
 HEAD = "head.weight"

@@ -7,8 +7,7 @@ import pandas as pd
 
 from finitewidth.data.select import binary, stratified_subset
 from finitewidth.data.store import Dataset
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
-from finitewidth.papers.dgn.experiments.curves import curve
+from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies, with_trained
 
 # series -> regimes; soft-GaLU is DLNPF of npf if the hidden units of its gating network are hard
 FOUR = {"soft-GaLU": ("soft_galu", "dlnpf"), "soft-ReLU": ("soft_relu",), "ReLU": ("relu",),

@@ -4,15 +4,17 @@ These are the equations (Tables 1, 2, 5), the networks compared (Table 3), and t
 convolution whose paths share their strengths (Figure 9, Lemma 4.1).
 """
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from finitewidth.networks.notation import rows_of
+from finitewidth.experiments.equations import equation_rows
 from finitewidth.networks.regimes import Regime, regime
-from finitewidth.papers.dgn.experiments import circular
-from finitewidth.papers.dgn.experiments.notations import TABLES
+from finitewidth.papers.dgn.experiments.equations import EQUATIONS
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -27,14 +29,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     """
     convolution = settings["convolution"]
     sizes = (convolution[key] for key in ("inputs", "kernel", "layers"))
-    net = circular.Circular(*sizes)
-    equations = [row for named in TABLES.items() for row in rows_of(*named)]
+    net = Circular(*sizes)
     return {
-        "equations": pd.DataFrame(equations),
+        "equations": equation_rows(EQUATIONS),
         "variants": pd.DataFrame([variant(*named) for named in regimes().items()]),
-        "connections": circular.connections(net),
-        "paths": circular.paths(net),
-        "kernel": circular.kernels(net, convolution["examples"]),
+        "connections": connections(net),
+        "paths": paths(net),
+        "kernel": kernels(net, convolution["examples"]),
     }
 
 
@@ -84,3 +85,126 @@ def _weights(letter: str, learns: bool) -> tuple[str, str]:
     raised = {"g": "ᵍ", "w": "ʷ"}[letter]
     mark = ("ₜ", "t") if learns else ("†", r"\dagger")
     return f"Θ{raised}{mark[0]}", rf"\Theta^{letter}_{mark[1]}"
+
+
+@dataclass(frozen=True)
+class Circular:
+    """Sizes of the network.
+
+    Attributes:
+        inputs: number of inputs d_in.
+        kernel: number of taps of a convolution.
+        layers: number of convolutional layers.
+    """
+
+    inputs: int
+    kernel: int
+    layers: int
+
+    def tap(self, below: int, unit: int) -> int | None:
+        """The tap (from 0) that connects ``unit`` to the unit ``below``; None if there is none."""
+        tap = (below - unit) % self.inputs
+        return tap if tap < self.kernel else None
+
+
+def connections(net: Circular) -> pd.DataFrame:
+    """Connections between units: ``layer``, ``start``, ``end``, ``tap``, all counted from 1."""
+    units = range(net.inputs)
+    found = [
+        (layer, start, end, net.tap(start, end))
+        for layer, start, end in itertools.product(range(1, net.layers + 1), units, units)
+    ]
+    rows = [(layer, start + 1, end + 1, tap + 1) for layer, start, end, tap in found
+            if tap is not None]  # fmt: skip
+    return pd.DataFrame(rows, columns=["layer", "start", "end", "tap"])
+
+
+def paths(net: Circular) -> pd.DataFrame:
+    """Every path from an input to the last layer, and the bundle of paths that share its weights.
+
+    Returns:
+        ``path`` and ``bundle``, counted from 1, bundles in the order of their weights; ``taps`` of
+        the layers, e.g. ``1 2 1``; and a column ``unit_0``, ``unit_1``, … per layer.
+    """
+    walks = []
+    for units in itertools.product(range(net.inputs), repeat=net.layers + 1):
+        taps = [net.tap(*pair) for pair in itertools.pairwise(units)]
+        if None not in taps:
+            walks.append((tuple(taps), units))
+    bundles = {taps: number for number, taps in enumerate(sorted({w[0] for w in walks}), start=1)}
+    return pd.DataFrame([
+        {"path": number, "bundle": bundles[taps], "taps": " ".join(str(tap + 1) for tap in taps),
+         **{f"unit_{layer}": unit + 1 for layer, unit in enumerate(units)}}
+        for number, (taps, units) in enumerate(sorted(walks), start=1)
+    ])  # fmt: skip
+
+
+def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
+    """The expected output kernel of all pairs of examples, the second one shifted circularly.
+
+    Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
+    exact if the examples are integers. The hard gates come from a gating network of the same form;
+    all signs of its weights are enumerated too.
+
+    Args:
+        net: sizes.
+        examples: integer inputs, (examples, inputs).
+
+    Returns:
+        ``gating`` (index of the gating network), ``s``, ``s_prime``, ``shift``; ``pooled``,
+        E[ŷ(x) ŷ(x')]; ``lemma``, the sum over bundles of Lemma 4.1; ``unpooled``, E<x(L), x'(L)>
+        without the average.
+    """
+    flat = list(itertools.product((-1.0, 1.0), repeat=net.layers * net.kernel))
+    signs = np.array(flat).reshape(-1, net.layers, net.kernel)  # all weights
+    inputs = np.array([np.roll(x, shift) for x in examples for shift in range(net.inputs)], float)
+    walks, rows = paths(net), []
+    for number, gating in enumerate(signs):
+        gates = _gates(net, gating, inputs)
+        outputs = np.stack([_forward(net, weights, inputs, gates) for weights in signs])
+        means = outputs.mean(axis=2)
+        pooled = means.T @ means / len(signs)
+        unpooled = np.einsum("wsi,wti->st", outputs, outputs) / len(signs)
+        lemma = _by_bundles(net, walks, inputs, gates)
+        for (a, b), shift in itertools.product(
+            itertools.combinations_with_replacement(range(len(examples)), 2), range(net.inputs)
+        ):
+            at = a * net.inputs, b * net.inputs + shift
+            rows.append({
+                "gating": number, "s": a + 1, "s_prime": b + 1, "shift": shift,
+                "pooled": pooled[at], "lemma": lemma[at], "unpooled": unpooled[at],
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _convolved(net: Circular, z: np.ndarray, taps: np.ndarray) -> np.ndarray:
+    """One layer, (S, inputs): unit i adds unit i + k of ``z`` times tap k."""
+    return sum(taps[k] * np.roll(z, -k, axis=1) for k in range(net.kernel))
+
+
+def _gates(net: Circular, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Gates 1{q > 0} of a ReLU network of the same form, (layers, S, inputs)."""
+    gates, z = [], x
+    for taps in weights:
+        q = _convolved(net, z, taps)
+        gates.append((q > 0).astype(float))
+        z = q * gates[-1]
+    return np.stack(gates)
+
+
+def _forward(net: Circular, weights: np.ndarray, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    z = x
+    for taps, gate in zip(weights, gates, strict=True):
+        z = _convolved(net, z, taps) * gate
+    return z
+
+
+def _by_bundles(net: Circular, walks: pd.DataFrame, x: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """The sum over bundles of Lemma 4.1: the squared sum of input times activity of its paths."""
+    units = walks[[f"unit_{layer}" for layer in range(net.layers + 1)]].to_numpy() - 1
+    features = x[:, units[:, 0]]
+    for layer in range(net.layers):
+        features = features * gates[layer][:, units[:, layer + 1]]
+    bundles = walks["bundle"].to_numpy()
+    sums = np.stack([features[:, bundles == b].sum(axis=1) for b in np.unique(bundles)])
+    return sums.T @ sums / net.inputs**2

@@ -1,20 +1,18 @@
 """Deep linear networks learn one example with one input, job `dgn_deep_linear` (dgn Figure 10)."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.measures.dynamics import DESCENT, LINEAR, batches
 from finitewidth.measures.dynamics_tables import means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
-from finitewidth.training.full_batch import gradient_descent
-from finitewidth.training.linear_recursion import error_ratios
+from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 NAME = "dgn/deep_linear"
 CONVERGED = 0.01
@@ -70,17 +68,13 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
                 "kernel_growth": path["kernel", DESCENT][-1],
             })  # fmt: skip
             if run < settings["shown"]:
-                paths += list(_path_frames(path, depth, run))
+                paths += [
+                    pd.DataFrame({"depth": depth, "run": run, "quantity": quantity,
+                                  "dynamics": dynamics, "time": range(len(values)),
+                                  "value": values})
+                    for (quantity, dynamics), values in path.items()
+                ]  # fmt: skip
     return pd.concat(paths), pd.DataFrame(summaries)
-
-
-def _path_frames(
-    path: Mapping[tuple[str, str], np.ndarray], depth: int, run: int
-) -> Iterator[pd.DataFrame]:
-    for (quantity, dynamics), values in path.items():
-        yield pd.DataFrame({"depth": depth, "run": run, "quantity": quantity,
-                            "dynamics": dynamics, "time": range(len(values)),
-                            "value": values})  # fmt: skip
 
 
 def _trajectories(
@@ -104,7 +98,10 @@ def _trajectories(
         x, y, weights, "open", step=step, times=times, loss_half=settings["loss_half"]
     ):
         errors.append(state.errors[:, 0].clone())
-        kernels.append(_kernel(x, state.weights))
+        gates = [torch.ones(len(weight), 1, weight.shape[-1]).to(weight)
+                 for weight in state.weights[:-1]]  # fmt: skip
+        kernel = value_kernel(x, state.weights, None, gates, with_biases=False)
+        kernels.append(kernel[:, 0, 0])
         norms.append(sum((weight**2).sum((-2, -1)) for weight in state.weights).sqrt())
     linear = error_ratios(
         kernels[0][:, None], torch.ones(len(runs), 1, 1).double(), errors[0][:, None],
@@ -114,12 +111,6 @@ def _trajectories(
     return tuple(
         part.numpy() for part in (ratios, torch.stack(kernels), torch.stack(norms), linear)
     )
-
-
-def _kernel(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
-    """Tangent kernel of the single input, (R,)."""
-    gates = [torch.ones(len(weight), 1, weight.shape[-1]).to(weight) for weight in weights[:-1]]
-    return value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0]
 
 
 def steps_to(ratios: np.ndarray, level: float) -> float:

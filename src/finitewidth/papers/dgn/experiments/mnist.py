@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
-from finitewidth.papers.dgn.experiments.curves import curve
+from finitewidth.measures.accuracy import curve, scores_by_replica, train_accuracies, with_trained
 
 SERIES = {"relu": "ReLU", "galu": "GaLU"}
 LEARNT = 0.99  # train accuracy from which a network counts as trained (claims D14, D16)

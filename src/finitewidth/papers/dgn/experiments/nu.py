@@ -7,9 +7,13 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from finitewidth.experiments.examples import binary_examples
-from finitewidth.experiments.nu_values import conditions, nu_row
-from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.experiments.nu_values import (
+    binary_examples,
+    conditions,
+    epochs_kept,
+    network_at,
+    nu_row,
+)
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, soft_relu_ntk, value_kernel
 from finitewidth.kernels.trained import FullyConnected, traced_kernel

@@ -52,11 +52,17 @@ def measure(
         for depth in settings["depths"]
         for batch in batches(settings["runs"], settings["samples"] * settings["width"] * depth)
     ]
-    found = stored_map(
-        lambda piece: _rows(**piece[0], batch=piece[1], settings=settings),
-        pieces, checkpoints, "batches of runs",
-    )  # fmt: skip
-    tables = tables_of((place, [rows]) for (place, _), rows in zip(pieces, found, strict=True))
+
+    def rows_of_batch(piece: tuple[dict[str, Any], range]) -> Rows:
+        place, batch = piece
+        found = follow_batch(
+            lambda runs: networks(place["network"], place["depth"], runs, settings),
+            Protocol.of(settings), batch, settings["runs"],
+        )  # fmt: skip
+        return rows_of(found, batch.start, place["depth"])
+
+    found = stored_map(rows_of_batch, pieces, checkpoints, "batches of runs")
+    tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))
     return {
         "kernels": tables["kernels"],
         "errors": tables["errors"],
@@ -95,12 +101,3 @@ def _uniform(shape: Sequence[int], purpose: str, runs: Sequence[int]) -> Tensor:
     """Numbers uniform on [-1, 1], (runs, *shape)."""
     draws = [torch.rand(*shape, generator=generator(NAME, run, purpose)) for run in runs]
     return 2 * torch.stack(draws).double() - 1
-
-
-def _rows(network: str, depth: int, batch: range, settings: Mapping[str, Any]) -> Rows:
-    """Rows of a batch of runs of one kind of network and one depth."""
-    found = follow_batch(
-        lambda runs: networks(network, depth, runs, settings),
-        Protocol.of(settings), batch, settings["runs"],
-    )  # fmt: skip
-    return rows_of(found, batch.start, depth)

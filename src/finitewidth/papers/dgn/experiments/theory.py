@@ -134,18 +134,11 @@ def _linear(chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         stream = np.random.default_rng(seed_for("dgn/theory/linear", depth))
         kernels = [
             value_kernel(x, weights, None, gates, with_biases=False)[:, 0, 0].numpy()
-            for weights in _batches(sizes, width**-0.5, draws, stream)
+            for start in range(0, draws, 50)  # networks at a time
+            for weights in [draw_weights(sizes, width**-0.5, min(50, draws - start), stream)]
         ]
         variance = float(exact.variance[0, 0])
         yield _identity("D10", f"mean kernel, d={depth}", depth, variance, np.concatenate(kernels))
-
-
-def _batches(
-    sizes: Sequence[int], sigma: float, draws: int, stream: np.random.Generator
-) -> Iterator[list[Tensor]]:
-    """Draw ``draws`` networks with weights ±sigma, fifty at a time."""
-    for start in range(0, draws, 50):
-        yield draw_weights(sizes, sigma, min(50, draws - start), stream)
 
 
 def _identity(

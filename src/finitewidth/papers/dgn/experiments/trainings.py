@@ -5,12 +5,11 @@ replicas name random streams; they keep the words of the first version, such as 
 that results stay the same. Imports no torch.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.networks.architecture import Architecture
-from finitewidth.training.run import DataChoice, Replica, TrainingRun
+from finitewidth.experiments.planned import PlannedTraining, common_of, replicas_of
+from finitewidth.training.run import TrainingRun
 
 FROZEN = ("frnpf_di", "galu", "flnpf")  # the order in which they stand in their stack
 
@@ -22,9 +21,9 @@ def mnist(mnist: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         replicas = [
             replica
             for variant in variants
-            for replica in _replicas(regime, "dgn/mnist", mnist, variant=variant)
+            for replica in replicas_of(regime, "dgn/mnist", mnist, variant=variant)
         ]
-        run = TrainingRun(replicas=tuple(replicas), **_common("mnist", mnist))
+        run = TrainingRun(replicas=tuple(replicas), **common_of("mnist", mnist["network"], mnist))
         yield PlannedTraining(name=f"mnist-{regime}", run=run, dataset=mnist["dataset"])
 
 
@@ -39,19 +38,19 @@ def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     soft_galu = {"soft": "soft_galu", "hard": "dlnpf"}[binary["feature_hidden"]]
     start, fresh = "dgn/binary", "dgn/binary/fresh"
     common = {
-        **_common("binary", binary, classes=tuple(binary["classes"])),
+        **common_of("binary", binary["network"], binary, classes=tuple(binary["classes"])),
         "loss": "squared",
         "snapshots": tuple(range(0, binary["epochs"] + 1, binary["every"])),
     }
     frozen = {
-        "frnpf_di": _replicas("frnpf_di", start, binary),
-        "galu": _replicas("galu", fresh, binary),
-        "flnpf": _replicas("flnpf", fresh, binary, pretrained="last"),
+        "frnpf_di": replicas_of("frnpf_di", start, binary),
+        "galu": replicas_of("galu", fresh, binary),
+        "flnpf": replicas_of("flnpf", fresh, binary, pretrained="last"),
     }
     stacks = {
-        "relu": _replicas("relu", start, binary),
-        "soft_relu": _replicas("soft_relu", start, binary, **gate),
-        "soft_galu": _replicas(soft_galu, start, binary, **gate),
+        "relu": replicas_of("relu", start, binary),
+        "soft_relu": replicas_of("soft_relu", start, binary, **gate),
+        "soft_galu": replicas_of(soft_galu, start, binary, **gate),
         "frozen": tuple(replica for regime in FROZEN for replica in frozen[regime]),
     }
     for name, replicas in stacks.items():
@@ -70,51 +69,17 @@ def sweep(sweep: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         replica
         for eps in sweep["eps"]
         for beta in sweep["beta"]
-        for replica in _replicas("soft_relu", "dgn/table4", sweep, beta=beta, eps=eps)
+        for replica in replicas_of("soft_relu", "dgn/table4", sweep, beta=beta, eps=eps)
     ]
-    stacks = {regime: _replicas(regime, "dgn/table4", sweep) for regime in ("linear", "relu")}
+    stacks = {regime: replicas_of(regime, "dgn/table4", sweep) for regime in ("linear", "relu")}
     for regime, replicas in {**stacks, "soft_relu": tuple(soft)}.items():
-        run = TrainingRun(replicas=replicas, **_common("table4", sweep))
+        run = TrainingRun(replicas=replicas, **common_of("table4", sweep["network"], sweep))
         yield PlannedTraining(name=f"sweep-{regime}", run=run, dataset=sweep["dataset"])
 
 
 def gates_only(settings: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """Experiment 6: soft gates learn, the weights they gate stay random."""
     regime = "gates_and_output" if settings["train_output"] else "gates_only"
-    replicas = _replicas(regime, "dgn/gates_only", settings, **settings["gate"])
-    run = TrainingRun(replicas=replicas, **_common("gates_only", settings))
+    replicas = replicas_of(regime, "dgn/gates_only", settings, **settings["gate"])
+    run = TrainingRun(replicas=replicas, **common_of("gates_only", settings["network"], settings))
     yield PlannedTraining(name="gates_only", run=run, dataset=settings["dataset"])
-
-
-def _replicas(
-    regime: str, stream: str, settings: Mapping[str, Any], **more: Any
-) -> tuple[Replica, ...]:
-    """A replica per run; those of one stream start alike and see the images in the same order."""
-    return tuple(
-        Replica(
-            name=f"{stream}/run{seed}",
-            regime=regime,
-            seed=seed,
-            step_size=settings["step_size"],
-            **more,
-        )
-        for seed in range(settings["runs"])
-    )
-
-
-def _common(
-    row: str, settings: Mapping[str, Any], classes: Sequence[int] | None = None
-) -> dict[str, Any]:
-    return {
-        "row": row,
-        "architecture": Architecture.from_mapping(settings["network"]),
-        "data": DataChoice(
-            classes=classes,
-            train=settings["train"],
-            test=settings["test"],
-            pool=settings.get("pool", 1),
-        ),
-        "optimiser": settings["optimiser"],
-        "batch_size": settings["batch_size"],
-        "epochs": settings["epochs"],
-    }

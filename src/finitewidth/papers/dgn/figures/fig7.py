@@ -29,7 +29,7 @@ FIELDS = {
     "standard_deviation": fields.number("sample standard deviation over runs of the squared error"),
     "test_accuracy": fields.number("share of test images classified rightly at this epoch, mean "
                                    "over runs", "fraction"),
-    "test_images": fields.number("number of test images; NaN if unknown"),
+    "test_images": fields.number("number of test images"),
     "runs": fields.integer("number of runs in the mean"),
     "diverged": fields.integer("number of runs left out, because they diverged"),
     "trained": gates.TRAINED,
@@ -66,24 +66,14 @@ def _panel(axis: Axes, rows: pd.DataFrame, series: tuple[str, ...]) -> None:
     for place, name in enumerate(series):
         own = rows[rows["series"] == name]
         for shift, (split, curve) in enumerate(own.groupby("split", sort=False)):
-            label = name + gates.UNTRAINED * (name in bad) + _right(curve) * (split == "test")
+            right = 100 * curve.sort_values("epoch")["test_accuracy"].iloc[-1]  # after the last
+            label = name + gates.UNTRAINED * (name in bad) + f": {right:.1f} %" * (split == "test")
             both = own["split"].nunique() > 1 and split == "train"
             gates.curve(axis, curve, "squared_error", name, (place + shift / 2) / len(series),
                         linestyle=LINES[split], label=None if both else label)  # fmt: skip
     if len(rows):
         # errors of test images stay above those of training images, which share the axis
         place_of_legend = "lower left" if set(rows["split"]) == {"test"} else "upper right"
-        axis.legend(loc=place_of_legend, title=_title(rows), alignment="left")
-
-
-def _right(curve: pd.DataFrame) -> str:
-    """Share of test images that are right after the last epoch, in percent."""
-    return f": {100 * curve.sort_values('epoch')['test_accuracy'].iloc[-1]:.1f} %"
-
-
-def _title(rows: pd.DataFrame) -> str | None:
-    """What the percentages of a legend are."""
-    if not (rows["split"] == "test").any():
-        return None
-    images = rows["test_images"].iloc[0]
-    return "test images right" + (f" (of {images:g})" if pd.notna(images) else "")
+        images = rows["test_images"].iloc[0]
+        title = f"test images right (of {images:g})" if (rows["split"] == "test").any() else None
+        axis.legend(loc=place_of_legend, title=title, alignment="left")

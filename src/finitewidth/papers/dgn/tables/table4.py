@@ -99,10 +99,10 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     images = once["data"].iloc[0]
     title = f"Accuracy on {images}, mean ± sample standard deviation {runs_said(once['runs'])}"
     notes = not_trained(once["trained"], [settings["trained"]])
-    notes += left_out(map(_runs, once.to_dict("records")))
+    gates = ["" if pd.isna(row["beta"]) else f", ε = {row['eps']:g}, β = {row['beta']:g}"
+             for row in once.to_dict("records")]  # fmt: skip
+    names = once["network"].map(TITLES) + gates
+    notes += left_out(
+        zip(names, once["diverged"].astype(int), once["runs"].astype(int), strict=True)
+    )
     return Typeset(pd.DataFrame(lines), title, notes)
-
-
-def _runs(row: Mapping[str, Any]) -> tuple[str, int, int]:
-    gate = "" if pd.isna(row["beta"]) else f", ε = {row['eps']:g}, β = {row['beta']:g}"
-    return f"{TITLES[row['network']]}{gate}", int(row["diverged"]), int(row["runs"])

@@ -86,7 +86,12 @@ def _kernel_rows(
     for size in (*settings["sizes"], len(train)):
         labels = data.train_labels[:size]
         among, ridges = own[:size, :size], settings["ridges"]
-        ridge = max(ridges, key=lambda r: (_validation(among, labels, r), r))
+        half = size // 2
+        parts = among[:half, :half], among[half:, :half], labels[:half]
+
+        # accuracy on the second half of the training images of a regression on the first
+        right = {r: float((_regression(*parts, r) == labels[half:]).mean()) for r in ridges}
+        ridge = max(ridges, key=lambda r: (right[r], r))
         predicted = _regression(among, across[:, :size], labels, ridge)
         accuracy = float((predicted == data.test_labels).mean())
         eigenvalues = np.linalg.eigvalsh(_ridged(among, ridge))
@@ -122,13 +127,6 @@ def _regression(
     mean = targets.mean(axis=0)
     scores = across @ np.linalg.solve(_ridged(kernel, ridge), targets - mean) + mean
     return classes[scores.argmax(axis=1)]
-
-
-def _validation(kernel: np.ndarray, labels: np.ndarray, ridge: float) -> float:
-    """Accuracy on the second half of the training images of a regression on the first half."""
-    half = len(labels) // 2
-    predicted = _regression(kernel[:half, :half], kernel[half:, :half], labels[:half], ridge)
-    return float((predicted == labels[half:]).mean())
 
 
 def _binomial(accuracy: float, images: int) -> float:

@@ -5,15 +5,16 @@ of four paths (Figure 4, Table 3), the padded network (Figure 5) and the equatio
 """
 
 import itertools
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from finitewidth.networks.notation import rows_of
+from finitewidth.experiments.equations import equation_rows
 from finitewidth.networks.regimes import regime
-from finitewidth.papers.npf.experiments import blocks, layouts
-from finitewidth.papers.npf.experiments.notations import TABLES
+from finitewidth.papers.npf.experiments.equations import EQUATIONS, PRINTED
 
 # names of the compared regimes in each version of the paper
 REGIMES = {
@@ -21,6 +22,17 @@ REGIMES = {
     "npf0": {"DNPFL": "dlnpf", "FLNPF": "flnpf", "FRNPF (II)": "frnpf_ii",
              "FRNPF (DI)": "frnpf_di"},
 }  # fmt: skip
+# their symbols in Figure 2: letters of the networks, units, weights, gates and output
+SYMBOLS = {
+    "npf": ("fv", "z^{}_x", r"\Theta^{}", "G_x", r"\hat{y}_{\Theta^\mathrm{DGN}}(x)"),
+    "npf0": ("FV", "z^{}_{{x,t}}", r"\Theta^{}_t", "G_{x,t}", r"\hat{y}_t(x)"),
+}
+SHOWN = ("1", "l", "d-1")  # hidden layers drawn; dots stand for the others
+STARTS = {"independent": "at random", "value": "as the value network",
+          "pretrained": "from a trained ReLU network"}  # fmt: skip
+PATHS = 4
+NODES = 4  # per layer; four paths use at most four
+Way = tuple[tuple[int, ...], tuple[int, ...]]  # start and end nodes of the paths through a layer
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -35,19 +47,20 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``toy``, ``paths``, ``overlap``, ``blocks``, ``layouts``, ``successors``, ``padding`` and
         ``equations``.
     """
-    four, successors = layouts.listed()
-    toy = settings["toy"]
-    paths = toy_paths(toy)
-    equations = [row for named in TABLES.items() for row in rows_of(*named)]
+    toy, ways = settings["toy"], weight_pairings()
+    paths, letters = toy_paths(toy), layouts(ways)
+    blocks = [
+        pd.DataFrame(_blocks(paper, settings["beta"])).assign(paper=paper) for paper in SYMBOLS
+    ]
     return {
         "toy": toy_rows(toy),
         "paths": paths,
         "overlap": overlaps(paths, len(toy["gates"]), toy["inputs"]),
-        "blocks": _blocks(settings["beta"]),
-        "layouts": four,
-        "successors": successors,
+        "blocks": pd.concat(blocks, ignore_index=True),
+        "layouts": _examples(ways, letters),
+        "successors": _successors(ways, letters),
         "padding": padding(settings["padding"]),
-        "equations": pd.DataFrame(equations),
+        "equations": equation_rows(EQUATIONS, PRINTED),
     }
 
 
@@ -123,12 +136,97 @@ def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def _blocks(beta: float) -> pd.DataFrame:
-    """The block diagram of decoupled learning and the regimes, for both versions of the paper."""
-    parts = []
-    for paper, names in REGIMES.items():
-        regimes = {title: regime(name, beta) for title, name in names.items()}
-        drawn = blocks.blocks(regime("dlnpf", beta), TABLES[f"{paper}_fig2"].notation)
-        rows = pd.DataFrame(blocks.regime_rows(regimes))
-        parts.append(pd.concat([drawn, rows]).assign(paper=paper))
-    return pd.concat(parts, ignore_index=True)
+def _blocks(paper: str, beta: float) -> Iterator[dict[str, str]]:
+    """The block diagram of decoupled learning, and a row for each regime that is compared.
+
+    Gates point from the feature network, which makes them, to the value network. A gradient points
+    to each network that learns.
+
+    Yields:
+        Rows of kind ``node`` (name, network, layer, label); arrows as rows of kind ``forward``,
+        ``gate`` or ``gradient`` (start, end, network, label); and rows of kind ``regime``, with its
+        gates as the label, the start of the feature network, and the networks that learn.
+    """
+    letters, unit, weight, gate, output = SYMBOLS[paper]
+
+    def node(name: str, network: str, layer: str, label: str) -> dict[str, str]:
+        return {"kind": "node", "name": name, "network": network, "layer": layer, "label": label}
+
+    def arrow(kind: str, start: str, end: str, network: str, label: str) -> dict[str, str]:
+        return {"kind": kind, "start": start, "end": end, "network": network, "label": label}
+
+    yield node("x", "", "0", "x")
+    for network, letter in zip(("feature", "value"), letters, strict=True):
+        for before, layer in zip(("x", *SHOWN), SHOWN, strict=False):
+            start = before if before == "x" else f"{network} {before}"
+            yield node(f"{network} {layer}", network, layer, f"{unit.format(letter)}({layer})")
+            label = f"{weight.format(letter)}({layer})"
+            yield arrow("forward", start, f"{network} {layer}", network, label)
+    yield node("y", "value", "d", output)
+    yield arrow("forward", "value d-1", "y", "value", f"{weight.format(letters[1])}(d)")
+    for layer in SHOWN:
+        yield arrow("gate", f"feature {layer}", f"value {layer}", "feature", f"{gate}({layer})")
+    yield arrow("gradient", "y", "feature", "feature", r"\langle \partial \phi,\, v \rangle")
+    yield arrow("gradient", "y", "value", "value", r"\langle \phi,\, \partial v \rangle")
+    for title, name in REGIMES[paper].items():
+        own = regime(name, beta)
+        learns = " and ".join(part for part in ("feature", "value") if part in own.learns)
+        gates = "hard" if own.gating.beta is None else "soft"
+        yield {"kind": "regime", "name": title, "start": STARTS[own.feature_start],
+               "label": gates, "network": learns}  # fmt: skip
+
+
+def weight_pairings() -> list[Way]:
+    """All ways of four paths through a layer that use every weight an even number of times.
+
+    For weights ±sigma the mean of a product over four paths is not zero only for these (npf
+    appendix B, Lemma B.2).
+    """
+    weights = list(itertools.product(range(NODES), repeat=2))
+    return [
+        tuple(zip(*taken, strict=True))
+        for taken in itertools.product(weights, repeat=PATHS)
+        if all(count % 2 == 0 for count in Counter(taken).values())
+    ]
+
+
+def layouts(ways: list[Way]) -> list[str]:
+    """The letter of the layout of each way: ways that differ only by names of nodes and paths."""
+    # (a) one weight; then by the number of start nodes: paths that split, merge, stay apart
+    kinds = [
+        (len(set(zip(starts, ends, strict=True))), len(set(starts)), len(set(ends)))
+        for starts, ends in ways
+    ]
+    letters = {kind: chr(ord("a") + number) for number, kind in enumerate(sorted(set(kinds)))}
+    return [letters[kind] for kind in kinds]
+
+
+def _examples(ways: list[Way], letters: list[str]) -> pd.DataFrame:
+    """Each layout: numbers of nodes, weights and ways, and the paths of its first way."""
+    rows = []
+    for letter in sorted(set(letters)):
+        same = [way for way, other in zip(ways, letters, strict=True) if other == letter]
+        starts, ends = min(same)
+        taken = list(zip(starts, ends, strict=True))
+        common = {"layout": letter, "starts": len(set(starts)), "ends": len(set(ends)),
+                  "weights": len(set(taken)), "ways": len(same), "nodes": NODES}  # fmt: skip
+        for path, (start, end) in enumerate(taken, start=1):
+            rows.append({**common, "path": path, "start": start + 1, "end": end + 1})
+    return pd.DataFrame(rows)
+
+
+def _successors(ways: list[Way], letters: list[str]) -> pd.DataFrame:
+    """Pairs of ways in consecutive layers: every path starts where it ended in the layer before.
+
+    Returns:
+        ``layout``, ``next`` (letters) and ``pairs``, the number of pairs of ways.
+    """
+    starting: dict[tuple[int, ...], Counter] = {}
+    for (starts, _), letter in zip(ways, letters, strict=True):
+        starting.setdefault(starts, Counter())[letter] += 1
+    pairs: Counter = Counter()
+    for (_, ends), letter in zip(ways, letters, strict=True):
+        for following, count in starting.get(ends, Counter()).items():
+            pairs[letter, following] += count
+    rows = [{"layout": a, "next": b, "pairs": pairs[a, b]} for a, b in sorted(pairs)]
+    return pd.DataFrame(rows, columns=["layout", "next", "pairs"]).astype({"pairs": np.int64})

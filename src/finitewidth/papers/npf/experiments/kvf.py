@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 
 from finitewidth.data.select import first_per_class, scaled
-from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.experiments.nu_values import epochs_kept, network_at
 from finitewidth.kernels.gated_networks import feature_gates
 from finitewidth.kernels.gated_ntk import feature_kernel, value_kernel
 from finitewidth.measures.accuracy import averaged

@@ -5,7 +5,7 @@ runs.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
-from finitewidth.measures.dynamics import Dynamics, Networks, Protocol, batches, follow_batch
+from finitewidth.measures.dynamics import Networks, Protocol, batches, follow_batch
 from finitewidth.measures.dynamics_tables import (
     Rows,
     mean_curves,
@@ -72,13 +72,18 @@ def measure(
     found = stored_map(
         lambda piece: _rows(*piece, settings), pieces, checkpoints, "batches of runs"
     )
-    tables = tables_of((place, [rows]) for (place, _), rows in zip(pieces, found, strict=True))
+    tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))
     means = mean_curves(tables, PLACE, settings["shown"])
+    curves = means["error_curves"]
+    # geometric means, with a band of standard errors of the mean logarithm
+    log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
+    geometric = {"geometric": 10**log, "geometric_low": 10 ** (log - half),
+                 "geometric_high": 10 ** (log + half)}  # fmt: skip
     return {
         "kernels": tables["kernels"],
         "errors": tables["errors"],
         "spectra": means["spectra"],
-        "error_curves": _with_geometric(means["error_curves"]),
+        "error_curves": curves.assign(**geometric),
         "entries": _entries(tables["kernels"], settings),
     }
 
@@ -110,25 +115,14 @@ def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -
         Protocol.of(descent, steps=own["steps"]), batch, own["runs"],
     )  # fmt: skip
     rows = rows_of(found, batch.start, depth)
-    added = _kernel_entries(found, depth, settings["mu"])
-    kernels = [row | more for row, more in zip(rows["kernels"], added, strict=True)]
-    return rows | {"kernels": kernels}
-
-
-def _kernel_entries(found: Dynamics, depth: int, mu: float) -> Iterator[dict[str, Any]]:
-    ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, mu))
+    ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, settings["mu"]))
     gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal
-    for kernel, gap in zip(found.kernel, gaps, strict=True):
-        yield {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
-               "distance": float(np.linalg.norm(gap))}  # fmt: skip
-
-
-def _with_geometric(curves: pd.DataFrame) -> pd.DataFrame:
-    """Add geometric means, with a band of `BAND` standard errors of the mean logarithm."""
-    log, half = curves["log_ratio"], BAND * curves["log_ratio_spread"] / np.sqrt(curves["runs"])
-    return curves.assign(
-        geometric=10**log, geometric_low=10 ** (log - half), geometric_high=10 ** (log + half)
-    )
+    kernels = [
+        row | {"diagonal": kernel[0, 0] / depth, "off_diagonal": kernel[0, 1] / depth,
+               "distance": float(np.linalg.norm(gap))}
+        for row, kernel, gap in zip(rows["kernels"], found.kernel, gaps, strict=True)
+    ]  # fmt: skip
+    return rows | {"kernels": kernels}
 
 
 def _entries(kernels: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -1,19 +1,27 @@
 """nu_t = yᵀ Ĥ_t⁻¹ y while ReLU networks learn two digits, job `npf_nu` (npf Figure 3, middle)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
-from finitewidth.experiments.examples import binary_examples
-from finitewidth.experiments.nu_values import conditions, nu_row
-from finitewidth.experiments.snapshots import epochs_kept, network_at
+from finitewidth.experiments.nu_values import (
+    binary_examples,
+    conditions,
+    epochs_kept,
+    network_at,
+    nu_row,
+)
 from finitewidth.kernels.gated_networks import relu_gates
-from finitewidth.kernels.npk import npk
+from finitewidth.kernels.npk import SingularKernelError, npk
 from finitewidth.measures.accuracy import averaged
-from finitewidth.papers.npf.experiments.label_energy import curves, split
+from finitewidth.measures.kernels import label_energy
+
+TOP = (1, 2, 5, 10, 20, 50)  # numbers of eigenvectors whose energy is shown over epochs
+CHANCE = "by chance"
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -28,7 +36,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         ``runs``: epoch, seed, nu, condition_number (of the normalised kernel, float64), ridge,
         problem, as returned by `nu_row`. A diverged network has no nu.
         ``curves``: panel, series, x, y, spread, runs, failed, and the columns of `conditions`.
-        ``energy``: see `finitewidth.papers.npf.experiments.label_energy.curves`.
+        ``energy``: see `energy_curves`.
     """
     images, y = binary_examples(inputs["data"], settings["classes"], settings["per_class"])
     rows, splits = [], {}
@@ -45,12 +53,69 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     runs = pd.DataFrame(rows)
     return {
         "runs": runs,
-        "curves": pd.DataFrame(_curves(runs)),
-        "energy": curves(splits),
+        "curves": pd.DataFrame(
+            {
+                "panel": "nu",
+                "series": "nu",
+                "x": epoch,
+                **averaged(group["nu"]),
+                **conditions(group),
+            }
+            for epoch, group in runs.groupby("epoch")
+        ),
+        "energy": energy_curves(splits),
     }
 
 
-def _curves(runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for epoch, group in runs.groupby("epoch"):
-        yield {"panel": "nu", "series": "nu", "x": epoch, **averaged(group["nu"]),
-               **conditions(group)}  # fmt: skip
+def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
+    """Share of |y|^2 in the first k eigenvectors and their part of nu, for k = 1 .. S.
+
+    Args:
+        y: labels (S,).
+        kernel: returns Ĥ, (S, S); it may raise `SingularKernelError`.
+
+    Returns:
+        (2, S). All entries are NaN for a dead network. The second row is NaN from the first
+        eigenvalue that is 0 to the precision of float64.
+    """
+    try:
+        values, energy = label_energy(y.numpy(), kernel().numpy())
+    except SingularKernelError:
+        return np.full((2, len(y)), np.nan)
+    positive = values > len(y) * np.finfo(float).eps * values[0]
+    parts = float(y @ y) * energy / np.where(positive, values, np.nan)
+    return np.stack([energy.cumsum(), parts.cumsum()])
+
+
+def energy_curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
+    """Means over runs.
+
+    Args:
+        splits: epoch -> (R, 2, S) of `split`, epochs ascending.
+
+    Returns:
+        panel, series, x, y, spread, runs, failed. Panels ``energy`` and ``nu`` have a series for
+        the first and for the last epoch, and x is the number of eigenvectors; ``energy`` has one
+        more series for labels without a preferred direction. Panel ``top`` shows the energy, with a
+        series for each number of eigenvectors, and x is the epoch.
+    """
+    return pd.DataFrame([*_by_rank(splits), *_by_epoch(splits)])
+
+
+def _by_rank(splits: Mapping[int, np.ndarray]) -> Iterator[dict[str, Any]]:
+    for place, panel in enumerate(("energy", "nu")):
+        for epoch in dict.fromkeys((min(splits), max(splits))):
+            for rank, values in enumerate(splits[epoch][:, place].T, start=1):
+                yield {"panel": panel, "series": f"epoch {epoch}", "x": rank,
+                       **averaged(pd.Series(values))}  # fmt: skip
+    size = splits[min(splits)].shape[-1]
+    for rank in range(1, size + 1):
+        yield {"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size}
+
+
+def _by_epoch(splits: Mapping[int, np.ndarray]) -> Iterator[dict[str, Any]]:
+    size = splits[min(splits)].shape[-1]
+    for top in (top for top in TOP if top < size):
+        for epoch, parts in splits.items():
+            yield {"panel": "top", "series": f"first {top}", "x": epoch,
+                   **averaged(pd.Series(parts[:, 0, top - 1]))}  # fmt: skip

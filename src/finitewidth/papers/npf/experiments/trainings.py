@@ -8,9 +8,8 @@ that results stay the same. Imports no torch.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.networks.architecture import Architecture
-from finitewidth.training.run import DataChoice, Replica, TrainingRun
+from finitewidth.experiments.planned import PlannedTraining, common_of, replicas_of
+from finitewidth.training.run import Replica, TrainingRun
 
 FROZEN = ("frnpf_ii", "frnpf_di", "flnpf")
 
@@ -21,157 +20,90 @@ def regimes(regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     The ReLU runs have random streams of their own, since FLNPF takes their gates and must start
     from weights that know nothing of them; the other regimes share streams run by run.
     """
-    for row, settings in regimes["rows"].items():
-        common = {
-            "row": row,
-            "architecture": Architecture.from_mapping(regimes["networks"][settings["network"]]),
-            "data": DataChoice(
-                train=settings.get("train", regimes["train"]),
-                test=settings.get("test", regimes["test"]),
-            ),
-            "optimiser": settings["optimiser"],
-            "batch_size": settings.get("batch_size", regimes["batch_size"]),
-            "epochs": settings["epochs"],
-        }
-        search = regimes["sgd_search"] and settings["optimiser"] == "sgd"
-        steps = regimes["sgd_step_sizes"] if search else [settings["step_size"]]
-        name = f"npf/table2/{row}"
-        yield from _regimes(name, common, settings["dataset"], steps, regimes, regimes["gate"])
+    for row, own in regimes["rows"].items():
+        settings = {**regimes, **own}
+        search = regimes["sgd_search"] and own["optimiser"] == "sgd"
+        steps = regimes["sgd_step_sizes"] if search else [own["step_size"]]
+        network = regimes["networks"][own["network"]]
+        yield from _regimes(row, f"npf/table2/{row}", network, steps, settings, regimes["gate"])
 
 
 def cntk(cntk: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """The regimes of a pooled network on the images that the kernel sees."""
-    common = {
-        "row": "cntk",
-        "architecture": Architecture.from_mapping(regimes["networks"][cntk["network"]]),
-        "data": DataChoice(train=cntk["train"], test=cntk["test"], pool=cntk["pool"]),
-        "optimiser": cntk["optimiser"],
-        "batch_size": cntk["batch_size"],
-        "epochs": cntk["epochs"],
-    }
-    steps = [cntk["step_size"]]
-    yield from _regimes("npf/cntk", common, cntk["dataset"], steps, cntk, regimes["gate"])
+    network, steps = regimes["networks"][cntk["network"]], [cntk["step_size"]]
+    yield from _regimes("cntk", "npf/cntk", network, steps, cntk, regimes["gate"])
 
 
 def _regimes(
+    row: str,
     name: str,
-    common: Mapping[str, Any],
-    dataset: str,
+    network: Mapping[str, Any],
     steps: Sequence[float],
-    section: Mapping[str, Any],
+    settings: Mapping[str, Any],
     dlnpf_gate: Mapping[str, float],
 ) -> Iterator[PlannedTraining]:
-    """Three stacks of ``runs`` of the section: ReLU; DLNPF; FRNPF and FLNPF, which follow ReLU.
+    """Three stacks: ReLU; DLNPF; FRNPF and FLNPF, which follow ReLU.
 
-    FLNPF starts from the ReLU weights that the section's ``flnpf_checkpoint`` names.
+    FLNPF starts from the ReLU weights that the setting ``flnpf_checkpoint`` names.
     """
-    checkpoint, row = section["flnpf_checkpoint"], common["row"]
+    checkpoint, dataset = settings["flnpf_checkpoint"], settings["dataset"]
+    shared = common_of(row, network, settings)
 
-    def replicas(*regimes: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
+    def stack(*regimes: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
         return tuple(
-            Replica(
-                name=f"{prefix}/run{seed}",
-                regime=regime,
-                seed=seed,
-                step_size=step,
-                pretrained=checkpoint if regime == "flnpf" else None,
-                **gate,
-            )
+            replica
             for step in steps
             for regime in regimes
-            for seed in range(section["runs"])
-        )
+            for replica in replicas_of(
+                regime, prefix, settings, step_size=step,
+                pretrained=checkpoint if regime == "flnpf" else None, **gate,
+            )
+        )  # fmt: skip
 
-    relu = TrainingRun(
-        replicas=replicas("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **common
-    )
+    relu = TrainingRun(replicas=stack("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **shared)
     yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
-    dlnpf = TrainingRun(replicas=replicas("dlnpf", **dlnpf_gate), **common)
+    dlnpf = TrainingRun(replicas=stack("dlnpf", **dlnpf_gate), **shared)
     yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
-    frozen = TrainingRun(replicas=replicas(*FROZEN), **common)
+    frozen = TrainingRun(replicas=stack(*FROZEN), **shared)
     yield PlannedTraining(name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu")
 
 
-def stages(
-    stages: Mapping[str, Any], regimes: Mapping[str, Any]
-) -> tuple[PlannedTraining, PlannedTraining]:
+def stages(stages: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU, kept at every stage; then FLNPF at all stages and FRNPF, one stack."""
-    common = {
-        "row": "stages",
-        "architecture": Architecture.from_mapping(regimes["networks"][stages["network"]]),
-        "data": DataChoice(train=stages["train"], test=stages["test"]),
-        "optimiser": stages["optimiser"],
-        "batch_size": stages["batch_size"],
-    }
-    step, seeds = stages["step_size"], range(stages["runs"])
+    shared = common_of("stages", regimes["networks"][stages["network"]], stages)
+    dataset, checkpoint = stages["dataset"], stages["checkpoint"]
     kept_at = tuple(stages["stage_epochs"] * stage for stage in range(1, stages["stages"] + 1))
+    kept = {"snapshots" if checkpoint == "epoch" else "best_so_far": kept_at}
     relu = TrainingRun(
-        replicas=tuple(
-            Replica(name=f"npf/stages/relu/run{seed}", regime="relu", seed=seed, step_size=step)
-            for seed in seeds
-        ),
-        epochs=kept_at[-1],
-        **{"snapshots" if stages["checkpoint"] == "epoch" else "best_so_far": kept_at},
-        **common,
+        replicas=replicas_of("relu", "npf/stages/relu", stages),
+        **{**shared, "epochs": kept_at[-1], **kept},
     )
-    frozen = TrainingRun(
-        replicas=tuple(
-            Replica(
-                name=f"npf/stages/run{seed}",
-                regime="flnpf" if stage else "frnpf_ii",
-                seed=seed,
-                step_size=step,
-                stage=stage,
-                pretrained=f"{stages['checkpoint']}{kept_at[stage - 1]}" if stage else None,
-            )
-            for stage in range(stages["stages"] + 1)
-            for seed in seeds
-        ),
-        epochs=stages["epochs"],
-        **common,
-    )
-    dataset = stages["dataset"]
-    return (
-        PlannedTraining(name="stages-relu", run=relu, dataset=dataset),
-        PlannedTraining(name="stages-frozen", run=frozen, dataset=dataset, earlier="stages-relu"),
-    )
+    yield PlannedTraining(name="stages-relu", run=relu, dataset=dataset)
+    frozen = [*replicas_of("frnpf_ii", "npf/stages", stages, stage=0)]
+    for stage, epoch in enumerate(kept_at, start=1):
+        frozen += replicas_of(
+            "flnpf", "npf/stages", stages, stage=stage, pretrained=f"{checkpoint}{epoch}"
+        )
+    run = TrainingRun(replicas=tuple(frozen), **shared)
+    yield PlannedTraining(name="stages-frozen", run=run, dataset=dataset, earlier="stages-relu")
 
 
 def nu(nu: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU networks telling two digits apart, kept every few epochs."""
-    data = DataChoice(classes=tuple(nu["classes"]), train=nu["train"], test=nu["test"])
-    run = _kept_along("nu", "relu", nu, {}, loss="squared", data=data)
+    run = TrainingRun(
+        replicas=replicas_of("relu", "npf/nu", nu),
+        loss="squared",
+        snapshots=tuple(range(0, nu["epochs"] + 1, nu["every"])),
+        **common_of("nu", nu["network"], nu, classes=nu["classes"]),
+    )
     yield PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
 
 
 def kvf(kvf: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """DLNPF networks, kept every few epochs."""
-    run = _kept_along(
-        "kvf", "dlnpf", kvf, kvf["gate"], data=DataChoice(train=kvf["train"], test=kvf["test"])
+    run = TrainingRun(
+        replicas=replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"]),
+        snapshots=tuple(range(0, kvf["epochs"] + 1, kvf["every"])),
+        **common_of("kvf", kvf["network"], kvf),
     )
     yield PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
-
-
-def _kept_along(
-    row: str, regime: str, settings: Mapping[str, Any], gate: Mapping[str, float], **rest: Any
-) -> TrainingRun:
-    """Runs of one regime whose weights are kept before training and every ``every`` epochs."""
-    return TrainingRun(
-        row=row,
-        replicas=tuple(
-            Replica(
-                name=f"npf/{row}/run{seed}",
-                regime=regime,
-                seed=seed,
-                step_size=settings["step_size"],
-                **gate,
-            )
-            for seed in range(settings["runs"])
-        ),
-        architecture=Architecture.from_mapping(settings["network"]),
-        optimiser=settings["optimiser"],
-        batch_size=settings["batch_size"],
-        epochs=settings["epochs"],
-        snapshots=tuple(range(0, settings["epochs"] + 1, settings["every"])),
-        **rest,
-    )

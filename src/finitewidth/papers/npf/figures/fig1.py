@@ -79,7 +79,9 @@ def _overlaps(overlap: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the network, the numbering of paths and Lambda left; paths and active gates right."""
-    routes = _routes(rows)
+    # number of each path, and its units from the input on
+    routes = {int(path): tuple(units["unit"].astype(int))
+              for path, units in _of(rows, "path").groupby("path")}  # fmt: skip
     # each small drawing shows the paths that differ only in the last hidden layer
     cartoons = [dict(group) for _, group in itertools.groupby(routes.items(), lambda r: r[1][:-1])]
     lines = -(-len(cartoons) // 3) + 1
@@ -87,7 +89,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     places = _placer(axis, lines, _sizes(rows))
     _network(axis, places(0, 0, "network"), rows)
     for number, cartoon in enumerate(cartoons):
-        spot = places(number // 3, 1 + number % 3, _title(list(cartoon)))
+        first, last = min(cartoon), max(cartoon)
+        title = f"paths {first} to {last}" if last > first else f"path {first}"
+        spot = places(number // 3, 1 + number % 3, title)
         _paths(axis, spot, rows, cartoon)
     examples = sorted(set(_of(rows, "gate")["example"].astype(int)))
     for number, example in enumerate(examples):
@@ -98,33 +102,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def document(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the paths, the active paths of each example, and Lambda, to be written as JSON.
-
-    Returns:
-        ``paths``, the units of each path from the input on; ``active``, the numbers (from 1) of
-        the active paths of each example; ``Lambda``, a matrix with a row per example.
-    """
-    active = _of(rows, "active path")
-    matrix = _of(rows, "overlap").pivot(index="example", columns="other", values="value")
-    return {
-        "paths": [list(route) for route in _routes(rows).values()],
-        "active": {
-            f"x_{example:.0f}": active[active["example"] == example]["path"].astype(int).tolist()
-            for example in matrix.index
-        },
-        "Lambda": matrix.to_numpy().tolist(),
-    }  # fmt: skip
-
-
 def _of(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
     return rows[rows["kind"] == kind]
-
-
-def _routes(rows: pd.DataFrame) -> dict[int, tuple[int, ...]]:
-    """Number of each path, and its units from the input on."""
-    return {int(path): tuple(units["unit"].astype(int))
-            for path, units in _of(rows, "path").groupby("path")}  # fmt: skip
 
 
 def _sizes(rows: pd.DataFrame) -> list[int]:
@@ -135,10 +114,6 @@ def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[tuple[int, int]
     """The two units, as (layer, unit), that each edge joins."""
     found = _of(rows, kind)[["layer", "start", "unit"]].astype(int).to_numpy()
     return [((layer - 1, start), (layer, end)) for layer, start, end in found]
-
-
-def _title(paths: Sequence[int]) -> str:
-    return f"paths {paths[0]} to {paths[-1]}" if len(paths) > 1 else f"path {paths[0]}"
 
 
 def _placer(axis: Axes, lines: int, sizes: Sequence[int]) -> Callable[[int, int, str], Units]:
@@ -234,12 +209,7 @@ def _overlap(axis: Axes, centre: Place, rows: pd.DataFrame) -> None:
         diagrams.box(axis, (x + 0.34 * across, y + 0.12 - 0.23 * down), (0.32, 0.21),
                      f"{row['value']:g}", fill=diagrams.PALE if diagonal else "white")  # fmt: skip
     both = overlap[(overlap["example"] == 1) & (overlap["other"] == 2)].iloc[0]
-    shared = _names(list(_of(rows, "shared path")["path"].astype(int)))
+    paths = list(_of(rows, "shared path")["path"].astype(int))
+    shared = f"path{'s' * (len(paths) > 1)} {listed(map(str, paths))}" if paths else "no path"
     diagrams.write(axis, (x, y - 0.37), f"$x_1$ and $x_2$ share {shared}:")
     diagrams.write(axis, (x, y - 0.53), rf"$\Lambda(1, 2) = {both['value']:g}$ per input node")
-
-
-def _names(paths: Sequence[int]) -> str:
-    if not paths:
-        return "no path"
-    return f"path{'s' * (len(paths) > 1)} {listed(map(str, paths))}"

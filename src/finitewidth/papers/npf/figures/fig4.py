@@ -39,10 +39,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         x, y = (number + 0.5) * CELL[0], CELL[1] / 2 + 0.28
         _layout(axis, (x, y), paths, nodes)
         diagrams.letter(axis, (x - 0.74, y + 0.53), letter)
-        diagrams.write(axis, (x - 0.59, y + 0.53), _shared(paths), size=7.5, across="left")
+        weights = int(paths["weights"].iloc[0])
+        title = f"{weights} weight{'s' * (weights > 1)} × {len(paths) // weights} paths"
+        diagrams.write(axis, (x - 0.59, y + 0.53), title, size=7.5, across="left")
         following = " or ".join(paths["next"].iloc[0].split())
         diagrams.write(axis, (x, y - 0.53), f"next layer: {following}")
-    _key(axis, CELL[0] * len(groups) / 2)
+    for number, name in enumerate(NAMES):
+        x = CELL[0] * len(groups) / 2 + 0.75 * (number - 1.5)
+        diagrams.edge(axis, (x - 0.22, 0.12), (x, 0.12), colour=LINES[number], width=2)
+        diagrams.write(axis, (x + 0.06, 0.12), f"${name}$", size=8, across="left")
     return figure
 
 
@@ -58,16 +63,3 @@ def _layout(axis: Axes, centre: diagrams.Place, paths: pd.DataFrame, nodes: int)
     used = {(0, start) for start, _ in taken} | {(1, end) for _, end in taken}
     for place, spot in places.items():
         diagrams.node(axis, spot, colour=INK if place in used else FAINT, radius=0.12)
-
-
-def _shared(paths: pd.DataFrame) -> str:
-    weights = int(paths["weights"].iloc[0])
-    each = len(paths) // weights
-    return f"{weights} weight{'s' * (weights > 1)} × {each} paths"
-
-
-def _key(axis: Axes, centre: float) -> None:
-    for number, name in enumerate(NAMES):
-        x = centre + 0.75 * (number - 1.5)
-        diagrams.edge(axis, (x - 0.22, 0.12), (x, 0.12), colour=LINES[number], width=2)
-        diagrams.write(axis, (x + 0.06, 0.12), f"${name}$", size=8, across="left")

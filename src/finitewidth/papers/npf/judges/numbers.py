@@ -111,14 +111,10 @@ def _ours(
 ) -> list[Ours]:
     """The mean of the runs that ``find(*what)`` returns; empty if there are none."""
     try:
-        return [mean_of(row, column, find(*what), part, _untrained(find, *what))]
+        why = untrained_stages(*what) if find is at_stage else untrained(*what[:3])
+        return [mean_of(row, column, find(*what), part, why)]
     except CannotDecideError:
         return []
-
-
-def _untrained(find: Callable[..., Sequence[float]], runs: "pd.DataFrame", *what: Any) -> str:
-    """Why the runs that ``find`` returns are not trained; empty if they are."""
-    return untrained_stages(runs, *what) if find is at_stage else untrained(runs, *what[:2])
 
 
 def _first(*numbers: Ours) -> str:

@@ -137,7 +137,8 @@ def n06(tables: Tables) -> list[Part]:
         for width in WIDE:
             name = f"{words}, w={width}: Var w / d^3, d=32 over d=16"
             ours = "bounded in d is a limit; 1.5 lies between 1 and the factor 2 of order d^4"
-            growth = _growth(exact, width, "per_d3", 16)
+            deep, shallow = (_some(exact, width=width, depth=d)["per_d3"].iloc[0] for d in (32, 16))
+            growth = float(deep / shallow) if shallow else math.nan
             parts.append(Part(name=name, value=growth, high=1.5, ours=ours, late=True))
     return parts
 
@@ -172,9 +173,3 @@ def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
 def _slope(name: str, runs: "pd.DataFrame", over: str, **thresholds: Any) -> Part:
     x, y = np.log(runs[over].to_numpy(float)), np.log(runs["error"].to_numpy(float))
     return samples.slope(f"{name}, log-log", x, y, **thresholds)
-
-
-def _growth(exact: "pd.DataFrame", width: int, column: str, depth: int) -> float:
-    """The column at depth 32 over that at ``depth``."""
-    deep, shallow = (_some(exact, width=width, depth=d)[column].iloc[0] for d in (32, depth))
-    return float(deep / shallow) if shallow else math.nan

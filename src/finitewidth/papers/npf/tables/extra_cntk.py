@@ -70,9 +70,10 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset one line per row."""
+    kernel = {"ours": "CNTK", "paper": f"CNTK on all of {ROLES[ROLE]}, as printed"}
     lines = [
         {
-            "": _title(row),
+            "": REGIMES["npf"].get(row["method"], kernel[row["source"]]),
             "training images": whole(row["training_images"]),
             "runs": whole(row["runs"]),
             "accuracy ± standard error": marked(
@@ -90,9 +91,3 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     networks = rows[rows["method"] != "cntk"]
     notes = NOTES + untrained(networks, [REGIMES["npf"][name] for name in networks["method"]])
     return Typeset(pd.DataFrame(lines), title, notes)
-
-
-def _title(row: Mapping[str, Any]) -> str:
-    if row["method"] != "cntk":
-        return REGIMES["npf"][row["method"]]
-    return "CNTK" if row["source"] == "ours" else f"CNTK on all of {row['data']}, as printed"

@@ -1,6 +1,6 @@
 """Extra table of npf: ReLU networks and limits of infinite width, such as the paper's K⁽ᵈ⁾."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -64,12 +64,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     title = (
         "Tangent kernels of ReLU networks against wide limits, mean ± standard error over networks"
     )
-    return Typeset(pd.DataFrame(lines), title, tuple(_sizes(rows)), spans=("weights",),
-                   variables=("d", "w"))  # fmt: skip
-
-
-def _sizes(rows: pd.DataFrame) -> Iterator[str]:
-    """Notes on number and width of the networks; by depth if they differ."""
+    notes = []
     for (networks, width), group in rows.groupby(["networks", "width"], sort=False):
         depths = ", ".join(map(str, sorted(group["depth"].unique())))
-        yield f"d = {depths}: {whole(networks)} networks of width w = {whole(width)}"
+        notes.append(f"d = {depths}: {whole(networks)} networks of width w = {whole(width)}")
+    return Typeset(pd.DataFrame(lines), title, tuple(notes), spans=("weights",),
+                   variables=("d", "w"))  # fmt: skip

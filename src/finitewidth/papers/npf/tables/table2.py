@@ -159,8 +159,9 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             head = dict.fromkeys(head, "")
     ours = rows[rows["source"] == "ours"]
     once = ours[ours["epoch"] == "best_test"]
-    notes = (*_counted(rows), *_not_comparable(ours), *untrained(once, _names(once, regimes)),
-             *left_out(_runs(once, regimes)))  # fmt: skip
+    notes = (*_notes(rows), *untrained(once, _names(once, regimes)),
+             *left_out(zip(_names(once, regimes), once["diverged"].astype(int),
+                           once["runs"].astype(int), strict=True)))  # fmt: skip
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
     notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
     shown = pd.DataFrame(lines)
@@ -174,8 +175,13 @@ def _lines(
     """Name, cells and bold cells of each line of one network and optimiser."""
     for epoch, label in (*OURS.items(), (PAPER, "paper")):
         line = cells[cells["epoch"] == epoch].set_index("regime")
-        numbers = {title: _number(line.loc[regime]) for regime, title in regimes.items()}
-        bold = {title: line.loc[regime, "bold"] for regime, title in regimes.items()}
+        cell = {title: line.loc[regime] for regime, title in regimes.items()}
+        numbers = {
+            title: as_printed(one["mean"], one["standard_deviation"]) if epoch == PAPER
+            else marked(uncertain(one["mean"], one["standard_deviation"]), one["trained"])
+            for title, one in cell.items()
+        }  # fmt: skip
+        bold = {title: one["bold"] for title, one in cell.items()}
         yield label, numbers, bold
     compared = cells[cells["compared"] == 1].set_index("regime")
     if len(compared):
@@ -185,27 +191,16 @@ def _lines(
         yield f"Δ ({chosen})", differences, {}
 
 
-def _counted(rows: pd.DataFrame) -> Iterator[str]:
-    """Notes on how many runs the numbers are of, where the title does not say it."""
+def _notes(rows: pd.DataFrame) -> Iterator[str]:
+    """Notes on runs that the title does not count, and on rows that cannot be compared."""
     ours = rows["source"] == "ours"
     yield (f"The paper's numbers: {runs_said(rows['runs'][~ours])}, with the population form of "
            "the standard deviation (docs/disagreements.md)")  # fmt: skip
     if (rows["runs"][ours] == 1).any():
         yield "A number of ours without ± is of a single run"
-
-
-def _not_comparable(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Return the note that some of our rows cannot be compared, if there are any."""
-    compared = rows.groupby("data", sort=False)["compared"].any()
-    names = ", ".join(compared.index[~compared])
-    if not names:
-        return ()
-    return (f"Not comparable with the paper's numbers, by data or sizes: {names}",)
-
-
-def _runs(rows: pd.DataFrame, regimes: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
-    for name, cell in zip(_names(rows, regimes), rows.to_dict("records"), strict=True):
-        yield name, int(cell["diverged"]), int(cell["runs"])
+    compared = rows[ours].groupby("data", sort=False)["compared"].any()
+    if names := ", ".join(compared.index[~compared]):
+        yield f"Not comparable with the paper's numbers, by data or sizes: {names}"
 
 
 def _names(rows: pd.DataFrame, regimes: Mapping[str, str]) -> list[str]:
@@ -234,13 +229,6 @@ def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
     ]
     explained = not_trained(rows["trained"], list(rows["trained_from"] / 100))
     return (*explained, f"Lowest train accuracy of a run: {', '.join(lowest)}") if lowest else ()
-
-
-def _number(cell: pd.Series) -> str:
-    mean, spread = cell["mean"], cell["standard_deviation"]
-    if cell["source"] == "paper":
-        return as_printed(mean, spread)
-    return marked(uncertain(mean, spread), cell["trained"])
 
 
 def _difference(cell: pd.Series) -> str:

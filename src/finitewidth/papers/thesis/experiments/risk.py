@@ -6,23 +6,17 @@ unit covariance.
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from finitewidth.common.provenance import seed_for
-from finitewidth.papers.thesis.experiments.least_squares import (
-    exact_mean,
-    limit,
-    lowest_ratio,
-    printed_root,
-    variance_exists,
-)
 
 CURVES = ("exact", "corrected", "printed")
 NEAR = 20  # parameters next to N at which curves have every point
 BAND = (0.1, 0.9)
+Form = Literal["printed", "corrected"]
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -48,7 +42,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {
         "drawn": pd.DataFrame(_drawn(settings)),
         "curves": pd.DataFrame(_curves(settings)),
-        "shape": pd.DataFrame(_shape(settings)),
+        "shape": pd.DataFrame(
+            case
+            | {
+                "lowest": lowest_ratio(settings["signal"], case["noise"]),
+                "printed_root": printed_root(settings["signal"], case["noise"]),
+            }
+            for case in _cases(settings)
+        ),
         "doubled": pd.DataFrame(_doubled(settings)),
         "descent": pd.DataFrame(
             _descent(round(ratio * settings["samples"]), settings)
@@ -147,12 +148,6 @@ def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield case | {"curve": curve, "x": parameters / samples, "size": samples, "y": y}
 
 
-def _shape(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for case in _cases(settings):
-        risk = settings["signal"], case["noise"]
-        yield case | {"lowest": lowest_ratio(*risk), "printed_root": printed_root(*risk)}
-
-
 def _doubled(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for case in _cases(settings):
         for ratio in settings["ratios"]:
@@ -194,3 +189,75 @@ def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray
     for _ in range(steps):
         weights -= rate * (transposed @ (x @ weights - y))
     return weights
+
+
+def exact_mean(parameters: int, samples: int, signal: float, noise: float) -> float:
+    """Mean risk for Gaussian inputs, from the means of inverse Wishart matrices.
+
+    Args:
+        parameters: P.
+        samples: N.
+        signal: r^2.
+        noise: sigma^2.
+
+    Returns:
+        sigma^2 P / (N - P - 1) for P < N - 1, and r^2 (1 - N/P) + sigma^2 N / (P - N - 1) for
+        P > N + 1. In between there is no mean, and the result is nan.
+    """
+    distance = abs(parameters - samples)
+    if distance < 2:
+        return math.nan
+    variance = noise * min(parameters, samples) / (distance - 1)
+    return variance + signal * max(0.0, 1 - samples / parameters)
+
+
+def variance_exists(parameters: int, samples: int) -> bool:
+    """Whether the risk has a variance for Gaussian inputs, that is |P - N| > 3."""
+    return abs(parameters - samples) > 3
+
+
+def lowest_ratio(signal: float, noise: float) -> float:
+    """The ratio above 1 where the limit of the risk is lowest, r / (r - sigma).
+
+    Args:
+        signal: r^2.
+        noise: sigma^2.
+
+    Returns:
+        The ratio; nan if the limit falls for all ratios above 1, which is so for sigma >= r.
+    """
+    r, sigma = math.sqrt(signal), math.sqrt(noise)
+    return r / (r - sigma) if sigma < r else math.nan
+
+
+def printed_root(signal: float, noise: float) -> float:
+    """The ratio above 1 up to which the limit as printed is negative.
+
+    It is the larger root of r^2 (gamma - 1)^2 = sigma^2 gamma.
+
+    Args:
+        signal: r^2.
+        noise: sigma^2.
+    """
+    half = noise / signal / 2
+    return 1 + half + math.sqrt(half * (half + 2))
+
+
+def limit(ratio: float, signal: float, noise: float, form: Form = "corrected") -> float:
+    """Limit of the risk for P, N to infinity with P/N = ``ratio``, ``thesis`` (2.46).
+
+    Args:
+        ratio: gamma, above 0.
+        signal: r^2.
+        noise: sigma^2.
+        form: ``printed`` has 1 - gamma in place of gamma - 1 in the last denominator.
+
+    Returns:
+        The limit; nan at ratio 1.
+    """
+    if ratio == 1:
+        return math.nan
+    if ratio < 1:
+        return noise * ratio / (1 - ratio)
+    sign = -1 if form == "printed" else 1
+    return signal * (1 - 1 / ratio) + sign * noise / (ratio - 1)

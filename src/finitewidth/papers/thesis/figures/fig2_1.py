@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from finitewidth.common import fields
@@ -44,10 +43,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         colour = ENDS[_part(layer, last)]
         diagrams.node(axis, place, colour=colour, radius=0.085)
     for layer, size in enumerate(sizes):
-        _width(axis, places[layer, 1][0], layer, size, last)
+        x, part = places[layer, 1][0], _part(layer, last)
+        name = part if part != "hidden" else f"hidden {layer}"
+        for height, text in ((0.12, name), (0.28, f"$n_{layer} = {size}$")):
+            diagrams.write(axis, (x, HEIGHT - height), text, size=7.5, colour=ENDS[part])
     for layer in range(1, last + 1):
         middle = (places[layer - 1, 1][0] + places[layer, 1][0]) / 2
-        _parameters(axis, middle, layer)
+        diagrams.write(axis, (middle, 0.33), f"layer {layer}", size=7.5)
+        label = rf"$(\mathbf{{W}}^{layer}, \mathbf{{b}}^{layer}, \phi)$"
+        diagrams.write(axis, (middle, 0.13), label, size=8)
     left, right = places[0, 1][0], places[last, 1][0]
     diagrams.write(axis, (left - 0.22, CENTRE[1]), r"$\mathbf{x}^0$", size=10, across="right")
     diagrams.write(axis, (right + 0.2, CENTRE[1]), r"$f_\theta(\mathbf{x}^0)$", size=9,
@@ -57,17 +61,3 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
 def _part(layer: int, last: int) -> str:
     return {0: "input", last: "output"}.get(layer, "hidden")
-
-
-def _width(axis: Axes, x: float, layer: int, size: int, last: int) -> None:
-    part = _part(layer, last)
-    name = part if part != "hidden" else f"hidden {layer}"
-    diagrams.write(axis, (x, HEIGHT - 0.12), name, size=7.5, colour=ENDS[part])
-    diagrams.write(axis, (x, HEIGHT - 0.28), f"$n_{layer} = {size}$", size=7.5, colour=ENDS[part])
-
-
-def _parameters(axis: Axes, x: float, layer: int) -> None:
-    """Write below the connections of a layer its number, its parameters and its activation."""
-    diagrams.write(axis, (x, 0.33), f"layer {layer}", size=7.5)
-    label = rf"$(\mathbf{{W}}^{layer}, \mathbf{{b}}^{layer}, \phi)$"
-    diagrams.write(axis, (x, 0.13), label, size=8)

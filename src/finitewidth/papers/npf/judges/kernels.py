@@ -1,6 +1,8 @@
-"""Claims of npf on nu over time: Figure 3, middle."""
+"""Claims of npf on kernels during training, Figure 3: nu, and the sizes of K^v and K^f."""
 
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from finitewidth.claims import samples
 from finitewidth.claims.ledger import Tables
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RANK_CORRELATION, REMAINDER = -0.8, 0.8
+SIZES = {"trace": "traces", "frobenius": "Frobenius norms"}
+OURS = "the paper gives no factor; numbers of one scale are commonly within a factor of ten"
 
 
 def n21(tables: Tables) -> list[Part]:
@@ -51,3 +55,17 @@ def _rank_correlation(curves: "pd.DataFrame", **thresholds: Any) -> Part:
         "rank correlation of nu with the epoch, mean over runs", found,
         resolution=12 / (places * (places**2 - 1)), **thresholds,
     )  # fmt: skip
+
+
+def n22(tables: Tables) -> list[Part]:
+    """K^v and K^f are within a factor of ten of each other at every kept epoch."""
+    runs = tables["kernels"]
+    if runs.empty:
+        raise CannotDecideError("no kernel was measured")
+    parts = []
+    for size, title in SIZES.items():
+        ratios = np.log10(runs[f"{size}_kv"] / runs[f"{size}_kf"])
+        for epoch, group in ratios.groupby(runs["epoch"]):
+            name = f"epoch {epoch}: log10 of K^v / K^f, {title}"
+            parts.append(samples.mean(name, group, low=-1, high=1, ours=OURS))
+    return parts
