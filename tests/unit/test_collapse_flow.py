@@ -14,7 +14,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.figures import style
 from finitewidth.measures import collapse as measures
-from finitewidth.papers.collapse.errata import block_kernel as definition
+from finitewidth.papers.collapse.errata import dynamics as definition
 from finitewidth.papers.collapse.experiments import block_flow, flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, Start
 from finitewidth.papers.collapse.figures import flow as figure
