@@ -14,15 +14,15 @@ from finitewidth.figures.style import GREY, handle, legend_above, paper_line, su
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
-SUMS = "Theorem 3.2, printed"
 # of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
 LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
-EXACT = "exact at finite width"
 PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
 PAPER = {  # numbers of the paper's text: style of the line, label
     "ordered_limit": ((0, (6, 2)), "limit below the edge (paper)"),
     "high_variance": ((0, (1, 2)), "high variance above (paper)"),
 }
+# group -> curve that is shown as printed, and what differs between the columns of panels
+GROUPS = {"phases": ("printed_limit", "width"), "near": ("printed_sums", "alpha_0")}
 PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
 ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
 FIELDS = {
@@ -47,22 +47,22 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     Args:
         tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``group`` (phases or near), ``curve`` (printed_limit or printed_sums), ``exact``,
-            ``errors`` (bars or bands), and ``banded`` (default False): only the variances that are
-            shown with error bands.
+        settings: ``group`` (phases or near) and ``errors`` (bars, or bands: only of the variances
+            that are shown with them).
     """
-    banded, curve = settings.get("banded", False), settings["curve"]
+    group, bands = settings["group"], settings["errors"] == "bands"
+    curve = GROUPS[group][0]
     estimates, theory = (
-        lines.of_group(tables[name], settings["group"], banded) for name in ("estimates", "theory")
+        lines.of_group(tables[name], group, bands) for name in ("estimates", "theory")
     )
     numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
         numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
-    exact = (theory["curve"] == "exact") & bool(settings["exact"])
-    ours = lines.joined(estimates, theory[printed | exact], "dispersion")
-    ours = ours.assign(marked=0) if settings["errors"] == "bands" else _marked(ours)
+    shown = theory[printed | (theory["curve"] == "exact")]
+    ours = lines.joined(estimates, shown, "dispersion")
+    ours = ours.assign(marked=0) if bands else _marked(ours)
     found = {name: lines.stated(tables["reported"], *key) for name, key in numbers.items()}
     paper = lines.from_paper("dispersion", found).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
@@ -89,21 +89,16 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
     """Whether a line joins estimates: not where their exact curve is drawn in the same panel."""
-    exact = (rows["series"] == "exact").any() and rows["cosine"].isna().all()
-    return rows["sample"] != "many" if exact else rows["sample"].notna()
+    return (rows["sample"] != "many") | rows["cosine"].notna().any()
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one row of panels with the paper's number of draws and one with ours.
 
-    As in the paper, estimates are dashed and the printed theory is solid. With ``exact``, the last
-    row also shows the exact curve of the diagonal elements.
-
-    Args:
-        rows: as selected.
-        settings: ``columns`` (width or alpha_0) and ``errors`` (bars or bands).
+    As in the paper, estimates are dashed and the printed theory is solid. The last row also shows
+    the exact curve of the diagonal elements.
     """
-    column, off = settings["columns"], rows["cosine"].notna().any()
+    column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()
     estimates = rows[rows["series"] == "estimate"]
     samples, values = lines.samples_of(rows), list(estimates[column].unique())
     figure, axes = subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
@@ -115,8 +110,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for value, axis in zip(values, line, strict=True):
             titles.append(f"{PLACES[column]} = {value:g}, {count:,} networks")
             own = rows[(rows[column] == value) | (rows["source"] == "paper")]
-            exact = sample == samples[-1] and (own["series"] == "exact").any()
-            _theory(axis, own, shades, exact)
+            _theory(axis, own, shades, exact=sample == samples[-1])
             own = own[own["sample"] == sample]
             joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
             _estimates(axis, own, shades, "--" if joined else "none")
@@ -126,8 +120,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     pair = r"(x,\tilde x)" if off else "(x,x)"
     figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$")
     lines.log_dispersion_axis(list(axes.flat), *_range(rows))
-    handles = _handles(rows, shades, settings["errors"])
-    legend_above(figure, handles, 4)
+    legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
     return figure
 
 
@@ -188,10 +181,10 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
             if drawn.any()
         ]  # fmt: skip
     if "printed_sums" in series:
-        label = SUMS + where
+        label = f"Theorem 3.2, printed{where}"
         found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
-    if "exact" in series:
-        found.append(handle(EXACT + where, color=NEUTRAL, linestyle=":", linewidth=1.2))
+    label = f"exact at finite width{where}"
+    found.append(handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
     found += [handle(label, color=GREY, linestyle=style, linewidth=0.8)
               for name, (style, label) in PAPER.items() if name in series]  # fmt: skip
     return found

@@ -32,21 +32,30 @@ def drawn(rows: "pd.DataFrame", group: str) -> "pd.DataFrame":
     return required(many if len(many) else inside, f"the group {group}")
 
 
-def beside(rows: "pd.DataFrame", theory: "pd.DataFrame", *curves: str) -> "pd.DataFrame":
-    """Rows with a column for each of the curves, at the same networks."""
+def beside(
+    rows: "pd.DataFrame", theory: "pd.DataFrame", *curves: str, more: tuple[str, ...] = ()
+) -> "pd.DataFrame":
+    """Rows with a column for each of the curves, at the same networks and columns ``more``."""
+    key = [*KEY, *more]
     for curve in curves:
-        line = theory.loc[theory["curve"] == curve, [*KEY, "y"]].rename(columns={"y": curve})
-        rows = rows.merge(line, on=KEY)
+        line = theory.loc[theory["curve"] == curve, [*key, "y"]].rename(columns={"y": curve})
+        rows = rows.merge(line, on=key)
     return rows
+
+
+def first(rows: "pd.DataFrame") -> Estimate:
+    """The estimate of the first row."""
+    return Estimate(float(rows["y"].iloc[0]), float(rows["spread"].iloc[0]))
 
 
 def deepest(rows: "pd.DataFrame") -> Estimate:
     """The estimate at the largest depth."""
-    return _row(rows[rows["depth"] == rows["depth"].max()])
+    return first(rows[rows["depth"] == rows["depth"].max()])
 
 
-def _row(rows: "pd.DataFrame") -> Estimate:
-    return Estimate(float(rows["y"].iloc[0]), float(rows["spread"].iloc[0]))
+def ends(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """The rows at the largest depth of each width."""
+    return rows[rows["depth"] == rows.groupby("width")["depth"].transform("max")]
 
 
 def b07(tables: Tables) -> list[Part]:
@@ -93,12 +102,12 @@ def b09(tables: Tables) -> list[Part]:
     for (alpha_0, variance), line in rows.groupby(["alpha_0", "sigma_w2"]):
         peak = required(line[line["exact"] == line["exact"].max()], "exact values")
         depth = int(peak["depth"].iloc[0])
-        ends = int(line["depth"].min()), int(line["depth"].max())
+        limits = int(line["depth"].min()), int(line["depth"].max())
         name = f"alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}"
-        inside = {"low": ends[0], "high": ends[1], "strict": True, "paper": True}
+        inside = {"low": limits[0], "high": limits[1], "strict": True, "paper": True}
         parts.append(Estimate(depth).part(f"{name}: depth of the peak, inside the range", **inside))
-        for other in ends:
-            gap = _row(peak).minus(_row(line[line["depth"] == other]))
+        for other in limits:
+            gap = first(peak).minus(first(line[line["depth"] == other]))
             label = f"{name}: r at its peak, L = {depth}, - at L = {other}"
             parts.append(gap.part(label, low=0, paper=True))
     return parts

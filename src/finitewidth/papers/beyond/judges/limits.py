@@ -17,11 +17,11 @@ from finitewidth.claims.estimates import (
     over_printed,
     power_of,
     required,
+    smallest,
 )
-from finitewidth.claims.estimates import smallest as smallest_of
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.verdicts import CannotDecideError, Part
-from finitewidth.papers.beyond.judges.diagonal import beside, deepest, drawn
+from finitewidth.papers.beyond.judges.diagonal import beside, deepest, drawn, first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,13 +91,13 @@ def b01(tables: Tables) -> list[Part]:
     variances = sorted(v for v in rows["sigma_w2"].unique() if v > 2)
     if len(variances) < 2:
         raise CannotDecideError("fewer than two chaotic weight variances")
-    first, *others = (
+    lowest, *others = (
         (v, estimates(rows[rows["sigma_w2"] == v].sort_values("depth"), "y", "spread"))
         for v in variances
     )
     for variance, found in others:
-        ratio = mean([b.over(a) for a, b in zip(first[1], found, strict=True)])
-        name = f"mean of r at sigma_w^2 = {variance:g} over r at {first[0]:g}, same depths"
+        ratio = mean([b.over(a) for a, b in zip(lowest[1], found, strict=True)])
+        name = f"mean of r at sigma_w^2 = {variance:g} over r at {lowest[0]:g}, same depths"
         parts.append(ratio.part(name, **REMAINDER))
     return parts
 
@@ -155,8 +155,7 @@ def _exact(theory: "pd.DataFrame") -> "pd.DataFrame":
 def _growth(line: "pd.DataFrame") -> Estimate:
     """Rise of log r from the first depth of at least 20 to the largest."""
     ordered = line.sort_values("depth")
-    first = required(ordered[ordered["depth"] >= FROM_DEPTH], f"depth {FROM_DEPTH}")
-    start = Estimate(float(first["y"].iloc[0]), float(first["spread"].iloc[0]))
+    start = first(required(ordered[ordered["depth"] >= FROM_DEPTH], f"depth {FROM_DEPTH}"))
     return deepest(line).log().minus(start.log())
 
 
@@ -170,7 +169,7 @@ def b04(tables: Tables) -> list[Part]:
         gaps = np.log(chaotic.reindex(edge["x"]).to_numpy() / edge["y"].to_numpy())
         found = [Estimate(float(gap)) for gap in gaps]
         name = f"{form} limits: smallest log (chaotic / edge of chaos), all L/M and alpha_0"
-        parts.append(smallest_of(name, found, low=0, strict=True, paper=True))
+        parts.append(smallest(name, found, low=0, strict=True, paper=True))
     exact = _exact(tables["theory"])
     for width, here in exact.groupby("width"):
         edge, chaotic = (here[here["sigma_w2"] == 2], here[here["sigma_w2"] > 2])

@@ -5,7 +5,7 @@ import math
 from finitewidth.claims.estimates import Estimate, estimates, in_the_limit
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
-from finitewidth.papers.beyond.judges.diagonal import drawn
+from finitewidth.papers.beyond.judges.diagonal import drawn, ends
 
 # quantity of the table -> row and column of the printed number
 LEMMAS = {
@@ -67,12 +67,10 @@ def dispersion(tables: Tables) -> list[Ours]:
     """The limit at the largest sigma_w2 up to 1.5 and L/M = 0.5, from the two largest widths."""
     rows = drawn(tables["estimates"], "phases")
     rows = rows[rows["sigma_w2"] <= 1.5]
-    rows = rows[rows["sigma_w2"] == rows["sigma_w2"].max()]
-    ends = rows[rows["depth"] == rows.groupby("width")["depth"].transform("max")]
-    ends = ends.sort_values("width")
-    if len(ends) < 2:
+    rows = ends(rows[rows["sigma_w2"] == rows["sigma_w2"].max()]).sort_values("width")
+    if len(rows) < 2:
         return []
-    limit = in_the_limit(ends["width"].tolist(), estimates(ends, "y", "spread"))
+    limit = in_the_limit(rows["width"].tolist(), estimates(rows, "y", "spread"))
     return [_ours("ordered", "limit", limit)]
 
 
