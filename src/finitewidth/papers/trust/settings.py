@@ -24,7 +24,6 @@ from finitewidth.common.setting_types import (
     whole,
 )
 
-Estimator = Literal["naive", "leave_one_out", "printed_leave_one_out", "bias_corrected"]
 Depth = whole(1, 100_000)
 Depths = distinct(Depth, most=100)
 Widths = distinct(Width, most=100)
@@ -53,7 +52,6 @@ class Heat(Section):
 
     draws: Draws = paper("networks; more are the same estimate with a smaller error", or_more=True)
     paper_draws: Draws = paper("shown beside ours where we draw more")
-    estimator: Estimator = ours("mean square over squared mean; others: see estimators.py")
     widths: Widths = paper("units of a hidden layer")
     sigma_b2: BiasVariances = paper("bias variances")
     depths: distinct(Depth, most=1000, least=2) = ours("layers")
@@ -64,7 +62,6 @@ class Border(Section):
     """Cells of the ReLU map of Figure 1 at the border, with enough draws to tell r from 2 (T03)."""
 
     draws: Draws = ours("networks, 500 times the paper's")
-    estimator: Estimator = ours("as in heat_widths")
     sigma_w2: WeightVariance = ours("weight variance of the border")
     sigma_b2: BiasVariance = paper("bias variance")
     widths: Widths = paper("units of a hidden layer")
@@ -86,7 +83,6 @@ class DepthCurves(Section):
 
     draws: Draws = paper("networks", or_more=True)
     paper_draws: Draws = paper("shown beside ours where we draw more")
-    estimator: Estimator = ours("as in heat_widths")
     pairs: distinct(VariancePair, most=20) = paper("(sigma_w2, sigma_b2)")
     widths: Widths = ours('units of a hidden layer, "a wider range" than in Figure 1')
     largest_depth: Depth = ours("layers")

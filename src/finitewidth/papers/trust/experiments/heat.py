@@ -36,8 +36,7 @@ def measure(
 
     Args:
         inputs: none.
-        settings: ``draws``, ``paper_draws``, ``estimator``, ``widths``, ``sigma_b2``, ``depths``,
-            and ``sigma_w2`` by activation (first, last, points).
+        settings: of `finitewidth.papers.trust.settings.Heat`.
         checkpoints: where to store the cells of each map; None for none.
 
     Returns:
@@ -77,8 +76,8 @@ def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) 
             known = known_error(init, few, float(width))
             yield tag | exact(init, float(width))
         else:
-            yield tag | estimated(draws, settings["estimator"], "ours")
-        yield tag | estimated(draws.first(few), settings["estimator"], "paper", known)
+            yield tag | estimated(draws, "ours")
+        yield tag | estimated(draws.first(few), "paper", known)
 
 
 def _sweep(
