@@ -86,11 +86,6 @@ def test_a_balanced_start_has_no_invariant_and_the_rank_of_the_classes():
     np.testing.assert_allclose(state.means.sum(axis=-1), 0, atol=1e-14)
 
 
-def test_too_few_features_are_refused():
-    with pytest.raises(ConfigError, match=r"collapse\.flow\.features: 3 is refused; .* 4"):
-        drawn(start=Start(3, 0.4, 0.2))
-
-
 def test_stacked_states_flow_as_each_of_them_does():
     first, second = drawn(seed=1), drawn(seed=2)
     both = block_flow.integrate(KERNEL, block_flow.stacked([first, second]), TIMES, 1e-11)[-1]

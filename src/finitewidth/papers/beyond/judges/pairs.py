@@ -15,6 +15,7 @@ from finitewidth.claims.estimates import (
     smallest,
 )
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends
 
@@ -164,3 +165,16 @@ def b15(tables: Tables) -> list[Part]:
             label = f"{name}: log dispersion at cosine {cosines[-1]:g} - at {cosines[0]:g}"
             parts.append(apart.part(label, **ANGLE))
     return parts
+
+
+def off_diagonal_over_diagonal(tables: Tables) -> list[Ours]:
+    """The smallest and the largest mean-field ratio at the largest depth."""
+    theory = tables["theory"]
+    rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
+    rows = rows.loc[rows["depth"] == rows["depth"].max(), "y"]
+    if rows.empty:
+        return []
+    return [
+        Ours(row="limit", column="lower_bound", value=float(rows.min())),
+        Ours(row="limit", column="upper_bound", value=float(rows.max())),
+    ]

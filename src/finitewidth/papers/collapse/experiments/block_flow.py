@@ -185,16 +185,8 @@ def random_start(
             W^T W has at most the rank C.
         excess: for W chosen so, trace of E over that of the features' terms: E is a random positive
             semidefinite matrix of rank 1 in this subspace.
-
-    Raises:
-        ConfigError: there are fewer features than classes.
     """
     classes, features = kernel.classes, start.features
-    if features < classes:
-        raise ConfigError(
-            f"collapse.flow.features: {features} is refused; it must be at least "
-            f"collapse.flow.classes, {classes}"
-        )
     inside = classes if weight_scale is None else features
     frame = np.linalg.qr(rng.standard_normal((features, inside)))[0]
     means = start.means * frame @ rng.standard_normal((inside, classes))

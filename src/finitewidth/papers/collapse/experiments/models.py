@@ -32,11 +32,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``history``, ``measures`` and ``weights`` of the training of the pair (see
             `finitewidth.papers.collapse.experiments.training`), and ``data``, the dataset.
-        settings: ``training``, the settings of the training of the pair; ``picking``, see
-            `finitewidth.papers.collapse.experiments.picking.picks`; ``smoothing`` (``degree``,
-            ``window``, and ``fewest``, the points below which there is none); ``threshold``, the
-            training accuracy of the lines; ``trained``, the training accuracy from which a network
-            counts as trained; ``maps``, see `finitewidth.papers.collapse.experiments.heat_maps`, or
+        settings: those of `finitewidth.papers.collapse.settings.Models`; ``training``, the
+            settings of the training of the pair; ``trained``, the training accuracy from which a
+            network counts as trained; ``maps``, of `finitewidth.papers.collapse.settings.Map`, or
             null for none.
 
     Returns:

@@ -13,18 +13,14 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.figures.looks import (
-    FITTED,
-    GREYS,
-    INITS,
-    MARKERS,
-    MODELS,
-    NAMES,
-    POOR,
-    SEEN,
-    name_network,
-)
+from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 
+INITS = ("lecun", "torch", "he")
+NAMES = {"lecun": "LeCun", "torch": "PyTorch", "he": "He"}
+MARKERS = {"lecun": "o", "torch": "s", "he": "^"}
+GREYS = {"lecun": "0.2", "torch": "0.42", "he": "0.57"}
+FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
+POOR = "x"  # marker of a network that is not trained
 HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
 TOP = 0.2  # inches: room for the line above the panes
 PICKED = "; red and blue: networks picked by a rule of ours"
@@ -35,6 +31,36 @@ MARKS = 7  # markers along a curve of many points
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
 PAPER = ("collapse_text", "train_accuracy", "vertical_line")  # the threshold in config/reported
 LINES, KEY = "lines", "legend"  # panels of the table that are no panes
+
+
+@dataclass(frozen=True)
+class Model:
+    """How the picked models of one kind are drawn.
+
+    Attributes:
+        title: its name in legends.
+        colours: initialisation -> colour, from dark to light.
+        filled: whether its markers are.
+    """
+
+    title: str
+    colours: dict[str, str]
+    filled: bool
+
+    def marker(self, init: str, **size: Any) -> dict[str, Any]:
+        """Arguments of ``Axes.plot`` for a marker."""
+        colour = self.colours[init]
+        return {"marker": MARKERS[init], "color": colour, "markeredgecolor": colour,
+                "markerfacecolor": colour if self.filled else "white", **size}  # fmt: skip
+
+
+# reds and blues differ for all kinds of colour blindness; fill and marker tell them apart in grey
+MODELS = {
+    "collapsed": Model("closest to collapse",
+                       {"lecun": "#7a0a12", "torch": "#cc241d", "he": "#e2671f"}, True),
+    "other": Model("far from collapse",
+                   {"lecun": "#08306b", "torch": "#2171b5", "he": "#4a98cf"}, False),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,14 +138,15 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             ``ends`` for panes i and j; ``reported``, the paper's values.
         settings: ``ends``: whether panes i to n are shown.
     """
-    shown = PANES if settings["ends"] else FIRST
+    long = {"epoch": tables["curves"], "rate": _rates(tables["rates"]), "end": tables.get("ends")}
     parts = []
-    for letter in shown:
-        pane = PANES[letter]
-        table = {"epoch": _curves, "rate": _rates, "end": _ends}[pane.across](tables)
-        for quantity in pane.quantities:
+    for letter in PANES if settings["ends"] else FIRST:
+        table = long[PANES[letter].across]
+        for quantity in PANES[letter].quantities:
             parts.append(table[table["quantity"] == quantity].assign(panel=letter))
-    parts += [_lines(tables["lines"]), _paper(tables["reported"]), _picks(tables["picks"])]
+    lines = tables["lines"].rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
+    parts.append(lines.assign(panel=LINES, quantity="train_accuracy"))
+    parts += [_paper(tables["reported"]), _picks(tables["picks"])]
     names = {"init": "initialisation"}
     rows = pd.concat([part.rename(columns=names) for part in parts], ignore_index=True)
     percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
@@ -129,27 +156,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
 
 
-def _curves(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return tables["curves"]
-
-
-def _ends(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return tables["ends"]
-
-
-def _rates(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """All networks at the end of their training, one row for each quantity."""
     names = [name for pane in PANES.values() if pane.across == "rate" for name in pane.quantities]
-    rates = tables["rates"].rename(columns={"picked": "model"})
+    rates = rates.rename(columns={"picked": "model"})
     kept = ["init", "model", "rate", "train_accuracy"]
     long = rates[[*kept, *names]].melt(kept, var_name="quantity", value_name="value")
     return long.assign(model=long["model"].replace("", None))
-
-
-def _lines(lines: pd.DataFrame) -> pd.DataFrame:
-    """The epochs of the vertical lines; the value is the threshold."""
-    found = lines.rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
-    return found.assign(panel=LINES, quantity="train_accuracy")
 
 
 def _paper(reported: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from finitewidth.claims.estimates import required
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:
@@ -250,3 +251,12 @@ def _chosen(name: str, values: list[float], key: object, thresholds: dict) -> Pa
         raise CannotDecideError(f"{name}: no rows")
     worst = math.nan if any(map(math.isnan, values)) else max(values, key=key)
     return Part(name=name, value=float(worst), **thresholds)
+
+
+def multiplicity(tables: Tables) -> list[Ours]:
+    """Table 1: number of independent eigenvectors of the largest eigenvalue."""
+    rows = tables["rows"]
+    rows = rows[rows["component"] == "global"]
+    return [
+        Ours(row="lambda_global", column="multiplicity", value=float(rank)) for rank in rows["rank"]
+    ]

@@ -1,5 +1,6 @@
 """Claims of trust on the dispersion r of the NTK at initialisation: Figures 1, 2 and 7."""
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,12 +11,14 @@ from finitewidth.claims.estimates import (
     Estimate,
     at,
     estimates,
+    in_the_limit,
     largest,
     mean,
     power_of,
     required,
 )
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:
@@ -385,3 +388,29 @@ def t09(tables: Tables) -> list[Part]:
         ),
         larger.part("sigma_b^2 = 1: border of tanh - of ReLU", low=0, strict=True, paper=True),
     ]
+
+
+def dispersion(tables: Tables) -> list[Ours]:
+    """The limit of r at (1.5, 1) and the largest common depth, from the two largest widths."""
+    rows = ours(tables["curves"])
+    rows = rows[np.isclose(rows["sigma_w2"], 1.5)]
+    widths = sorted(rows["width"].unique())[-2:]
+    if len(widths) < 2:
+        return []
+    curves = [rows[rows["width"] == width] for width in widths]
+    depth = min(curve["depth"].max() for curve in curves)
+    try:
+        found = [at(curve, "depth", depth, "dispersion", "error") for curve in curves]
+    except CannotDecideError:
+        return []
+    limit = in_the_limit(widths, found)
+    return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
+
+
+def edge_of_chaos(tables: Tables) -> list[Ours]:
+    """The sigma_w of ReLU networks at which chi_1 = 1; the paper's 2 is sigma_w^2."""
+    rows = tables["borders"]
+    found = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
+    if not found or any(after - before > 1e-9 for before, after in pairwise(found)):
+        return []
+    return [Ours(row="relu", column="sigma_w", value=math.sqrt(found[0]))]

@@ -7,6 +7,7 @@ import numpy as np
 
 from finitewidth.claims.estimates import Estimate, largest, required, smallest
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:
@@ -149,3 +150,13 @@ def _worse_where_ordered(rows: "pd.DataFrame") -> Iterator[Part]:
 
 def _off(row: Any) -> Estimate:
     return Estimate(abs(float(row.ratio) - 1), float(row.error))
+
+
+def kappa_ratio(tables: Tables) -> list[Ours]:
+    """The largest ratio in the ordered phase at the largest depth."""
+    rows = tables["kappa"]
+    rows = rows[(rows["phase"] == "ordered") & (rows["depth"] == rows["depth"].max())]
+    if rows.empty:
+        return []
+    value = float(np.exp(rows["log_ratio"].max()))
+    return [Ours(row="ordered", column="limit", value=value)]
