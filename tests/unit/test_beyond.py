@@ -19,7 +19,7 @@ from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes
 from finitewidth.papers.beyond.experiments.grids import depths, network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
-from finitewidth.papers.beyond.figures import extra_shapes, fig5, ratio
+from finitewidth.papers.beyond.figures import extra_shapes, ratio
 
 PHASES = {"group": "phases", "errors": "bars"}
 NEAR = {"group": "near", "errors": "bars"}
@@ -226,19 +226,6 @@ def test_compared_networks_differ_in_their_input_only_if_it_is_their_own(compare
     assert last["growing"].widths == (40, *theory.widths_of("growing", 9, 20, 60)[1:])
 
 
-def test_ratios_are_of_the_exact_dispersions(compared):
-    table = compared["dispersions"].pivot_table(
-        index=["input", "sigma_w2", "depth"], columns="architecture", values=["y", "excess"]
-    )
-    ratios = compared["ratios"]
-    assert set(ratios["sigma_w2"]) >= {1.6, 2.0, 2.4}
-    assert len(ratios) == 3 * len(table)
-    for row in ratios.itertuples():
-        own = table.loc[row.input, row.sigma_w2, row.depth]
-        assert 10**row.y == pytest.approx(own["y", row.first] / own["y", row.second])
-        assert row.excess == pytest.approx(own["excess", row.first] - own["excess", row.second])
-
-
 def test_coefficients_of_layers_add_up_to_the_excess(compared):
     key = ["input", "sigma_w2", "architecture"]
     layers = compared["layers"]
@@ -302,15 +289,3 @@ def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
     assert levels == set(rows.loc[rows["source"] == "paper", value])
     wanted = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
     assert levels == wanted.get(name, {0.25, 1})
-
-
-def test_the_third_panel_of_figure_5_is_the_corrected_over_the_printed_limit(closed_forms):
-    rows = fig5.select(closed_forms, {})
-    wide = rows.pivot(index=["phase", "alpha_0", "depth_over_width"], columns="form",
-                      values=["dispersion", "over_printed"])  # fmt: skip
-    quotient = wide["dispersion"]["corrected"] / wide["dispersion"]["printed"]
-    np.testing.assert_allclose(wide["over_printed"]["corrected"], quotient)
-    assert (wide["over_printed"]["printed"] == 1).all()
-    figure = fig5.draw(rows, {})
-    highest = max(line.get_ydata().max() for line in figure.axes[2].lines)
-    assert highest == quotient.max()

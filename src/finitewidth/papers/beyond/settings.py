@@ -57,14 +57,21 @@ class DiagonalGroup(Section):
         return self
 
 
-class Diagonal(Section):
-    """Dispersion of diagonal elements: Figures 1 and 9 (phases), 2 and 10 (edge of chaos)."""
+class Sampled(Section):
+    """Networks drawn at initialisation."""
 
-    draws: Draws = paper("networks; one pass for all depths and variances", or_more=True)
-    paper_draws: PaperDraws = paper("shown beside more draws, a stream for every depth")
+    draws: Draws = paper("networks; one pass for all depths, variances and cosines", or_more=True)
+    paper_draws: PaperDraws = paper(
+        "shown beside more draws: a stream for every depth, or the first so many of pairs"
+    )
     resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
     max_lambda: Lambda = code("L up to M times this")
     points: Depths = ours("depths of each network; null: every depth", code_also=[None])
+
+
+class Diagonal(Sampled):
+    """Dispersion of diagonal elements: Figures 1 and 9 (phases), 2 and 10 (edge of chaos)."""
+
     phases: DiagonalGroup
     near: DiagonalGroup
 
@@ -85,13 +92,9 @@ class RatioBands(Section):
     cosines: Cosines = ours("cosines of the pairs of inputs")
 
 
-class Ratio(Section):
+class Ratio(PairGroup):
     """Figures 3 and 11: ratio of means."""
 
-    widths: Widths = paper("units of a hidden layer")
-    alpha_0: Numbers = paper("width of the first layer over that of the last")
-    sigma_w2: Numbers = ours("weight variances, among those of the script")
-    cosines: Cosines = paper("cosines of the pairs of inputs")
     banded: RatioBands
 
     @model_validator(mode="after")
@@ -101,17 +104,12 @@ class Ratio(Section):
         return self
 
 
-class OffDiagonal(Section):
+class OffDiagonal(Sampled):
     """Off-diagonal elements: Figures 3 and 11 (ratio of means), 7 and 8 (dispersion).
 
     Cosines are exact; the script draws the second input at random, so that they fluctuate.
     """
 
-    draws: Draws = paper("networks; one pass for all depths, variances and cosines", or_more=True)
-    paper_draws: PaperDraws = paper("the first so many are shown by themselves")
-    resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
-    max_lambda: Lambda = code("L up to M times this")
-    points: Depths = ours("depths of each network; null: every depth", code_also=[None])
     ratio: Ratio
     phases: PairGroup = section(
         "Figure 7, as its text has it: analogous to Figure 1. Its caption, the same as that of "

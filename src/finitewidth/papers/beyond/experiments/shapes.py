@@ -30,9 +30,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``narrow`` and ``wide``, the widths M1 and M2; ``maps`` with ``max_lambda`` (of
-            lambda = 2 L / (M1 + M2)), ``points`` (number of depths) and ``sigma_w2`` (``first``,
-            ``last``, ``points``); ``layers`` with ``lambda`` and ``sigma_w2``.
+        settings: ``narrow`` and ``wide``, the widths M1 and M2; ``maps`` and ``layers``, of
+            `finitewidth.papers.beyond.settings.Shapes`.
 
     Returns:
         ``dispersions``: input, sigma_w2, depth, architecture, input_width, y (exact r), excess

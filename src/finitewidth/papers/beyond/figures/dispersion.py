@@ -10,7 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
-from finitewidth.figures.style import GREY, handle, legend_above, paper_line, subplots, title_panels
+from finitewidth.figures.style import (
+    GREY,
+    band,
+    handle,
+    legend_above,
+    paper_line,
+    subplots,
+    title_panels,
+)
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
@@ -24,6 +32,7 @@ PAPER = {  # numbers of the paper's text: style of the line, label
 # group -> curve that is shown as printed, and what differs between the columns of panels
 GROUPS = {"phases": ("printed_limit", "width"), "near": ("printed_sums", "alpha_0")}
 PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
+BARS = 5  # error bars of a curve between its first and its last
 ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
 FIELDS = {
     "series": fields.text(
@@ -79,12 +88,24 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
         # curves of one phase lie close together, and so do those of different cosines
         phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
         near, own = (cosines, cosine) if cosines else (phase, variance)
-        kept = lines.with_bars(len(curve), near.index(own), len(near))
+        kept = _with_bars(len(curve), near.index(own), len(near))
         rows.loc[curve.index, "marked"] = kept.astype(int)
     estimated = rows["series"] == "estimate"
     rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
     rows = rows[~estimated | (rows["marked"] == 1) | _joined_by_lines(rows)]
     return rows.sort_index()
+
+
+def _with_bars(count: int, place: int, places: int) -> np.ndarray:
+    """Which points of a curve have a mark and a bar: the first, the last and some between.
+
+    Curves that lie close together, of which there are ``places``, have bars at different points.
+    """
+    every = max(1, round((count - 1) / BARS))
+    kept = np.zeros(count, dtype=bool)
+    kept[max(1, round(every * (place + 1) / places)) :: every] = True
+    kept[[0, -1]] = True
+    return kept
 
 
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
@@ -119,16 +140,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     pair = r"(x,\tilde x)" if off else "(x,x)"
     figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$")
-    lines.log_dispersion_axis(list(axes.flat), *_range(rows))
-    legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
-    return figure
-
-
-def _range(rows: pd.DataFrame) -> tuple[float, float]:
-    """From the lowest to the highest end of an error bar or curve."""
     error = rows["standard_error"].fillna(0)
     low, high = rows["dispersion"] - error, rows["dispersion"] + error
-    return float(low.min()), max(1.3, float(high.max()))
+    lines.log_dispersion_axis(list(axes.flat), float(low.min()), max(1.3, float(high.max())))
+    legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
+    return figure
 
 
 def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: bool) -> None:
@@ -152,7 +168,28 @@ def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line
     for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
         place = cosines.index(cosine) if cosines else variances.index(variance)
         look = {"colour": shades[variance], "marker": MARKERS[place % len(MARKERS)], "line": line}
-        lines.estimate(axis, curve, "dispersion", look)
+        _estimate(axis, curve, look)
+
+
+def _estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any]) -> None:
+    """Draw estimates as a line, with marks and error bars at some points or with a band.
+
+    A hollow mark has no bar, because there are too few draws to know the error.
+    """
+    curve = curve.sort_values("depth_over_width")
+    names = ("depth_over_width", "dispersion", "standard_error")
+    x, y, error = (curve[name].to_numpy(float) for name in names)
+    colour, marked = look["colour"], curve["marked"].to_numpy() == 1
+    if look["line"] != "none":
+        axis.plot(x, y, linestyle=look["line"], color=colour, linewidth=0.9)
+    if not marked.any():
+        band(axis, x, y - error, y + error, colour)
+        return
+    known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
+    mark = {"marker": look["marker"], "color": colour, "linestyle": "none", "markersize": 3.0}
+    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
+    axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
+              **mark)  # fmt: skip
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:
@@ -168,8 +205,8 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
         label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
         marker = MARKERS[place % len(MARKERS)]
         found.append(handle(label, color=NEUTRAL, linestyle="none", marker=marker, markersize=3.5))
-    band = ", ± s.e." if errors == "bands" else ""
-    found.append(handle(f"estimate{band}", color=NEUTRAL, linestyle="--", linewidth=0.9))
+    known = ", ± s.e." if errors == "bands" else ""
+    found.append(handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
         diagonal = ", diagonal" * bool(cosines)

@@ -121,7 +121,9 @@ def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
     last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
     ticks = [tick for tick in TICKS if tick <= 1.001 * last]
     for axis in axes.flat:
-        axis.set_xscale("function", functions=(_root, np.square))
+        # signed roots, so that margins left of 0 are defined
+        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
+        axis.set_xscale("function", functions=root)
         axis.set_xlim(0, 1.05 * last)
         axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
@@ -130,12 +132,6 @@ def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
         axis.set_ylabel(f"$M$ = {width:g}")
     for axis in axes[-1]:
         axis.set_xlabel(r"$\lambda = L/M$")
-
-
-def _root(shares: np.ndarray) -> np.ndarray:
-    """Return square roots with the sign, so that margins left of 0 are defined."""
-    shares = np.asarray(shares, float)
-    return np.sign(shares) * np.sqrt(np.abs(shares))
 
 
 def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> list[Line2D | Patch]:

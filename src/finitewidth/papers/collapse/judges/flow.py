@@ -107,7 +107,8 @@ def k03(tables: Tables) -> list[Part]:
 def k04(tables: Tables) -> list[Part]:
     """From E = 0 and a global mean of 0 the flow tends to neural collapse."""
     rows = _starting(tables["curves"], "zero_invariant")
-    last, early, first = _at_end(rows), _at_end(rows, EARLIER), _first(rows)
+    last, early = _at_end(rows), _at_end(rows, EARLIER)
+    first = rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
     size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
     parts = [
         _most("distance from NC2 at the end", last["nc2"].tolist(), high=0.01, paper=True,
@@ -218,10 +219,6 @@ def _at_end(rows: "pd.DataFrame", fraction: float = 1) -> "pd.DataFrame":
     time = rows["time"].max() / fraction
     found = rows[(rows["time"] / time - 1).abs() < 1e-9] if time > 0 else rows.iloc[:0]
     return required(found, f"the time {time:g}").set_index(["case", "run"])
-
-
-def _first(rows: "pd.DataFrame") -> "pd.DataFrame":
-    return rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
 
 
 def _power(before: float, after: float, factor: float) -> float:

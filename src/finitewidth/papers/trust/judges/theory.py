@@ -65,17 +65,14 @@ def t18(tables: Tables) -> list[Part]:
         found = [Estimate(float(value)) for value in log_ratio[-1] - log_ratio[0]]
         label = f"{name}: smallest over covariances of log ratio, deepest - L = {FROM_DEPTH}"
         parts.append(smallest(label, found, low=0, strict=True, ours=WHY_EVERY))
-    return parts + [part for found in _pairs(tables, SHALLOW) for part in _first_layers(*found)]
-
-
-def _first_layers(phase: str, name: str, group: "pd.DataFrame") -> Iterator[Part]:
-    """Growth of the ratio over the first layers, outside the ordered phase."""
-    if phase != "ordered":
-        depths = np.sort(group["depth"].unique()).tolist()
-        ratio = _mean_ratio(group)
-        gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
-        label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
-        yield gained.part(label, low=0, strict=True, paper=True, outside=LIMITS)
+    for phase, name, group in _pairs(tables, SHALLOW):
+        if phase != "ordered":  # growth over the first layers
+            depths = np.sort(group["depth"].unique()).tolist()
+            ratio = _mean_ratio(group)
+            gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
+            label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
+            parts.append(gained.part(label, low=0, strict=True, paper=True, outside=LIMITS))
+    return parts
 
 
 def t19(tables: Tables) -> list[Part]:
