@@ -152,24 +152,12 @@ class Theory(Section):
     architectures: Architectures
 
 
-def _refuse_shallow(widths: list[int], name: str, ratio: float) -> None:
-    """Refuse networks without layers: ratios of depth to width times widths below one half."""
-    if round(ratio * min(widths)) < 1:
-        allowed = f"times {name}, {ratio:g}, it must give one layer at least"
-        raise refused("widths", min(widths), allowed)
-
-
 class Doubled(Section):
     """Exact values from which the limits are computed."""
 
     lambdas: distinct(Lambda, most=50) = ours("L / M, within and beyond the range of Figure 1")
     widths: Widths = ours("units of a hidden layer")
     sigma_w2: Numbers = ours("weight variances")
-
-    @model_validator(mode="after")
-    def _layers(self) -> "Doubled":
-        _refuse_shallow(self.widths, "lambdas", min(self.lambdas))
-        return self
 
 
 class Small(Section):
@@ -198,12 +186,6 @@ class Range(Section):
     first: Number = ours("the first")
     last: Number = ours("the last")
     points: Points = ours("how many")
-
-    @model_validator(mode="after")
-    def _ascending(self) -> "Range":
-        if self.first >= self.last:
-            raise refused("first", self.first, f"it must be below last, {self.last}")
-        return self
 
 
 class ShapeMaps(Section):
@@ -272,11 +254,6 @@ class Products(Section):
     ratio: Lambda = ours("hidden layers over width")
     widths: Widths = ours("units of a hidden layer")
 
-    @model_validator(mode="after")
-    def _layers(self) -> "Products":
-        _refuse_shallow(self.widths, "ratio", self.ratio)
-        return self
-
 
 class GradientSteps(Section):
     """Theorem 4.1: one gradient step; the width is the depth over the ratio."""
@@ -319,14 +296,3 @@ class Settings(Section):
     shapes: Shapes
     training: Training
     lemmas: Lemmas
-
-    @model_validator(mode="after")
-    def _map(self) -> "Settings":
-        """Refuse maps of a single depth; depths start at 2."""
-        largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
-        mean = (shapes.narrow + shapes.wide) // 2
-        if round(largest * mean) < 3:
-            allowed = (f"times {mean}, the mean of the widths in beyond.theory.architectures, it "
-                       "must give 3 layers at least")  # fmt: skip
-            raise refused("shapes.maps.max_lambda", largest, allowed)
-        return self

@@ -1,9 +1,8 @@
 """Settings of trust: type, range, meaning and source. Imports no torch."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import model_validator
 
 from finitewidth.common.setting_types import (
     OURS,
@@ -30,6 +29,7 @@ Widths = distinct(Width, most=100)
 WeightVariance = positive(1000)
 BiasVariance = between(0, 1000)
 BiasVariances = distinct(BiasVariance, most=20)
+VariancePair = several(between(0, 1000), most=2, least=2)
 
 
 class Grid(Section):
@@ -68,16 +68,6 @@ class Border(Section):
     depths: distinct(Depth, most=1000) = ours("deep as in Section 4, and the deepest of the map")
 
 
-def _two(pair: list[float | str]) -> list[float | str]:
-    """Check a weight variance and a bias variance."""
-    if pair[0] == 0 or pair[1] == "border":
-        raise PydanticCustomError("pair", "write a weight variance above 0 and a bias variance")
-    return pair
-
-
-VariancePair = Annotated[several(between(0, 1000), most=2, least=2), AfterValidator(_two)]
-
-
 class DepthCurves(Section):
     """Figure 2: dispersion of ReLU networks against depth and against depth over width."""
 
@@ -91,9 +81,7 @@ class DepthCurves(Section):
 
 
 # "border" is the weight variance between the phases
-Phase = Annotated[
-    several(between(0, 1000) | Literal["border"], most=2, least=2), AfterValidator(_two)
-]
+Phase = several(between(0, 1000) | Literal["border"], most=2, least=2)
 
 
 class Widest(Section):
@@ -199,15 +187,3 @@ class Settings(Section):
         "the same for ReLU", rate_rule=OURS, rate=OURS, steps=OURS, times=OURS
     )
     solutions: Solutions
-
-    @model_validator(mode="after")
-    def _figures(self) -> "Settings":
-        """Each descent has the activation and the rule of its figures."""
-        for rule, name in (("common", "descent"), ("scaled", "descent_scaled")):
-            for activation in ("tanh", "relu"):
-                section_name = f"{name}_{activation}"
-                descent = getattr(self, section_name)
-                for key, wanted in (("activation", activation), ("rate_rule", rule)):
-                    if (value := getattr(descent, key)) != wanted:
-                        raise refused(f"{section_name}.{key}", value, f"it must be {wanted}")
-        return self

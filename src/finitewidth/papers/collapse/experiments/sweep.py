@@ -6,8 +6,7 @@ have their own initial weights and batches; networks of one seed share both.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,15 +34,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """Weight decay and initial rate of a network, and their sums over the training.
 
-    Attributes:
-        decay: weight decay, 0 for a control.
-        rate: learning rate at the start.
-        rates: the sum over steps of the rate, over 1 - momentum.
-        tau: rates * decay.
+    ``rates`` is the sum over steps of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
     """
 
     decay: float
@@ -83,7 +77,7 @@ def measure(
     rows = []
     for seed in range(settings["seeds"]):
         ends = _trained(network, images, cases, seed, settings, checkpoints)
-        rows += [key | {"seed": seed} | vars(case) | end
+        rows += [key | {"seed": seed} | case._asdict() | end
                  for case, end in zip(cases, ends, strict=True)]  # fmt: skip
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
 

@@ -6,9 +6,8 @@ initialisation start from the same weights at every rate.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,16 +33,8 @@ REPLICA = "replica"  # name of the array with the numbers of the kept replicas
 GIB = 2**30  # bytes
 
 
-@dataclass(frozen=True)
-class Replica:
-    """One network of a pair.
-
-    Attributes:
-        replica: its number among all networks of the pair.
-        init: its initialisation.
-        rate_index: number of its rate.
-        rate: its learning rate at the start.
-    """
+class Replica(NamedTuple):
+    """One network of a pair: its number, its initialisation, and its rate at the start."""
 
     replica: int
     init: str
@@ -178,8 +169,8 @@ def _named(
     named = []
     for row in rows:
         run = part[row["replica"]]
-        key = {"replica": run.replica, "pair": pair, "init": run.init,
-               "rate_index": run.rate_index, "rate": run.rate, "epoch": row["epoch"]}  # fmt: skip
+        about = run._asdict()
+        key = {"replica": about.pop("replica"), "pair": pair, **about, "epoch": row["epoch"]}
         named.append(key | {name: value for name, value in row.items() if name not in key})
     return named
 

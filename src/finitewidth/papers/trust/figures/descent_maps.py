@@ -131,10 +131,8 @@ def with_borders(rows: Sequence[pd.DataFrame], borders: pd.DataFrame) -> pd.Data
     every = pd.concat(rows)
     maps = every[["activation", "sigma_b2", "width", "time", "quantity"]].drop_duplicates()
     found = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
-    phases = [clear_phase(value, found[key])
-              for *key, value in zip(every["activation"], every["sigma_b2"], every["sigma_w2"],
-                                     strict=True)
-              for key in [tuple(key)]]  # fmt: skip
+    phases = [clear_phase(row.sigma_w2, found[row.activation, row.sigma_b2])
+              for row in every.itertuples()]  # fmt: skip
     lines = borders.merge(maps).assign(series="border", source="ours", phase="none")
     return pd.concat([every.assign(phase=phases), lines])
 

@@ -75,7 +75,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for axis, panel in zip(across, own.to_dict("records"), strict=False):
             _panel(axis, rows.merge(pd.DataFrame([panel]), on=keys), quantity, colours)
             shown.append(axis)
-            titles.append(_title(**panel))
+            name, pair = NAMES[panel["activation"]], (panel["sigma_w2"], panel["sigma_b2"])
+            titles.append(f"{name}, {panel['phase']}: ({pair[0]:.3g}, {pair[1]:g})")
             axis.set_xlabel("depth $L$ [layers]")
         across[0].set_ylabel(LABELS[quantity])
     style.title_panels(shown, titles)
@@ -85,10 +86,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     if handles:
         style.legend_above(figure, handles[:1])
     return figure
-
-
-def _title(activation: str, phase: str, sigma_w2: float, sigma_b2: float) -> str:
-    return f"{NAMES[activation]}, {phase}: ({sigma_w2:.3g}, {sigma_b2:g})"
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> None:

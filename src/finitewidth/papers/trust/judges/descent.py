@@ -19,12 +19,12 @@ from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
-ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance, as for the claims on Figure 1
 FROM_DEPTH, DEEP, REFERENCE, UNTRAINED = 5, 8, 10, 20  # layers
 STOPPED = 0.1  # share of networks that must have met the stopping rule
 EARLY = (10, 100)  # steps
@@ -116,13 +116,13 @@ def maps(tables: Tables, shown: bool = True) -> Iterator[Map]:
 
 def ordered(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
     """Networks well within the ordered phase, from some depth on."""
-    inside = (rows["place"] <= ORDERED + 1e-9) & (rows["depth"] >= depth)
+    inside = (rows["place"] <= ORDERED_UP_TO + 1e-9) & (rows["depth"] >= depth)
     return required(rows[inside], f"the ordered phase for L >= {depth}")
 
 
 def chaotic(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
     """Networks well within the chaotic phase, from some depth on."""
-    inside = (rows["place"] >= CHAOTIC - 1e-9) & (rows["depth"] >= depth)
+    inside = (rows["place"] >= CHAOTIC_FROM - 1e-9) & (rows["depth"] >= depth)
     return required(rows[inside], f"the chaotic phase for L >= {depth}")
 
 

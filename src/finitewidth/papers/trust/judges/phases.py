@@ -20,13 +20,13 @@ from finitewidth.claims.estimates import (
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
 BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
-ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance
 FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
 SHALLOW = 2
 UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
@@ -76,13 +76,17 @@ def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
 
 def _deepest_ordered(cells: "pd.DataFrame", border: float) -> "pd.DataFrame":
     """The curve of the largest weight variance of the map's ordered part."""
-    inside = required(cells[cells["sigma_w2"] <= ORDERED * border + 1e-9], "the ordered phase")
+    inside = required(
+        cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9], "the ordered phase"
+    )
     return _row_of(inside, inside["sigma_w2"].max())
 
 
 def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
     """The lowest weight variance of a map's chaotic part, and the highest."""
-    outside = required(cells[cells["sigma_w2"] >= CHAOTIC * border - 1e-9], "the chaotic phase")
+    outside = required(
+        cells[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9], "the chaotic phase"
+    )
     return sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()})
 
 
@@ -121,7 +125,7 @@ def t01(tables: Tables) -> list[Part]:
 def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Iterator[Part]:
     """In one map r is small in the ordered phase, and stays so with depth."""
     curve = _deepest_ordered(cells, border)
-    inside = cells[(cells["sigma_w2"] <= ORDERED * border + 1e-9) & (cells["depth"] >= 3)]
+    inside = cells[(cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9) & (cells["depth"] >= 3)]
     found = estimates(inside, "dispersion", "error")
     yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
     label = f"{name}: largest r for L >= 3, as small"
