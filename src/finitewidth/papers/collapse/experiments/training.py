@@ -230,33 +230,22 @@ class Measuring:
         with torch.no_grad():
             features = stack.forward(images, training=False)[0].cpu().numpy()
         self.module.to(images)
-        return [
-            self._row(stack.state(replica), features[replica], classes, inputs, classes[chosen])
-            for replica in range(stack.replicas)
-        ]
-
-    def _row(
-        self,
-        state: dict[str, Tensor],
-        features: np.ndarray,
-        labels: np.ndarray,
-        inputs: Tensor,
-        input_labels: np.ndarray,
-    ) -> dict[str, float]:
-        """Measures of one network from its state and its features."""
-        weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
-        kernels = dict.fromkeys(KERNELS, np.nan)
-        if all(torch.isfinite(tensor).all() for tensor in state.values()):
-            self.module.load_state_dict(state)
-            theta, theta_h = kernels_of(self.module, inputs, self.gib)
-            kernels = kernel_measures(
-                theta, theta_h, input_labels, outputs=len(bias), features=features.shape[1]
+        rows = []
+        for replica, own in enumerate(features):
+            state = stack.state(replica)
+            weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
+            kernels = dict.fromkeys(KERNELS, np.nan)
+            if all(torch.isfinite(tensor).all() for tensor in state.values()):
+                self.module.load_state_dict(state)
+                theta, theta_h = kernels_of(self.module, inputs, self.gib)
+                kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=len(bias),
+                                          features=own.shape[1])  # fmt: skip
+            kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
+            metrics = collapse_measures(
+                own, classes, weight, bias, kappa, normalise_columns=self.normalise_columns
             )
-        kappa = (kernels["kappa_d"], kernels["kappa_c"], kernels["kappa_n"])
-        metrics = collapse_measures(
-            features, labels, weight, bias, kappa, normalise_columns=self.normalise_columns
-        )
-        return metrics | kernels
+            rows.append(metrics | kernels)
+        return rows
 
 
 def kernels_of(

@@ -247,13 +247,7 @@ def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> 
     axis.plot([0, border], [place, place], **PRINTED_LINE)
 
 
-def _mark(
-    axis: Axes,
-    row: Mapping[str, Any],
-    corner: tuple[int, int],
-    colour: tuple,
-    inside: tuple[float, float],
-) -> None:
+def _mark(axis: Axes, row: Mapping, corner: tuple, colour: tuple, inside: tuple) -> None:
     """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
     ink = _ink(colour)
     if row["eta_lambda"] > STEEP:
