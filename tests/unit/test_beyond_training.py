@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests.claims.synthetic.beyond_training import blocks
+from tests.claims.synthetic.beyond import blocks
 from tests.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
 
