@@ -18,8 +18,8 @@ from finitewidth.common.texts import FOLDER, Quote, copies, known_texts, stands_
 from finitewidth.errata import document, table
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
 from finitewidth.errata.shared import generator
-from finitewidth.papers.beyond.errata import lazy
-from finitewidth.papers.collapse.errata import block_kernel, limits, theorem
+from finitewidth.papers.beyond import errata as lazy
+from finitewidth.papers.collapse.errata import dynamics, limits
 
 ROOT = Path(__file__).parents[2]
 # the number of networks in the settings; seeds are fixed, so tests with random networks are stable
@@ -164,32 +164,32 @@ def test_the_squares_of_56_are_those_of_centred_outputs():
 
 
 def test_gradient_flow_keeps_the_rank_of_weights_only_where_the_invariant_is_0():
-    start = theorem.slim_state()
-    assert np.linalg.matrix_rank(theorem.product_after(start, 4.0), tol=1e-6) == 1
+    start = dynamics.slim_state()
+    assert np.linalg.matrix_rank(dynamics.product_after(start, 4.0), tol=1e-6) == 1
     rng = np.random.default_rng(0)
     moved = replace(start, features=start.features + 0.1 * rng.standard_normal((5, 6)))
-    assert np.linalg.matrix_rank(theorem.product_after(moved, 4.0), tol=1e-6) >= 2
+    assert np.linalg.matrix_rank(dynamics.product_after(moved, 4.0), tol=1e-6) >= 2
 
 
 def test_a_start_of_full_rank_with_no_invariant_can_fall_to_0():
     """W = -√(m/μ_class) H₁ᵀ, H₂ = 0 falls to 0; with a plus it is fitted."""
-    means = np.random.default_rng(1).standard_normal((block_kernel.FEATURES, 3))
+    means = np.random.default_rng(1).standard_normal((dynamics.FEATURES, 3))
     means -= means.mean(axis=1, keepdims=True)
-    scale = (block_kernel.SAMPLES / block_kernel.MU_CLASS) ** 0.5
+    scale = (dynamics.SAMPLES / dynamics.MU_CLASS) ** 0.5
     ends = []
     for sign in (-1, 1):
-        features = np.kron(means, np.ones(block_kernel.SAMPLES))
-        start = block_kernel.State(sign * scale * means.T, np.full(3, 1 / 3), features)
-        ends.append(theorem.product_after(start, 6.0))
+        features = np.kron(means, np.ones(dynamics.SAMPLES))
+        start = dynamics.State(sign * scale * means.T, np.full(3, 1 / 3), features)
+        ends.append(dynamics.product_after(start, 6.0))
     assert abs(ends[0]).max() < 1e-4
     assert ends[1] == pytest.approx(np.eye(3) - 1 / 3, abs=1e-4)
 
 
 def test_variation_within_classes_falls_at_all_times_where_the_invariant_is_0():
     """The repair of collapse-19: d tr S/dt <= -(2m/n) (tr S)² with E = 0, R₁ not 0."""
-    start = theorem.slim_state()
-    n, m = block_kernel.FEATURES, block_kernel.SAMPLES
+    start = dynamics.slim_state()
+    n, m = dynamics.FEATURES, dynamics.SAMPLES
     assert abs(start.weights @ start.means - np.eye(3) + 1 / 3).max() > 0.1
-    rate = block_kernel.second_part(block_kernel.flow(start).features)
+    rate = dynamics.second_part(dynamics.flow(start).features)
     trace = (start.rest**2).sum()
     assert 2 * (start.rest * rate).sum() <= -2 * m / n * trace**2

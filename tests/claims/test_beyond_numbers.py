@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from tests.claims.synthetic import beyond
 
-from finitewidth.papers.beyond.judges import numbers, pairs
+from finitewidth.papers.beyond.judges import lemmas, pairs
 
 
 def test_numbers_of_the_lemmas_follow_from_their_moments():
@@ -12,10 +12,10 @@ def test_numbers_of_the_lemmas_follow_from_their_moments():
                ("forward_square", "independent", 9.0, 0.02)]  # fmt: skip
     columns = ["quantity", "weights", "value", "error"]
     tables = {"moments": pd.DataFrame(moments, columns=columns).assign(width=10)}
-    variance, deviation = numbers.edge_of_chaos(tables)
+    variance, deviation = lemmas.edge_of_chaos(tables)
     assert (variance.value, variance.standard_error) == pytest.approx((4.0, 0.08))
     assert (deviation.value, deviation.standard_error) == pytest.approx((2.0, 0.02))
-    (constant,) = numbers.lemma_constant(tables)
+    (constant,) = lemmas.lemma_constant(tables)
     assert (constant.value, constant.standard_error) == pytest.approx((3.0, 0.2))
 
 

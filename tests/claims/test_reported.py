@@ -17,7 +17,7 @@ from finitewidth.common.reported_numbers import Reported, read_reported
 from finitewidth.papers.dgn.judges import training as dgn_training
 from finitewidth.papers.npf.judges import accuracy as npf_accuracy
 from finitewidth.papers.npf.judges import numbers as npf_numbers
-from finitewidth.papers.trust.judges import numbers as trust_numbers
+from finitewidth.papers.trust.judges import descent as trust_descent
 
 ROOT = Path(__file__).parents[2]
 TABLES = {
@@ -218,13 +218,13 @@ def test_every_number_of_a_network_that_is_not_trained_says_so():
 
 def test_the_change_of_the_kernel_next_to_the_border_is_held_against_its_bound():
     tables = trained(at_border=0.3, power=0.0)
-    (found,) = trust_numbers.relative_ntk_change(tables)
+    (found,) = trust_descent.relative_ntk_change(tables)
     assert found.bounded
     assert found.runs == 6
     # the largest of eight networks whose changes vary by 5 %
     assert 0.3 < found.value < 0.36
     tables["relu_changes"]["change"] = np.nan
-    assert trust_numbers.relative_ntk_change(tables) == []
+    assert trust_descent.relative_ntk_change(tables) == []
 
 
 def test_every_row_says_whether_it_is_a_constant():

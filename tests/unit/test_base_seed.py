@@ -16,7 +16,7 @@ from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 DEPTH = {
-    "draws": 200, "paper_draws": 50, "estimator": "naive", "pairs": [[2, 0]],
+    "draws": 200, "paper_draws": 50, "pairs": [[2, 0]],
     "widths": [10], "largest_depth": 3, "largest_lambda": 0.5, "points": 2,
 }  # fmt: skip
 

@@ -19,21 +19,13 @@ from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes
 from finitewidth.papers.beyond.experiments.grids import depths, network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, PowerSums
 from finitewidth.papers.beyond.figures import dispersion as dispersion_figure
-from finitewidth.papers.beyond.figures import (
-    extra_shapes,
-    extra_theorem31,
-    fig5,
-    fig6,
-    ratio,
-)
+from finitewidth.papers.beyond.figures import extra_shapes, ratio
 
-PHASES = {"group": "phases", "curve": "printed_limit", "columns": "width", "errors": "bars",
-          "exact": True}  # fmt: skip
-NEAR = {"group": "near", "curve": "printed_sums", "columns": "alpha_0", "errors": "bars",
-        "exact": True}  # fmt: skip
-RATIOS = {"errors": "bars", "mean_field": False}
+PHASES = {"group": "phases", "errors": "bars"}
+NEAR = {"group": "near", "errors": "bars"}
+RATIOS = {"errors": "bars"}
 REPORTED = pd.read_csv(Path(__file__).parents[2] / "config/reported/beyond.csv")
-BANDS = {"errors": "bands", "banded": True}
+BANDS = {"errors": "bands"}
 DIAGONAL = {
     "draws": 20_000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
     "phases": {"widths": [10, 20], "alpha_0": [1.0], "sigma_w2": [1.0, 2.0, 2.5],
@@ -160,7 +152,7 @@ def test_no_second_sample_where_we_draw_as_many_as_the_paper():
     found = tables["estimates"]
     assert set(found["sample"]) == {"paper"}
     assert set(found["draws"]) == {200}
-    for settings in (RATIOS, RATIOS | BANDS | {"mean_field": True}):
+    for settings in (RATIOS, BANDS):
         rows = ratio.select(tables, settings)
         assert set(rows["sample"]) == {"paper", "none"}
         assert artwork.faults(ratio.draw(rows, settings)) == []
@@ -234,19 +226,6 @@ def test_compared_networks_differ_in_their_input_only_if_it_is_their_own(compare
     assert last["growing"].widths == (40, *theory.widths_of("growing", 9, 20, 60)[1:])
 
 
-def test_ratios_are_of_the_exact_dispersions(compared):
-    table = compared["dispersions"].pivot_table(
-        index=["input", "sigma_w2", "depth"], columns="architecture", values=["y", "excess"]
-    )
-    ratios = compared["ratios"]
-    assert set(ratios["sigma_w2"]) >= {1.6, 2.0, 2.4}
-    assert len(ratios) == 3 * len(table)
-    for row in ratios.itertuples():
-        own = table.loc[row.input, row.sigma_w2, row.depth]
-        assert 10**row.y == pytest.approx(own["y", row.first] / own["y", row.second])
-        assert row.excess == pytest.approx(own["excess", row.first] - own["excess", row.second])
-
-
 def test_coefficients_of_layers_add_up_to_the_excess(compared):
     key = ["input", "sigma_w2", "architecture"]
     layers = compared["layers"]
@@ -280,65 +259,33 @@ FIGURES = {
     "fig1": (dispersion_figure, "on_diagonal", PHASES),
     "fig2": (dispersion_figure, "on_diagonal", NEAR),
     "fig3": (ratio, "beside_diagonal", RATIOS),
-    "fig5": (fig5, "closed_forms", {"corrected": True}),
-    "fig5_printed": (fig5, "closed_forms", {"corrected": False}),
-    "fig6": (fig6, "closed_forms", {"exact": True}),
-    "fig6_printed": (fig6, "closed_forms", {"exact": False}),
     "fig7": (dispersion_figure, "beside_diagonal", PHASES),
     "fig8": (dispersion_figure, "beside_diagonal", NEAR),
     "fig9": (dispersion_figure, "on_diagonal", PHASES | BANDS),
-    "fig10": (dispersion_figure, "on_diagonal", NEAR | BANDS | {"exact": False}),
-    "fig11": (ratio, "beside_diagonal", RATIOS | BANDS | {"mean_field": True}),
-    "extra_theorem31": (extra_theorem31, "drawn_in_full", {}),
-    "extra_shapes": (extra_shapes, "compared", COLOURS),
+    "fig11": (ratio, "beside_diagonal", BANDS),
 }
 
 
-def rows_of(name, request, folder):
-    """Renderer, settings, and the rows of a figure as they are read from its data file."""
+@pytest.mark.parametrize("name", FIGURES)
+def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
     module, fixture, settings = FIGURES[name]
+    value = "ratio" if module is ratio else "dispersion"
     tables = {**request.getfixturevalue(fixture), "reported": REPORTED}
-    fields.write(folder / "rows.csv", module.select(tables, settings), module.FIELDS)
-    return module, settings, fields.read(folder / "rows.csv", module.FIELDS)
-
-
-def drawn_curves(axis):
-    """The points of all lines with points of their own, as sets of (x, y)."""
-    lines = [line for line in axis.lines if line.get_transform() == axis.transData]
-    return [set(zip(*line.get_data(), strict=True)) for line in lines]
-
-
-@pytest.mark.parametrize(("name", "value"), [
-    ("fig1", "dispersion"), ("fig2", "dispersion"), ("fig7", "dispersion"), ("fig8", "dispersion"),
-    ("fig9", "dispersion"), ("fig3", "ratio"), ("fig11", "ratio"),
-])  # fmt: skip
-def test_all_rows_are_drawn_and_nothing_else(name, value, request, tmp_path):
-    module, settings, rows = rows_of(name, request, tmp_path)
+    fields.write(tmp_path / "rows.csv", module.select(tables, settings), module.FIELDS)
+    rows = fields.read(tmp_path / "rows.csv", module.FIELDS)
     figure = module.draw(rows, settings)
     bands = [path.vertices for axis in figure.axes for band in axis.collections
              for path in band.get_paths()]  # fmt: skip
-    seen = set().union(*(points for axis in figure.axes for points in drawn_curves(axis)))
+    seen = {point for axis in figure.axes for line in axis.lines
+            if line.get_transform() == axis.transData
+            for point in zip(*line.get_data(), strict=True)}  # fmt: skip
     ours = rows[rows["source"] == "ours"]
     for row in ours.itertuples():
         point = (row.depth_over_width, getattr(row, value))
-        ends = [(point[0], point[1] + row.standard_error)]
-        inside = any((np.isclose(v, end).all(axis=1)).any() for v in bands for end in ends)
-        in_line = point in seen
-        assert in_line or inside, row
+        end = (point[0], point[1] + row.standard_error)
+        assert point in seen or any(np.isclose(v, end).all(axis=1).any() for v in bands), row
     levels = {y for axis in figure.axes for line in axis.lines if line.get_gid() == style.PAPER
               for y in line.get_ydata()}  # fmt: skip
     assert levels == set(rows.loc[rows["source"] == "paper", value])
     wanted = {"fig1": {1, 2}, "fig9": {1, 2}, "fig7": {1, 2}, "fig2": {2}, "fig8": {2}}
     assert levels == wanted.get(name, {0.25, 1})
-
-
-def test_the_third_panel_of_figure_5_is_the_corrected_over_the_printed_limit(closed_forms):
-    rows = fig5.select(closed_forms, {"corrected": True})
-    wide = rows.pivot(index=["phase", "alpha_0", "depth_over_width"], columns="form",
-                      values=["dispersion", "over_printed"])  # fmt: skip
-    quotient = wide["dispersion"]["corrected"] / wide["dispersion"]["printed"]
-    np.testing.assert_allclose(wide["over_printed"]["corrected"], quotient)
-    assert (wide["over_printed"]["printed"] == 1).all()
-    figure = fig5.draw(rows, {"corrected": True})
-    highest = max(line.get_ydata().max() for line in figure.axes[2].lines)
-    assert highest == quotient.max()

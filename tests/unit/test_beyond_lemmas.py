@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
-from finitewidth.kernels.ntk_init.given_network import tangent_kernel_by_definition
 from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.papers.beyond.experiments import gradient_steps, lemmas
+from finitewidth.papers.beyond.experiments import lemmas
 
 
 @pytest.fixture(scope="module")
@@ -68,38 +66,19 @@ def test_the_ratio_above_a_dead_layer_is_zero():
 
 
 def test_a_small_step_changes_the_kernel_by_its_derivative():
-    found = gradient_steps.kernel_changes(constant_width(3, 6, sigma_w2=2.0), 1e-7, 8)
+    found = lemmas.kernel_changes(constant_width(3, 6, sigma_w2=2.0), 1e-7, 8)
     np.testing.assert_allclose(found["step"], found["derivative"], rtol=1e-4, atol=1e-12)
 
 
-def test_a_small_step_of_the_weights_leaves_out_the_biases(monkeypatch):
-    """Where the gradient in the biases is nought, both steps are one."""
-
-    def of_weights_alone(parameters, x):
-        weights, biases = gradient_steps._halves(whole(parameters, x))
-        return weights + [torch.zeros_like(bias) for bias in biases]
-
-    init, whole = constant_width(3, 6, sigma_w2=2.0), gradient_steps._descent
-    before = gradient_steps.kernel_changes(init, 0.1, 8)
-    monkeypatch.setattr(gradient_steps, "_descent", of_weights_alone)
-    found = gradient_steps.kernel_changes(init, 0.1, 8)
-    np.testing.assert_allclose(found["step"], before["step_of_weights"])
-    assert np.abs(before["step"] - before["step_of_weights"]).max() > 1e-3
-
-
-def test_kernels_of_steps_are_those_of_the_definition():
-    weights = [torch.randn(4, 3, dtype=torch.float64), torch.randn(1, 4, dtype=torch.float64)]
-    biases = [torch.zeros(4, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)]
-    x = torch.eye(1, 3, dtype=torch.float64)
-    parts = tangent_kernel_by_definition(weights, biases, x, activation=torch.relu)
-    found = gradient_steps._kernel([p[None] for p in (*weights, *biases)], x)
-    torch.testing.assert_close(found[0], sum(parts)[0, 0])
+def test_a_step_of_the_weights_leaves_out_the_biases():
+    found = lemmas.kernel_changes(constant_width(3, 6, sigma_w2=2.0), 0.1, 8)
+    assert np.abs(found["step"] - found["step_of_weights"]).max() > 1e-3
 
 
 def test_steps_start_from_networks_of_the_right_law():
     """The mean kernel before a step of size 0 is unchanged, and the rows name both phases."""
     settings = {"draws": 30, "depths": [2, 3], "ratio": 0.5, "sigma_w2": [1.0, 2.5], "rate": 1e-9}
-    rows = gradient_steps.steps(settings)
+    rows = lemmas.steps(settings)
     assert {(row["phase"], row["width"]) for row in rows} == {
         ("ordered", 4), ("ordered", 6), ("chaotic", 4), ("chaotic", 6)
     }  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tests.claims.synthetic.beyond_training import blocks
+from tests.claims.synthetic.beyond import blocks
 from tests.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
 
@@ -133,16 +133,6 @@ def drawn_figure(tables, settings, folder):
     fields.write(folder / "rows.csv", rows, fig4.FIELDS)
     rows = fields.read(folder / "rows.csv", fig4.FIELDS)
     return fig4.draw(rows, settings), rows
-
-
-def test_curves_draw_the_rows(tables, tmp_path):
-    figure, rows = drawn_figure(tables, DIGITS, tmp_path)
-    wanted = tables["curves"].query("quantity == 'train_loss' and sigma_w2 == 2")
-    drawn = [line.get_ydata().tolist() for line in figure.axes[1].get_lines()]
-    assert wanted["y"].tolist() in drawn
-    ratios = rows[rows["quantity"] == "same_class"]
-    assert ratios["lowest"].isna().all()
-    assert ratios["standard_deviation"].notna().all()
 
 
 def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ours(

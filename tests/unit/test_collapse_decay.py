@@ -1,14 +1,18 @@
 """NC3 against tau, rates and decay: networks at equal tau, and what their tables say."""
 
+from itertools import product
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from tests.collapsed_networks import decay as made_up
+from tests.redrawn import redrawn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.papers.collapse.experiments import decay, sweep
+from finitewidth.papers.collapse.figures import decay as decay_figure
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -20,6 +24,28 @@ SWEEP = {
     "decays": [0.01, 0.04], "taus": [0.25, 1.0], "largest_rate": 1.0, "control_rates": [0.1],
     "epochs": 60, "batch_per_class": 6, "momentum": 0.9, "decay_rate_at": [0.5],
 }  # fmt: skip
+
+
+def made_up():
+    """Runs of all sweeps, of networks whose NC3 is a power of tau."""
+    sizes = {"vgg": (0.001, 0.004, 0.016), "resnet": (0.005, 0.08), "patches": (0.001, 0.02),
+             "fully_connected": (0.0001, 0.0016)}  # fmt: skip
+    rows = []
+    for (name, decays), seed in product(sizes.items(), range(3)):
+        noise = np.random.default_rng([len(name), seed]).normal(0, 0.02, 99)
+        cases = [*product(decays, (0.6, 1.8, 5.4)), *[(0.0, 0.0)] * (name == "vgg")]
+        for (strength, tau), shift in zip(cases, noise, strict=False):
+            rates = tau / strength if strength else 300.0
+            nc3 = 0.6 * tau**-0.6 * np.exp(shift) if tau else 0.97
+            rows.append({
+                "sweep": name, "data": "cifar10" if name == "patches" else "mnist",
+                "network": name, "normalised": int(name != "fully_connected"), "seed": seed,
+                "decay": strength, "rate": rates / 1000, "rates": rates, "tau": tau, "nc3": nc3,
+                "overlap": np.exp(-tau) + 0.05 * (tau > 0),
+                "imbalance": np.exp(-2 * tau) if name == "fully_connected" else np.nan,
+                "train_accuracy": 0.99,
+            })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def swept(**changes):
@@ -91,3 +117,16 @@ def test_a_power_and_an_exponential_are_told_apart():
     power, exponential = decay.misfits(rows.assign(nc3=np.exp(-0.3 * rows["tau"])))
     assert exponential == pytest.approx(0, abs=1e-9)
     assert power > 0.1
+
+
+def test_every_sweep_is_drawn_against_tau_rates_and_decay(tmp_path):
+    settings = {"datasets": {"cifar10": "patches of photographs (stand-in for CIFAR-10)"}}
+    tables = decay.measure({"sweeps": made_up()}, RULE)
+    rows, figure = redrawn(decay_figure, tables, settings, tmp_path)
+    cells = rows[(rows["panel"] == "cell") & (rows["sweep"] != "patches")]
+    panes = figure.axes[:4]
+    points = [sum(len(bars.lines[0].get_xdata()) for bars in axis.containers) for axis in panes]
+    trained = (cells["decay"] > 0).sum()
+    assert points == [trained, len(cells), trained, 6]
+    assert panes[3].get_title(loc="left").endswith("patches of photographs")
+    assert "\N{MINUS SIGN}0.6" in panes[0].texts[1].get_text().replace("-", "\N{MINUS SIGN}")

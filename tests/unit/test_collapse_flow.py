@@ -14,7 +14,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.figures import style
 from finitewidth.measures import collapse as measures
-from finitewidth.papers.collapse.errata import block_kernel as definition
+from finitewidth.papers.collapse.errata import dynamics as definition
 from finitewidth.papers.collapse.experiments import block_flow, flow
 from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, Start
 from finitewidth.papers.collapse.figures import flow as figure
@@ -84,11 +84,6 @@ def test_a_balanced_start_has_no_invariant_and_the_rank_of_the_classes():
     assert norm(block_flow.invariant(KERNEL, state)) < 1e-13
     assert np.linalg.matrix_rank(state.scatter[0], tol=1e-10) == KERNEL.classes
     np.testing.assert_allclose(state.means.sum(axis=-1), 0, atol=1e-14)
-
-
-def test_too_few_features_are_refused():
-    with pytest.raises(ConfigError, match=r"collapse\.flow\.features: 3 is refused; .* 4"):
-        drawn(start=Start(3, 0.4, 0.2))
 
 
 def test_stacked_states_flow_as_each_of_them_does():

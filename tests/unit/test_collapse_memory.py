@@ -14,7 +14,7 @@ from finitewidth.kernels.trained.recording import Request, record
 from finitewidth.kernels.trained.sweeps import product_stores
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
-from finitewidth.papers.collapse.experiments.measuring import GIB
+from finitewidth.papers.collapse.experiments.training import GIB
 
 ROOT = Path(__file__).parents[2]
 CLASSES, FEW = 10, 6  # what is kept is proportional to the number of images

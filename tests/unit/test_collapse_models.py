@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.collapse_cases import TRAINING
+from tests.redrawn import redrawn, reported
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
@@ -11,6 +12,7 @@ from finitewidth.data.bundled import digits
 from finitewidth.kernels.trained import full_kernel
 from finitewidth.papers.collapse.experiments import heat_maps, models, training
 from finitewidth.papers.collapse.experiments.picking import picks
+from finitewidth.papers.collapse.figures import blocks, invariant
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -19,7 +21,7 @@ PICKING = {
     "relaxed_train": 0.995, "nc3": 0.3, "contrast": 1.4, "dead": 0.25,
 }  # fmt: skip
 SETTINGS = {
-    "training": TRAINING, "picking": PICKING, "threshold": 0.5, "trained": 0.3,
+    "training": TRAINING, "picking": PICKING, "threshold": 0.05, "trained": 0.3,
     "smoothing": {"degree": 1, "window": 11, "fewest": 15},
     "maps": {"init": "lecun", "rate_index": None, "per_class": 2},
 }  # fmt: skip
@@ -144,26 +146,6 @@ def tables(inputs):
         return models.measure(inputs, SETTINGS)
 
 
-def test_tables_have_their_columns(tables):
-    model = ["pair", "init", "model"]
-    wanted = {
-        "rates": [*models.LAST, "picked", "trained", "per_class", "network", "pixels"],
-        "picks": [*model, "found", "step", "tried", "rate_index", "rate", "replica",
-                  "test_accuracy", "train_accuracy", "nc1_ratio", "nc2", "nc3",
-                  "alignment_theta_h"],
-        "curves": [*model, "rate", "epoch", "quantity", "value", "smooth"],
-        "lines": [*model, "epoch", "threshold"],
-        "ends": [*model, "quantity", "value"],
-        "traced": ["kernel", "row", "column", "class_row", "class_column", "value", "share"],
-        "norms": ["kernel", "row", "column", "value", "share"],
-        "blocks": ["pair", "kernel", "init", "rate", "epoch", "per_class", "diagonal",
-                   "same_class", "other_class", "ratio", "norm_ratio", "choice", "network",
-                   "pixels"],
-        "alignments": ["pair", "kernel", "epoch", "value"],
-    }  # fmt: skip
-    assert {name: list(table.columns) for name, table in tables.items()} == wanted
-
-
 def test_rates_name_the_picked_models(inputs, tables):
     assert len(tables["rates"]) == 4
     chosen = tables["picks"].query("found == 1")
@@ -230,7 +212,7 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
     ).double()
     for kernel, of in (("theta", module), ("theta_h", module.features)):
         full = full_kernel(module, images.double(), of=of).numpy()  # (K, N, K, N)
-        traced, norm_rows, blocks = (
+        traced, norm_rows, means = (
             tables[name][tables[name]["kernel"] == kernel] for name in ("traced", "norms", "blocks")
         )
         wanted = np.einsum("kikj->ij", full)
@@ -242,7 +224,7 @@ def test_heat_maps_are_those_of_the_chosen_network(inputs, tables):
         norms = np.sqrt((full**2).sum((1, 3)))
         found = square(norm_rows)
         np.testing.assert_allclose(found, norms, rtol=1e-3, atol=1e-4 * norms.max())
-        block = blocks.iloc[0]
+        block = means.iloc[0]
         off = [norms[i, j] for i in range(len(norms)) for j in range(len(norms)) if i != j]
         ratio = np.median(off) / np.median(np.diag(norms))
         assert block["norm_ratio"] == pytest.approx(ratio, rel=1e-3)
@@ -267,3 +249,37 @@ def test_the_printed_rate_comes_first_and_the_best_accuracy_last():
     assert (found[0]["rate"], found[1]) == (1.0, "collapsed")
     with pytest.raises(ConfigError, match=r"maps\.init"):
         heat_maps.chosen(ends, empty, {"init": "he", "rate_index": None}, TRAINING)
+
+
+def letter_of(axis):
+    return axis.get_title(loc="left").removeprefix(r"$\mathbf{").partition("}")[0]
+
+
+def test_curves_and_ends_of_the_picked_models_are_drawn(tables, tmp_path):
+    printed = tables | {"reported": reported("collapse")}
+    rows, figure = redrawn(invariant, printed, {"ends": True}, tmp_path)
+    panes = {letter_of(axis): axis for axis in figure.axes}
+    first = sorted(rows.loc[rows["panel"] == "lines", "epoch"].dropna())
+    assert first
+    for letter in "abcdeklm":
+        vertical = [line.get_xdata() for line in panes[letter].lines if line.get_linestyle() == ":"]
+        assert sorted(x[0] for x in vertical) == first
+    for letter in "ij":
+        points = [line.get_ydata()[0] for line in panes[letter].lines if len(line.get_xdata()) == 1]
+        assert sorted(points) == sorted(rows.loc[rows["panel"] == letter, "value"])
+
+
+def test_maps_are_drawn_symmetric_and_alignments_with_their_last_value(tables, tmp_path):
+    rows, figure = redrawn(blocks, tables, {}, tmp_path)
+    panes = {letter_of(axis): axis for axis in figure.axes}
+    for letter, size in zip("abcd", (20, 20, 10, 6), strict=True):
+        shown = np.asarray(panes[letter].collections[0].get_array()).reshape(size, size)
+        own = rows[rows["panel"] == letter]
+        np.testing.assert_array_equal(shown, shown.T)
+        np.testing.assert_array_equal(shown[own["row"].astype(int), own["column"].astype(int)],
+                                      own["share"])  # fmt: skip
+    labels = [text.get_text() for text in panes["e"].get_legend().get_texts()]
+    for kernel, line, label in zip(blocks.KERNELS, panes["e"].lines, labels, strict=True):
+        own = rows[(rows["panel"] == "e") & (rows["kernel"] == kernel)]["alignment"]
+        np.testing.assert_array_equal(line.get_ydata(), own)
+        assert f"{own.iloc[-1]:.2f}" in label

@@ -16,7 +16,8 @@ from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
-from finitewidth.papers.collapse.experiments.measuring import Measuring, kernels_of
+from finitewidth.papers.collapse.experiments.training import Measuring, kernels_of
+from finitewidth.training.balanced import balanced_images
 from finitewidth.training.checkpoints import Checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -26,14 +27,6 @@ NETWORKS = [
     {"kind": "resnet", "channels": [4, 6], "blocks": [1, 1]},
     {"kind": "densenet", "growth": 3, "blocks": [1, 1], "stem": 4},
 ]
-KEY = ["replica", "pair", "init", "rate_index", "rate", "epoch"]
-HISTORY = [*KEY, "train_loss", "train_accuracy", "train_accuracy_last10", "diverged"]
-MEASURES = {
-    *KEY, "tau", "test_loss", "test_accuracy", "nc1", "nc1_ratio", "nc2", "nc3", "nc4",
-    "kappa_d", "kappa_c", "kappa_n", "gamma_d", "gamma_c", "gamma_n", "alignment_theta",
-    "alignment_theta_h", "e_norm", "e_relative", "invariant_alignment", "residual", "h1", "h2",
-    "hbar", "alpha_c", "bias_gap", "dead",
-}  # fmt: skip
 
 
 def trained(checkpoints=None, **changes):
@@ -48,24 +41,14 @@ def tables():
 
 def test_every_network_is_there_at_every_epoch(tables):
     history, measures = tables["history"], tables["measures"]
-    assert list(history.columns) == HISTORY
-    assert set(measures.columns) == MEASURES
     assert list(history["epoch"]) == [1] * 4 + [2] * 4 + [3] * 4
     assert list(measures["epoch"]) == [2] * 4 + [3] * 4
     assert list(measures["replica"]) == [0, 1, 2, 3] * 2
     assert list(measures["init"][:4]) == ["lecun", "lecun", "he", "he"]
     assert list(measures["rate"][:4]) == [0.02, 0.2] * 2
     assert list(measures["rate_index"][:4]) == [0, 1] * 2
-    assert np.isfinite(measures[sorted(MEASURES - {"pair", "init"})]).all(axis=None)
-
-
-def test_weights_are_those_of_the_measured_networks(tables):
-    weights = tables["weights"]
-    assert list(weights["replica"]) == [0, 1]
-    assert weights["head.weight"].shape == (2, 10, 6)
-    last = tables["measures"].query("epoch == 3 and init == 'lecun'")
-    gap = np.abs(weights["head.bias"] - 0.1).max(axis=1)
-    np.testing.assert_allclose(last["bias_gap"], gap, rtol=1e-6)
+    assert np.isfinite(measures.select_dtypes("number")).all(axis=None)
+    assert list(tables["weights"]["replica"]) == [0, 1]
 
 
 def test_networks_of_one_initialisation_start_alike():
@@ -125,27 +108,6 @@ def test_rates_are_those_that_the_captions_print():
     found = training.rates_of(settings)
     assert [index for index, _ in found] == [19, 20, 21, 22]
     assert [round(rate, 3) for _, rate in found] == [0.049, 0.068, 0.094, 0.131]
-
-
-def test_the_last_epoch_is_measured():
-    assert training.measured_epochs(7, 3) == (3, 6, 7)
-    assert training.measured_epochs(6, 3) == (3, 6)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"keep": ["torch"]}, "keep"),
-        ({"keep": []}, "keep"),
-        ({"stack": 0}, "stack"),
-        ({"measure_every": 0}, "measure_every"),
-        ({"kernel_per_class": 1}, "kernel_per_class"),
-        ({"kernel_per_class": 7}, "per_class"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(changes, message):
-    with pytest.raises(ConfigError, match=message):
-        trained(**changes)
 
 
 def stack_of(network, replicas=2):
@@ -219,7 +181,7 @@ def test_a_network_that_diverged_has_no_measures():
 def test_kept_weights_give_the_measured_features(tables):
     """The state in the table, with its running statistics, is that of the last measurement."""
     weights = tables["weights"]
-    images = training.images_of(digits(), TRAINING["images"])
+    images = balanced_images(digits(), **TRAINING["images"])
     module = trained_network(TRAINING["network"], weights, 1, images.test_x)
     with torch.no_grad():
         right = (module(images.test_x).argmax(dim=1) == images.test_y).double().mean()

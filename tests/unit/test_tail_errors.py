@@ -155,7 +155,7 @@ def test_rows_of_draws_have_robust_or_exact_errors():
     for init in (free, biased):
         (block,) = sample_depths(init, [6], 500, 8, input_norm2=20.0)
         draws, known = block[6, 3.0], known_error(init, 500, 20.0)
-        row = estimated(draws, "naive", "paper", known)
+        row = estimated(draws, "paper", known)
         value, own = linearised_dispersion(draws.scaled_theta)
         assert row["dispersion"] == value
         if init is free:

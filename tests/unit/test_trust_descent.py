@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from tests.artwork import faults
 from tests.redrawn import redrawn, reported, titles, words
 from tests.small_settings import TRUST_DESCENT
@@ -12,11 +11,9 @@ from tests.small_settings import TRUST_DESCENT
 from finitewidth.common.provenance import base_seed
 from finitewidth.common.settings import read_yaml
 from finitewidth.data.bundled import digits
-from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import change
 from finitewidth.papers.trust.figures.looks import PHASES
-from finitewidth.papers.trust.judges import descent as judge
 from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import Draw, initial_stack
@@ -70,17 +67,10 @@ def test_a_network_is_that_of_a_descent_of_its_own(tables):
 
 def test_the_loss_of_a_constant_is_the_least_of_all_constants():
     _, y = descent.images(digits(), 20)
-    bias = torch.zeros(10, requires_grad=True, dtype=torch.float64)
-    optimiser = torch.optim.LBFGS([bias], max_iter=50)
-
-    def loss():
-        optimiser.zero_grad()
-        found = (bias - y).square().sum() / (2 * len(y))
-        found.backward()
-        return found
-
-    optimiser.step(loss)
-    assert descent.constant_loss(y) == pytest.approx(loss().item(), rel=1e-9)
+    best = y.double().mean(dim=0)
+    losses = [float((best + step - y).square().sum()) / 40 for step in (-1e-3, 0.0, 1e-3)]
+    assert descent.constant_loss(y) == pytest.approx(losses[1], rel=1e-12)
+    assert losses[1] < min(losses[0], losses[2])
 
 
 def test_a_diverged_network_has_no_change_from_then_on():
@@ -119,8 +109,7 @@ def test_the_figure_of_the_end_shows_means_and_ranges(tables, tmp_path):
 
 
 def test_cells_are_of_the_phases_of_the_judges(tables, tmp_path):
-    """One definition: the column, the bars below the maps, and the networks that are compared."""
-    assert (judge.ORDERED, judge.CHAOTIC) == (ORDERED_UP_TO, CHAOTIC_FROM)
+    """The column, and the bars below the maps."""
     shifted = {name: tables[name].assign(sigma_w2=tables[name]["sigma_w2"].replace(
         {1: 1.5, 3: 2.5})) for name in ("changes", "networks")}  # fmt: skip
     rows, figure = redrawn(change, tables | shifted | PRINTED, RELU, tmp_path)

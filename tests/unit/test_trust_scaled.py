@@ -1,12 +1,13 @@
 """The control of trust at rates of their own, at a small size, and its figure."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from tests.artwork import faults
 from tests.redrawn import redrawn, titles, words
-from tests.trust_cases import control
 from tests.unit.test_trust_descent import CELL, PRINTED, RELU
 
 from finitewidth.common.provenance import base_seed
@@ -68,14 +69,23 @@ def test_removing_networks_changes_no_row_of_the_others(rule):
             pd.testing.assert_frame_equal(rows, part[name], check_exact=True)
 
 
-def test_the_figure_shows_what_both_rules_have(tmp_path):
-    tables = control(True)
-    rows, figure = redrawn(scaled, tables | PRINTED, {}, tmp_path)
+@pytest.fixture(scope="module")
+def control():
+    """The tables of both activations at both rates, and the paper's values."""
+    found = dict(PRINTED)
+    for activation, (rule, rate) in product(("tanh", "relu"), (("common", 1e-3), ("scaled", 1.0))):
+        tables = measured(activation=activation, rate_rule=rule, rate=rate)
+        found |= {f"{activation}_{rule}_{name}": table for name, table in tables.items()}
+    return found
+
+
+def test_the_figure_shows_what_both_rules_have(control, tmp_path):
+    rows, figure = redrawn(scaled, control, {}, tmp_path)
     cells = rows[rows["series"] == "cell"]
-    assert len(cells) == 2 * 2 * 2 * 3 * 4  # quantities, rules, activations, variances, depths
+    assert len(cells) == 2 * 2 * 2 * 3 * 2  # quantities, rules, activations, variances, depths
     own = cells.query("quantity == 'lowest_loss' and rate_rule == 'scaled'")
     own = own[own["activation"] == "tanh"]
-    networks = tables["tanh_scaled_networks"]
+    networks = control["tanh_scaled_networks"]
     ratios = networks["lowest_loss"] / networks["constant_loss"]
     wanted = ratios.groupby([networks["sigma_w2"], networks["depth"]]).mean()
     np.testing.assert_allclose(own.set_index(["sigma_w2", "depth"])["value"].loc[wanted.index],
@@ -85,8 +95,8 @@ def test_the_figure_shows_what_both_rules_have(tmp_path):
     assert faults(figure) == []
 
 
-def test_the_bound_of_the_paper_is_drawn_at_its_common_rate(tmp_path):
-    _, figure = redrawn(scaled, control(True) | PRINTED, {}, tmp_path)
+def test_the_bound_of_the_paper_is_drawn_at_its_common_rate(control, tmp_path):
+    _, figure = redrawn(scaled, control, {}, tmp_path)
     found = [[line.get_ydata()[0] for line in axis.lines if line.get_gid() == "paper"]
              for axis in figure.axes]  # fmt: skip
     assert found == [[]] * 4 + [[1], [], [1], []]

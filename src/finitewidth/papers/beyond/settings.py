@@ -57,14 +57,21 @@ class DiagonalGroup(Section):
         return self
 
 
-class Diagonal(Section):
-    """Dispersion of diagonal elements: Figures 1 and 9 (phases), 2 and 10 (edge of chaos)."""
+class Sampled(Section):
+    """Networks drawn at initialisation."""
 
-    draws: Draws = paper("networks; one pass for all depths and variances", or_more=True)
-    paper_draws: PaperDraws = paper("shown beside more draws, a stream for every depth")
+    draws: Draws = paper("networks; one pass for all depths, variances and cosines", or_more=True)
+    paper_draws: PaperDraws = paper(
+        "shown beside more draws: a stream for every depth, or the first so many of pairs"
+    )
     resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
     max_lambda: Lambda = code("L up to M times this")
     points: Depths = ours("depths of each network; null: every depth", code_also=[None])
+
+
+class Diagonal(Sampled):
+    """Dispersion of diagonal elements: Figures 1 and 9 (phases), 2 and 10 (edge of chaos)."""
+
     phases: DiagonalGroup
     near: DiagonalGroup
 
@@ -85,13 +92,9 @@ class RatioBands(Section):
     cosines: Cosines = ours("cosines of the pairs of inputs")
 
 
-class Ratio(Section):
+class Ratio(PairGroup):
     """Figures 3 and 11: ratio of means."""
 
-    widths: Widths = paper("units of a hidden layer")
-    alpha_0: Numbers = paper("width of the first layer over that of the last")
-    sigma_w2: Numbers = ours("weight variances, among those of the script")
-    cosines: Cosines = paper("cosines of the pairs of inputs")
     banded: RatioBands
 
     @model_validator(mode="after")
@@ -101,17 +104,12 @@ class Ratio(Section):
         return self
 
 
-class OffDiagonal(Section):
+class OffDiagonal(Sampled):
     """Off-diagonal elements: Figures 3 and 11 (ratio of means), 7 and 8 (dispersion).
 
     Cosines are exact; the script draws the second input at random, so that they fluctuate.
     """
 
-    draws: Draws = paper("networks; one pass for all depths, variances and cosines", or_more=True)
-    paper_draws: PaperDraws = paper("the first so many are shown by themselves")
-    resamples: Resamples = ours("bootstrap samples of the paper-sized estimates")
-    max_lambda: Lambda = code("L up to M times this")
-    points: Depths = ours("depths of each network; null: every depth", code_also=[None])
     ratio: Ratio
     phases: PairGroup = section(
         "Figure 7, as its text has it: analogous to Figure 1. Its caption, the same as that of "
@@ -154,24 +152,12 @@ class Theory(Section):
     architectures: Architectures
 
 
-def _refuse_shallow(widths: list[int], name: str, ratio: float) -> None:
-    """Refuse networks without layers: ratios of depth to width times widths below one half."""
-    if round(ratio * min(widths)) < 1:
-        allowed = f"times {name}, {ratio:g}, it must give one layer at least"
-        raise refused("widths", min(widths), allowed)
-
-
 class Doubled(Section):
     """Exact values from which the limits are computed."""
 
     lambdas: distinct(Lambda, most=50) = ours("L / M, within and beyond the range of Figure 1")
     widths: Widths = ours("units of a hidden layer")
     sigma_w2: Numbers = ours("weight variances")
-
-    @model_validator(mode="after")
-    def _layers(self) -> "Doubled":
-        _refuse_shallow(self.widths, "lambdas", min(self.lambdas))
-        return self
 
 
 class Small(Section):
@@ -200,12 +186,6 @@ class Range(Section):
     first: Number = ours("the first")
     last: Number = ours("the last")
     points: Points = ours("how many")
-
-    @model_validator(mode="after")
-    def _ascending(self) -> "Range":
-        if self.first >= self.last:
-            raise refused("first", self.first, f"it must be below last, {self.last}")
-        return self
 
 
 class ShapeMaps(Section):
@@ -274,11 +254,6 @@ class Products(Section):
     ratio: Lambda = ours("hidden layers over width")
     widths: Widths = ours("units of a hidden layer")
 
-    @model_validator(mode="after")
-    def _layers(self) -> "Products":
-        _refuse_shallow(self.widths, "ratio", self.ratio)
-        return self
-
 
 class GradientSteps(Section):
     """Theorem 4.1: one gradient step; the width is the depth over the ratio."""
@@ -321,14 +296,3 @@ class Settings(Section):
     shapes: Shapes
     training: Training
     lemmas: Lemmas
-
-    @model_validator(mode="after")
-    def _map(self) -> "Settings":
-        """Refuse maps of a single depth; depths start at 2."""
-        largest, shapes = self.shapes.maps.max_lambda, self.theory.architectures
-        mean = (shapes.narrow + shapes.wide) // 2
-        if round(largest * mean) < 3:
-            allowed = (f"times {mean}, the mean of the widths in beyond.theory.architectures, it "
-                       "must give 3 layers at least")  # fmt: skip
-            raise refused("shapes.maps.max_lambda", largest, allowed)
-        return self

@@ -276,35 +276,27 @@ class Pair(Section):
         return self
 
 
-VGG_MNIST = {
-    "images__per_class": CODE,
-    "images__size": CODE,
-    "images__test": Source("paper", code_also=[9960]),
-}
+FROM_CODE = dict.fromkeys(
+    ("images__per_class", "images__pool", "images__size", "images__test"), CODE
+)
 
 
 class Pairs(Section):
     """Trainings of Figures 1 to 20."""
 
-    vgg_mnist: Pair = section("VGG11 on MNIST", **VGG_MNIST)
+    vgg_mnist: Pair = section(
+        "VGG11 on MNIST", images__per_class=CODE, images__size=CODE,
+        images__test=Source("paper", code_also=[9960]),
+    )  # fmt: skip
     vgg_fashion: Pair = section("VGG11 on FashionMNIST")
     vgg_cifar: Pair = section("VGG16 on CIFAR-10")
-    resnet_mnist: Pair = section(
-        "ResNet20 on MNIST",
-        images__per_class=CODE, images__pool=CODE, images__size=CODE, images__test=CODE,
-    )  # fmt: skip
+    resnet_mnist: Pair = section("ResNet20 on MNIST", **FROM_CODE)
     resnet_fashion: Pair = section("ResNet20 on FashionMNIST")
     resnet_cifar: Pair = section("ResNet20 on CIFAR-10")
-    densenet_mnist: Pair = section(
-        "DenseNet40 on MNIST",
-        images__per_class=CODE, images__pool=CODE, images__size=CODE, images__test=CODE,
-    )  # fmt: skip
+    densenet_mnist: Pair = section("DenseNet40 on MNIST", **FROM_CODE)
     densenet_fashion: Pair = section("DenseNet40 on FashionMNIST")
     densenet_cifar: Pair = section("DenseNet40 on CIFAR-10")
-    resnet_mnist_ce: Pair = section(
-        "Figure 12: cross entropy; its rates are ours",
-        images__per_class=CODE, images__pool=CODE, images__size=CODE, images__test=CODE,
-    )  # fmt: skip
+    resnet_mnist_ce: Pair = section("Figure 12: cross entropy; its rates are ours", **FROM_CODE)
 
     @model_validator(mode="after")
     def _names(self) -> "Pairs":
@@ -381,15 +373,6 @@ class Maps(Section):
     resnet_mnist_ce: None = ours("no figure shows maps")
 
 
-class SweptImages(Section):
-    """Training images, averaged over squares of ``pool`` pixels."""
-
-    per_class: whole(2, 1_000_000) | None = ours("of each class; null: of the smallest class")
-    pool: whole(1, 1000) = ours("side of the squares of pixels that are averaged into one")
-    size: whole(1, 1000) | None = ours("pixels along a side; null: as they are")
-    test: whole(1, 10_000_000) | None = ours("test images; null: all")
-
-
 class Sweep(Section):
     """Networks of one kind at equal tau with several weight decays, of several seeds."""
 
@@ -400,7 +383,9 @@ class Sweep(Section):
     network: Annotated[Vgg | ResNet | FullyConnected, Field(discriminator="kind")] = section(
         "network"
     )
-    images: SweptImages
+    images: Images = section(
+        "training images, as in pairs", per_class=OURS, pool=OURS, size=OURS, test=OURS
+    )
     loss: Literal["squared", "cross_entropy"] = ours("as in pairs")
     init: Initialisation = ours("initialisation")
     seeds: Runs = ours("of weights and batches")

@@ -41,6 +41,17 @@ def relu_mean(a: float, b: float) -> float:
     return a * a * share / np.pi
 
 
+def erf_mean(q: float, covariance: float) -> float:
+    """E φ(u) φ(v) for erf in closed form; u, v as in `gaussian_mean`."""
+    bracket = np.sqrt((1 + 2 * q) ** 2 - 4 * covariance * covariance)
+    return 2 / np.pi * np.arctan(2 * covariance / bracket)
+
+
+def slope_mean(q: float, covariance: float) -> float:
+    """The same for the derivative of erf."""
+    return 4 / np.pi / np.sqrt((1 + 2 * q) ** 2 - 4 * covariance * covariance)
+
+
 def variance_of_weights() -> Evidence:
     """q² of (5) for tanh, compared with the variance that follows from the weights of (1)."""
     q1, widths, sigma_w2, sigma_b2 = 1.2, (60, 20), 2.0, 0.3
@@ -97,22 +108,18 @@ def relu_errors() -> Evidence:
 def erf_product() -> Evidence:
     """The integral of E.2 over erf erf, as a function of standard deviations."""
     a, b = 0.7, 0.3
-    printed = 2 / np.pi * np.arctan(2 * b / np.sqrt((1 + 2 * a) ** 2 - 4 * b * b))
     q, cov = a * a, a * b
-    corrected = 2 / np.pi * np.arctan(2 * cov / np.sqrt((1 + 2 * q) ** 2 - 4 * cov * cov))
-    truth = gaussian_mean(erf, q, cov)
-    return exactly(
-        "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3", truth, printed, corrected
-    )
+    quantity = "∫ φ(az₁) φ(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3"
+    return exactly(quantity, gaussian_mean(erf, q, cov), erf_mean(a, b), erf_mean(q, cov))
 
 
 def erf_slopes() -> Evidence:
     """The integral of E.2 over erf′ erf′, as a function of standard deviations."""
     a, b = 0.7, 0.3
     q, cov = a * a, a * b
-    forms = (4 / np.pi / np.sqrt((1 + 2 * u) ** 2 - 4 * v * v) for u, v in ((a, b), (q, cov)))
+    quantity = "∫ φ′(az₁) φ′(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3"
     truth = gaussian_mean(erf_slope, q, cov)
-    return exactly("∫ φ′(az₁) φ′(bz₁ + √(a²−b²) z₂), erf, a = 0.7, b = 0.3", truth, *forms)
+    return exactly(quantity, truth, slope_mean(a, b), slope_mean(q, cov))
 
 
 def erf_covariance() -> Evidence:
@@ -120,20 +127,16 @@ def erf_covariance() -> Evidence:
     q, cov = 1.3, 0.4
     bracket = np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
     printed = 2 / np.pi * np.arctan(2 * cov**0.5 / bracket)
-    corrected = 2 / np.pi * np.arctan(2 * cov / np.sqrt((1 + 2 * q) ** 2 - 4 * cov**2))
-    truth = gaussian_mean(erf, q, cov)
-    return exactly("q_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1, σ_b = 0", truth, printed, corrected)
+    quantity = "q_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1, σ_b = 0"
+    return exactly(quantity, gaussian_mean(erf, q, cov), printed, erf_mean(q, cov))
 
 
 def erf_errors() -> Evidence:
     """The recursion of E.2 for p_sr, σ_w² = 1, equal widths."""
     q, cov = 1.3, 0.4
     printed = 4 / np.pi / np.sqrt((1 + 2 * q**0.5) ** 2 - 4 * cov)
-    corrected = 4 / np.pi / np.sqrt((1 + 2 * q) ** 2 - 4 * cov**2)
-    truth = gaussian_mean(erf_slope, q, cov)
-    return exactly(
-        "p_sr^{l−1}/p_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1", truth, printed, corrected
-    )
+    quantity = "p_sr^{l−1}/p_sr^l, erf, q = 1.3, q_sr = 0.4, σ_w² = 1"
+    return exactly(quantity, gaussian_mean(erf_slope, q, cov), printed, slope_mean(q, cov))
 
 
 def first_layer(networks: int) -> Evidence:

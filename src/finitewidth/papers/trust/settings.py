@@ -1,9 +1,8 @@
 """Settings of trust: type, range, meaning and source. Imports no torch."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import model_validator
 
 from finitewidth.common.setting_types import (
     OURS,
@@ -24,13 +23,13 @@ from finitewidth.common.setting_types import (
     whole,
 )
 
-Estimator = Literal["naive", "leave_one_out", "printed_leave_one_out", "bias_corrected"]
 Depth = whole(1, 100_000)
 Depths = distinct(Depth, most=100)
 Widths = distinct(Width, most=100)
 WeightVariance = positive(1000)
 BiasVariance = between(0, 1000)
 BiasVariances = distinct(BiasVariance, most=20)
+VariancePair = several(between(0, 1000), most=2, least=2)
 
 
 class Grid(Section):
@@ -53,7 +52,6 @@ class Heat(Section):
 
     draws: Draws = paper("networks; more are the same estimate with a smaller error", or_more=True)
     paper_draws: Draws = paper("shown beside ours where we draw more")
-    estimator: Estimator = ours("mean square over squared mean; others: see estimators.py")
     widths: Widths = paper("units of a hidden layer")
     sigma_b2: BiasVariances = paper("bias variances")
     depths: distinct(Depth, most=1000, least=2) = ours("layers")
@@ -64,21 +62,10 @@ class Border(Section):
     """Cells of the ReLU map of Figure 1 at the border, with enough draws to tell r from 2 (T03)."""
 
     draws: Draws = ours("networks, 500 times the paper's")
-    estimator: Estimator = ours("as in heat_widths")
     sigma_w2: WeightVariance = ours("weight variance of the border")
     sigma_b2: BiasVariance = paper("bias variance")
     widths: Widths = paper("units of a hidden layer")
     depths: distinct(Depth, most=1000) = ours("deep as in Section 4, and the deepest of the map")
-
-
-def _two(pair: list[float | str]) -> list[float | str]:
-    """Check a weight variance and a bias variance."""
-    if pair[0] == 0 or pair[1] == "border":
-        raise PydanticCustomError("pair", "write a weight variance above 0 and a bias variance")
-    return pair
-
-
-VariancePair = Annotated[several(between(0, 1000), most=2, least=2), AfterValidator(_two)]
 
 
 class DepthCurves(Section):
@@ -86,7 +73,6 @@ class DepthCurves(Section):
 
     draws: Draws = paper("networks", or_more=True)
     paper_draws: Draws = paper("shown beside ours where we draw more")
-    estimator: Estimator = ours("as in heat_widths")
     pairs: distinct(VariancePair, most=20) = paper("(sigma_w2, sigma_b2)")
     widths: Widths = ours('units of a hidden layer, "a wider range" than in Figure 1')
     largest_depth: Depth = ours("layers")
@@ -95,9 +81,7 @@ class DepthCurves(Section):
 
 
 # "border" is the weight variance between the phases
-Phase = Annotated[
-    several(between(0, 1000) | Literal["border"], most=2, least=2), AfterValidator(_two)
-]
+Phase = several(between(0, 1000) | Literal["border"], most=2, least=2)
 
 
 class Widest(Section):
@@ -203,15 +187,3 @@ class Settings(Section):
         "the same for ReLU", rate_rule=OURS, rate=OURS, steps=OURS, times=OURS
     )
     solutions: Solutions
-
-    @model_validator(mode="after")
-    def _figures(self) -> "Settings":
-        """Each descent has the activation and the rule of its figures."""
-        for rule, name in (("common", "descent"), ("scaled", "descent_scaled")):
-            for activation in ("tanh", "relu"):
-                section_name = f"{name}_{activation}"
-                descent = getattr(self, section_name)
-                for key, wanted in (("activation", activation), ("rate_rule", rule)):
-                    if (value := getattr(descent, key)) != wanted:
-                        raise refused(f"{section_name}.{key}", value, f"it must be {wanted}")
-        return self

@@ -1,6 +1,7 @@
 """Dispersion of the NTK's diagonal, job `beyond_diagonal` (``beyond`` Figures 1, 2, 9 and 10)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,8 @@ from finitewidth.kernels.ntk_init import estimators
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.moments import log_moments
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error, sufficient
-from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network, networks
+from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PowerSums
-
-GROUPS = ("phases", "near")
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -22,10 +21,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``draws``, ``paper_draws``, ``resamples`` of the bootstrap, ``max_lambda``,
-            ``points`` (number of depths per network, or None for all), and the groups ``phases``
-            and ``near``, each with ``widths``, ``alpha_0``, ``sigma_w2`` and ``banded`` (the weight
-            variances also shown with bands).
+        settings: of `finitewidth.papers.beyond.settings.Diagonal`.
 
     Returns:
         ``estimates``: group, sample, width, alpha_0, sigma_w2, banded, depth, x, y, spread (the
@@ -38,31 +34,25 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         group and banded.
     """
     estimates, theory = [], []
-    for group in GROUPS:
+    for group in ("phases", "near"):
         chosen = settings[group]
-        for width, alpha_0 in networks(chosen):
+        variances = chosen["sigma_w2"]
+        for width, alpha_0 in product(chosen["widths"], chosen["alpha_0"]):
             grid = depths(width, settings["max_lambda"], settings["points"])
-            variances = chosen["sigma_w2"]
-            tag = {"group": group}
             found = _paper_sized(width, alpha_0, variances, grid, settings)
             if settings["draws"] != settings["paper_draws"]:
                 found += _many(width, alpha_0, variances, grid, settings["draws"])
-            estimates += [tag | row for row in found]
-            theory += [tag | row for row in dispersion_curves(width, alpha_0, variances, grid)]
-    banded = {group: set(settings[group]["banded"]) for group in GROUPS}
-    for row in estimates + theory:
-        row["banded"] = row["sigma_w2"] in banded[row["group"]]
+            curves = dispersion_curves(width, alpha_0, variances, grid)
+            for table, rows in ((estimates, found), (theory, curves)):
+                table += [{"group": group, **row, "banded": row["sigma_w2"] in chosen["banded"]}
+                          for row in rows]  # fmt: skip
     return {"estimates": pd.DataFrame(estimates), "theory": pd.DataFrame(theory)}
 
 
-def _row(
-    sample: str, width: int, alpha_0: float, cell: tuple[int, float], found: Sequence[float]
-) -> dict[str, Any]:
-    (depth, variance), (value, spread, draws) = cell, found
-    return {
-        "sample": sample, "width": width, "alpha_0": alpha_0, "sigma_w2": variance, "depth": depth,
-        "x": depth / width, "y": value, "spread": spread, "draws": draws,
-    }  # fmt: skip
+def _key(sample: str, width: int, alpha_0: float, cell: tuple[int, float]) -> dict[str, Any]:
+    depth, variance = cell
+    return {"sample": sample, "width": width, "alpha_0": alpha_0, "sigma_w2": variance,
+            "depth": depth, "x": depth / width}  # fmt: skip
 
 
 def _many(
@@ -83,7 +73,8 @@ def _many(
     for cell, found in sums.items():
         value = found.dispersion()[0]
         error = _known_error(width, alpha_0, cell, found.count, value)
-        rows.append(_row("many", width, alpha_0, cell, (value, error, found.count)))
+        key = _key("many", width, alpha_0, cell)
+        rows.append(key | {"y": value, "spread": error, "draws": found.count})
     return rows
 
 
@@ -110,13 +101,13 @@ def _paper_sized(
         (block,) = sample_depths(init, [depth], draws, seed, sigma_w2=variances)
         for cell, drawn in block.items():
             found = estimators.dispersion(
-                drawn.scaled_theta,
-                estimator="leave_one_out",
+                drawn.scaled_theta, estimator="leave_one_out", resamples=settings["resamples"],
                 seed=seed_for("bootstrap", seed, repr(cell[1])),
-                resamples=settings["resamples"],
-            )
+            )  # fmt: skip
             known = _known_error(width, alpha_0, cell, draws, found.value)
             error = float(np.maximum(found.standard_error, known))  # nan if one of them is
-            row = _row("paper", width, alpha_0, cell, (found.value, error, draws))
-            rows.append(row | {"bootstrap": found.standard_error})
+            rows.append(_key("paper", width, alpha_0, cell) | {
+                "y": found.value, "spread": error, "draws": draws,
+                "bootstrap": found.standard_error,
+            })  # fmt: skip
     return rows

@@ -4,7 +4,7 @@ All networks are ReLU networks in standard parametrisation with sigma_b = 0, |x|
 and hidden layers of equal width.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,6 @@ def depths(width: int, max_lambda: float, points: int | None, power: float = 1.0
         return every.tolist()
     shares = np.linspace(0, 1, points) ** power
     return np.unique((SHALLOWEST + (deepest - SHALLOWEST) * shares).round().astype(int)).tolist()
-
-
-def networks(group: Mapping[str, Any]) -> Iterator[tuple[int, float]]:
-    """Pairs (M, alpha_0) of a group of panels."""
-    for width in group["widths"]:
-        for alpha_0 in group["alpha_0"]:
-            yield width, alpha_0
 
 
 def network(depth: int, width: int, alpha_0: float, sigma_w2: float = 2.0) -> Initialisation:

@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
 from finitewidth.common.provenance import seed_for
+from finitewidth.kernels.ntk_init.brute_force import drawn_network
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS
-from finitewidth.papers.beyond.experiments.gradient_steps import steps
+from finitewidth.kernels.ntk_init.given_network import network_output, tangent_kernel
+from finitewidth.kernels.ntk_init.initialisation import Initialisation
+from finitewidth.kernels.ntk_init.limits import relu_phase
+from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.normals import Normals
+from finitewidth.papers.beyond.experiments.grids import network
 
-PIECE = 10_000  # networks per batch
-REPEATS = 1000  # samples per batch
+# per batch: networks of moments and of gradient steps, samples of estimators
+PIECE, STEPPED, REPEATS = 10_000, 25, 1000
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -22,8 +29,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``moments``, ``products``, ``steps`` and ``estimators``; see the functions of
-            these names.
+        settings: of `finitewidth.papers.beyond.settings.Lemmas`.
 
     Returns:
         ``moments``, ``products``, ``steps``, ``estimators``: the tables of these functions.
@@ -41,7 +47,7 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     which is the assumption A.3.
 
     Args:
-        settings: ``draws``, ``width``, ``layers``, ``sigma_w2``.
+        settings: of `finitewidth.papers.beyond.settings.Moments`.
 
     Returns:
         Rows quantity, weights, width, layers, value, error, draws, printed and exact. With
@@ -57,8 +63,12 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         for first in range(0, draws, PIECE)
     ]
     found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    tag = {"width": width, "layers": layers}
-    return [tag | row for row in _moment_rows(found, width, layers, settings["sigma_w2"] / 2)]
+    return [
+        {"width": width, "layers": layers, "quantity": quantity, "weights": weights,
+         **_mean(sample), "printed": float(printed), "exact": float(exact)}
+        for quantity, weights, sample, printed, exact
+        in _samples(found, width, layers, settings["sigma_w2"] / 2)
+    ]  # fmt: skip
 
 
 def norm_ratios(
@@ -106,40 +116,37 @@ def _ratios(norms: list[np.ndarray], before: list[np.ndarray]) -> np.ndarray:
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
 
 
-def _moment_rows(
+def _samples(
     found: Mapping[str, np.ndarray], width: int, layers: int, a: float
-) -> list[dict[str, Any]]:
+) -> list[tuple[str, str, np.ndarray, float, float]]:
+    """Quantity, weights, sample, and its mean as printed and as it is exactly."""
     square, once = 1 + 5 / width, 1 + 1 / width
     forward, tied, untied = (found[name] / a for name in ("forward", "tied", "untied"))
     chained = (2 * (1 - 1 / width) ** layers + square**layers) / 3  # docs/theory.md
     both, others = (forward * tied).prod(axis=1), (forward * untied).prod(axis=1)
     rows = [
-        _mean("forward", "tied", forward.mean(axis=1), 1, 1),
-        _mean("backward", "tied", tied.mean(axis=1), 1, 1),
-        _mean("forward_square", "tied", (forward**2).mean(axis=1), square, square),
-        _mean("backward_square", "tied", (tied**2).mean(axis=1), square, square),
-        _mean("product", "tied", (forward * tied).mean(axis=1), once, once),
-        _mean("chain_backward", "tied", tied.prod(axis=1), 1, 1),
-        _mean("chain_backward_square", "tied", (tied**2).prod(axis=1), *[square**layers] * 2),
-        _mean("chain_product", "tied", both, once**layers, chained),
-        _mean("chain_product", "untied", others, np.nan, once**layers),
-        _mean("chain_product", "difference", both - others, np.nan, chained - once**layers),
+        ("forward", "tied", forward.mean(axis=1), 1, 1),
+        ("backward", "tied", tied.mean(axis=1), 1, 1),
+        ("forward_square", "tied", (forward**2).mean(axis=1), square, square),
+        ("backward_square", "tied", (tied**2).mean(axis=1), square, square),
+        ("product", "tied", (forward * tied).mean(axis=1), once, once),
+        ("chain_backward", "tied", tied.prod(axis=1), 1, 1),
+        ("chain_backward_square", "tied", (tied**2).prod(axis=1), *[square**layers] * 2),
+        ("chain_product", "tied", both, once**layers, chained),
+        ("chain_product", "untied", others, np.nan, once**layers),
+        ("chain_product", "difference", both - others, np.nan, chained - once**layers),
     ]
     for name in ("forward", "backward"):
         part = found[f"{name}_part"]
-        centred = (part - part.mean()) ** 2
-        rows.append(_mean(f"{name}_part", "tied", part, 0.5, 0.5))
-        rows.append(_mean(f"{name}_part_variance", "tied", centred, 1.25, 1.25))
+        rows.append((f"{name}_part", "tied", part, 0.5, 0.5))
+        rows.append((f"{name}_part_variance", "tied", (part - part.mean()) ** 2, 1.25, 1.25))
     return rows
 
 
-def _mean(
-    quantity: str, weights: str, sample: np.ndarray, printed: float, exact: float
-) -> dict[str, Any]:
+def _mean(sample: np.ndarray) -> dict[str, Any]:
     return {
-        "quantity": quantity, "weights": weights, "value": float(sample.mean()),
-        "error": float(sample.std(ddof=1) / len(sample) ** 0.5), "draws": len(sample),
-        "printed": float(printed), "exact": float(exact),
+        "value": float(sample.mean()), "error": float(sample.std(ddof=1) / len(sample) ** 0.5),
+        "draws": len(sample),
     }  # fmt: skip
 
 
@@ -157,7 +164,7 @@ def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     active. The first layer obeys the same rule from S = n / (2 a), T = 0.
 
     Args:
-        settings: ``ratio``, hidden layers over width, and ``widths``.
+        settings: of `finitewidth.papers.beyond.settings.Products`.
 
     Returns:
         Rows width, layers, exact (the mean over the product of the means) and printed (Lemma A.4,
@@ -173,12 +180,89 @@ def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
+def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Change of Theta(x, x) in one step on (x, y), with |x| = 1, y = 1 and loss (f - y)^2 / 2.
+
+    All weights of the ReLU networks are drawn. The ratio of depth to width is constant, as in the
+    limit of the theorem.
+
+    Args:
+        settings: of `finitewidth.papers.beyond.settings.GradientSteps`.
+
+    Returns:
+        Rows sigma_w2, phase, depth, width, change, value (mean |change| divided by the exact mean
+        of Theta), error, draws. The changes are those of `kernel_changes` at step size ``rate``.
+    """
+    rows = []
+    for variance in settings["sigma_w2"]:
+        for depth in settings["depths"]:
+            width = max(1, round(depth / settings["ratio"]))
+            init = network(depth, width, 1.0, variance)
+            found = kernel_changes(init, settings["rate"], settings["draws"])
+            mean = float(np.exp(log_moments(init).mean))
+            key = {"sigma_w2": variance, "phase": relu_phase(variance), "depth": depth,
+                   "width": width}  # fmt: skip
+            rows += [key | {"change": name} | _mean(np.abs(changes) / mean)
+                     for name, changes in found.items()]  # fmt: skip
+    return rows
+
+
+def kernel_changes(init: Initialisation, rate: float, draws: int) -> dict[str, np.ndarray]:
+    """Theta(x, x) after a step of size ``rate`` minus its value before the step.
+
+    Args:
+        init: the networks, of which all weights are drawn.
+        rate: step size.
+        draws: number of networks.
+
+    Returns:
+        (draws,) each: ``step``; ``step_of_weights``, where the biases stay 0; ``derivative``, the
+        change to first order in the step size, in which gates do not change. The proof of the
+        theorem computes the last one.
+    """
+    seed = seed_for("beyond/gradient_steps", repr(init.sigma_w2), *init.widths)
+    x = torch.zeros(1, init.widths[0], dtype=torch.float64)
+    x[0, 0] = 1.0
+    found: dict[str, list[np.ndarray]] = {}
+    for block in range(-(-draws // STEPPED)):
+        normals = Normals(seed, range(block, block + 1), STEPPED, torch.device("cpu"))
+        weights, biases = drawn_network(init, normals)
+        parameters = [p.requires_grad_() for p in (*weights, *biases)]
+        for name, change in _changes(parameters, x, rate).items():
+            found.setdefault(name, []).append(change.detach().numpy())
+    return {name: np.concatenate(parts)[:draws] for name, parts in found.items()}
+
+
+def _changes(
+    parameters: list[torch.Tensor], x: torch.Tensor, rate: float
+) -> dict[str, torch.Tensor]:
+    depth = len(parameters) // 2  # first the weights, then the biases
+
+    def kernel(values: list[torch.Tensor]) -> torch.Tensor:
+        weights, biases = values[:depth], values[depth:]
+        of_weights, of_biases, _ = tangent_kernel(weights, biases, x, activation="relu")
+        return (of_weights + of_biases)[:, 0, 0]
+
+    before = kernel(parameters)
+    slopes = torch.autograd.grad(before.sum(), parameters, materialize_grads=True)
+    output = network_output(parameters[:depth], parameters[depth:], x, torch.relu)
+    gradients = torch.autograd.grad(((output - 1) ** 2).sum() / 2, parameters)
+    steps = [-rate * gradient for gradient in gradients]
+    along = [(g * d).flatten(1).sum(dim=1) for g, d in zip(slopes, steps, strict=True)]
+    with torch.no_grad():
+        moved = [p + step for p, step in zip(parameters, steps, strict=True)]
+        return {
+            "step": kernel(moved) - before,
+            "step_of_weights": kernel(moved[:depth] + parameters[depth:]) - before,
+            "derivative": torch.stack(along).sum(dim=0),
+        }
+
+
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Means of estimators of the dispersion over many samples from a law of known dispersion.
 
     Args:
-        settings: ``draws``, the number of samples; ``sizes``, their sizes N; ``dispersions`` r of
-            lognormal kernels.
+        settings: of `finitewidth.papers.beyond.settings.Estimators`.
 
     Returns:
         Rows estimator, size, truth, value (mean of the estimator divided by the truth), error,
@@ -194,11 +278,8 @@ def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
                 theta = np.exp(np.sqrt(np.log(truth)) * rng.standard_normal((count, size)))
                 for name, estimator in ESTIMATORS.items():
                     found[name].append(estimator(theta) / truth)
-            for name, values in found.items():
-                sample = np.concatenate(values)
-                rows.append({
-                    "estimator": name, "size": size, "truth": truth, "value": float(sample.mean()),
-                    "error": float(sample.std(ddof=1) / len(sample) ** 0.5),
-                    "draws": len(sample),
-                })  # fmt: skip
+            rows += [
+                {"estimator": name, "size": size, "truth": truth, **_mean(np.concatenate(values))}
+                for name, values in found.items()
+            ]
     return rows

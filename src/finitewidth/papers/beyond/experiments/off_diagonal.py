@@ -1,6 +1,7 @@
 """Off-diagonal NTK elements, job `beyond_off_diagonal` (``beyond`` Figures 3, 7, 8 and 11)."""
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,9 @@ from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,
 )
-from finitewidth.kernels.ntk_init.pair_chain import PairDraws, sample_pairs
+from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
-from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network, networks
+from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, TailedSums
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.pieces import stored_map
@@ -44,10 +45,7 @@ def measure(
 
     Args:
         inputs: none.
-        settings: ``draws``, ``paper_draws`` (the number of first draws used for the sample
-            ``paper``), ``resamples``, ``max_lambda``, ``points``, and the groups ``ratio``,
-            ``phases`` and ``near``, each with ``widths``, ``alpha_0``, ``sigma_w2`` and
-            ``cosines``; ``ratio`` also with ``banded``.
+        settings: of `finitewidth.papers.beyond.settings.OffDiagonal`.
         checkpoints: where to store the estimates of each width; None for none.
 
     Returns:
@@ -70,12 +68,13 @@ def measure(
     theory = [
         {"group": group, "cosine": np.nan, **row}
         for group in DISPERSIONS
-        for width, alpha_0 in networks(settings[group])
+        for width, alpha_0 in product(settings[group]["widths"], settings[group]["alpha_0"])
         for row in dispersion_curves(
             width, alpha_0, settings[group]["sigma_w2"], _depths(width, settings)
         )
     ]
-    theory += list(_ratio_curves(settings))
+    cells = [cell for width in settings[RATIO]["widths"] for cell in _cells(width, settings)]
+    theory += [row for cell in cells if cell.group == RATIO for row in _ratio_curves(cell)]
     banded = settings[RATIO]["banded"]
     for row in rows + theory:
         row["banded"] = (
@@ -113,7 +112,8 @@ def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     seed = seed_for("beyond/off_diagonal", width)
     for block in sample_pairs(width, _depths(width, settings), cosines, draws, seed):
         for cell in cells:
-            theta = _theta(cell, block)
+            input_width = network(2, width, cell.alpha_0).widths[0]
+            theta = block[cell.depth, cell.cosine].scaled_theta(cell.sigma_w2, input_width)
             empty = PairSums() if cell.group == RATIO else TailedSums(float(theta[1].mean()))
             sums.setdefault(cell, empty).add(theta[0], theta[1])
             if done < few:
@@ -134,36 +134,24 @@ def _estimates(width: int, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _theta(cell: _Cell, block: Mapping[tuple[int, float], PairDraws]) -> np.ndarray:
-    input_width = network(2, cell.width, cell.alpha_0).widths[0]
-    return block[cell.depth, cell.cosine].scaled_theta(cell.sigma_w2, input_width)
-
-
 def _paper_sized(cell: _Cell, theta: np.ndarray, resamples: int) -> dict[str, Any]:
     """The paper's estimators: ratio of means, and leave-one-out dispersion with prefactor 1/N."""
     seed = seed_for("bootstrap", *(repr(part) for part in cell))
     if cell.group == RATIO:
         found = estimators.mean_ratio(theta[1], theta[0], seed=seed, resamples=resamples)
+        error = found.standard_error
     else:
         found = estimators.dispersion(
             theta[1], estimator="leave_one_out", seed=seed, resamples=resamples
         )
-    error = found.standard_error
-    if cell.group != RATIO:
-        error = robust_error(found.value, error, log_variance(theta[0]), found.draws)
+        variance = log_variance(theta[0])
+        error = robust_error(found.value, found.standard_error, variance, found.draws)
     return {"y": found.value, "spread": error, "draws": found.draws}
 
 
-def _ratio_curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for cell in (
-        cell for width in settings[RATIO]["widths"] for cell in _cells(width, settings)
-        if cell.group == RATIO
-    ):  # fmt: skip
-        init = network(cell.depth, cell.width, cell.alpha_0, cell.sigma_w2)
-        values = {
-            "printed": printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine),
-            "infinite_width": infinite_width_mean_ratio(init, cell.cosine),
-        }
-        key = {**cell._asdict(), "x": cell.depth / cell.width}
-        for curve, value in values.items():
-            yield key | {"curve": curve, "y": value}
+def _ratio_curves(cell: _Cell) -> Iterator[dict[str, Any]]:
+    init = network(cell.depth, cell.width, cell.alpha_0, cell.sigma_w2)
+    key = {**cell._asdict(), "x": cell.depth / cell.width}
+    printed = printed_mean_ratio(cell.depth, cell.sigma_w2, cell.cosine)
+    yield key | {"curve": "printed", "y": printed}
+    yield key | {"curve": "infinite_width", "y": infinite_width_mean_ratio(init, cell.cosine)}

@@ -5,7 +5,6 @@ The closed form shows where it is, and which layers decide.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,8 @@ from finitewidth.papers.beyond.experiments.grids import depths
 from finitewidth.papers.beyond.experiments.theory import ARCHITECTURES, widths_of
 
 INPUTS = ("own", "common")
+# each against the constant one, and growing against shrinking
+PAIRS = (("growing", "constant"), ("shrinking", "constant"), ("growing", "shrinking"))
 DENSE = 1.5  # more depths where networks are shallow
 
 
@@ -30,9 +31,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``narrow`` and ``wide``, the widths M1 and M2; ``maps`` with ``max_lambda`` (of
-            lambda = 2 L / (M1 + M2)), ``points`` (number of depths) and ``sigma_w2`` (``first``,
-            ``last``, ``points``); ``layers`` with ``lambda`` and ``sigma_w2``.
+        settings: ``narrow`` and ``wide``, the widths M1 and M2; ``maps`` and ``layers``, of
+            `finitewidth.papers.beyond.settings.Shapes`.
 
     Returns:
         ``dispersions``: input, sigma_w2, depth, architecture, input_width, y (exact r), excess
@@ -84,21 +84,13 @@ def _dispersions(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _ratios(dispersions: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for (kind, variance, depth), rows in dispersions.groupby(["input", "sigma_w2", "depth"]):
         found = rows.set_index("architecture")
-        for first, second in compared():
+        for first, second in PAIRS:
             one, other = found.loc[first], found.loc[second]
             yield {
                 "input": kind, "sigma_w2": variance, "depth": depth, "first": first,
                 "second": second, "y": np.log10(one["y"]) - np.log10(other["y"]),
                 "excess": one["excess"] - other["excess"],
             }  # fmt: skip
-
-
-def compared() -> list[tuple[str, str]]:
-    """Pairs of architectures: each against the constant one, and growing against shrinking."""
-    return sorted(
-        (pair[::-1] if pair[0] == "constant" else pair for pair in combinations(ARCHITECTURES, 2)),
-        key=lambda pair: pair[1] != "constant",
-    )
 
 
 def _layers(settings: Mapping[str, Any]) -> Iterator[pd.DataFrame]:

@@ -33,10 +33,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``max_lambda``, ``points``, ``sigma_w2``, ``widths`` of the exact curves;
-            ``doubled`` with ``lambdas``, ``widths`` and ``sigma_w2`` of the exact values that lead
-            to the limits; ``small`` with ``width``, ``depths`` and ``sigma_w2`` of the random
-            networks; ``draws``, their number for each depth.
+        settings: of `finitewidth.papers.beyond.settings.Theorem31`.
 
     Returns:
         ``curves``: phase, sigma_w2, curve (printed_limit, corrected_limit, lower_bound, exact),
@@ -70,18 +67,15 @@ def _curves(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     for variance in settings["sigma_w2"]:
         phase = relu_phase(variance)
         for lam in np.linspace(0, settings["max_lambda"], settings["points"] + 1)[1:]:
-            key = {"phase": phase, "sigma_w2": variance}
-            for form in ("printed", "corrected"):
-                limit = dispersion_limit(float(lam), phase, form=form)
-                line = {"curve": f"{form}_limit", "width": 0, "x": lam, "y": limit}
-                rows.append(key | line)
-            bound = dispersion_lower_bound(float(lam), phase)
-            rows.append(key | {"curve": "lower_bound", "width": 0, "x": lam, "y": bound})
+            found = [(f"{form}_limit", 0, lam, dispersion_limit(float(lam), phase, form=form))
+                     for form in ("printed", "corrected")]  # fmt: skip
+            found.append(("lower_bound", 0, lam, dispersion_lower_bound(float(lam), phase)))
             for width in settings["widths"]:
                 depth = max(2, round(lam * width))
                 value = log_moments(network(depth, width, 1.0, variance)).dispersion
-                line = {"curve": "exact", "width": width, "x": depth / width, "y": value}
-                rows.append(key | line)
+                found.append(("exact", width, depth / width, value))
+            rows += [{"phase": phase, "sigma_w2": variance, "curve": curve, "width": width, "x": x,
+                      "y": y} for curve, width, x, y in found]  # fmt: skip
     return rows
 
 

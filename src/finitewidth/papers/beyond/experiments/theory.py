@@ -21,18 +21,24 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``limits`` with ``max_lambda``, ``points``, ``alpha_0``; ``architectures`` with
-            ``narrow``, ``wide``, ``max_lambda``, ``points``, ``sigma_w2``, ``drawn_depth``.
+        settings: of `finitewidth.papers.beyond.settings.Theory`.
 
     Returns:
         ``limits``: form (printed, corrected), phase, alpha_0, x, y.
         ``architectures``: architecture, sigma_w2, curve (printed_sums, exact), depth, x, y.
         ``drawings``: architecture, x (layer), y (width).
     """
+    shapes = settings["architectures"]
+    narrow, wide, depth = shapes["narrow"], shapes["wide"], shapes["drawn_depth"]
+    drawings = [
+        {"architecture": architecture, "x": layer, "y": width}
+        for architecture in ARCHITECTURES
+        for layer, width in enumerate((*widths_of(architecture, depth, narrow, wide), 1))
+    ]
     return {
         "limits": _limits(settings["limits"]),
-        "architectures": _architectures(settings["architectures"]),
-        "drawings": _drawings(settings["architectures"]),
+        "architectures": _architectures(shapes),
+        "drawings": pd.DataFrame(drawings),
     }
 
 
@@ -72,16 +78,7 @@ def _architectures(settings: Mapping[str, Any]) -> pd.DataFrame:
                     "architecture": architecture, "sigma_w2": variance, "depth": depth,
                     "x": 2 * depth / (narrow + wide),
                 }  # fmt: skip
-                printed, exact = printed_log_moments(init), log_moments(init)
-                rows.append(key | {"curve": "printed_sums", "y": printed.dispersion})
-                rows.append(key | {"curve": "exact", "y": exact.dispersion})
+                printed = printed_log_moments(init).dispersion
+                rows.append(key | {"curve": "printed_sums", "y": printed})
+                rows.append(key | {"curve": "exact", "y": log_moments(init).dispersion})
     return pd.DataFrame(rows)
-
-
-def _drawings(settings: Mapping[str, Any]) -> pd.DataFrame:
-    narrow, wide, depth = settings["narrow"], settings["wide"], settings["drawn_depth"]
-    return pd.DataFrame(
-        {"architecture": architecture, "x": layer, "y": width}
-        for architecture in ARCHITECTURES
-        for layer, width in enumerate((*widths_of(architecture, depth, narrow, wide), 1))
-    )

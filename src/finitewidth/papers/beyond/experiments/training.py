@@ -3,7 +3,7 @@
 Shown in ``beyond`` Figure 4 and in the thesis, Figure 2.5.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ QUANTITIES = {  # of the curves, and the spread of entries that belongs to each
     **dict.fromkeys(LOSSES), "same_class": "spread_same", "same_class_with_diagonal": None,
     "other_class": "spread_other",
 }  # fmt: skip
-DIGITS = 6  # of the entries of kernels in the table
 
 
 def measure(
@@ -43,11 +42,8 @@ def measure(
 
     Args:
         inputs: ``data``, the dataset.
-        settings: ``train`` and ``test`` (numbers of images, null for all), ``sigma_w2``,
-            ``hidden`` (layers), ``width``, ``runs``, ``rate``, ``times`` (numbers of steps, 0
-            first), ``per_class`` (training images of each class in the kernel), ``maps`` (those of
-            ``times`` at which kernels are kept), ``device`` (``cpu``, ``cuda`` or ``auto``; ``cpu``
-            if it is left out).
+        settings: of `finitewidth.papers.beyond.settings.Training`, and ``device`` (``cpu``,
+            ``cuda`` or ``auto``; ``cpu`` if it is left out).
         checkpoints: where to store the checkpoints of each network and what was observed of it;
             None for none.
 
@@ -182,18 +178,16 @@ def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
     return total / len(x)
 
 
-def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: Sequence[int]) -> pd.DataFrame:
-    """Return the entries of a kernel on and above its diagonal, one per row."""
-    classes = np.asarray(labels)
+def _entries(place: Mapping[str, Any], kernel: np.ndarray, labels: np.ndarray) -> pd.DataFrame:
+    """Return the entries of a kernel on and above its diagonal, one per row.
+
+    They have six significant digits, so that tables of kernels stay small.
+    """
     row, column = np.triu_indices(len(kernel))
     value = kernel[row, column]
+    values = {"value": value, "share": value / np.diag(kernel).mean()}
     return pd.DataFrame({
         **place, "row": row, "column": column,
-        "class_row": classes[row], "class_column": classes[column],
-        "value": rounded(value), "share": rounded(value / np.diag(kernel).mean()),
+        "class_row": labels[row], "class_column": labels[column],
+        **{name: [float(f"{one:.5e}") for one in own] for name, own in values.items()},
     })  # fmt: skip
-
-
-def rounded(values: Iterable[float]) -> list[float]:
-    """Round to `DIGITS` significant digits, so that tables of kernels stay small."""
-    return [float(f"{value:.{DIGITS - 1}e}") for value in values]

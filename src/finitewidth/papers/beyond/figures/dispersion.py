@@ -10,20 +10,29 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
-from finitewidth.figures.style import GREY, handle, legend_above, paper_line, subplots, title_panels
+from finitewidth.figures.style import (
+    GREY,
+    band,
+    handle,
+    legend_above,
+    paper_line,
+    subplots,
+    title_panels,
+)
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
-SUMS = "Theorem 3.2, printed"
 # of Theorem 3.1: there is one limit at the edge, and one for all weight variances above it
 LIMITS = {"at the edge": (0, (3, 1)), "chaotic": "-"}
-EXACT = "exact at finite width"
 PRINTED = "#8c8c8c"  # 3.4:1 on white; wide and behind all others
 PAPER = {  # numbers of the paper's text: style of the line, label
     "ordered_limit": ((0, (6, 2)), "limit below the edge (paper)"),
     "high_variance": ((0, (1, 2)), "high variance above (paper)"),
 }
+# group -> curve that is shown as printed, and what differs between the columns of panels
+GROUPS = {"phases": ("printed_limit", "width"), "near": ("printed_sums", "alpha_0")}
 PLACES = {"width": r"$M$", "alpha_0": r"$\alpha_0$"}
+BARS = 5  # error bars of a curve between its first and its last
 ROW, LEGEND = 1.85, 0.75  # inches: height of a row of panels, and of the legend and labels
 FIELDS = {
     "series": fields.text(
@@ -47,22 +56,22 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     Args:
         tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``group`` (phases or near), ``curve`` (printed_limit or printed_sums), ``exact``,
-            ``errors`` (bars or bands), and ``banded`` (default False): only the variances that are
-            shown with error bands.
+        settings: ``group`` (phases or near) and ``errors`` (bars, or bands: only of the variances
+            that are shown with them).
     """
-    banded, curve = settings.get("banded", False), settings["curve"]
+    group, bands = settings["group"], settings["errors"] == "bands"
+    curve = GROUPS[group][0]
     estimates, theory = (
-        lines.of_group(tables[name], settings["group"], banded) for name in ("estimates", "theory")
+        lines.of_group(tables[name], group, bands) for name in ("estimates", "theory")
     )
     numbers = {"high_variance": ("dispersion", "high_variance", "threshold")}
     printed = theory["curve"] == curve
     if curve == "printed_limit":  # the paper gives the limit of the ordered phase as a number
         numbers = {"ordered_limit": ("dispersion", "ordered", "limit"), **numbers}
         printed &= theory["sigma_w2"] >= EDGE
-    exact = (theory["curve"] == "exact") & bool(settings["exact"])
-    ours = lines.joined(estimates, theory[printed | exact], "dispersion")
-    ours = ours.assign(marked=0) if settings["errors"] == "bands" else _marked(ours)
+    shown = theory[printed | (theory["curve"] == "exact")]
+    ours = lines.joined(estimates, shown, "dispersion")
+    ours = ours.assign(marked=0) if bands else _marked(ours)
     found = {name: lines.stated(tables["reported"], *key) for name, key in numbers.items()}
     paper = lines.from_paper("dispersion", found).assign(marked=0)
     return pd.concat([ours, paper], ignore_index=True)
@@ -79,7 +88,7 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
         # curves of one phase lie close together, and so do those of different cosines
         phase = [v for v in variances if np.sign(v - EDGE) == np.sign(variance - EDGE)]
         near, own = (cosines, cosine) if cosines else (phase, variance)
-        kept = lines.with_bars(len(curve), near.index(own), len(near))
+        kept = _with_bars(len(curve), near.index(own), len(near))
         rows.loc[curve.index, "marked"] = kept.astype(int)
     estimated = rows["series"] == "estimate"
     rows["standard_error"] = rows["standard_error"].where(estimated & (rows["marked"] == 1))
@@ -87,23 +96,30 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_index()
 
 
+def _with_bars(count: int, place: int, places: int) -> np.ndarray:
+    """Which points of a curve have a mark and a bar: the first, the last and some between.
+
+    Curves that lie close together, of which there are ``places``, have bars at different points.
+    """
+    every = max(1, round((count - 1) / BARS))
+    kept = np.zeros(count, dtype=bool)
+    kept[max(1, round(every * (place + 1) / places)) :: every] = True
+    kept[[0, -1]] = True
+    return kept
+
+
 def _joined_by_lines(rows: pd.DataFrame) -> pd.Series:
     """Whether a line joins estimates: not where their exact curve is drawn in the same panel."""
-    exact = (rows["series"] == "exact").any() and rows["cosine"].isna().all()
-    return rows["sample"] != "many" if exact else rows["sample"].notna()
+    return (rows["sample"] != "many") | rows["cosine"].notna().any()
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw one row of panels with the paper's number of draws and one with ours.
 
-    As in the paper, estimates are dashed and the printed theory is solid. With ``exact``, the last
-    row also shows the exact curve of the diagonal elements.
-
-    Args:
-        rows: as selected.
-        settings: ``columns`` (width or alpha_0) and ``errors`` (bars or bands).
+    As in the paper, estimates are dashed and the printed theory is solid. The last row also shows
+    the exact curve of the diagonal elements.
     """
-    column, off = settings["columns"], rows["cosine"].notna().any()
+    column, off = GROUPS[settings["group"]][1], rows["cosine"].notna().any()
     estimates = rows[rows["series"] == "estimate"]
     samples, values = lines.samples_of(rows), list(estimates[column].unique())
     figure, axes = subplots(len(samples), len(values), height=LEGEND + ROW * len(samples),
@@ -115,8 +131,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for value, axis in zip(values, line, strict=True):
             titles.append(f"{PLACES[column]} = {value:g}, {count:,} networks")
             own = rows[(rows[column] == value) | (rows["source"] == "paper")]
-            exact = sample == samples[-1] and (own["series"] == "exact").any()
-            _theory(axis, own, shades, exact)
+            _theory(axis, own, shades, exact=sample == samples[-1])
             own = own[own["sample"] == sample]
             joined = settings["errors"] == "bands" or _joined_by_lines(rows)[own.index].all()
             _estimates(axis, own, shades, "--" if joined else "none")
@@ -125,17 +140,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     pair = r"(x,\tilde x)" if off else "(x,x)"
     figure.supylabel(rf"$E[\Theta{pair}^2]\,/\,E[\Theta{pair}]^2$")
-    lines.log_dispersion_axis(list(axes.flat), *_range(rows))
-    handles = _handles(rows, shades, settings["errors"])
-    legend_above(figure, handles, 4)
-    return figure
-
-
-def _range(rows: pd.DataFrame) -> tuple[float, float]:
-    """From the lowest to the highest end of an error bar or curve."""
     error = rows["standard_error"].fillna(0)
     low, high = rows["dispersion"] - error, rows["dispersion"] + error
-    return float(low.min()), max(1.3, float(high.max()))
+    lines.log_dispersion_axis(list(axes.flat), float(low.min()), max(1.3, float(high.max())))
+    legend_above(figure, _handles(rows, shades, settings["errors"]), 4)
+    return figure
 
 
 def _theory(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], exact: bool) -> None:
@@ -159,7 +168,28 @@ def _estimates(axis: Axes, rows: pd.DataFrame, shades: Mapping[float, str], line
     for (variance, cosine), curve in rows.groupby(["sigma_w2", "cosine"], dropna=False):
         place = cosines.index(cosine) if cosines else variances.index(variance)
         look = {"colour": shades[variance], "marker": MARKERS[place % len(MARKERS)], "line": line}
-        lines.estimate(axis, curve, "dispersion", look)
+        _estimate(axis, curve, look)
+
+
+def _estimate(axis: Axes, curve: pd.DataFrame, look: Mapping[str, Any]) -> None:
+    """Draw estimates as a line, with marks and error bars at some points or with a band.
+
+    A hollow mark has no bar, because there are too few draws to know the error.
+    """
+    curve = curve.sort_values("depth_over_width")
+    names = ("depth_over_width", "dispersion", "standard_error")
+    x, y, error = (curve[name].to_numpy(float) for name in names)
+    colour, marked = look["colour"], curve["marked"].to_numpy() == 1
+    if look["line"] != "none":
+        axis.plot(x, y, linestyle=look["line"], color=colour, linewidth=0.9)
+    if not marked.any():
+        band(axis, x, y - error, y + error, colour)
+        return
+    known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
+    mark = {"marker": look["marker"], "color": colour, "linestyle": "none", "markersize": 3.0}
+    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
+    axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
+              **mark)  # fmt: skip
 
 
 def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> list[Line2D]:
@@ -175,8 +205,8 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
         label = rf"$\langle x,\tilde x\rangle$ = {cosine:g}"
         marker = MARKERS[place % len(MARKERS)]
         found.append(handle(label, color=NEUTRAL, linestyle="none", marker=marker, markersize=3.5))
-    band = ", ± s.e." if errors == "bands" else ""
-    found.append(handle(f"estimate{band}", color=NEUTRAL, linestyle="--", linewidth=0.9))
+    known = ", ± s.e." if errors == "bands" else ""
+    found.append(handle(f"estimate{known}", color=NEUTRAL, linestyle="--", linewidth=0.9))
     series, where = set(rows["series"]), " (diagonal)" if len(cosines) else ""
     if "printed_limit" in series:
         diagonal = ", diagonal" * bool(cosines)
@@ -188,10 +218,10 @@ def _handles(rows: pd.DataFrame, shades: Mapping[float, str], errors: str) -> li
             if drawn.any()
         ]  # fmt: skip
     if "printed_sums" in series:
-        label = SUMS + where
+        label = f"Theorem 3.2, printed{where}"
         found.append(handle(label, color=NEUTRAL, linestyle="-", linewidth=1.0))
-    if "exact" in series:
-        found.append(handle(EXACT + where, color=NEUTRAL, linestyle=":", linewidth=1.2))
+    label = f"exact at finite width{where}"
+    found.append(handle(label, color=NEUTRAL, linestyle=":", linewidth=1.2))
     found += [handle(label, color=GREY, linestyle=style, linewidth=0.8)
               for name, (style, label) in PAPER.items() if name in series]  # fmt: skip
     return found

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
 from finitewidth.figures.style import COLOURS, handle, legend_above, subplots, title_panels
+from finitewidth.kernels.ntk_init.limits import relu_phase
 from finitewidth.papers.beyond.figures.lines import log_dispersion_axis
 
 LINES = {  # of limits and sums: colour, width, label
@@ -54,17 +55,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     """Return limits and exact curves up to large lambda, and the small networks of one variance."""
     curves = tables["curves"].assign(panel="curves")
     curves["width"] = curves["width"].astype(float).replace(0, np.nan)  # 0 stands for a limit
-    small = tables["small"].assign(panel="small", phase="critical")
-    small = small[small["sigma_w2"] == small["sigma_w2"].min()]
+    variance = float(tables["small"]["sigma_w2"].min())
+    small = tables["small"].assign(panel="small", phase=relu_phase(variance))
+    small = small[small["sigma_w2"] == variance]
     formula = small["curve"] != "networks"
     for column in ("draws", "spread", "relative_spread"):
         small[column] = small[column].astype(float).mask(formula)
-    small["phase"] = _phase(float(small["sigma_w2"].iloc[0]))
     return pd.concat([curves, small], ignore_index=True).rename(columns=NEW_NAMES)
-
-
-def _phase(variance: float) -> str:
-    return "critical" if variance == 2 else "chaotic" if variance > 2 else "ordered"
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -29,37 +29,33 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the printed form and, with ``corrected``, the corrected form and their ratio."""
+    """Return both forms of the theorem, and their ratio to the printed one."""
     rows = tables["limits"].rename(columns={"x": "depth_over_width", "y": "dispersion"})
     printed = rows[rows["form"] == "printed"]
     key = ["phase", "alpha_0", "depth_over_width"]
     both = rows.merge(printed[[*key, "dispersion"]], on=key, suffixes=("", "_printed"))
     both["over_printed"] = both["dispersion"] / both["dispersion_printed"]
-    return both if settings["corrected"] else both[both["form"] == "printed"]
+    return both
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw each form of the theorem in a panel and, if there are two, their ratio in another."""
-    forms = [form for form in TITLES if (rows["form"] == form).any()]
-    titles = [TITLES[form] for form in forms] + [RATIO] * (len(forms) > 1)
-    figure, axes = subplots(1, len(titles), height=HEIGHT, squeeze=False)
-    axes = list(axes[0])
+    """Draw each form of the theorem in a panel, and their ratio in another."""
+    figure, axes = subplots(1, 3, height=HEIGHT)
     alphas = sorted(rows.loc[rows["phase"] == "critical", "alpha_0"].unique())
     norm = mpl.colors.Normalize(min(alphas), max(alphas) if len(alphas) > 1 else min(alphas) + 1)
-    for axis, form in zip(axes, forms, strict=False):
+    for axis, form in zip(axes, TITLES, strict=False):
         _lines(axis, rows[rows["form"] == form], "dispersion", norm)
-    if len(forms) > 1:
-        _lines(axes[-1], rows[rows["form"] == "corrected"], "over_printed", norm)
-        axes[-1].set_ylabel(RATIO)
-        axes[1].tick_params(labelleft=False)
+    _lines(axes[2], rows[rows["form"] == "corrected"], "over_printed", norm)
     axes[0].set_ylabel(LIMIT)
-    log_dispersion_axis(axes[: len(forms)], 1.0, float(rows["dispersion"].max()))
-    title_panels(axes, titles)
+    axes[2].set_ylabel(RATIO)
+    axes[1].tick_params(labelleft=False)
+    log_dispersion_axis(axes[:2], 1.0, float(rows["dispersion"].max()))
+    title_panels(axes, [*TITLES.values(), RATIO])
     for axis in axes:
         axis.set_xlabel(r"depth over width, $\lambda = L/M$")
     axes[0].legend(loc="upper left")
     bar = figure.colorbar(
-        mpl.cm.ScalarMappable(norm, SCALE), ax=axes, label=r"$\alpha_0 = n_0/M$", pad=0.02,
+        mpl.cm.ScalarMappable(norm, SCALE), ax=list(axes), label=r"$\alpha_0 = n_0/M$", pad=0.02,
         aspect=25,
     )  # fmt: skip
     bar.outline.set_linewidth(0.5)

@@ -12,11 +12,7 @@ from finitewidth.common import fields
 from finitewidth.figures.style import SMALLEST, handle, legend_above, subplots, title_panels
 from finitewidth.papers.beyond.figures.lines import NEUTRAL, colours, log_dispersion_axis
 
-TITLES = {
-    "growing": "growing widths",
-    "constant": "constant widths",
-    "shrinking": "shrinking widths",
-}
+NAMES = ("growing", "constant", "shrinking")
 CURVES = {"printed_sums": ("-", "Theorem 3.2, printed"), "exact": (":", "exact")}
 HEIGHT = 3.7  # inches
 LAYER = 0.62  # width of the bar that shows a layer
@@ -37,16 +33,9 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the curves of three architectures, and the layer widths of one network of each.
-
-    Args:
-        tables: ``architectures`` and ``drawings``.
-        settings: ``exact``: whether exact curves are shown beside the printed ones.
-    """
-    curves = tables["architectures"]
-    if not settings["exact"]:
-        curves = curves[curves["curve"] != "exact"]
-    curves = curves.rename(columns={"x": "depth_over_width", "y": "dispersion"})
+    """Return the curves of three architectures, and the layer widths of one network of each."""
+    names = {"x": "depth_over_width", "y": "dispersion"}
+    curves = tables["architectures"].rename(columns=names)
     drawings = tables["drawings"].rename(columns={"x": "layer", "y": "width"})
     parts = [curves.assign(panel="dispersion"), drawings.assign(panel="drawing", curve="none")]
     return pd.concat(parts, ignore_index=True)
@@ -58,21 +47,20 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     curves = rows[rows["panel"] == "dispersion"]
     variances = sorted(curves["sigma_w2"].unique())
     shades = colours(variances)
-    kinds = [kind for kind in CURVES if (curves["curve"] == kind).any()]
-    for name, top, bottom in zip(TITLES, *axes, strict=True):
+    for name, top, bottom in zip(NAMES, *axes, strict=True):
         own = curves[curves["architecture"] == name].sort_values("depth_over_width")
         for (kind, variance), curve in own.groupby(["curve", "sigma_w2"]):
             top.plot(curve["depth_over_width"], curve["dispersion"], CURVES[kind][0],
                      color=shades[variance], linewidth=1.0)  # fmt: skip
         top.set_xlabel("depth over mean width,\n" r"$\lambda = 2L/(M_1+M_2)$")
         _network(bottom, rows[(rows["panel"] == "drawing") & (rows["architecture"] == name)])
-    title_panels(axes.flat, [*TITLES.values(), *[""] * 3])
+    title_panels(axes.flat, [*(f"{name} widths" for name in NAMES), *[""] * 3])
     axes[0][0].set_ylabel(r"$E[\Theta(x,x)^2]\,/\,E[\Theta(x,x)]^2$")
     axes[1][0].set_ylabel("units")
     log_dispersion_axis(list(axes[0]), 1.0, float(curves["dispersion"].max()))
     handles = [handle(rf"$\sigma_w^2$ = {v:g}", color=shades[v], linestyle="-") for v in variances]
-    handles += [handle(CURVES[kind][1], color=NEUTRAL, linestyle=CURVES[kind][0], linewidth=1.0)
-                for kind in kinds]  # fmt: skip
+    handles += [handle(label, color=NEUTRAL, linestyle=line, linewidth=1.0)
+                for line, label in CURVES.values()]  # fmt: skip
     legend_above(figure, handles, 5)
     return figure
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.ticker import FixedLocator, NullFormatter, ScalarFormatter
 
 from finitewidth.common import fields
-from finitewidth.figures.style import band
 
 EDGE = 2.0  # sigma_w^2 at the edge of chaos
 SAMPLES = ("paper", "many")
@@ -19,7 +17,6 @@ MARKERS = "os^Dv<>Ph*"
 PHASES = {"ordered": ("#4a98c9", "#08306b"), "chaotic": ("#ec620f", "#8b0010")}  # from, to
 DISPERSION_TICKS = (1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200)
 NEUTRAL = "#404040"  # kinds of lines in a legend, unlike the black of the edge of chaos
-BARS = 5  # error bars of a curve between its first and its last
 
 NETWORKS = {  # columns that say of which networks a value is
     "width": fields.number("units of each hidden layer, M; NaN where a value holds for all"),
@@ -135,52 +132,3 @@ def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> 
         axis.yaxis.set_major_formatter(ScalarFormatter())
         axis.yaxis.set_minor_formatter(NullFormatter())
         axis.minorticks_off()
-
-
-def with_bars(count: int, place: int, places: int) -> np.ndarray:
-    """Say which points of a curve have a mark and a bar: the first, the last and some between.
-
-    Args:
-        count: number of points.
-        place: number of this curve among those that lie close together, from 0. They have bars
-            at different points, so that bars do not hide each other.
-        places: how many these are.
-
-    Returns:
-        True or False for each point.
-    """
-    every = max(1, round((count - 1) / BARS))
-    first = max(1, round(every * (place + 1) / places))
-    kept = np.zeros(count, dtype=bool)
-    kept[first::every] = True
-    kept[[0, -1]] = True
-    return kept
-
-
-def estimate(axis: Axes, curve: pd.DataFrame, value: str, look: Mapping[str, Any]) -> None:
-    """Draw estimates as a line, with marks and error bars at some points or with a band.
-
-    A hollow mark has no bar, because there are too few draws to know the error.
-
-    Args:
-        axis: to draw into.
-        curve: columns depth_over_width, ``value``, standard_error, and ``marked``: 1 for points
-            with a mark. Without any mark, a band is drawn.
-        value: name of the column of the estimates.
-        look: ``colour``, ``marker`` and ``line`` (a style, or none).
-    """
-    curve = curve.sort_values("depth_over_width")
-    x, y, error = (
-        curve[name].to_numpy(float) for name in ("depth_over_width", value, "standard_error")
-    )
-    colour, marked = look["colour"], curve["marked"].to_numpy() == 1
-    if look["line"] != "none":
-        axis.plot(x, y, linestyle=look["line"], color=colour, linewidth=0.9)
-    if not marked.any():
-        band(axis, x, y - error, y + error, colour)
-        return
-    known, unknown = marked & np.isfinite(error), marked & ~np.isfinite(error)
-    mark = {"marker": look["marker"], "color": colour, "linestyle": "none", "markersize": 3.0}
-    axis.errorbar(x[known], y[known], error[known], elinewidth=0.8, markeredgewidth=0.4, **mark)
-    axis.plot(x[unknown], y[unknown], markerfacecolor="white", markeredgewidth=0.7, zorder=3,
-              **mark)  # fmt: skip

@@ -25,9 +25,7 @@ from finitewidth.figures.style import (
 from finitewidth.papers.beyond.figures import lines
 from finitewidth.papers.beyond.figures.lines import EDGE, MARKERS, NEUTRAL
 
-GROUP = "ratio"
 BRIGHT = 0.55  # of the scale of colours; brighter ones are too faint on white
-BOUNDS = ("lower_bound", "upper_bound")
 THEORY = {  # line, label
     "equation_18": ("-", "equation 18, printed"),
     "infinite_width": (":", "infinite width, both parts"),
@@ -51,23 +49,22 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
     Args:
         tables: ``estimates``, ``theory`` and ``reported``.
-        settings: ``errors`` (bars: only the larger sample; bands: the paper's sample as well),
-            ``mean_field``: whether the ratio at infinite width, with both parts of the kernel, is
-            shown, and ``banded`` (default False): only the variances and cosines that are shown
-            with error bands.
+        settings: ``errors``: bars (only of the larger sample), or bands: of the paper's sample as
+            well and only of the variances and cosines that are shown with them, beside the ratio
+            at infinite width with both parts of the kernel.
     """
-    banded = settings.get("banded", False)
+    bands = settings["errors"] == "bands"
     estimates, theory = (
-        lines.of_group(tables[name], GROUP, banded) for name in ("estimates", "theory")
+        lines.of_group(tables[name], "ratio", bands) for name in ("estimates", "theory")
     )
-    if settings["errors"] == "bars":
+    if not bands:
         estimates = estimates[estimates["sample"] == lines.samples_of(estimates)[-1]]
     printed = (theory["curve"] == "printed") & (theory["sigma_w2"] < EDGE)
-    infinite = (theory["curve"] == "infinite_width") & bool(settings["mean_field"])
+    infinite = (theory["curve"] == "infinite_width") & bands
     theory = theory[printed | infinite].replace({"curve": {"printed": "equation_18"}})
     found = {
         bound: lines.stated(tables["reported"], "off_diagonal_over_diagonal", "limit", bound)
-        for bound in BOUNDS
+        for bound in ("lower_bound", "upper_bound")
     }
     ours = lines.joined(estimates, theory, "ratio")
     return pd.concat([ours, lines.from_paper("ratio", found)], ignore_index=True)
@@ -78,10 +75,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
     Depth over width is drawn on a square-root scale, because the ratio changes most in the first
     layers.
-
-    Args:
-        rows: as selected.
-        settings: ``errors`` (bars or bands).
     """
     estimates = rows[rows["series"] == "estimate"]
     widths, variances = (sorted(estimates[name].unique()) for name in ("width", "sigma_w2"))
@@ -128,7 +121,9 @@ def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
     last, error = float(rows["depth_over_width"].max()), rows["standard_error"].fillna(0)
     ticks = [tick for tick in TICKS if tick <= 1.001 * last]
     for axis in axes.flat:
-        axis.set_xscale("function", functions=(_root, np.square))
+        # signed roots, so that margins left of 0 are defined
+        root = (lambda shares: np.sign(shares) * np.sqrt(np.abs(shares)), np.square)
+        axis.set_xscale("function", functions=root)
         axis.set_xlim(0, 1.05 * last)
         axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.set_ylim(min(0.2, 0.95 * float((rows["ratio"] - error).min())), 1.03)
@@ -137,12 +132,6 @@ def _rulers(axes: np.ndarray, widths: list[float], rows: pd.DataFrame) -> None:
         axis.set_ylabel(f"$M$ = {width:g}")
     for axis in axes[-1]:
         axis.set_xlabel(r"$\lambda = L/M$")
-
-
-def _root(shares: np.ndarray) -> np.ndarray:
-    """Return square roots with the sign, so that margins left of 0 are defined."""
-    shares = np.asarray(shares, float)
-    return np.sign(shares) * np.sqrt(np.abs(shares))
 
 
 def _handles(rows: pd.DataFrame, looks: Mapping[float, tuple[str, str]]) -> list[Line2D | Patch]:

@@ -1,4 +1,4 @@
-"""Claims of beyond that no figure shows: one gradient step, lemmas on norms, the estimator."""
+"""Claims and printed numbers of beyond without a figure: a gradient step, norms, the estimator."""
 
 import itertools
 import math
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from finitewidth.claims.estimates import Estimate, estimates, over_printed, power_of, required
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:
@@ -29,6 +30,18 @@ REMAINDER = {
 WITH_REMAINDER = {
     "chain_product": REMAINDER,
     "chain_backward_square": REMAINDER | {"low": 0.94, "high": 1.06},
+}
+# quantity of the table -> row and column of the printed number
+LEMMAS = {
+    "forward_square": ("forward_norm_ratio", "second_moment"),
+    "backward_square": ("backward_norm_ratio", "second_moment"),
+    "product": ("forward_times_backward", "mean"),
+}
+SUMMANDS = {
+    "forward_part": ("forward_norm_ratio", "mean"),
+    "forward_part_variance": ("forward_norm_ratio", "variance"),
+    "backward_part": ("backward_norm_ratio", "mean"),
+    "backward_part_variance": ("backward_norm_ratio", "variance"),
 }
 NOT_BOTH = "the step of the paper changes weights and biases"
 BIAS = 0.005  # what means over the samples resolve
@@ -122,3 +135,55 @@ def b22(tables: Tables) -> list[Part]:
                       "tolerance": "what means over the samples resolve"}  # fmt: skip
             parts.append(found.part(text, **bounds))
     return parts
+
+
+def _ours(row: str, column: str, found: Estimate) -> Ours:
+    return Ours(row=row, column=column, value=found.value, standard_error=found.error)
+
+
+def _moments(tables: Tables) -> dict[str, tuple[Estimate, int]]:
+    """Quantity -> its estimate and the width, tied weights."""
+    rows = tables["moments"]
+    return {
+        row.quantity: (Estimate(float(row.value), float(row.error)), int(row.width))
+        for row in rows[rows["weights"] == "tied"].itertuples()
+    }
+
+
+def lemma_constant(tables: Tables) -> list[Ours]:
+    """The k of the factors 1 + k / n of one layer."""
+    found = _moments(tables)
+    return [
+        _ours(*place, found[name][0].shifted(-1).scaled(found[name][1]))
+        for name, place in LEMMAS.items() if name in found
+    ]  # fmt: skip
+
+
+def summand_moment(tables: Tables) -> list[Ours]:
+    """Means and variances of the summands in the lemmas' proofs."""
+    found = _moments(tables)
+    return [_ours(*place, found[name][0]) for name, place in SUMMANDS.items() if name in found]
+
+
+def edge_of_chaos(tables: Tables) -> list[Ours]:
+    """The sigma_w^2 at which errors keep their norm, E[N_d] = 1, and its root sigma_w."""
+    found = _moments(tables).get("backward")
+    if found is None:
+        return []
+    # the table has E[N_d] / (sigma_w2 / 2)
+    variance = Estimate(2.0).over(found[0])
+    root = math.sqrt(variance.value)
+    return [
+        _ours("relu", "sigma_w2", variance),
+        _ours("relu", "sigma_w", Estimate(root, variance.error / (2 * root))),
+    ]
+
+
+def relative_ntk_change(tables: Tables) -> list[Ours]:
+    """The change in one gradient step in the ordered phase, for the deepest networks drawn."""
+    rows = tables["steps"]
+    rows = rows[(rows["phase"] == "ordered") & (rows["change"] == "step")]
+    if rows.empty:
+        return []
+    last = rows.sort_values("depth").iloc[-1]
+    return [_ours("ordered", "limit", Estimate(float(last["value"]), float(last["error"])))]

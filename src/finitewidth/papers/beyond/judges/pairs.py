@@ -15,13 +15,15 @@ from finitewidth.claims.estimates import (
     smallest,
 )
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
-from finitewidth.papers.beyond.judges.diagonal import KEY, drawn
+from finitewidth.papers.beyond.judges.diagonal import beside, drawn, ends
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FROM_DEPTH, TO_LAMBDA = 20, 0.3
+NETWORK = ["width", "alpha_0", "sigma_w2"]
 # group -> the curve that its figure shows as the prediction for the diagonal
 PREDICTIONS = {"phases": "printed_limit", "near": "printed_sums"}
 ABOVE_A_QUARTER = {
@@ -48,14 +50,13 @@ ANGLE = {
 
 def b12(tables: Tables) -> list[Part]:
     """Theorem 3.3: off-diagonal over diagonal means in [1/4, 1], dispersions at most 16 times."""
-    rows, parts = drawn(tables["estimates"], "ratio"), []
-    rows = rows[rows["depth"] == rows.groupby("width")["depth"].transform("max")]
-    for variance, ends in rows.groupby("sigma_w2"):
+    parts = []
+    for variance, here in ends(drawn(tables["estimates"], "ratio")).groupby("sigma_w2"):
         name = f"sigma_w^2 = {variance:g}, L/M = 0.5"
-        limits = [_limit(line) for _, line in ends.groupby("cosine")]
+        limits = [_limit(line) for _, line in here.groupby("cosine")]
         label = f"{name}: smallest ratio of all cosines, from the two largest widths to the limit"
         parts.append(smallest(label, limits, low=0.25, paper=True))
-        found = estimates(ends, "y", "spread")
+        found = estimates(here, "y", "spread")
         label = f"{name}: largest ratio of all widths and cosines"
         parts.append(largest(label, found, high=1, paper=True))
     parts.append(_over_diagonal(tables))
@@ -76,34 +77,25 @@ def _limit(line: "pd.DataFrame") -> Estimate:
 
 def _over_diagonal(tables: Tables) -> Part:
     """The largest dispersion over the exact one of the diagonal, at L/M of about 0.3."""
-    rows = drawn(tables["estimates"], "phases")
-    rows = _beside_diagonal(rows, tables["theory"], "exact")
+    rows = beside(drawn(tables["estimates"], "phases"), tables["theory"], "exact")
     found = [
-        mean(estimates(line, "y", "spread")).scaled(1 / float(line["diagonal"].iloc[0]))
-        for _, line in _at_lambda(rows).groupby(["width", "alpha_0", "sigma_w2"])
+        mean(estimates(line, "y", "spread")).scaled(1 / float(line["exact"].iloc[0]))
+        for _, line in _at_lambda(rows).groupby(NETWORK)
     ]
     name = f"largest dispersion, mean of all cosines, over the diagonal's, L/M = {TO_LAMBDA}"
     return largest(name, found, high=16, paper=True)
 
 
-def _beside_diagonal(rows: "pd.DataFrame", theory: "pd.DataFrame", curve: str) -> "pd.DataFrame":
-    """Rows with the dispersion of the diagonal of the same network."""
-    line = theory.loc[theory["curve"] == curve, [*KEY, "y"]].rename(columns={"y": "diagonal"})
-    return rows.merge(line, on=KEY)
-
-
 def _at_lambda(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Rows of the largest depth up to L/M = 0.3 of each network."""
     rows = rows[rows["x"] <= TO_LAMBDA + 1e-9]
-    ends = rows.groupby(["width", "alpha_0", "sigma_w2"])["depth"].transform("max")
-    return required(rows[rows["depth"] == ends], f"L/M up to {TO_LAMBDA}")
+    largest_depth = rows.groupby(NETWORK)["depth"].transform("max")
+    return required(rows[rows["depth"] == largest_depth], f"L/M up to {TO_LAMBDA}")
 
 
 def b13(tables: Tables) -> list[Part]:
     """Ordered phase: the ratio is higher at the largest depth than at the smallest."""
-    rows = _beside_printed(drawn(tables["estimates"], "ratio"), tables["theory"])
-    rows = required(rows[rows["sigma_w2"] < 2], "the ordered phase")
-    parts = []
+    rows, parts = required(_ordered(tables), "the ordered phase"), []
     for (width, variance), here in rows.groupby(["width", "sigma_w2"]):
         lines = [line for _, line in here.groupby("cosine")]
         found = {
@@ -111,7 +103,7 @@ def b13(tables: Tables) -> list[Part]:
             for depth in (5, 20, 50)
         }
         name = f"M = {width}, sigma_w^2 = {variance:g}"
-        parts.append(_from_end_to_end(name, [line.sort_values("depth") for line in lines]))
+        parts.append(_from_end_to_end(name, lines))
         for shallow, deep in ((5, 20), (20, 50)):
             rises = [b.minus(a) for a, b in zip(found[shallow], found[deep], strict=True)]
             label = f"{name}: smallest rise of the ratio from L = {shallow} to {deep}"
@@ -123,33 +115,33 @@ def b13(tables: Tables) -> list[Part]:
 
 def _from_end_to_end(name: str, lines: list["pd.DataFrame"]) -> Part:
     """The rise of the ratio from the smallest depth to the largest, the smallest of all cosines."""
-    ends = [estimates(line, "y", "spread") for line in lines]
-    rises = [line[-1].minus(line[0]) for line in ends]
+    lines = [line.sort_values("depth") for line in lines]
+    found = [estimates(line, "y", "spread") for line in lines]
+    rises = [line[-1].minus(line[0]) for line in found]
     printed = [line["printed"].iloc[-1] - line["printed"].iloc[0] for line in lines]
     label = f"{name}: smallest rise of the ratio from the smallest depth to the largest"
     whose = {"paper": True} if min(printed) > 0 else NO_DEPTHS
     return smallest(label, rises, low=0, strict=True, **whose)
 
 
-def _beside_printed(rows: "pd.DataFrame", theory: "pd.DataFrame") -> "pd.DataFrame":
-    """Rows with (18) at the same networks, depths and cosines."""
-    line = theory.loc[theory["curve"] == "printed", [*KEY, "cosine", "y"]]
-    return rows.merge(line.rename(columns={"y": "printed"}), on=[*KEY, "cosine"])
+def _ordered(tables: Tables) -> "pd.DataFrame":
+    """Ratios of ordered networks, with (18) at the same networks, depths and cosines."""
+    rows = drawn(tables["estimates"], "ratio")
+    rows = beside(rows, tables["theory"], "printed", more=("cosine",))
+    return rows[rows["sigma_w2"] < 2]
 
 
 def b14(tables: Tables) -> list[Part]:
     """Ordered phase: at L/M = 0.5 the ratio is not below equation 18."""
-    rows = _beside_printed(drawn(tables["estimates"], "ratio"), tables["theory"])
-    rows = rows[(rows["sigma_w2"] < 2) & (rows["depth"] >= FROM_DEPTH)]
-    parts = []
+    rows, parts = _ordered(tables), []
+    rows = rows[rows["depth"] >= FROM_DEPTH]
     for variance, here in rows.assign(y=rows["y"] - rows["printed"]).groupby("sigma_w2"):
         found = estimates(here, "y", "spread")
         name = f"sigma_w^2 = {variance:g}, L >= {FROM_DEPTH}"
         label = f"{name}: smallest of ratio - (18), all widths, cosines and depths"
         parts.append(smallest(label, found, low=0, **DEEP))
-        ends = here[here["depth"] == here.groupby("width")["depth"].transform("max")]
         label = f"sigma_w^2 = {variance:g}, L/M = 0.5: smallest of ratio - (18)"
-        parts.append(smallest(label, estimates(ends, "y", "spread"), low=0, paper=True))
+        parts.append(smallest(label, estimates(ends(here), "y", "spread"), low=0, paper=True))
         sizes = [Estimate(abs(gap.value), gap.error) for gap in found]
         label = f"{name}: largest size of ratio - (18), all widths, cosines and depths"
         parts.append(largest(label, sizes, **GOOD))
@@ -160,26 +152,29 @@ def b15(tables: Tables) -> list[Part]:
     """Dispersion at most 1.3 times the prediction for the diagonal, nearly the same for angles."""
     parts = []
     for group, curve in PREDICTIONS.items():
-        rows = _beside_diagonal(drawn(tables["estimates"], group), tables["theory"], curve)
-        for (width, alpha_0, variance), here in _at_lambda(rows).groupby(
-            ["width", "alpha_0", "sigma_w2"]
-        ):
-            ends = here.sort_values("cosine")
+        rows = beside(drawn(tables["estimates"], group), tables["theory"], curve)
+        for (width, alpha_0, variance), here in _at_lambda(rows).groupby(NETWORK):
+            here = here.sort_values("cosine")
             name = (f"M = {width}, alpha_0 = {alpha_0:g}, sigma_w^2 = {variance:g}, "
-                    f"L = {ends['depth'].iloc[0]}")  # fmt: skip
-            parts += _dispersions(name, ends)
+                    f"L = {here['depth'].iloc[0]}")  # fmt: skip
+            found = estimates(here, "y", "spread")
+            over = mean(found).scaled(1 / float(here[curve].iloc[0]))
+            label = f"{name}: mean dispersion of all cosines over the diagonal's prediction"
+            parts.append(over.part(label, **SLIGHTLY))
+            apart, cosines = found[-1].log().minus(found[0].log()), here["cosine"].tolist()
+            label = f"{name}: log dispersion at cosine {cosines[-1]:g} - at {cosines[0]:g}"
+            parts.append(apart.part(label, **ANGLE))
     return parts
 
 
-def _dispersions(name: str, rows: "pd.DataFrame") -> list[Part]:
-    found = estimates(required(rows, name), "y", "spread")
-    over = mean(found).scaled(1 / float(rows["diagonal"].iloc[0]))
-    apart = found[-1].log().minus(found[0].log())
-    cosines = rows["cosine"].tolist()
-    label = f"{name}: log dispersion at cosine {cosines[-1]:g} - at {cosines[0]:g}"
+def off_diagonal_over_diagonal(tables: Tables) -> list[Ours]:
+    """The smallest and the largest mean-field ratio at the largest depth."""
+    theory = tables["theory"]
+    rows = theory[(theory["group"] == "ratio") & (theory["curve"] == "infinite_width")]
+    rows = rows.loc[rows["depth"] == rows["depth"].max(), "y"]
+    if rows.empty:
+        return []
     return [
-        over.part(
-            f"{name}: mean dispersion of all cosines over the diagonal's prediction", **SLIGHTLY
-        ),
-        apart.part(label, **ANGLE),
+        Ours(row="limit", column="lower_bound", value=float(rows.min())),
+        Ours(row="limit", column="upper_bound", value=float(rows.max())),
     ]

@@ -1,7 +1,7 @@
 """Claims of beyond, and its printed numbers, on kernels during training (Figure 4)."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EARLY = 6  # the early stage is this part of all steps: 500 of 3000
 RISEN = 0.6  # share of the rise of the gap that is to be done by then
 SMALL = 0.1  # gap up to which a kernel counts as label-agnostic
+ABOVE = {"low": 0, "strict": True, "paper": True}
 BLIND = "the paper gives no size; images of one class are more alike whatever the kernel"
 DOUBLE = "the paper only says that blocks develop; twice is more than the gap at the start"
 SOON = "the paper says early stages; a sixth of the steps is ours"
@@ -74,15 +75,15 @@ def b20(tables: Tables) -> list[Part]:
         faster = (soon - start) / early - (end - soon) / (last - early)
         at = f"sigma_w^2 = {sigma_w2:g}"
         parts += [
-            samples.mean(f"{at}: rise of the gap in {last} steps", rise, **_above(True)),
+            samples.mean(f"{at}: rise of the gap in {last} steps", rise, **ABOVE),
             samples.mean(
                 f"{at}: rise of the gap per 100 steps, up to step {early:g} minus after",
-                100 * faster, cut=SOON, **_above(True),
+                100 * faster, cut=SOON, **ABOVE,
             ),
-            samples.mean(f"{at}: rise of the alignment", aligned, **_above(True)),
+            samples.mean(f"{at}: rise of the alignment", aligned, **ABOVE),
             samples.mean(
                 f"{at}: gap at the end minus twice that at the start", end - 2 * start,
-                ours=DOUBLE, **_above(False),
+                low=0, strict=True, ours=DOUBLE,
             ),
             samples.mean(
                 f"{at}: rise of the gap up to step {early:g} minus {RISEN:g} of the whole",
@@ -90,11 +91,6 @@ def b20(tables: Tables) -> list[Part]:
             ),
         ]  # fmt: skip
     return parts
-
-
-def _above(paper: bool) -> dict:
-    """Thresholds of a comparison that says "above 0"."""
-    return {"low": 0, "strict": True, "paper": paper}
 
 
 def b21(tables: Tables) -> list[Part]:
@@ -130,13 +126,12 @@ def _ordered(
     error = abs(value) / certain if certain > 0 else math.nan
     return Part(
         name=f"{names}: test loss at the smaller gap minus that at the larger", value=value,
-        standard_error=error, dof=len(gap) - 1, **_above(True),
+        standard_error=error, dof=len(gap) - 1, **ABOVE,
     )  # fmt: skip
 
 
-def _score(differences: Sequence[float]) -> float:
+def _score(values: np.ndarray) -> float:
     """The mean over its standard error, without sign; 0 if all runs are alike."""
-    values = np.asarray(differences, float)
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     return abs(float(values.mean())) / error if error > 0 and np.isfinite(error) else 0.0
 

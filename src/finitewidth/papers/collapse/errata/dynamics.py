@@ -1,28 +1,115 @@
-"""Errata of ``collapse`` in the dynamics under a block kernel."""
+"""Errata of ``collapse`` in the dynamics under a block kernel, which is taken from its definition.
 
+There are C classes of m samples each; the samples are sorted by class. Features are H (n, N),
+outputs are W H + b 1ᵀ, labels are Y. The kernel of two features is the matrix A_d + A_c + A_n for a
+sample with itself, A_c + A_n within a class, and A_n between classes (Assumption D.1). In
+Assumption 3.2 these matrices are multiples of the identity.
+"""
+
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.linalg import null_space
 
 from finitewidth.errata.erratum import Evidence, exactly
 from finitewidth.errata.shared import generator
-from finitewidth.papers.collapse.errata.block_kernel import (
-    ALPHA,
-    CLASSES,
-    FEATURES,
-    KAPPA_C,
-    KAPPA_N,
-    LABELS,
-    MU_CLASS,
-    MU_SINGLE,
-    ONES,
-    SAMPLES,
-    first_part,
-    flow,
-    product_rate,
-    random_state,
-    second_part,
-)
+
+CLASSES, SAMPLES, FEATURES = 3, 2, 5
+KAPPA_D, KAPPA_C, KAPPA_N = 1.7, 0.9, 0.3
+MU_SINGLE = KAPPA_D - KAPPA_C
+MU_CLASS = MU_SINGLE + SAMPLES * (KAPPA_C - KAPPA_N)
+ALPHA = KAPPA_N * SAMPLES / (MU_CLASS + CLASSES * KAPPA_N * SAMPLES)
+ONES = np.ones((CLASSES, CLASSES))
+EYE = np.eye(CLASSES)
+LABELS = np.kron(EYE, np.ones(SAMPLES))
+
+
+@dataclass(frozen=True)
+class State:
+    """Parameters and features at one time.
+
+    Attributes:
+        weights: W (C, n).
+        biases: b (C,).
+        features: H (n, N).
+    """
+
+    weights: np.ndarray
+    biases: np.ndarray
+    features: np.ndarray
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """R = W H + b 1ᵀ - Y, (C, N)."""
+        return self.weights @ self.features + self.biases[:, None] - LABELS
+
+    @property
+    def means(self) -> np.ndarray:
+        """H₁, (n, C): the class means."""
+        return first_part(self.features)
+
+    @property
+    def rest(self) -> np.ndarray:
+        """H₂, (n, N - C): the variation within classes."""
+        return second_part(self.features)
+
+
+def first_part(features: np.ndarray) -> np.ndarray:
+    """H Q₁ / √m (equation 23)."""
+    return features @ np.kron(EYE, np.ones((SAMPLES, 1))) / SAMPLES
+
+
+def second_part(features: np.ndarray) -> np.ndarray:
+    """H Q₂ / √m (equation 23)."""
+    across = null_space(np.ones((1, SAMPLES)))
+    return features @ np.kron(EYE, across) / SAMPLES**0.5
+
+
+def random_state(rng: np.random.Generator, *, centred: bool = False, fitted: bool = False) -> State:
+    """A random state.
+
+    Args:
+        rng: random generator.
+        centred: whether the global mean of the features is zero.
+        fitted: whether the class means are fitted, so that R₁ = 0.
+    """
+    count = CLASSES * SAMPLES
+    weights = rng.standard_normal((CLASSES, FEATURES))
+    biases = rng.standard_normal(CLASSES)
+    features = rng.standard_normal((FEATURES, count))
+    if fitted:
+        means = np.linalg.pinv(weights) @ (EYE - biases[:, None])
+        features += np.kron(means - first_part(features), np.ones(SAMPLES))
+    if centred:
+        features -= features.mean(axis=1, keepdims=True)
+    return State(weights, biases, features)
+
+
+def flow(state: State, blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None) -> State:
+    """Time derivatives of weights, biases and features, summed sample by sample.
+
+    Args:
+        state: at one time.
+        blocks: A_d, A_c and A_n, each (n, n); None for those of Assumption 3.2.
+    """
+    scales = KAPPA_D - KAPPA_C, KAPPA_C - KAPPA_N, KAPPA_N
+    diagonal, within, between = blocks or [scale * np.eye(FEATURES) for scale in scales]
+    residuals = state.residuals
+    count = CLASSES * SAMPLES
+    features = np.zeros_like(state.features)
+    for i in range(count):
+        for j in range(count):
+            kernel = between + (i // SAMPLES == j // SAMPLES) * within + (i == j) * diagonal
+            features[:, i] -= kernel @ state.weights.T @ residuals[:, j]
+    return State(-residuals @ state.features.T, -residuals.sum(axis=1), features)
+
+
+def product_rate(a: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Time derivative of A Aᵀ, given A and its time derivative."""
+    return a @ rate.T + rate @ a.T
+
 
 SETTING = "C = 3, m = 2, n = 5, random state"
 
@@ -110,14 +197,11 @@ def general_rate() -> Evidence:
     residuals = state.residuals
     per_class = residuals @ LABELS.T @ LABELS / SAMPLES
     overall = np.repeat(residuals.mean(axis=1, keepdims=True), CLASSES * SAMPLES, axis=1)
+    back = state.weights.T
     first, second, third = (
-        count * block @ state.weights.T @ part
-        for block, count, part in zip(
-            blocks,
-            (1, SAMPLES, CLASSES * SAMPLES),
-            (residuals, per_class, overall),
-            strict=True,
-        )
+        blocks[0] @ back @ residuals,
+        SAMPLES * blocks[1] @ back @ per_class,
+        CLASSES * SAMPLES * blocks[2] @ back @ overall,
     )
     truth = flow(state, blocks).features[0, 0]
     forms = (value[0, 0] for value in (-first + second + third, -first - second - third))
@@ -152,3 +236,60 @@ def number_of_kernels() -> Evidence:
     printed = outputs * (outputs + 1) + features * (features + 1)
     quantity = "kernels Θ_ks and Θʰ_ks with k ≤ s, C = 10, n = 64"
     return exactly(quantity, sum(map(len, pairs)), printed, printed / 2)
+
+
+def slim_state() -> State:
+    """A start with E = 0, ⟨h⟩ = 0, b = 1/C and W of rank 1.
+
+    W = u wᵀ, H₁ = w aᵀ and H₂ = w cᵀ with Σ a = 0 and |u|²/m = |a|²/μ_class + |c|²/μ_single.
+    """
+    rng = generator("collapse-18")
+    direction = rng.standard_normal(FEATURES)
+    direction /= np.linalg.norm(direction)
+    inputs = rng.standard_normal(CLASSES * SAMPLES)
+    features = np.outer(direction, inputs - inputs.mean())
+    terms = (first_part(features) ** 2).sum() / MU_CLASS
+    terms += (second_part(features) ** 2).sum() / MU_SINGLE
+    left = rng.standard_normal(CLASSES)
+    left *= np.sqrt(SAMPLES * terms) / np.linalg.norm(left)
+    return State(np.outer(left, direction), np.full(CLASSES, 1 / CLASSES), features)
+
+
+def product_after(start: State, time: float) -> np.ndarray:
+    """W H₁ after this time of gradient flow, (C, C), integrated."""
+    sizes = np.cumsum([start.weights.size, start.biases.size])
+
+    def state(values: np.ndarray) -> State:
+        weights, biases, features = np.split(values, sizes)
+        shapes = start.weights.shape, start.features.shape
+        return State(weights.reshape(shapes[0]), biases, features.reshape(shapes[1]))
+
+    def law(_: float, values: np.ndarray) -> np.ndarray:
+        return flat(flow(state(values)))
+
+    def flat(parts: State) -> np.ndarray:
+        return np.concatenate([parts.weights.ravel(), parts.biases, parts.features.ravel()])
+
+    end = solve_ivp(law, (0, time), flat(start), method="DOP853", rtol=1e-10, atol=1e-12)
+    last = state(end.y[:, -1])
+    return last.weights @ last.means
+
+
+def slim_start() -> Evidence:
+    """Rank of W H₁ after gradient flow from a start with weights of rank 1."""
+    rank = np.linalg.matrix_rank(product_after(slim_state(), 4.0), tol=1e-6)
+    quantity = (
+        "rank of WH₁ at t = 4 from E = 0, ⟨h⟩ = 0, b = 1/C, rank W = 1; C = 3; printed: at the end"
+    )
+    return exactly(quantity, rank, CLASSES - 1, 1)
+
+
+def end_residuals() -> Evidence:
+    """Entry (1, 1) of the rate of R₁ at R₁ = 0."""
+    state = random_state(generator("collapse-19"), fitted=True)
+    rate = flow(state)
+    truth = rate.weights @ state.means + state.weights @ first_part(rate.features)
+    truth = truth + rate.biases[:, None]
+    corrected = -SAMPLES * state.weights @ state.rest @ state.rest.T @ state.means
+    quantity = "entry (1, 1) of dR₁/dt; C = 3, m = 2, n = 5, random state with R₁ = 0"
+    return exactly(quantity, truth[0, 0], 0.0, corrected[0, 0])

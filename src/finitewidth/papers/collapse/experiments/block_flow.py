@@ -185,16 +185,8 @@ def random_start(
             W^T W has at most the rank C.
         excess: for W chosen so, trace of E over that of the features' terms: E is a random positive
             semidefinite matrix of rank 1 in this subspace.
-
-    Raises:
-        ConfigError: there are fewer features than classes.
     """
     classes, features = kernel.classes, start.features
-    if features < classes:
-        raise ConfigError(
-            f"collapse.flow.features: {features} is refused; it must be at least "
-            f"collapse.flow.classes, {classes}"
-        )
     inside = classes if weight_scale is None else features
     frame = np.linalg.qr(rng.standard_normal((features, inside)))[0]
     means = start.means * frame @ rng.standard_normal((inside, classes))
@@ -207,28 +199,18 @@ def random_start(
     biases = np.full((1, classes), float(bias))
     drawn = FlowState(np.zeros((1, classes, features)), biases, means[None], scatter[None])
     if weight_scale is None:
-        weights = _balanced(kernel, drawn, frame, rng, excess)
+        # W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation
+        wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
+        if excess:
+            factor = rng.standard_normal(len(wanted))
+            square = np.outer(factor, factor)
+            wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
+        values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
+        rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
+        weights = rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
     else:
         weights = weight_scale * rng.standard_normal((classes, features))
     return FlowState(weights[None], biases, drawn.means, drawn.scatter)
-
-
-def _balanced(
-    kernel: BlockKernel,
-    drawn: FlowState,
-    frame: np.ndarray,
-    rng: np.random.Generator,
-    excess: float,
-) -> np.ndarray:
-    """W = Q T^(1/2) U^T with W^T W = U T U^T = m (features' terms + E), and Q any rotation."""
-    wanted = kernel.samples * frame.T @ feature_terms(kernel, drawn)[0] @ frame
-    if excess:
-        factor = rng.standard_normal(len(wanted))
-        square = np.outer(factor, factor)
-        wanted = wanted + excess * np.trace(wanted) / np.trace(square) * square
-    values, vectors = np.linalg.eigh((wanted + wanted.T) / 2)
-    rotation = np.linalg.qr(rng.standard_normal(wanted.shape))[0]
-    return rotation * np.sqrt(np.maximum(values, 0)) @ (frame @ vectors).T
 
 
 def integrate(

@@ -22,8 +22,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``classes`` C, ``samples`` m, ``kernel`` (gamma_d, gamma_c, gamma_n), ``symbols``
-            with ``classes`` and ``samples`` of the characteristic polynomial.
+        settings: of `finitewidth.papers.collapse.settings.BlockKernel`.
 
     Returns:
         ``rows``: component (single, class, global), classes, samples, gamma_d, gamma_c, gamma_n,
@@ -112,8 +111,9 @@ def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
             "value": float(values[place]), "multiplicity": stated_multiplicities(*sizes)[place],
             "vectors": len(vectors[place]),
             "rank": sympy.Matrix.hstack(*vectors[place]).rank(),
-            "residual": float(_largest(exact, values[place], vectors[place])),
-            "symbolic": _not_zero(general, formulas[place], vectors[place]),
+            "residual": float(max(map(abs, _left(exact, values[place], vectors[place])))),
+            "symbolic": sum(entry.expand() != 0 for entry in
+                            _left(general, formulas[place], vectors[place])),
             "small_classes": small[0], "small_samples": small[1],
             "small_stated": stated_multiplicities(*small)[place], "power": powers[place],
         }
@@ -121,14 +121,9 @@ def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _largest(matrix: Any, value: Any, vectors: Sequence[Any]) -> Any:
-    """The largest absolute entry of K v - lambda v, a rational number."""
-    return max(abs(entry) for v in vectors for entry in matrix * v - value * v)
-
-
-def _not_zero(matrix: Any, value: Any, vectors: Sequence[Any]) -> int:
-    """How many entries of K v - lambda v do not vanish identically."""
-    return sum(entry.expand() != 0 for v in vectors for entry in matrix * v - value * v)
+def _left(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
+    """The entries of K v - lambda v for all vectors, exactly."""
+    return [entry for v in vectors for entry in matrix * v - value * v]
 
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:

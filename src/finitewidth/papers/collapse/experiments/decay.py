@@ -45,7 +45,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``sweeps``, the ``runs`` of all sweeps, one below the other (see
             `finitewidth.papers.collapse.experiments.sweep`).
-        settings: ``trained``, a training accuracy; ``end``, tau up to which powers are fitted.
+        settings: of `finitewidth.papers.collapse.settings.Decay`.
 
     Returns:
         ``cells``, networks of the sweeps that differ in their seed only: `CELL`, seeds, trained
@@ -211,9 +211,5 @@ def _values(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[list[float]]:
     last = early[early["tau"] == early["tau"].max()]
     last = last.assign(ratio=last["overlap"] * np.exp(last["tau"]))
     yield by_seed(last, lambda networks: float(networks["ratio"].mean()))
-    yield by_seed(early, _imbalance_rate)
-
-
-def _imbalance_rate(networks: pd.DataFrame) -> float:
-    """Mean k of networks whose imbalance is exp(-k tau) of its start."""
-    return float((-np.log(networks["imbalance"]) / networks["tau"]).mean())
+    rates = early.assign(k=-np.log(early["imbalance"]) / early["tau"])
+    yield by_seed(rates, lambda networks: float(networks["k"].mean()))

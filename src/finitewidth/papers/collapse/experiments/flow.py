@@ -37,12 +37,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``runs``, ``classes`` C, ``samples`` m, ``features`` n, ``kernel`` (``diagonal``,
-            ``same_class``, ``other_class``), ``start`` (``means``, ``within``), ``weights``
-            (scales of random weights), ``excess`` (trace of E over that of the features' terms,
-            where E is positive semidefinite), ``time``, ``halvings``, ``tolerance``, ``probes``,
-            ``frozen`` (``other_class``, ``biases``, ``points``, ``margin``), ``residuals``
-            (``kernels``, ``below``, ``step``), ``steps`` (``time``, ``steps``).
+        settings: of `finitewidth.papers.collapse.settings.Flow`.
 
     Returns:
         ``curves``: start (zero_invariant, free_biases, random_weights, positive_invariant), case,
@@ -93,33 +88,23 @@ def _stream(*words: str | int) -> np.random.Generator:
     return np.random.default_rng(seed_for(NAME, *words))
 
 
-# the kinds of starts whose curves are shown
-
-
-def _cases(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Start, case and arguments of `random_start`."""
-    fitting = 1 / settings["classes"]
-    yield ZERO, "E = 0, b = 1/C", {"centred": True, "bias": fitting}
-    yield FREE, "E = 0, b = 0", {"centred": True, "bias": 0.0}
-    for scale in settings["weights"]:
-        arguments = {"centred": True, "bias": fitting, "weight_scale": scale}
-        yield RANDOM, f"random W, scale {scale:g}", arguments
-
-
-def _positive(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The same for a positive semidefinite E, features with a global mean, and biases 0."""
-    yield POSITIVE, "E >= 0", {"centred": False, "bias": 0.0, "excess": settings["excess"]}
-
-
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    # the steps of an integration depend on all states that are integrated together
-    for cases in (_cases(settings), _positive(settings)):
-        yield from _integrated(settings, cases)
+    fitting = {"centred": True, "bias": 1 / settings["classes"]}
+    cases = [(ZERO, "E = 0, b = 1/C", fitting),
+             (FREE, "E = 0, b = 0", {"centred": True, "bias": 0.0})]  # fmt: skip
+    cases += [(RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
+              for scale in settings["weights"]]  # fmt: skip
+    # positive semidefinite E, features with a global mean, and biases 0; by itself, since the steps
+    # of an integration depend on all states that are integrated together
+    arguments = {"centred": False, "bias": 0.0, "excess": settings["excess"]}
+    yield from _integrated(settings, cases)
+    yield from _integrated(settings, [(POSITIVE, "E >= 0", arguments)])
 
 
 def _integrated(
     settings: Mapping[str, Any], cases: Iterable[tuple[str, str, dict[str, Any]]]
 ) -> Iterator[dict[str, Any]]:
+    """Curves from starts, by start, case and arguments of `random_start`."""
     kernel, times = _kernel(settings), _times(settings)
     keys, states = [], []
     for start, case, arguments in cases:
@@ -258,6 +243,7 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
 
 def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     frozen, last = settings["frozen"], settings["time"]
+    points = np.zeros((settings["classes"], settings["features"]))  # NC4 is not told
     for other in frozen["other_class"]:
         kernel = _kernel(settings, other)
         for beta in frozen["biases"]:
@@ -270,7 +256,13 @@ def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             path = integrate(kernel, states, times, settings["tolerance"], frozen=True)
             drifts = _drifts(kernel, path)[-1]
             for run in range(settings["runs"]):
-                ends = _end_of(kernel, path, run) | {"drift": float(drifts[run])}
+                earlier, end = (collapse_of(kernel, state, run, points) for state in path[-2:])
+                W, H1 = path[-1].weights[run], path[-1].means[run]
+                ends = {
+                    "gamma": off_diagonal_part(W @ W.T), "theta": off_diagonal_part(H1.T @ H1),
+                    **{name: end[name] for name in ("nc2", "nc3", "h2")},
+                    "nc3_earlier": earlier["nc3"], "drift": float(drifts[run]),
+                }  # fmt: skip
                 for quantity, value in ends.items():
                     yield {"case": case, "kappa_n": other, "beta": beta, "run": run,
                            "quantity": quantity, "value": value}  # fmt: skip
@@ -278,18 +270,6 @@ def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _case(other_class: float, beta: float) -> str:
     return f"kappa_n = {other_class:g}, beta = {beta:g}"
-
-
-def _end_of(kernel: BlockKernel, path: Sequence[FlowState], run: int) -> dict[str, float]:
-    points = np.zeros((kernel.classes, path[-1].means.shape[1]))
-    earlier, last = (collapse_of(kernel, state, run, points) for state in path[-2:])
-    W, H1 = path[-1].weights[run], path[-1].means[run]
-    return {
-        "gamma": off_diagonal_part(W @ W.T),
-        "theta": off_diagonal_part(H1.T @ H1),
-        **{name: last[name] for name in ("nc2", "nc3", "h2")},
-        "nc3_earlier": earlier["nc3"],
-    }
 
 
 def off_diagonal_part(gram: np.ndarray) -> float:

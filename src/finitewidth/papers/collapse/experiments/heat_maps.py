@@ -1,6 +1,6 @@
 """Kernels of one trained network, as the heat maps of ``collapse`` Figures 1 and 13 to 20."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,15 @@ from finitewidth.kernels.trained import output_norms
 from finitewidth.measures.blocks import block_means
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network, title
-from finitewidth.papers.collapse.experiments.measuring import budget_of, kernels_of
 from finitewidth.papers.collapse.experiments.picking import COLLAPSED
 from finitewidth.papers.collapse.experiments.training import (
     REPLICA,
+    budget_of,
     grid_rate,
-    images_of,
+    kernels_of,
     pixels_of,
 )
+from finitewidth.training.balanced import balanced_images
 
 DIGITS = 6  # of the entries of kernels in the tables
 END = 0.995  # of the entries of a map are at most where its colours end
@@ -37,9 +38,8 @@ def heat_maps(
     Args:
         inputs: ``measures``, ``weights`` and ``data``, see
             `finitewidth.papers.collapse.experiments.models.measure`.
-        settings: ``training``; ``maps`` with ``init``, ``rate_index`` (of the rate in the caption
-            of the paper, on its grid; null if the caption has none) and ``per_class`` (images of
-            each class); ``device``, as for the training.
+        settings: ``training``; ``maps``, of `finitewidth.papers.collapse.settings.Map`;
+            ``device``, as for the training.
         ends: the networks at the last epoch.
         picks: the picked models.
 
@@ -63,7 +63,7 @@ def heat_maps(
         ``alignments``, each measured epoch: pair, kernel, epoch, value (on the batch of training).
 
     Raises:
-        ConfigError: no network of ``init`` has finite measures, or its weights were not kept.
+        ConfigError: no network of ``init`` has finite measures, or there are too few images.
     """
     training, maps = settings["training"], settings["maps"]
     run, choice = chosen(ends, picks, maps, training)
@@ -74,8 +74,11 @@ def heat_maps(
         "network": title(Network.from_mapping(training["network"])),
         "pixels": pixels_of(inputs["data"], training["images"]),
     }
-    traced, norms, blocks = [], [], []
-    for kernel, matrix, sizes in _kernels(module, images, training["kernel_gib"]):
+    traced, norms, blocks, gib = [], [], [], training["kernel_gib"]
+    both = zip(KERNELS, kernels_of(module, images, gib), (module, module.features), strict=True)
+    for kernel, matrix, of in both:
+        with budget_of(gib) as budget:
+            sizes = output_norms(module, images, of=of, budget=budget).cpu().numpy()
         traced.append(_entries(kernel, matrix, labels))
         norms.append(_entries(kernel, sizes))
         means = block_means(matrix / len(sizes), labels)
@@ -141,11 +144,9 @@ def map_images(
     Raises:
         ConfigError: there are fewer images of each class.
     """
-    images = images_of(data, settings, device)
-    if not 2 <= per_class <= images.per_class:
-        raise ConfigError(
-            f"maps.per_class = {per_class}: set a number from 2 to {images.per_class}"
-        )
+    images = balanced_images(data, **settings, device=device)
+    if per_class > images.per_class:
+        raise ConfigError(f"maps.per_class = {per_class}: set at most {images.per_class}")
     index = images.by_class()[:, :per_class].flatten().to(images.train_x.device)
     return images.train_x[index], images.train_y[index].cpu().numpy()
 
@@ -153,19 +154,10 @@ def map_images(
 def trained_network(
     network: Mapping[str, Any], weights: Mapping[str, np.ndarray], replica: int, images: Tensor
 ) -> nn.Module:
-    """A network of a training as a module in eval mode, on the device of the images.
-
-    Raises:
-        ConfigError: its weights were not kept.
-    """
-    places = np.flatnonzero(weights[REPLICA] == replica)
-    if not len(places):
-        raise ConfigError(
-            f"maps.init: the weights of network {replica} were not kept; add its initialisation to "
-            "keep in the settings of the training"
-        )
+    """A network of a training as a module in eval mode, on the device of the images."""
+    place = weights[REPLICA].tolist().index(replica)
     state = {
-        name: torch.from_numpy(np.asarray(array[places[0]]))
+        name: torch.from_numpy(np.asarray(array[place]))
         for name, array in weights.items()
         if name != REPLICA
     }
@@ -179,17 +171,6 @@ def norm_ratio(sizes: np.ndarray) -> float:
     """Median off the diagonal over median on the diagonal; nan if the latter is 0."""
     off, on = np.median(sizes[~np.eye(len(sizes), dtype=bool)]), np.median(np.diag(sizes))
     return float(off / on) if on else np.nan
-
-
-def _kernels(
-    module: nn.Module, images: Tensor, gib: float
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Name, traced kernel and norms of the kernels of outputs and features."""
-    traced = kernels_of(module, images, gib)
-    for name, kernel, of in zip(KERNELS, traced, (module, module.features), strict=True):
-        with budget_of(gib) as budget:
-            norms = output_norms(module, images, of=of, budget=budget)
-        yield name, kernel, norms.cpu().numpy()
 
 
 def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) -> pd.DataFrame:

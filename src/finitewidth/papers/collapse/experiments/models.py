@@ -32,11 +32,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     Args:
         inputs: ``history``, ``measures`` and ``weights`` of the training of the pair (see
             `finitewidth.papers.collapse.experiments.training`), and ``data``, the dataset.
-        settings: ``training``, the settings of the training of the pair; ``picking``, see
-            `finitewidth.papers.collapse.experiments.picking.picks`; ``smoothing`` (``degree``,
-            ``window``, and ``fewest``, the points below which there is none); ``threshold``, the
-            training accuracy of the lines; ``trained``, the training accuracy from which a network
-            counts as trained; ``maps``, see `finitewidth.papers.collapse.experiments.heat_maps`, or
+        settings: those of `finitewidth.papers.collapse.settings.Models`; ``training``, the
+            settings of the training of the pair; ``trained``, the training accuracy from which a
+            network counts as trained; ``maps``, of `finitewidth.papers.collapse.settings.Map`, or
             null for none.
 
     Returns:
@@ -70,36 +68,28 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     ends = ends.assign(dead_share=ends["dead"] / feature_count(network))
     chosen = picks(ends, settings["picking"])
     own = chosen.loc[chosen["found"] == 1, [*MODEL, "replica"]]
+    key = ["pair", "init", "replica"]
+    named = own.rename(columns={"model": "picked"})
+    rates = ends[["replica", *LAST]].merge(named, on=key, how="left").drop(columns="replica")
+    last = ends.merge(own, on=key)
+    ratios = {f"{name}_ratio": last[f"{name}_c"] / last[f"{name}_n"] for name in ("kappa", "gamma")}
     tables = {
-        "rates": rates(ends, own, settings["trained"]).assign(
+        "rates": rates.fillna({"picked": ""}).assign(
+            trained=(rates["train_accuracy"] >= settings["trained"]).astype(int),
             per_class=training["kernel_per_class"],
             network=title(network),
             pixels=pixels_of(inputs["data"], training["images"]),
         ),
         "picks": chosen,
-        "curves": curves(
-            measures.merge(own, on=["pair", "init", "replica"]), settings["smoothing"]
-        ),
-        "ends": end_values(ends.merge(own, on=["pair", "init", "replica"])),
+        "curves": curves(measures.merge(own, on=key), settings["smoothing"]),
+        "ends": last[[*MODEL, *ENDS]]
+        .assign(**ratios)
+        .melt(MODEL, var_name="quantity", value_name="value"),
         "lines": lines(history, own, settings["threshold"]),
     }
     if settings["maps"] is not None:
         tables |= heat_maps(inputs, settings, ends, chosen)
     return tables
-
-
-def rates(ends: pd.DataFrame, own: pd.DataFrame, trained: float) -> pd.DataFrame:
-    """The networks at the last epoch, see `measure`.
-
-    Args:
-        ends: as `last_epoch` returns it.
-        own: pair, init, model and replica of the picked models.
-        trained: training accuracy from which a network counts as trained.
-    """
-    named = own.rename(columns={"model": "picked"})
-    found = ends[["replica", *LAST]].merge(named, on=["pair", "init", "replica"], how="left")
-    found["trained"] = (found["train_accuracy"] >= trained).astype(int)
-    return found.drop(columns="replica").fillna({"picked": ""})
 
 
 def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
@@ -139,17 +129,6 @@ def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
     if few or not np.isfinite(values).all():
         return values
     return savgol_filter(values, smoothing["window"], smoothing["degree"])
-
-
-def end_values(rows: pd.DataFrame) -> pd.DataFrame:
-    """What panes i and j show of the picked models, see `measure`.
-
-    Args:
-        rows: these models at the last epoch, with the column model.
-    """
-    ratios = {f"{name}_ratio": rows[f"{name}_c"] / rows[f"{name}_n"] for name in ("kappa", "gamma")}
-    wide = rows[[*MODEL, *ENDS]].assign(**ratios)
-    return wide.melt(MODEL, var_name="quantity", value_name="value")
 
 
 def lines(history: pd.DataFrame, own: pd.DataFrame, threshold: float) -> pd.DataFrame:

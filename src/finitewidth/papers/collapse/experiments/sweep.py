@@ -6,8 +6,7 @@ have their own initial weights and batches; networks of one seed share both.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,29 +20,24 @@ from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.papers.collapse.experiments.training import images_of
-from finitewidth.training.balanced import BalancedImages
+from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
 NAME = "collapse/sweep"
 HEAD = "head.weight"
+MEASURED = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
 COLUMNS = (
-    "sweep", "data", "network", "normalised", "seed", "decay", "rate", "rates", "tau", "nc1_ratio",
-    "nc2", "nc3", "overlap", "imbalance", "train_accuracy", "test_accuracy",
+    "sweep", "data", "network", "normalised", "seed", "decay", "rate", "rates", "tau", *MEASURED,
+    "train_accuracy", "test_accuracy",
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """Weight decay and initial rate of a network, and their sums over the training.
 
-    Attributes:
-        decay: weight decay, 0 for a control.
-        rate: learning rate at the start.
-        rates: the sum over steps of the rate, over 1 - momentum.
-        tau: rates * decay.
+    ``rates`` is the sum over steps of the rate, over 1 - momentum; ``tau`` is ``rates * decay``.
     """
 
     decay: float
@@ -59,11 +53,7 @@ def measure(
 
     Args:
         inputs: ``data``, the dataset.
-        settings: ``sweep`` (its name, of the random streams), ``dataset`` (its role), ``network``,
-            ``images``, ``loss``, ``epochs``, ``batch_per_class``, ``momentum`` and
-            ``decay_rate_at`` as in
-            `finitewidth.papers.collapse.experiments.training.measure`, ``init``, ``seeds`` (their
-            number), and ``decays``, ``taus``, ``largest_rate`` and ``control_rates`` of `cases_of`.
+        settings: of `finitewidth.papers.collapse.settings.Sweep`.
         checkpoints: where to continue from; None for no checkpoints.
 
     Returns:
@@ -78,7 +68,7 @@ def measure(
     """
     prepare_torch(torch.get_num_threads())
     network = Network.from_mapping(settings["network"])
-    images = images_of(inputs["data"], settings["images"])
+    images = balanced_images(inputs["data"], **settings["images"])
     cases = cases_of(
         settings, settings["epochs"] * (images.per_class // settings["batch_per_class"])
     )
@@ -87,7 +77,7 @@ def measure(
     rows = []
     for seed in range(settings["seeds"]):
         ends = _trained(network, images, cases, seed, settings, checkpoints)
-        rows += [key | {"seed": seed} | vars(case) | end
+        rows += [key | {"seed": seed} | case._asdict() | end
                  for case, end in zip(cases, ends, strict=True)]  # fmt: skip
     return {"runs": pd.DataFrame(rows)[list(COLUMNS)]}
 
@@ -96,9 +86,7 @@ def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
     """Decays and rates of the networks of a seed.
 
     Args:
-        settings: ``decays``, and ``taus`` at which each has a network, unless its rate were above
-            ``largest_rate``; ``control_rates`` of networks without decay; ``momentum`` and
-            ``decay_rate_at``.
+        settings: of `finitewidth.papers.collapse.settings.Sweep`.
         steps: of the training.
 
     Raises:
@@ -130,25 +118,21 @@ def _trained(
     stack = StackedNetwork.from_states(network, images.shape, images.classes, [state] * len(cases))
     plan = NormalisedPlan(
         rates=tuple(case.rate for case in cases),
-        epochs=settings["epochs"],
-        batch_per_class=settings["batch_per_class"],
         order=name,
         decay=tuple(case.decay for case in cases),
-        momentum=settings["momentum"],
         decay_rate_at=tuple(settings["decay_rate_at"]),
-        loss=settings["loss"],
         measure_at=(settings["epochs"],),
+        **{key: settings[key] for key in ("epochs", "batch_per_class", "momentum", "loss")},
     )
     ends = _Ends(network, state)
     stored = () if checkpoints is None else (checkpoints.store(name), checkpoints.seconds)
     result = train(stack, images, plan, ends, *stored)
     last = [row for row in result.history if row["epoch"] == settings["epochs"]]
     return [
-        {name: row[name] for name in ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance",
-                                      "test_accuracy")}
+        {name: row[name] for name in (*MEASURED, "test_accuracy")}
         | {"train_accuracy": trained["train_accuracy"]}
         for row, trained in zip(result.measures, last, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 class _Ends:
@@ -174,8 +158,7 @@ class _Ends:
         rows = []
         for number, found in enumerate(features):
             if not np.isfinite(found).all():
-                names = ("nc1_ratio", "nc2", "nc3", "overlap", "imbalance")
-                rows.append(dict.fromkeys(names, np.nan))
+                rows.append(dict.fromkeys(MEASURED, np.nan))
                 continue
             parts = class_parts(found, labels.numpy(), classes)
             rows.append({

@@ -1,44 +1,40 @@
-"""Trainings of ``collapse``, jobs `collapse_train_<pair>` of a kind of network and a dataset.
+"""Trainings of ``collapse``, jobs `collapse_training_<pair>` of a kind of network and a dataset.
 
 All initialisations and rates of a pair are trained on the same batches. Networks of one
 initialisation start from the same weights at every rate.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
+from finitewidth.data.select import first_per_class
 from finitewidth.data.store import Dataset
+from finitewidth.kernels.trained import DEFAULT_BUDGET, traced_kernel
+from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
 from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.papers.collapse.experiments.measuring import Measuring
 from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.normalised import NormalisedPlan, Result, train
 
 NAME = "collapse"
 REPLICA = "replica"  # name of the array with the numbers of the kept replicas
+GIB = 2**30  # bytes
 
 
-@dataclass(frozen=True)
-class Replica:
-    """One network of a pair.
-
-    Attributes:
-        replica: its number among all networks of the pair.
-        init: its initialisation.
-        rate_index: number of its rate.
-        rate: its learning rate at the start.
-    """
+class Replica(NamedTuple):
+    """One network of a pair: its number, its initialisation, and its rate at the start."""
 
     replica: int
     init: str
@@ -53,16 +49,8 @@ def measure(
 
     Args:
         inputs: ``data``, the dataset.
-        settings: ``pair`` (its name), ``network`` (see
-            `finitewidth.networks.normalised.specs.Network.from_mapping`), ``images`` (see
-            `images_of`), ``inits``, ``rates`` (see `rates_of`), ``loss``, ``epochs``,
-            ``batch_per_class``, ``momentum``, ``decay``, ``decay_rate_at`` (see
-            `finitewidth.training.normalised.NormalisedPlan`), ``measure_every`` (epochs),
-            ``kernel_per_class`` (images of each class in the kernels), ``kernel_gib`` (memory
-            for the kernels, in GiB), ``normalise_columns`` (of the class means in NC2 and NC3),
-            ``stack`` (networks that are trained at once, null for all), ``keep`` (initialisations
-            whose weights are kept), ``device`` (``cpu``, ``cuda`` or ``auto``; ``cpu`` if it is
-            left out).
+        settings: of `finitewidth.papers.collapse.settings.Pair`, and ``device`` (``cpu``, ``cuda``
+            or ``auto``; ``cpu`` if it is left out).
         checkpoints: where to continue from; None for no checkpoints.
 
     Returns:
@@ -77,20 +65,28 @@ def measure(
         `REPLICA`, the numbers of the kept networks.
 
     Raises:
-        ConfigError: settings contradict each other, or the device is not available.
+        ConfigError: there are too few images, or the device is not available.
     """
     device = prepare_torch(torch.get_num_threads(), settings.get("device", "cpu"))
     network = Network.from_mapping(settings["network"])
-    images = images_of(inputs["data"], settings["images"], device)
-    runs = runs_of(settings)
+    images = balanced_images(inputs["data"], **settings["images"], device=device)
+    cases = product(settings["inits"], rates_of(settings["rates"]))
+    runs = [Replica(number, init, *rate) for number, (init, rate) in enumerate(cases)]
     size = settings["stack"] or len(runs)
     parts = [runs[start : start + size] for start in range(0, len(runs), size)]
     history, measures, kept = [], [], []
+    about, pair = (network, images.shape, images.classes), settings["pair"]
+    module = build(*about)
+    states = {
+        init: {name: tensor.to(device)
+               for name, tensor in initial_state(module, init, f"{NAME}/{pair}/{init}").items()}
+        for init in settings["inits"]
+    }  # fmt: skip
     for part in parts:
-        stack = _stack(network, images, part, settings["pair"])
+        stack = StackedNetwork.from_states(*about, [states[run.init] for run in part])
         result = _trained(stack, network, images, part, settings, checkpoints)
-        history += _named(result.history, part, settings["pair"])
-        measures += _named(result.measures, part, settings["pair"])
+        history += _named(result.history, part, pair)
+        measures += _named(result.measures, part, pair)
         kept += [
             {**stack.state(place), REPLICA: torch.tensor(run.replica)}
             for place, run in enumerate(part)
@@ -106,26 +102,8 @@ def measure(
     }
 
 
-def images_of(data: Dataset, settings: Mapping[str, Any], device: str = "cpu") -> BalancedImages:
-    """The images that a pair trains on.
-
-    Args:
-        data: the dataset.
-        settings: ``per_class`` (training images of each class, null for as many as the smallest
-            class has), ``pool`` (images are averaged over squares of so many pixels), ``size`` (to
-            which images are resized, null to leave them), ``test`` (number of test images, null for
-            all).
-        device: where the tensors are stored.
-
-    Raises:
-        ConfigError: there are fewer images, or ``pool`` does not fit.
-    """
-    chosen = {name: settings[name] for name in ("per_class", "pool", "size", "test")}
-    return balanced_images(data, **chosen, device=device)
-
-
 def pixels_of(data: Dataset, settings: Mapping[str, Any]) -> int:
-    """Height of the images after `images_of`, in pixels."""
+    """Height of the images of `finitewidth.papers.collapse.settings.Images`, in pixels."""
     return settings["size"] or data.train_images.shape[1] // settings["pool"]
 
 
@@ -133,8 +111,7 @@ def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
     """Numbers and values of the learning rates.
 
     Args:
-        settings: ``values``, the rates, numbered from 0; or null for those of ``indices`` on the
-            grid, see `grid_rate`.
+        settings: of `finitewidth.papers.collapse.settings.Rates`.
     """
     if settings["values"] is not None:
         return [(index, float(rate)) for index, rate in enumerate(settings["values"])]
@@ -148,54 +125,11 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
     that has both its ends.
 
     Args:
-        settings: ``first``, ``last`` (exponents) and ``points``.
+        settings: of `finitewidth.papers.collapse.settings.Rates`.
         index: from 0.
     """
     first, last = settings["first"], settings["last"]
     return 10 ** (first + (last - first) * index / settings["points"])
-
-
-def runs_of(settings: Mapping[str, Any]) -> list[Replica]:
-    """All networks of a pair, by initialisation and rate.
-
-    Raises:
-        ConfigError: an initialisation in ``keep`` is not trained, or ``stack`` is below one.
-    """
-    inits, stack = settings["inits"], settings["stack"]
-    if not settings["keep"] or not set(settings["keep"]) <= set(inits):
-        raise ConfigError(f"keep = {settings['keep']}: name some of the inits, {inits}")
-    if stack is not None and stack < 1:
-        raise ConfigError(f"stack = {stack}: set at least 1, or null for all networks at once")
-    cases = product(inits, rates_of(settings["rates"]))
-    return [Replica(number, init, *rate) for number, (init, rate) in enumerate(cases)]
-
-
-def measured_epochs(epochs: int, every: int) -> tuple[int, ...]:
-    """Epochs after which networks are measured: every so many, and the last.
-
-    Raises:
-        ConfigError: ``every`` is below one.
-    """
-    if every < 1:
-        raise ConfigError(f"measure_every = {every}: set at least 1")
-    return tuple(sorted({*range(every, epochs + 1, every), epochs}))
-
-
-def _stack(
-    network: Network, images: BalancedImages, part: Sequence[Replica], pair: str
-) -> StackedNetwork:
-    """The networks with their initial weights, on the device of the images."""
-    module = build(network, images.shape, images.classes)
-    states = {
-        init: {
-            name: tensor.to(images.train_x.device)
-            for name, tensor in initial_state(module, init, f"{NAME}/{pair}/{init}").items()
-        }
-        for init in {run.init for run in part}
-    }
-    return StackedNetwork.from_states(
-        network, images.shape, images.classes, [states[run.init] for run in part]
-    )
 
 
 def _trained(
@@ -206,18 +140,15 @@ def _trained(
     settings: Mapping[str, Any],
     checkpoints: Checkpoints | None,
 ) -> Result:
-    """Train the networks of a part in place."""
-    epochs = settings["epochs"]
+    """Train the networks of a part in place; measure every so many epochs, and after the last."""
+    epochs, every = settings["epochs"], settings["measure_every"]
+    chosen = ("epochs", "batch_per_class", "decay", "momentum", "loss")
     plan = NormalisedPlan(
         rates=tuple(run.rate for run in part),
-        epochs=epochs,
-        batch_per_class=settings["batch_per_class"],
         order=f"{NAME}/{settings['pair']}",
-        decay=settings["decay"],
-        momentum=settings["momentum"],
         decay_rate_at=tuple(settings["decay_rate_at"]),
-        loss=settings["loss"],
-        measure_at=measured_epochs(epochs, settings["measure_every"]),
+        measure_at=tuple(sorted({*range(every, epochs + 1, every), epochs})),
+        **{name: settings[name] for name in chosen},
     )
     measuring = Measuring(
         network, images.shape, images.classes,
@@ -238,7 +169,115 @@ def _named(
     named = []
     for row in rows:
         run = part[row["replica"]]
-        key = {"replica": run.replica, "pair": pair, "init": run.init,
-               "rate_index": run.rate_index, "rate": run.rate, "epoch": row["epoch"]}  # fmt: skip
+        about = run._asdict()
+        key = {"replica": about.pop("replica"), "pair": pair, **about, "epoch": row["epoch"]}
         named.append(key | {name: value for name, value in row.items() if name not in key})
     return named
+
+
+class Measuring:
+    """Measures of all networks of a stack on one batch, in eval mode.
+
+    Features and metrics are those of the whole batch. The two traced kernels are of its first
+    ``per_class`` images of each class, because their cost is quadratic in the number of images.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        shape: tuple[int, int, int],
+        classes: int,
+        *,
+        per_class: int,
+        normalise_columns: bool = False,
+        gib: float = DEFAULT_BUDGET / GIB,
+    ):
+        """Build the module in which the weights of one network after the other are put.
+
+        Args:
+            network: of the stack.
+            shape: (C, H, W) of the images.
+            classes: number of classes.
+            per_class: images of each class in the kernels, at least two.
+            normalise_columns: for NC2 and NC3, see `finitewidth.measures.collapse.nc2`.
+            gib: memory for the kernels, in GiB.
+        """
+        self.module = build(network, shape, classes)
+        self.per_class, self.normalise_columns = per_class, normalise_columns
+        self.gib = gib
+
+    def __call__(
+        self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
+    ) -> list[dict[str, Any]]:
+        """Measure all networks.
+
+        Args:
+            stack: the networks; they are not changed.
+            images: the last batch, (b, C, H, W).
+            labels: its classes, (b,).
+            epoch: not needed; training passes it.
+
+        Returns:
+            For each network the keys of `finitewidth.measures.collapse.collapse_measures` and
+            `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
+
+        Raises:
+            ConfigError: a class has fewer images than the kernels need.
+        """
+        classes = labels.cpu().numpy()
+        chosen = first_per_class(classes, range(self.module.head.out_features), self.per_class)
+        inputs = images[torch.from_numpy(chosen).to(images.device)]
+        with torch.no_grad():
+            features = stack.forward(images, training=False)[0].cpu().numpy()
+        self.module.to(images)
+        rows = []
+        for replica, own in enumerate(features):
+            state = stack.state(replica)
+            weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
+            kernels = dict.fromkeys(KERNELS, np.nan)
+            if all(torch.isfinite(tensor).all() for tensor in state.values()):
+                self.module.load_state_dict(state)
+                theta, theta_h = kernels_of(self.module, inputs, self.gib)
+                kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=len(bias),
+                                          features=own.shape[1])  # fmt: skip
+            kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
+            metrics = collapse_measures(
+                own, classes, weight, bias, kappa, normalise_columns=self.normalise_columns
+            )
+            rows.append(metrics | kernels)
+        return rows
+
+
+def kernels_of(
+    module: nn.Module, inputs: Tensor, gib: float = DEFAULT_BUDGET / GIB
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the traced kernels of the outputs and of the features.
+
+    Args:
+        module: a network with ``features``; it is put in eval mode.
+        inputs: images (S, C, H, W).
+        gib: memory for the kernels, in GiB.
+
+    Returns:
+        Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
+
+    Raises:
+        ConfigError: the memory does not suffice; the message names ``kernel_gib``.
+    """
+    module.eval()
+    # trainings measure without gradients
+    with torch.enable_grad(), budget_of(gib) as budget:
+        theta = traced_kernel(module, inputs, budget=budget)
+        theta_h = traced_kernel(module, inputs, of=module.features, budget=budget)
+    return theta.cpu().numpy(), theta_h.cpu().numpy()
+
+
+@contextmanager
+def budget_of(gib: float) -> Iterator[int]:
+    """Memory in bytes; a kernel that refuses it names the setting."""
+    try:
+        yield int(gib * GIB)
+    except ConfigError as error:
+        raise ConfigError(
+            f"kernel_gib = {gib}: too little memory for the kernels: {error}"
+        ) from None

@@ -79,7 +79,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
 
     Args:
         rows: as `select` returns them.
-        settings: ``datasets``: role of a dataset -> its description, if the plan tells it.
+        settings: ``datasets``: role of a dataset -> its description.
     """
     figure, axes = style.subplots(2, 3, height=HEIGHT)
     cells, ranks = rows[rows["panel"] == CELL], rows[rows["panel"] == RANK]
@@ -107,7 +107,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_ylabel(label)
     for axis in axes[1]:
         axis.set_xlabel(r"$\tau$")
-    style.title_panels(axes.flat, ["", "", "", _other(settings), r"dashed: $e^{-\tau}$",
+    # the images of `OTHER`, without the dataset that they stand for
+    images = settings["datasets"].get("cifar10", "CIFAR-10").partition(" (")[0]
+    style.title_panels(axes.flat, ["", "", "", images, r"dashed: $e^{-\tau}$",
                                    r"dashed: $e^{-2\tau}$"])  # fmt: skip
     _legend(figure, cells)
     return figure
@@ -148,11 +150,6 @@ def _power(axis: Axes, powers: pd.DataFrame) -> None:
 
 def _number(value: float) -> str:
     return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _other(settings: Mapping[str, Any]) -> str:
-    """The images of `OTHER`, without the dataset that they stand for."""
-    return settings.get("datasets", {}).get("cifar10", "CIFAR-10").partition(" (")[0]
 
 
 def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> None:

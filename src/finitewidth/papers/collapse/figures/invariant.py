@@ -13,18 +13,14 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.figures.looks import (
-    FITTED,
-    GREYS,
-    INITS,
-    MARKERS,
-    MODELS,
-    NAMES,
-    POOR,
-    SEEN,
-    name_network,
-)
+from finitewidth.papers.collapse.figures.looks import SEEN, name_network
 
+INITS = ("lecun", "torch", "he")
+NAMES = {"lecun": "LeCun", "torch": "PyTorch", "he": "He"}
+MARKERS = {"lecun": "o", "torch": "s", "he": "^"}
+GREYS = {"lecun": "0.2", "torch": "0.42", "he": "0.57"}
+FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
+POOR = "x"  # marker of a network that is not trained
 HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
 TOP = 0.2  # inches: room for the line above the panes
 PICKED = "; red and blue: networks picked by a rule of ours"
@@ -35,6 +31,22 @@ MARKS = 7  # markers along a curve of many points
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
 PAPER = ("collapse_text", "train_accuracy", "vertical_line")  # the threshold in config/reported
 LINES, KEY = "lines", "legend"  # panels of the table that are no panes
+
+
+# picked models: their titles, and colours of initialisations from dark to light; reds and blues
+# differ for all kinds of colour blindness, and fill and marker tell them apart in grey
+MODELS = {"collapsed": "closest to collapse", "other": "far from collapse"}
+COLOURS = {
+    "collapsed": {"lecun": "#7a0a12", "torch": "#cc241d", "he": "#e2671f"},
+    "other": {"lecun": "#08306b", "torch": "#2171b5", "he": "#4a98cf"},
+}
+
+
+def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
+    """Arguments of ``Axes.plot`` for a marker of a picked model."""
+    colour = COLOURS[model][init]
+    return {"marker": MARKERS[init], "color": colour, "markeredgecolor": colour,
+            "markerfacecolor": colour if model == "collapsed" else "white", **size}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,14 +124,15 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             ``ends`` for panes i and j; ``reported``, the paper's values.
         settings: ``ends``: whether panes i to n are shown.
     """
-    shown = PANES if settings["ends"] else FIRST
+    long = {"epoch": tables["curves"], "rate": _rates(tables["rates"]), "end": tables.get("ends")}
     parts = []
-    for letter in shown:
-        pane = PANES[letter]
-        table = {"epoch": _curves, "rate": _rates, "end": _ends}[pane.across](tables)
-        for quantity in pane.quantities:
+    for letter in PANES if settings["ends"] else FIRST:
+        table = long[PANES[letter].across]
+        for quantity in PANES[letter].quantities:
             parts.append(table[table["quantity"] == quantity].assign(panel=letter))
-    parts += [_lines(tables["lines"]), _paper(tables["reported"]), _picks(tables["picks"])]
+    lines = tables["lines"].rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
+    parts.append(lines.assign(panel=LINES, quantity="train_accuracy"))
+    parts += [_paper(tables["reported"]), _picks(tables["picks"])]
     names = {"init": "initialisation"}
     rows = pd.concat([part.rename(columns=names) for part in parts], ignore_index=True)
     percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
@@ -129,27 +142,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     return rows.fillna({"source": "ours", "model": "none"})[list(FIELDS)]
 
 
-def _curves(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return tables["curves"]
-
-
-def _ends(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    return tables["ends"]
-
-
-def _rates(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """All networks at the end of their training, one row for each quantity."""
     names = [name for pane in PANES.values() if pane.across == "rate" for name in pane.quantities]
-    rates = tables["rates"].rename(columns={"picked": "model"})
+    rates = rates.rename(columns={"picked": "model"})
     kept = ["init", "model", "rate", "train_accuracy"]
     long = rates[[*kept, *names]].melt(kept, var_name="quantity", value_name="value")
     return long.assign(model=long["model"].replace("", None))
-
-
-def _lines(lines: pd.DataFrame) -> pd.DataFrame:
-    """The epochs of the vertical lines; the value is the threshold."""
-    found = lines.rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
-    return found.assign(panel=LINES, quantity="train_accuracy")
 
 
 def _paper(reported: pd.DataFrame) -> pd.DataFrame:
@@ -208,10 +207,10 @@ def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw a pane over the epochs: lines, raw points behind them, and vertical lines."""
     (axis,), own = axes, rows[rows["panel"] == letter]
     for init, model, line in _models(rows[rows["panel"] == LINES]):
-        axis.axvline(line["epoch"].iloc[0], color=MODELS[model].colours[init], linewidth=0.7,
+        axis.axvline(line["epoch"].iloc[0], color=COLOURS[model][init], linewidth=0.7,
                      linestyle=":", zorder=0)  # fmt: skip
     for place, (init, model, curve) in enumerate(_models(own)):
-        _curve(axis, curve.sort_values("epoch"), MODELS[model].marker(init), place)
+        _curve(axis, curve.sort_values("epoch"), _marker(model, init), place)
     if len(own):
         last = float(own["epoch"].max())
         axis.set_xlim(-0.02 * last, 1.04 * last)
@@ -278,10 +277,10 @@ def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
         found = own[(own["train_accuracy"] >= FITTED) == fits]
         axis.plot(found["rate"], found["value"], linestyle="", marker=marker, markersize=size,
                   markeredgewidth=None if fits else 1.1, color=GREYS[init])  # fmt: skip
-    for model, drawn in MODELS.items():
+    for model in MODELS:
         found = own[own["model"] == model]
         axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
-                  **drawn.marker(init, markersize=4.2))  # fmt: skip
+                  **_marker(model, init, markersize=4.2))  # fmt: skip
 
 
 def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
@@ -318,7 +317,7 @@ def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
         for init, model, found in _models(own[own["quantity"] == quantity]):
             shift = 0.12 * (INITS.index(init) - 1) + (0.21 if model == "other" else -0.21)
             axis.plot(place + shift, found["value"].iloc[0], linestyle="",
-                      **MODELS[model].marker(init, markersize=3.4))  # fmt: skip
+                      **_marker(model, init, markersize=3.4))  # fmt: skip
     axis.set_xlim(-0.5, len(names) - 0.5)
     _values(axis, letter)
     axis.set_xticks(range(len(names)), [NAMED[name] for name in names])
@@ -337,7 +336,7 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
     handles = [one for part in parts for one in [*part, *[empty] * (longest - len(part))]]
     found = axis.legend(handles=handles, loc="center", ncols=columns, handlelength=1.7,
                         handletextpad=0.5, borderaxespad=0, columnspacing=1.4)  # fmt: skip
-    titles = {part[0].get_label() for part in parts} | {look.title for look in MODELS.values()}
+    titles = {part[0].get_label() for part in parts} | {*MODELS.values()}
     for text in found.get_texts():
         if text.get_text() in titles:
             text.set_fontweight("bold")
@@ -346,7 +345,7 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
 def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
     """A title and an entry for each initialisation; ``none`` if no rate has a model."""
     picks = rows[(rows["panel"] == KEY) & (rows["model"] == model)]
-    handles = [Line2D([], [], linestyle="", label=MODELS[model].title)]
+    handles = [Line2D([], [], linestyle="", label=MODELS[model])]
     for init in [name for name in INITS if name in set(picks["initialisation"])]:
         own = picks[picks["initialisation"] == init].set_index("quantity")
         accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
@@ -355,7 +354,7 @@ def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
             continue
         label = (rf"{NAMES[init]}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
                  rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
-        look = MODELS[model].marker(init, markersize=3.4)
+        look = _marker(model, init, markersize=3.4)
         handles.append(Line2D([], [], linewidth=1, label=label, **look))
     return handles
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from finitewidth.claims.estimates import required
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def k03(tables: Tables) -> list[Part]:
 def k04(tables: Tables) -> list[Part]:
     """From E = 0 and a global mean of 0 the flow tends to neural collapse."""
     rows = _starting(tables["curves"], "zero_invariant")
-    last, early, first = _at_end(rows), _at_end(rows, EARLIER), _first(rows)
+    last, early = _at_end(rows), _at_end(rows, EARLIER)
+    first = rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
     size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
     parts = [
         _most("distance from NC2 at the end", last["nc2"].tolist(), high=0.01, paper=True,
@@ -219,10 +221,6 @@ def _at_end(rows: "pd.DataFrame", fraction: float = 1) -> "pd.DataFrame":
     return required(found, f"the time {time:g}").set_index(["case", "run"])
 
 
-def _first(rows: "pd.DataFrame") -> "pd.DataFrame":
-    return rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
-
-
 def _power(before: float, after: float, factor: float) -> float:
     """The exponent p of a quantity that falls by factor^p; nan of what is not above 0."""
     if not (before > 0 and after > 0):
@@ -250,3 +248,12 @@ def _chosen(name: str, values: list[float], key: object, thresholds: dict) -> Pa
         raise CannotDecideError(f"{name}: no rows")
     worst = math.nan if any(map(math.isnan, values)) else max(values, key=key)
     return Part(name=name, value=float(worst), **thresholds)
+
+
+def multiplicity(tables: Tables) -> list[Ours]:
+    """Table 1: number of independent eigenvectors of the largest eigenvalue."""
+    rows = tables["rows"]
+    rows = rows[rows["component"] == "global"]
+    return [
+        Ours(row="lambda_global", column="multiplicity", value=float(rank)) for rank in rows["rank"]
+    ]

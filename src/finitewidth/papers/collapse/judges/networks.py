@@ -112,7 +112,7 @@ def k10(tables: Tables) -> list[Part]:
 
 def k11(tables: Tables) -> list[Part]:
     """Both kernels are aligned with the labels, more so close to collapse."""
-    rows = with_ends(picked(tables), tables)
+    rows = picked(tables)
     best = networks(tables).groupby("pair")["test_accuracy"].max()
     lag = rows["pair"].map(best) - rows["test_accuracy"]
     parts = []
@@ -151,7 +151,7 @@ def k13(tables: Tables) -> list[Part]:
 
 def k14(tables: Tables) -> list[Part]:
     """The global mean of the features is small, and H2 is small close to collapse."""
-    rows = with_ends(picked(tables), tables)
+    rows = picked(tables)
     rows = rows.assign(mean=rows["hbar"] / rows["h1"], within=rows["h2"] / rows["h1"])
     close = rows[rows["picked"] == CLOSE]
     within = "|H2 H2^T| / |H1 H1^T|"
@@ -165,10 +165,12 @@ def k14(tables: Tables) -> list[Part]:
 
 def k15(tables: Tables) -> list[Part]:
     """With cross-entropy NC1 to NC3 are lower and |E| is larger, at the same rate and init."""
+    import numpy as np
+
     both = [networks(tables, loss=loss) for loss in (ENTROPY, SQUARED)]
     both = [rows[rows["train_accuracy"] >= BOTH_FITTED - EQUAL] for rows in both]
-    both = [rows.set_index(["init", "rate"]) for rows in both]
-    common = both[0].index.intersection(both[1].index)
+    one, other = (rows.set_index(["init", "rate"]) for rows in both)
+    common = one.index.intersection(other.index)
     if len(common) < FEWEST:
         raise CannotDecideError(f"{len(common)} networks of equal rate and initialisation fit 99 % "
                                 f"with both losses; {FEWEST} are needed")  # fmt: skip
@@ -178,7 +180,8 @@ def k15(tables: Tables) -> list[Part]:
         ("NC1, within over between", "nc1_ratio", SCALE_FREE),
         ("|E|", "e_norm", ABOVE), ("|E|", "e_norm", MUCH),
     ):  # fmt: skip
-        first, second = (logarithm(rows, column).loc[common, column] for rows in both)
+        values = (rows.loc[common, column].astype(float) for rows in (one, other))
+        first, second = (np.log10(own.where(own > 0)) for own in values)
         told = f"{name}: log10 of cross-entropy over squared error, median over networks"
         parts.append(samples.median(told, (first - second).tolist(), **thresholds))
     return parts
@@ -203,19 +206,13 @@ def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
 def picked(tables: Tables) -> "pd.DataFrame":
     """The trained models that the figures show, `CLOSE` or `FAR` in the column picked.
 
+    They have a column for each quantity that the tables ``ends_<pair>`` tell of them.
+
     Raises:
-        CannotDecideError: as `networks`.
+        CannotDecideError: as `networks`, or there are no such tables, or they tell one repeatedly.
     """
     rows = networks(tables)
-    return required(rows[rows["picked"].isin((CLOSE, FAR))], "models of the figures")
-
-
-def with_ends(rows: "pd.DataFrame", tables: Tables) -> "pd.DataFrame":
-    """Models with what the tables ``ends_<pair>`` tell of them, a column for each quantity.
-
-    Raises:
-        CannotDecideError: there are no such tables, or they tell a quantity repeatedly.
-    """
+    rows = required(rows[rows["picked"].isin((CLOSE, FAR))], "models of the figures")
     key = ["pair", "init", "model"]
     told = together(tables, "ends", [*key, "quantity"])
     wide = told.pivot(index=key, columns="quantity", values="value").reset_index()
@@ -253,14 +250,6 @@ def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
     if rows.duplicated(key).any():
         raise CannotDecideError(f"several rows of {kind} for one network")
     return rows
-
-
-def logarithm(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":
-    """The rows with log10 of a column; nan of what is not above 0."""
-    import numpy as np
-
-    positive = rows[column].astype(float)
-    return rows.assign(**{column: np.log10(positive.where(positive > 0))})
 
 
 def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:

@@ -105,16 +105,13 @@ def _cells(rows: pd.DataFrame, form: str) -> tuple[pd.DataFrame, tuple[str, ...]
         }
         for row in records
     ]
-    return pd.DataFrame(lines), _notes(records, form)
-
-
-def _notes(records: list[dict[str, Any]], form: str) -> tuple[str, ...]:
     sizes, values, residual, symbol = SYMBOLS[form]
     first = records[0]
     small = {"classes": first["small_classes"], "samples": first["small_samples"]}
-    return (
+    note = (
         f"Left: as printed. Right: exact arithmetic. Example: {sizes.format(**first)}, "
         f"{values.format(**first)}; {symbol}, how many of the printed vectors are independent, and "
         f"{residual}. Power: of the eigenvalue in the characteristic polynomial with symbols, "
-        f"{sizes.format(**small)}",
+        f"{sizes.format(**small)}"
     )
+    return pd.DataFrame(lines), (note,)

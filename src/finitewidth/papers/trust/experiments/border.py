@@ -5,7 +5,7 @@ claim T03 is about. In deep narrow networks rare draws carry the second moment, 
 the maps do not suffice.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.initialisation import constant_width
-from finitewidth.papers.trust.experiments.estimates import Row, collected, estimated
+from finitewidth.papers.trust.experiments.estimates import collected, estimated
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -21,17 +21,13 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``draws``, ``estimator``, ``sigma_w2``, ``sigma_b2``, ``widths``, ``depths``.
+        settings: of `finitewidth.papers.trust.settings.Border`.
 
     Returns:
         ``cells``: activation, width, sigma_b2, sigma_w2, depth, sample (ours), log_mean,
         dispersion, error (standard error, nan if the draws do not suffice), draws.
     """
-    return {"cells": pd.DataFrame(_cells(settings))}
-
-
-def _cells(settings: Mapping[str, Any]) -> Iterator[Row]:
-    variances = {name: settings[name] for name in ("sigma_w2", "sigma_b2")}
+    rows, variances = [], {name: settings[name] for name in ("sigma_w2", "sigma_b2")}
     for width in settings["widths"]:
         init = constant_width(max(settings["depths"]), width, **variances)
         seed = seed_for("trust/border", width, *map(repr, variances.values()))
@@ -39,4 +35,5 @@ def _cells(settings: Mapping[str, Any]) -> Iterator[Row]:
                                input_norm2=float(width))  # fmt: skip
         for (depth, _), draws in collected(blocks).items():
             tag = {"activation": "relu", "width": width, **variances, "depth": depth}
-            yield tag | estimated(draws, settings["estimator"], "ours")
+            rows.append(tag | estimated(draws, "ours"))
+    return {"cells": pd.DataFrame(rows)}

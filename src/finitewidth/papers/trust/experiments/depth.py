@@ -24,8 +24,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``draws``, ``paper_draws``, ``estimator``, ``pairs`` of sigma_w2 and sigma_b2,
-            ``widths``, ``largest_depth``, ``largest_lambda``, ``points``.
+        settings: of `finitewidth.papers.trust.settings.DepthCurves`.
 
     Returns:
         ``curves``: sigma_w2, sigma_b2, width, depth, lambda (depth over width), sample, log_mean,
@@ -56,15 +55,13 @@ def depths_of(width: int, settings: Mapping[str, Any]) -> list[int]:
 
 
 def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
-    depths, estimator = depths_of(width, settings), settings["estimator"]
+    depths = depths_of(width, settings)
     init = constant_width(max(depths), width, sigma_w2=variance, sigma_b2=bias)
-    words = (width, repr(variance), repr(bias))
 
     def sweep(count: int, sample: str) -> dict:
-        seed = seed_for("trust/depth", sample, *words)
-        independent = sample == "paper"
+        seed = seed_for("trust/depth", sample, width, repr(variance), repr(bias))
         blocks = sample_depths(
-            init, depths, count, seed, input_norm2=float(width), independent=independent
+            init, depths, count, seed, input_norm2=float(width), independent=sample == "paper"
         )
         return {depth: draws for (depth, _), draws in collected(blocks).items()}
 
@@ -73,11 +70,11 @@ def _curve(variance: float, bias: float, width: int, settings: Mapping[str, Any]
     for depth in depths:
         tag = {"depth": depth, "lambda": depth / width}
         known = known_error(init.cut(depth), settings["paper_draws"], float(width))
-        yield tag | estimated(few[depth], estimator, "paper", known)
+        yield tag | estimated(few[depth], "paper", known)
         if bias == 0:
             yield tag | exact(init.cut(depth), float(width))
         else:
-            yield tag | estimated(many[depth], estimator, "ours")
+            yield tag | estimated(many[depth], "ours")
 
 
 def _limits(variance: float, largest: float) -> Iterator[Row]:

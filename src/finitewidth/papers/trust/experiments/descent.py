@@ -17,7 +17,6 @@ from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.ntk_init.phases import border
-from finitewidth.kernels.trained import FullyConnected
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.descent import Descent, descend
 from finitewidth.training.descent_run import DescentPlan, largest_eigenvalues
@@ -43,14 +42,8 @@ def measure(
 
     Args:
         inputs: ``data``, the dataset.
-        settings: ``activation``, ``samples`` (S), ``runs`` (seeds 0, 1, ...), ``widths``,
-            ``widest`` (``runs`` at the largest width), ``width`` (at which all of ``sigma_b2`` are
-            used; only the first is at others), ``sigma_b2``, ``sigma_w2``, ``depths``, ``steps``,
-            ``rate_rule`` (``common``: all networks have the rate ``rate``; ``scaled``: ``rate`` is
-            in units of 1/lambda_max of each network at its start; ``common`` if it is left out),
-            ``rate``, ``times``, ``stop``, ``fall``, ``patience``, ``mode``, ``cap``, ``share``
-            (see `finitewidth.training.descent_run.DescentPlan`), ``device`` (``cpu``, ``cuda`` or
-            ``auto``; ``cpu`` if it is left out).
+        settings: of `finitewidth.papers.trust.settings.Descent`, and ``device`` (``cpu``, ``cuda``
+            or ``auto``; ``cpu`` if it is left out).
         checkpoints: where to store the checkpoints of each stack, the networks of one map and one
             depth, and its result; None for none.
 
@@ -87,9 +80,14 @@ def measure(
                     "sigma_b2": sigma_b2, "sigma_w2": draw.sigma_w2, "depth": depth,
                     "width": width, "seed": draw.seed,
                 }  # fmt: skip
-                networks.append(cell | _ended(found.ends[place], y))
+                end = found.ends[place]
+                steep = end["eta_lambda_start"]
+                networks.append(cell | {name: end[name] for name in KEPT} | {
+                    "constant_loss": constant_loss(y), "eta_lambda": steep,
+                    "exceeds": int(steep > 2),
+                })  # fmt: skip
                 own = [row for row in found.snapshots if row["replica"] == place]
-                changes += [cell | row for row in _at_times(own, found.ends[place], settings)]
+                changes += [cell | row for row in _at_times(own, end, settings)]
     borders = [
         {"activation": settings["activation"], "sigma_b2": sigma_b2,
          "sigma_w2": border(settings["activation"], sigma_b2)}
@@ -152,41 +150,17 @@ def _descended(
     stack = stack.with_parameters([tensor.to(device) for tensor in stack.parameters])
     x, y = x.to(device), y.to(device)
 
+    rates = (settings["rate"],) * stack.count
+    if settings["rate_rule"] == "scaled":  # in units of 1/lambda_max of each network
+        rates = tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
     chosen = ("steps", "mode", "cap", "share", "stop", "fall", "patience")
     plan = DescentPlan(
-        rates=rates(stack, x, y, settings),
+        rates=rates,
         times=tuple(settings["times"]),
         **{name: settings[name] for name in chosen},
     )
     seconds = checkpoints.seconds if checkpoints else 0.0
     return descend(stack, x, y, plan, store, seconds, title=part)
-
-
-def rates(
-    stack: FullyConnected, x: Tensor, y: Tensor, settings: Mapping[str, Any]
-) -> tuple[float, ...]:
-    """Rate of each network of a stack, (R,), by ``rate_rule``.
-
-    Args:
-        stack: the initial networks.
-        x: inputs, (S, n_0).
-        y: targets, (S, K).
-        settings: as of `measure`.
-    """
-    if settings.get("rate_rule", "common") == "common":
-        return (settings["rate"],) * stack.count
-    return tuple((settings["rate"] / largest_eigenvalues(stack, x, y)).tolist())
-
-
-def _ended(end: Mapping[str, Any], y: Tensor) -> dict[str, Any]:
-    """What a network is described by, without its times."""
-    start = end["eta_lambda_start"]
-    return {
-        **{name: end[name] for name in KEPT},
-        "constant_loss": constant_loss(y),
-        "eta_lambda": start,
-        "exceeds": int(start > 2),
-    }
 
 
 def _at_times(

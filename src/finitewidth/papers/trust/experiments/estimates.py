@@ -26,14 +26,11 @@ def collected(blocks: Iterable[Mapping[Cell, NtkDraws]]) -> dict[Cell, NtkDraws]
     return {cell: joined([block[cell] for block in kept]) for cell in kept[0]}
 
 
-def estimated(
-    draws: NtkDraws, estimator: str, sample: str, known_error: float | None = None
-) -> Row:
+def estimated(draws: NtkDraws, sample: str, known_error: float | None = None) -> Row:
     """Logarithm of the mean kernel, dispersion, standard error and number of draws, from draws.
 
     Args:
         draws: of the kernel.
-        estimator: as for `linearised_dispersion`.
         sample: name of the sample.
         known_error: standard error from `exact_dispersion_error`; None to take that of the draws,
             which allows for a tail that they lack.
@@ -43,19 +40,13 @@ def estimated(
         suffice, see `finitewidth.kernels.ntk_init.tail_errors.robust_error`.
     """
     theta = draws.scaled_theta
-    value, error = linearised_dispersion(theta, estimator=estimator)
+    value, error = linearised_dispersion(theta)
     if known_error is None:
         error = robust_error(value, error, log_variance(theta), len(draws))
     else:
         error = sufficient(value, max(error, known_error))
     mean = float(np.log(theta.mean()) + draws.log_growth)
-    return {
-        "sample": sample,
-        "log_mean": mean,
-        "dispersion": value,
-        "error": error,
-        "draws": len(draws),
-    }
+    return _row(sample, mean, value, error, len(draws))
 
 
 def exact(init: Initialisation, input_norm2: float) -> Row:
@@ -66,13 +57,12 @@ def exact(init: Initialisation, input_norm2: float) -> Row:
         input_norm2: |x|^2.
     """
     moments = log_moments(init, input_norm2=input_norm2)
-    return {
-        "sample": "exact",
-        "log_mean": moments.mean,
-        "dispersion": moments.dispersion,
-        "error": 0.0,
-        "draws": 0,
-    }
+    return _row("exact", moments.mean, moments.dispersion, 0.0, 0)
+
+
+def _row(sample: str, log_mean: float, dispersion: float, error: float, draws: int) -> Row:
+    return {"sample": sample, "log_mean": log_mean, "dispersion": dispersion, "error": error,
+            "draws": draws}  # fmt: skip
 
 
 def known_error(init: Initialisation, draws: int, input_norm2: float) -> float | None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
-from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
+from finitewidth.kernels.ntk_init.initialisation import constant_width
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.papers.trust.experiments.estimates import (
     Row,
@@ -36,8 +36,7 @@ def measure(
 
     Args:
         inputs: none.
-        settings: ``draws``, ``paper_draws``, ``estimator``, ``widths``, ``sigma_b2``, ``depths``,
-            and ``sigma_w2`` by activation (first, last, points).
+        settings: of `finitewidth.papers.trust.settings.Heat`.
         checkpoints: where to store the cells of each map; None for none.
 
     Returns:
@@ -62,12 +61,24 @@ def measure(
 
 
 def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) -> Iterator[Row]:
+    """Cells of one map, from draws at |x|^2 = n_0."""
     grid, depths = settings["sigma_w2"][activation], settings["depths"]
     variances = np.linspace(grid["first"], grid["last"], grid["points"]).tolist()
     deepest = constant_width(max(depths), width, sigma_w2=1.0, sigma_b2=bias)
     closed, few = activation == "relu" and bias == 0, settings["paper_draws"]
     count = few if closed else settings["draws"]
-    found = collected(_sweep(activation, deepest, depths, variances, count))
+    seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
+    sweep = sample_depths  # by the scalar chain
+    others = {"sigma_w2": variances, "input_norm2": float(width)}
+    if activation != "relu":  # by the vectors of activations
+        import torch
+
+        from finitewidth.common.torch_setup import keep_freed_memory
+        from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors as sweep
+
+        keep_freed_memory()
+        others |= {"activation": activation, "dtype": torch.float32}
+    found = collected(sweep(deepest, depths, count, seed, **others))
     for (depth, variance), draws in found.items():
         tag = {"activation": activation, "width": width, "sigma_b2": bias,
                "sigma_w2": variance, "depth": depth}  # fmt: skip
@@ -77,27 +88,5 @@ def _map(activation: str, bias: float, width: int, settings: Mapping[str, Any]) 
             known = known_error(init, few, float(width))
             yield tag | exact(init, float(width))
         else:
-            yield tag | estimated(draws, settings["estimator"], "ours")
-        yield tag | estimated(draws.first(few), settings["estimator"], "paper", known)
-
-
-def _sweep(
-    activation: str, deepest: Initialisation, depths: list[int], variances: list[float], count: int
-) -> Iterator[dict]:
-    """Draws at |x|^2 = n_0.
-
-    ReLU networks are sampled by the scalar chain, all others by their vectors of activations.
-    """
-    width = deepest.widths[0]
-    seed = seed_for("trust/heat", activation, width, repr(deepest.sigma_b2))
-    others = {"sigma_w2": variances, "input_norm2": float(width)}
-    if activation == "relu":
-        return sample_depths(deepest, depths, count, seed, **others)
-    import torch
-
-    from finitewidth.common.torch_setup import keep_freed_memory
-    from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
-
-    keep_freed_memory()
-    others |= {"activation": activation, "dtype": torch.float32}
-    return sweep_vectors(deepest, depths, count, seed, **others)
+            yield tag | estimated(draws, "ours")
+        yield tag | estimated(draws.first(few), "paper", known)

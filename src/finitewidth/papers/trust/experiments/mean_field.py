@@ -4,6 +4,7 @@ Used for ``trust`` Figures 5 and 6. The values are exact.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,20 +20,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``depth``, the largest; ``covariances`` of two inputs with |x|^2 = n_0, divided by
-            n_0; ``pairs`` of sigma_w2 (or ``border``) and sigma_b2 by activation.
+        settings: of `finitewidth.papers.trust.settings.MeanField`; the inputs have |x|^2 = n_0.
 
     Returns:
         ``kappa``: activation, phase, sigma_w2, sigma_b2, covariance, depth, log_kappa_1,
         log_kappa_2 (natural logarithms, because the values overflow), log_ratio.
     """
-    rows = []
-    for tag in pairs_of(settings["pairs"]):
-        found = _curves(
-            tag["activation"], tag["sigma_w2"], tag["sigma_b2"],
-            settings["covariances"], settings["depth"],
-        )  # fmt: skip
-        rows += [tag | row for row in found]
+    rows, inputs = [], gram(settings["covariances"])
+    for tag, depth in product(pairs_of(settings["pairs"]), range(1, settings["depth"] + 1)):
+        # the recursions do not depend on the width
+        init = constant_width(depth, 1, sigma_w2=tag["sigma_w2"], sigma_b2=tag["sigma_b2"])
+        field = infinite_width_of_gram(init, inputs, activation=tag["activation"])
+        own, *others = field.log_kappa[1][0].tolist()
+        for covariance, other in zip(settings["covariances"], others, strict=True):
+            key = tag | {"covariance": covariance, "depth": depth}
+            logs = {"log_kappa_1": own, "log_kappa_2": other, "log_ratio": own - other}
+            rows.append(key | logs)
     return {"kappa": pd.DataFrame(rows)}
 
 
@@ -54,21 +57,3 @@ def gram(covariances: list[float]) -> np.ndarray:
     first = np.array([1.0, *covariances])
     rest = np.diag(np.sqrt(1 - first**2))
     return np.outer(first, first) + rest**2
-
-
-def _curves(
-    activation: str, variance: float, bias: float, covariances: list[float], largest: int
-) -> Iterator[dict[str, Any]]:
-    inputs = gram(covariances)
-    for depth in range(1, largest + 1):
-        # the recursions do not depend on the width
-        init = constant_width(depth, 1, sigma_w2=variance, sigma_b2=bias)
-        _, log_kappa = infinite_width_of_gram(init, inputs, activation=activation).log_kappa
-        for covariance, value in zip(covariances, log_kappa[0, 1:], strict=True):
-            yield {
-                "covariance": covariance,
-                "depth": depth,
-                "log_kappa_1": float(log_kappa[0, 0]),
-                "log_kappa_2": float(value),
-                "log_ratio": float(log_kappa[0, 0] - value),
-            }

@@ -34,8 +34,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
     Args:
         inputs: none.
-        settings: ``draws`` of f_0, ``datasets``, ``samples`` S, ``input_width`` n_0, ``depths``,
-            ``pairs`` as in `finitewidth.papers.trust.experiments.mean_field.measure`.
+        settings: of `finitewidth.papers.trust.settings.Solutions`.
 
     Returns:
         ``solutions``: activation, phase, sigma_w2, sigma_b2, depth, kernel, variance and formula
@@ -50,8 +49,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         for depth in settings["depths"]:
             seed = seed_for("trust/solutions", tag["activation"], repr(tag["sigma_w2"]),
                             repr(tag["sigma_b2"]), depth)  # fmt: skip
-            rng = np.random.default_rng(seed)
-            found = _rows(tag, depth, settings, rng)
+            found = _rows(tag, depth, settings, np.random.default_rng(seed))
             rows += [tag | {"depth": depth} | row for row in found]
     return {"solutions": pd.DataFrame(rows)}
 
@@ -59,18 +57,14 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _rows(
     tag: Mapping[str, Any], depth: int, settings: Mapping[str, Any], rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
-    count, datasets = settings["samples"], settings["datasets"]
+    count, datasets, draws = settings["samples"], settings["datasets"], settings["draws"]
     kernels = [_kernels(tag, depth, settings, rng) for _ in range(datasets)]
     means = [means_of(*pair) for pair in kernels]
     typical = Means(*np.mean(means, axis=0))
-    drawn, predicted = (
-        drawn_variance(typical, count, settings["draws"], rng),
-        formula(typical, count),
-    )
+    drawn, predicted = drawn_variance(typical, count, draws, rng), formula(typical, count)
     yield {
         "kernel": "constant", "variance": drawn, "formula": predicted, "ratio": drawn / predicted,
-        "error": drawn / predicted * float(np.sqrt(2 / (settings["draws"] - 1))),
-        "draws": settings["draws"],
+        "error": drawn / predicted * float(np.sqrt(2 / (draws - 1))), "draws": draws,
     }  # fmt: skip
     exact = np.array([exact_variance(*pair) for pair in kernels])
     formulas = np.array([formula(mean, count) for mean in means])

@@ -25,8 +25,7 @@ from finitewidth.papers.trust.figures.descent_maps import (
     grid,
     with_borders,
 )
-from finitewidth.papers.trust.figures.looks import NAMES
-from finitewidth.papers.trust.figures.reported import printed
+from finitewidth.papers.trust.figures.looks import NAMES, printed
 
 FIELDS = {
     **descent_maps.FIELDS,
@@ -39,7 +38,6 @@ FIELDS = {
 }
 QUANTITIES = {"change": "change of the NTK at the end", "lowest_loss": "lowest loss"}
 RATIO = "lowest loss over that of the best constant output"
-LOSS = "lowest loss"
 LEAST_FACTOR, MOST_FACTOR = 1.25, 10.0  # ends of the colours of losses, over the constant's
 TICKS = (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # times powers of 10, on a wide and on a narrow scale
 NARROW = 20.0  # ratio of the ends of a narrow scale
@@ -113,15 +111,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             for column, (quantity, scale) in enumerate(scales.items())}  # fmt: skip
     _second_scale(bars["lowest_loss"], rows.loc[rows["series"] == "constant", "loss"].iloc[0])
     for bound in rows.loc[rows["series"] == "bound", "value"].unique():
-        _bound(bars["change"], bound)
+        bars["change"].ax.plot(bound, 0.5, **BOUND)
     finish(figure, axes, rows)
     return figure
-
-
-def _bound(bar: Colorbar, bound: float) -> None:
-    """Mark a change on its scale of colours, if it is on it."""
-    if bar.norm.vmin <= bound <= bar.norm.vmax:
-        bar.ax.plot(bound, 0.5, **BOUND)
 
 
 def _loss_scale(ratios: pd.Series) -> Scale:
@@ -153,4 +145,4 @@ def _second_scale(bar: Colorbar, constant: float) -> None:
     ends = (constant * end for end in (bar.norm.vmin, bar.norm.vmax))
     style.numbers(above.xaxis, _ticks(*ends))
     above.xaxis.set_minor_locator(NullLocator())
-    above.set_xlabel(LOSS)
+    above.set_xlabel("lowest loss")

@@ -18,7 +18,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import Colormap, LogNorm, Normalize
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
@@ -131,10 +131,8 @@ def with_borders(rows: Sequence[pd.DataFrame], borders: pd.DataFrame) -> pd.Data
     every = pd.concat(rows)
     maps = every[["activation", "sigma_b2", "width", "time", "quantity"]].drop_duplicates()
     found = borders.set_index(["activation", "sigma_b2"])["sigma_w2"]
-    phases = [clear_phase(value, found[key])
-              for *key, value in zip(every["activation"], every["sigma_b2"], every["sigma_w2"],
-                                     strict=True)
-              for key in [tuple(key)]]  # fmt: skip
+    phases = [clear_phase(row.sigma_w2, found[row.activation, row.sigma_b2])
+              for row in every.itertuples()]  # fmt: skip
     lines = borders.merge(maps).assign(series="border", source="ours", phase="none")
     return pd.concat([every.assign(phase=phases), lines])
 
@@ -173,14 +171,18 @@ def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     axis.set(xlabel="", ylabel="", ylim=(0, len(table)))
     axis.tick_params(rotation=0, length=2)
     _phase_bars(axis, shown, table)
-    places = _places(rows, table)
+    # where borders lie between the centres of columns
+    centres = np.arange(table.shape[1]) + 0.5
+    borders = rows.loc[rows["series"] == "border", "sigma_w2"]
+    places = [float(np.interp(border, table.columns, centres)) for border in borders]
     for place in places:
         axis.axvline(place, **BORDER)
     for row in shown.to_dict("records"):
         corner = table.columns.get_loc(row["sigma_w2"]), table.index.get_loc(row["depth"])
-        colour = _colour(row["value"], scale, colours)
+        known = np.isfinite(row["value"])
+        colour = colours(scale.norm(row["value"])) if known else mpl.colors.to_rgba(LOST)
         _mark(axis, row, corner, colour, (0.88, 0.85) if numbered else (0.5, 0.5))
-        if numbered and np.isfinite(row["value"]):
+        if numbered and known:
             _write(axis, row, corner, colour)
     for depth in rows.loc[rows["series"] == "untrained", "depth"]:
         _untrained(axis, depth, table, places[0] if places else table.shape[1])
@@ -236,13 +238,6 @@ def _phase_bars(axis: Axes, cells: pd.DataFrame, table: pd.DataFrame) -> None:
                       **PHASE_BAR)  # fmt: skip
 
 
-def _places(rows: pd.DataFrame, table: pd.DataFrame) -> list[float]:
-    """Where borders lie between the centres of columns."""
-    borders = rows.loc[rows["series"] == "border", "sigma_w2"]
-    centres = np.arange(table.shape[1]) + 0.5
-    return [float(np.interp(border, table.columns, centres)) for border in borders]
-
-
 def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> None:
     """A line at a depth across the ordered phase; a mark at the edge of a map that ends before."""
     if depth > table.index.max():
@@ -252,17 +247,7 @@ def _untrained(axis: Axes, depth: float, table: pd.DataFrame, border: float) -> 
     axis.plot([0, border], [place, place], **PRINTED_LINE)
 
 
-def _colour(value: float, scale: Scale, colours: Colormap) -> tuple[float, ...]:
-    return colours(scale.norm(value)) if np.isfinite(value) else mpl.colors.to_rgba(LOST)
-
-
-def _mark(
-    axis: Axes,
-    row: Mapping[str, Any],
-    corner: tuple[int, int],
-    colour: tuple,
-    inside: tuple[float, float],
-) -> None:
+def _mark(axis: Axes, row: Mapping, corner: tuple, colour: tuple, inside: tuple) -> None:
     """Hatching of the cell with this lower left corner, and a cross or dot ``inside`` it."""
     ink = _ink(colour)
     if row["eta_lambda"] > STEEP:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.limits import relu_phase
-from finitewidth.papers.trust.figures.reported import printed
+from finitewidth.papers.trust.figures.looks import printed
 
 FIELDS = {
     "sigma_w2": fields.number("weight variance"),
@@ -34,14 +34,11 @@ SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to 
 SERIES = {"ours": "many draws", "exact": "exact", "paper": "few draws"}  # sample -> series
 MANY = ("many draws", "exact")
 FEW = {"marker": "o", "markersize": 1.7, "markeredgewidth": 0, "linestyle": "none"}
-ACCENT = style.COLOURS[3]  # a colour that the widths do not have
+LIMIT = {"color": style.COLOURS[3], "linewidth": 1.1, "zorder": 3}  # no width has this colour
 LIMITS = {
-    "printed limit": ({"linestyle": (0, (1, 1.2)), "color": ACCENT, "linewidth": 1.1,
-                       "zorder": 3},
+    "printed limit": (LIMIT | {"linestyle": (0, (1, 1.2))},
                       r"limit $L, M \to \infty$, as printed"),
-    "corrected limit": ({"linestyle": (0, (4, 1, 1, 1)), "color": ACCENT, "linewidth": 1.1,
-                       "zorder": 3},
-                        "the same, corrected"),
+    "corrected limit": (LIMIT | {"linestyle": (0, (4, 1, 1, 1))}, "the same, corrected"),
 }  # fmt: skip
 STATED = "paper: limit of the ordered phase"
 TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50, 100)  # of logarithmic axes
@@ -49,22 +46,14 @@ STEEP = 2.0  # ratio from which on an axis is logarithmic
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw, from ``curves``, ``limits`` and ``reported``.
-
-    Args:
-        tables: of the experiment, and the paper's values.
-        settings: ``paper_draws``: whether to show samples of the paper's number of draws;
-            ``limits``: whether to show the limits of infinite depth and width.
-    """
+    """Return the rows to draw, from ``curves``, ``limits`` and ``reported``."""
     names = {"lambda": "depth_over_width", "error": "standard_error"}
     curves = tables["curves"].rename(columns=names)
     curves = curves.assign(series=curves["sample"].map(SERIES), source="ours")
     few = curves["series"] == "few draws"
     curves.loc[few, "standard_error"] = float("nan")  # the scatter of the dots shows it
-    rows = [curves if settings["paper_draws"] else curves[~few]]
-    if settings["limits"]:
-        limits = tables["limits"].rename(columns=names)
-        rows.append(limits.assign(series=limits["form"] + " limit", source="ours"))
+    limits = tables["limits"].rename(columns=names)
+    rows = [curves, limits.assign(series=limits["form"] + " limit", source="ours")]
     pairs = curves[["sigma_w2", "sigma_b2"]].drop_duplicates()
     ordered = pairs[[relu_phase(value) == "ordered" for value in pairs["sigma_w2"]]]
     stated = printed(tables["reported"], "dispersion", "ordered")
@@ -132,8 +121,7 @@ def _handles(rows: pd.DataFrame, colours: Mapping[float, str]) -> Iterator[Line2
     for width, colour in colours.items():
         yield Line2D([], [], color=colour, label=f"$M = {width:g}$")
     shown = set(rows["series"])
-    if "few draws" in shown:
-        yield Line2D([], [], color=style.GREY, label="as few draws as the paper's", **FEW)
+    yield Line2D([], [], color=style.GREY, label="as few draws as the paper's", **FEW)
     for series, (look, label) in LIMITS.items():
         if series in shown:
             yield Line2D([], [], label=label, **look)

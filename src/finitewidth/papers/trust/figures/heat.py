@@ -16,8 +16,7 @@ from matplotlib.patheffects import withStroke
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK
-from finitewidth.papers.trust.figures.reported import printed
+from finitewidth.papers.trust.figures.looks import BORDER, NAMES, PRINTED_MARK, printed
 
 FIELDS = {
     "activation": fields.text("activation: tanh or relu"),
@@ -47,17 +46,15 @@ HATCH, HATCHED = "/////", "#5f7481"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw: the cells of one sample, and the borders of the phases.
+    """Return the rows to draw: our cells, exact where they can be, and borders of the phases.
 
     Args:
         tables: ``cells`` and ``borders`` of the experiment. ``reported``, where there is one, has
             the border of ReLU networks without biases as the paper prints it.
-        settings: ``sample``: ``ours`` (exact values where there are any), or ``paper``, the
-            paper's number of draws.
+        settings: none.
     """
-    cells = tables["cells"]
-    samples = ["ours", "exact"] if settings["sample"] == "ours" else [settings["sample"]]
-    cells = cells[cells["sample"].isin(samples)].rename(columns={"error": "standard_error"})
+    cells = tables["cells"][tables["cells"]["sample"] != "paper"]
+    cells = cells.rename(columns={"error": "standard_error"})
     keys = cells[["activation", "width", "sigma_b2"]].drop_duplicates()
     borders = tables["borders"].merge(keys).assign(series="border", source="ours")
     rows = [cells.assign(series="cell", source="ours"), borders]
@@ -81,7 +78,11 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for axis, (width, bias) in zip(across, keys, strict=True):
             own = (rows["width"] == width) & (rows["sigma_b2"] == bias)
             image = _map(axis, rows[own & (rows["activation"] == activation)])
-    _label(figure, axes, [f"{NAMES[a]}, {t}" for a in activations for t in _titles(maps)])
+    style.title_panels(axes.flat, [f"{NAMES[a]}, {t}" for a in activations for t in _titles(maps)])
+    for axis in axes[:, 0]:
+        axis.set_ylabel("depth $L$ [layers]")
+    for axis in axes[-1]:
+        axis.set_xlabel(r"weight variance $\sigma_w^2$")
     bar = figure.colorbar(image, ax=axes, extend="max", aspect=28, pad=0.015, label=RATIO)
     bar.set_ticks([1, EQUAL, 3, LARGEST], labels=["1", "2", "3", "4"])
     bar.ax.axhline(EQUAL, **CONTOUR)
@@ -97,44 +98,32 @@ def _titles(maps: pd.DataFrame) -> list[str]:
             for row in maps.to_dict("records")]  # fmt: skip
 
 
-def _label(figure: Figure, axes: np.ndarray, titles: list[str]) -> None:
-    style.title_panels(axes.flat, titles)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("depth $L$ [layers]")
-    for axis in axes[-1]:
-        axis.set_xlabel(r"weight variance $\sigma_w^2$")
-
-
 def _map(axis: Axes, rows: pd.DataFrame) -> Any:
     """Draw a map with its borders, the contour of equal moments, and where no error is known."""
     cells = rows[rows["series"] == "cell"]
     table = cells.pivot(index="depth", columns="sigma_w2", values="dispersion")
     x, y, ratio = table.columns.to_numpy(), table.index.to_numpy(), table.to_numpy()
-    image = axis.pcolormesh(
-        _edges(x), _edges(y), ratio, cmap=ZONES, vmin=1, vmax=LARGEST, rasterized=True
-    )
+    across, up = _edges(x), _edges(y)
+    image = axis.pcolormesh(across, up, ratio, cmap=ZONES, vmin=1, vmax=LARGEST, rasterized=True)
     error = cells.pivot(index="depth", columns="sigma_w2", values="standard_error").to_numpy()
-    _hatch(axis, x, y, np.isnan(error))
+    _hatch(axis, across, up, np.isnan(error))
     if min(ratio.shape) > 1 and np.nanmin(ratio) < EQUAL < np.nanmax(ratio):
         lines = axis.contour(x, y, ratio, levels=[EQUAL], colors=CONTOUR["color"],
                              linewidths=CONTOUR["linewidth"])  # fmt: skip
         lines.set_path_effects(CONTOUR["path_effects"])
     borders = rows[rows["series"] == "border"]
-    left, right = _edges(x)[[0, -1]]
-    for place in borders.loc[borders["source"] == "ours", "sigma_w2"]:
-        if left <= place <= right:
-            axis.axvline(place, **BORDER)
-    for place in borders.loc[borders["source"] == "paper", "sigma_w2"]:
-        if not left <= place <= right:
-            continue
+    left, right = across[[0, -1]]
+    inside = borders[borders["sigma_w2"].between(left, right)]
+    for place in inside.loc[inside["source"] == "ours", "sigma_w2"]:
+        axis.axvline(place, **BORDER)
+    for place in inside.loc[inside["source"] == "paper", "sigma_w2"]:
         axis.plot(place, 1, transform=axis.get_xaxis_transform(), **PRINTED)
-    axis.set(xlim=_edges(x)[[0, -1]], ylim=_edges(y)[[0, -1]])
+    axis.set(xlim=(left, right), ylim=up[[0, -1]])
     return image
 
 
-def _hatch(axis: Axes, x: np.ndarray, y: np.ndarray, where: np.ndarray) -> None:
+def _hatch(axis: Axes, across: np.ndarray, up: np.ndarray, where: np.ndarray) -> None:
     """Hatch the cells ``where``, as one shape."""
-    across, up = _edges(x), _edges(y)
     cells = [
         Path([(across[j], up[i]), (across[j + 1], up[i]), (across[j + 1], up[i + 1]),
               (across[j], up[i + 1]), (across[j], up[i])], closed=True)

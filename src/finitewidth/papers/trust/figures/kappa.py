@@ -13,8 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.trust.figures.looks import NAMES
-from finitewidth.papers.trust.figures.reported import printed
+from finitewidth.papers.trust.figures.looks import NAMES, printed
 
 FIELDS = {
     "activation": fields.text("activation: erf or relu"),
@@ -61,12 +60,14 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw a row of panels per activation, and a panel per pair of variances in it."""
+    import seaborn as sns
+
     quantity, keys = rows["quantity"].iloc[0], ["activation", "phase", "sigma_w2", "sigma_b2"]
     panels = rows[keys].drop_duplicates()
     lines = [own for _, own in panels.groupby("activation", sort=False)]
     most = max(map(len, lines))
     figure, axes = style.subplots(len(lines), most, height=0.35 + 1.55 * len(lines), squeeze=False)
-    colours = _colours()
+    colours = ListedColormap(sns.color_palette("mako", 1000)[:630])  # all are seen on white
     shown, titles = [], []
     for across, own in zip(axes, lines, strict=True):
         for axis in across[len(own) :]:
@@ -74,7 +75,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         for axis, panel in zip(across, own.to_dict("records"), strict=False):
             _panel(axis, rows.merge(pd.DataFrame([panel]), on=keys), quantity, colours)
             shown.append(axis)
-            titles.append(_title(**panel))
+            name, pair = NAMES[panel["activation"]], (panel["sigma_w2"], panel["sigma_b2"])
+            titles.append(f"{name}, {panel['phase']}: ({pair[0]:.3g}, {pair[1]:g})")
             axis.set_xlabel("depth $L$ [layers]")
         across[0].set_ylabel(LABELS[quantity])
     style.title_panels(shown, titles)
@@ -84,17 +86,6 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     if handles:
         style.legend_above(figure, handles[:1])
     return figure
-
-
-def _title(activation: str, phase: str, sigma_w2: float, sigma_b2: float) -> str:
-    return f"{NAMES[activation]}, {phase}: ({sigma_w2:.3g}, {sigma_b2:g})"
-
-
-def _colours() -> Colormap:
-    """Return a scale whose colours are all seen on white."""
-    import seaborn as sns
-
-    return ListedColormap(sns.color_palette("mako", 1000)[:630])
 
 
 def _panel(axis: Axes, rows: pd.DataFrame, quantity: str, colours: Colormap) -> None:

@@ -19,8 +19,7 @@ from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 from finitewidth.papers.trust.figures import change
 from finitewidth.papers.trust.figures.descent_maps import HATCHED, STEEP, phase_handles
-from finitewidth.papers.trust.figures.looks import NAMES, PHASE_BAR, PHASES
-from finitewidth.papers.trust.figures.reported import printed
+from finitewidth.papers.trust.figures.looks import NAMES, PHASE_BAR, PHASES, printed
 
 FIELDS = {
     name: change.FIELDS[name]
@@ -29,7 +28,6 @@ FIELDS = {
                  "eta_lambda")
 } | {"rate_rule": fields.text("common to all networks, or scaled to each of them")}  # fmt: skip
 SHADES = {"name": "mako", "bright": 0.63}  # with a contrast of at least 3:1 to white
-TABLES = ("changes", "networks", "borders")
 RULES = {"common": "common rate", "scaled": r"rate $1/\lambda_{\max}$"}
 QUANTITIES = {"lowest_loss": "lowest loss over\nthat of the best constant",
               "change": "change of the NTK\nat the end"}  # fmt: skip
@@ -57,23 +55,22 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             are of the common rate.
         settings: none.
     """
-    rows = pd.concat(list(_selected(tables)), ignore_index=True)
+    parts = []
+    for activation in ("tanh", "relu"):
+        first = tables[f"{activation}_scaled_networks"].iloc[0]
+        for rule in RULES:
+            names = ("changes", "networks", "borders")
+            own = {name: tables[f"{activation}_{rule}_{name}"] for name in names}
+            rows = change.measured(own, first["width"])
+            here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
+            parts.append(rows[here].assign(rate_rule=rule))
+    rows = pd.concat(parts, ignore_index=True)
     bound = printed(tables["reported"], "relative_ntk_change", "edge_of_chaos")
     maps = rows.loc[rows["rate_rule"] == "common", ["activation", "width", "sigma_b2", "rate_rule"]]
     stated = maps.drop_duplicates().assign(
         quantity="change", series="bound", source="paper", phase="none", value=bound
     )
     return pd.concat([rows, stated]).reindex(columns=list(FIELDS))
-
-
-def _selected(tables: Mapping[str, pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    for activation in ("tanh", "relu"):
-        first = tables[f"{activation}_scaled_networks"].iloc[0]
-        for rule in RULES:
-            own = {name: tables[f"{activation}_{rule}_{name}"] for name in TABLES}
-            rows = change.measured(own, first["width"])
-            here = (rows["sigma_b2"] == first["sigma_b2"]) & (rows["series"] != "constant")
-            yield rows[here].assign(rate_rule=rule)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -5,6 +5,7 @@ whose rate exceeds 2/lambda_max at the start, in the mean over seeds, are left o
 says that its rate never does. T13 needs whole curves over the weight variance and keeps them.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,16 +17,18 @@ from finitewidth.claims import samples
 from finitewidth.claims.estimates import required
 from finitewidth.claims.ledger import Tables
 from finitewidth.claims.needs import FEWEST_RUNS
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"tanh": "tanh", "relu": "ReLU"}
-ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance, as for the claims on Figure 1
 FROM_DEPTH, DEEP, REFERENCE, UNTRAINED = 5, 8, 10, 20  # layers
 STOPPED = 0.1  # share of networks that must have met the stopping rule
 EARLY = (10, 100)  # steps
+KEPT, MOST = 0.9, 0.5  # of the loss of the best constant output; share of networks
 
 OTHER_BIAS = (
     "the paper's figures of training do not name sigma_b^2; 1, as in its Figure 1, is judged"
@@ -113,13 +116,13 @@ def maps(tables: Tables, shown: bool = True) -> Iterator[Map]:
 
 def ordered(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
     """Networks well within the ordered phase, from some depth on."""
-    inside = (rows["place"] <= ORDERED + 1e-9) & (rows["depth"] >= depth)
+    inside = (rows["place"] <= ORDERED_UP_TO + 1e-9) & (rows["depth"] >= depth)
     return required(rows[inside], f"the ordered phase for L >= {depth}")
 
 
 def chaotic(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
     """Networks well within the chaotic phase, from some depth on."""
-    inside = (rows["place"] >= CHAOTIC - 1e-9) & (rows["depth"] >= depth)
+    inside = (rows["place"] >= CHAOTIC_FROM - 1e-9) & (rows["depth"] >= depth)
     return required(rows[inside], f"the chaotic phase for L >= {depth}")
 
 
@@ -151,8 +154,7 @@ def t10(tables: Tables) -> list[Part]:
 
 def _at(rows: "pd.DataFrame", depth: int) -> float:
     """Mean change at one depth."""
-    here = required(rows[rows["depth"] == depth], f"networks of {depth} layers")
-    return float(here["change"].mean(skipna=False))
+    return _mean(required(rows[rows["depth"] == depth], f"networks of {depth} layers"))
 
 
 def t11(tables: Tables) -> list[Part]:
@@ -205,8 +207,8 @@ def t12(tables: Tables) -> list[Part]:
     return parts
 
 
-def _mean(rows: "pd.DataFrame") -> float:
-    return float(rows["change"].mean(skipna=False))
+def _mean(rows: "pd.DataFrame", column: str = "change") -> float:
+    return float(rows[column].mean(skipna=False))
 
 
 def t13(tables: Tables) -> list[Part]:
@@ -262,15 +264,11 @@ def t14(tables: Tables) -> list[Part]:
             each.compare(
                 f"mean lowest loss over a constant's at L = {both}, ordered - chaotic",
                 ends[ends["depth"] == both],
-                lambda rows: _loss(ordered(rows)) - _loss(chaotic(rows)),
+                lambda rows: _mean(ordered(rows), "loss") - _mean(chaotic(rows), "loss"),
                 low=0, strict=True, paper=True,
             ),
         ]  # fmt: skip
     return parts
-
-
-def _loss(rows: "pd.DataFrame") -> float:
-    return float(rows["loss"].mean(skipna=False))
 
 
 def t15(tables: Tables) -> list[Part]:
@@ -348,3 +346,35 @@ def t17(tables: Tables) -> list[Part]:
             low=0, strict=True, paper=True,
         ))  # fmt: skip
     return parts
+
+
+def untrainable_depth(tables: Tables) -> list[Ours]:
+    """The smallest L at which most ordered networks keep 90 % of a constant's loss, over seeds."""
+    found: dict[int, list[float]] = {}
+    for each in maps(tables):
+        if not each.outside:
+            for seed, own in ordered(each.ends).groupby("seed"):
+                kept = (own["loss"] >= KEPT).groupby(own["depth"]).mean()
+                deep = [depth for depth, share in kept.items() if share > MOST]
+                found.setdefault(seed, []).append(min(deep, default=math.nan))
+    return _over_seeds([float(np.mean(values)) for values in found.values()], "ordered", "depth")
+
+
+def _over_seeds(values: list[float], row: str, column: str, bounded: bool = False) -> list[Ours]:
+    """The mean over seeds with its standard error; nothing if one is missing."""
+    if len(values) < 2 or not np.isfinite(values).all():
+        return []
+    error = float(np.std(values, ddof=1) / math.sqrt(len(values)))
+    return [Ours(row=row, column=column, value=float(np.mean(values)), standard_error=error,
+                 runs=len(values), bounded=bounded)]  # fmt: skip
+
+
+def relative_ntk_change(tables: Tables) -> list[Ours]:
+    """The largest change of deep networks nearest to the border, as of T12; mean over seeds."""
+    found: dict[int, list[float]] = {}
+    for each in (one.flat for one in maps(tables)):
+        if not each.outside:
+            for seed, own in near_border(each.ends).groupby("seed"):
+                found.setdefault(seed, []).append(float(own["change"].max(skipna=False)))
+    changes = [float(np.max(values)) for values in found.values()]
+    return _over_seeds(changes, "edge_of_chaos", "upper_bound", bounded=True)

@@ -1,5 +1,6 @@
 """Claims of trust on the dispersion r of the NTK at initialisation: Figures 1, 2 and 7."""
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,20 +11,22 @@ from finitewidth.claims.estimates import (
     Estimate,
     at,
     estimates,
+    in_the_limit,
     largest,
     mean,
     power_of,
     required,
 )
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
+from finitewidth.kernels.ntk_init.phases import CHAOTIC_FROM, ORDERED_UP_TO
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = {"relu": "ReLU", "tanh": "tanh"}
 BORDER = 2.0  # sigma_w^2 of ReLU networks at the border
-ORDERED, CHAOTIC = 0.75, 1.25  # of the border's weight variance
 FROM_DEPTH = 20  # from which on r of ordered networks stays where it is; "deep" in Section 4
 SHALLOW = 2
 UP_TO = 0.2  # L / M up to which the draws tell how fast r grows in the chaotic phase
@@ -39,6 +42,7 @@ BIAS_DEPTHS = (0.5, 0.9)  # of L / M; the draws do not suffice for deeper networ
 APART = float(np.log(1.15))  # of log r: where curves of different widths still collapse
 COLLAPSE = (0.1, 0.2, 0.3)  # L / M at which curves of different widths are compared
 
+ROOTS = "the roots are found to 1e-12"
 WHY_SMALL = "the paper says small; at 1.15 the standard deviation is 39 % of the mean"
 WHY_NO_GROWTH = "the paper says does not increase, but no estimate shows that a change is exactly 0"
 WHY_POWER = "the paper says vanishes or decreases; the variance of wide networks goes as 1 / M"
@@ -72,13 +76,17 @@ def _row_of(cells: "pd.DataFrame", variance: float) -> "pd.DataFrame":
 
 def _deepest_ordered(cells: "pd.DataFrame", border: float) -> "pd.DataFrame":
     """The curve of the largest weight variance of the map's ordered part."""
-    inside = required(cells[cells["sigma_w2"] <= ORDERED * border + 1e-9], "the ordered phase")
+    inside = required(
+        cells[cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9], "the ordered phase"
+    )
     return _row_of(inside, inside["sigma_w2"].max())
 
 
 def _chaotic(cells: "pd.DataFrame", border: float) -> list[float]:
     """The lowest weight variance of a map's chaotic part, and the highest."""
-    outside = required(cells[cells["sigma_w2"] >= CHAOTIC * border - 1e-9], "the chaotic phase")
+    outside = required(
+        cells[cells["sigma_w2"] >= CHAOTIC_FROM * border - 1e-9], "the chaotic phase"
+    )
     return sorted({outside["sigma_w2"].min(), outside["sigma_w2"].max()})
 
 
@@ -117,7 +125,7 @@ def t01(tables: Tables) -> list[Part]:
 def _ordered(name: str, cells: "pd.DataFrame", border: float, width: int) -> Iterator[Part]:
     """In one map r is small in the ordered phase, and stays so with depth."""
     curve = _deepest_ordered(cells, border)
-    inside = cells[(cells["sigma_w2"] <= ORDERED * border + 1e-9) & (cells["depth"] >= 3)]
+    inside = cells[(cells["sigma_w2"] <= ORDERED_UP_TO * border + 1e-9) & (cells["depth"] >= 3)]
     found = estimates(inside, "dispersion", "error")
     yield largest(f"{name}: largest r for L >= 3", found, high=2, strict=True, paper=True)
     label = f"{name}: largest r for L >= 3, as small"
@@ -255,41 +263,34 @@ def t05(tables: Tables) -> list[Part]:
     return parts
 
 
-def _chaotic_curves(tables: Tables) -> dict[int, "pd.DataFrame"]:
-    """Width -> curve of log r in the chaotic phase of ReLU networks (sigma_w^2 > 2)."""
-    rows = ours(tables["curves"])
-    rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
-    logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
-    return dict(tuple(rows.assign(**logs).groupby("width")))
-
-
 def t06(tables: Tables) -> list[Part]:
     """Chaotic: r falls with M at one depth, grows exponentially with L / M, and depends on it."""
     import pandas as pd
 
-    curves = _chaotic_curves(tables)
+    rows = ours(tables["curves"])
+    rows = required(rows[rows["sigma_w2"] > BORDER], "the chaotic phase")
+    logs = {"log_r": np.log(rows["dispersion"]), "log_error": rows["error"] / rows["dispersion"]}
+    curves = dict(tuple(rows.assign(**logs).groupby("width")))
     widths, parts = sorted(curves), []
     for narrow, wide in pairwise(widths):
         less = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
         label = f"L = {FROM_DEPTH}: log r at M = {narrow} - at {wide}"
         parts.append(less.part(label, low=0, strict=True, paper=True))
-    reaching = [width for width in widths if curves[width]["lambda"].max() >= COLLAPSE[-1]]
-    parts += [_convex(width, curves[width]) for width in reaching]
+    low, mid, high = COLLAPSE
+    for width in (width for width in widths if curves[width]["lambda"].max() >= high):
+        first, middle, last = (
+            at(curves[width], "lambda", x, "dispersion", "error") for x in COLLAPSE
+        )
+        # faster than in proportion to L / M: the second difference
+        second = last.minus(middle.scaled(2).minus(first))
+        label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
+        parts.append(second.part(label, low=0, strict=True, paper=True))
     parts.append(_straightness(pd.concat(curves.values())))
     return parts + _collapse(curves)
 
 
 def _at_depth(curve: "pd.DataFrame") -> Estimate:
     return at(curve, "depth", FROM_DEPTH, "log_r", "log_error")
-
-
-def _convex(width: int, curve: "pd.DataFrame") -> Part:
-    """That r grows faster than in proportion to L / M: its second difference."""
-    first, middle, last = (at(curve, "lambda", x, "dispersion", "error") for x in COLLAPSE)
-    second = last.minus(middle.scaled(2).minus(first))
-    low, mid, high = COLLAPSE
-    label = f"M = {width}: growth of r from L/M = {mid} to {high} - from {low} to {mid}"
-    return second.part(label, low=0, strict=True, paper=True)
 
 
 def _collapse(curves: dict[int, "pd.DataFrame"]) -> list[Part]:
@@ -309,14 +310,12 @@ def _collapse(curves: dict[int, "pd.DataFrame"]) -> list[Part]:
         label = f"L/M = {ratio}: {name}"
         parts.append(apart.part(label, low=-APART, high=APART, ours=WHY_APART, late=late))
         at_depth = _at_depth(curves[narrow]).minus(_at_depth(curves[wide]))
-        less = _size(apart).minus(_size(at_depth))
+        less = Estimate(abs(apart.value), apart.error).minus(
+            Estimate(abs(at_depth.value), at_depth.error)
+        )
         label = f"{name}: size at L/M = {ratio} - at L = {FROM_DEPTH}"
         parts.append(less.part(label, high=0, strict=True, paper=True))
     return parts
-
-
-def _size(one: Estimate) -> Estimate:
-    return Estimate(abs(one.value), one.error)
 
 
 def _straightness(rows: "pd.DataFrame") -> Part:
@@ -344,7 +343,8 @@ def t08(tables: Tables) -> list[Part]:
         first, last = (share * width for share in BIAS_DEPTHS)
         deep = [depth for depth in depths if first <= depth <= last]
         bias = f"at sigma_b^2 = {biases[-1]:g} - at {biases[0]:g}"
-        wider = _mean_band(high, deep).minus(_mean_band(low, deep))
+        means = [mean([band(rows, depth, BIAS_BAND) for depth in deep]) for rows in (low, high)]
+        wider = means[1].minus(means[0])
         name = f"{NAMES[activation]}: {_told(BIAS_BAND)}"
         label = f"{name}, mean over L = {first:g} to {last:g}, {bias}"
         parts.append(wider.part(label, low=0, strict=True, paper=True))
@@ -355,10 +355,6 @@ def t08(tables: Tables) -> list[Part]:
     return parts
 
 
-def _mean_band(cells: "pd.DataFrame", depths: list[int]) -> Estimate:
-    return mean([band(cells, depth, BIAS_BAND) for depth in depths])
-
-
 def t09(tables: Tables) -> list[Part]:
     """The border of ReLU is the same for all sigma_b^2; that of tanh moves, and is larger at 1."""
     lines = tables["borders"].set_index("sigma_b2").groupby("activation")["sigma_w2"]
@@ -366,22 +362,37 @@ def t09(tables: Tables) -> list[Part]:
     relu, tanh = found.get("relu", {}), found.get("tanh", {})
     if len(relu) < 2 or 1 not in relu or 1 not in tanh:
         raise CannotDecideError("no borders of several sigma_b^2, 1 among them")
-    spreads = {name: Estimate(max(line.values()) - min(line.values()))
-               for name, line in (("relu", relu), ("tanh", tanh))}  # fmt: skip
+    one, other = (Estimate(max(line.values()) - min(line.values())) for line in (relu, tanh))
+    label, whose = "largest - smallest border", {"paper": True, "tolerance": ROOTS}
     larger = Estimate(tanh[1] - relu[1])
     return [
-        spreads["relu"].part(
-            "ReLU: largest - smallest border",
-            high=1e-9,
-            paper=True,
-            tolerance="the roots are found to 1e-12",
-        ),
-        spreads["tanh"].part(
-            "tanh: largest - smallest border",
-            low=1e-9,
-            strict=True,
-            paper=True,
-            tolerance="the roots are found to 1e-12",
-        ),
+        one.part(f"ReLU: {label}", high=1e-9, **whose),
+        other.part(f"tanh: {label}", low=1e-9, strict=True, **whose),
         larger.part("sigma_b^2 = 1: border of tanh - of ReLU", low=0, strict=True, paper=True),
     ]
+
+
+def dispersion(tables: Tables) -> list[Ours]:
+    """The limit of r at (1.5, 1) and the largest common depth, from the two largest widths."""
+    rows = ours(tables["curves"])
+    rows = rows[np.isclose(rows["sigma_w2"], 1.5)]
+    widths = sorted(rows["width"].unique())[-2:]
+    if len(widths) < 2:
+        return []
+    curves = [rows[rows["width"] == width] for width in widths]
+    depth = min(curve["depth"].max() for curve in curves)
+    try:
+        found = [at(curve, "depth", depth, "dispersion", "error") for curve in curves]
+    except CannotDecideError:
+        return []
+    limit = in_the_limit(widths, found)
+    return [Ours(row="ordered", column="limit", value=limit.value, standard_error=limit.error)]
+
+
+def edge_of_chaos(tables: Tables) -> list[Ours]:
+    """The sigma_w of ReLU networks at which chi_1 = 1; the paper's 2 is sigma_w^2."""
+    rows = tables["borders"]
+    found = sorted(rows.loc[rows["activation"] == "relu", "sigma_w2"].unique())
+    if not found or any(after - before > 1e-9 for before, after in pairwise(found)):
+        return []
+    return [Ours(row="relu", column="sigma_w", value=math.sqrt(found[0]))]

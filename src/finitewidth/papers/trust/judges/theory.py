@@ -7,6 +7,7 @@ import numpy as np
 
 from finitewidth.claims.estimates import Estimate, largest, required, smallest
 from finitewidth.claims.ledger import Tables
+from finitewidth.claims.reported import Ours
 from finitewidth.claims.verdicts import CannotDecideError, Part
 
 if TYPE_CHECKING:
@@ -64,17 +65,14 @@ def t18(tables: Tables) -> list[Part]:
         found = [Estimate(float(value)) for value in log_ratio[-1] - log_ratio[0]]
         label = f"{name}: smallest over covariances of log ratio, deepest - L = {FROM_DEPTH}"
         parts.append(smallest(label, found, low=0, strict=True, ours=WHY_EVERY))
-    return parts + [part for found in _pairs(tables, SHALLOW) for part in _first_layers(*found)]
-
-
-def _first_layers(phase: str, name: str, group: "pd.DataFrame") -> Iterator[Part]:
-    """Growth of the ratio over the first layers, outside the ordered phase."""
-    if phase != "ordered":
-        depths = np.sort(group["depth"].unique()).tolist()
-        ratio = _mean_ratio(group)
-        gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
-        label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
-        yield gained.part(label, low=0, strict=True, paper=True, outside=LIMITS)
+    for phase, name, group in _pairs(tables, SHALLOW):
+        if phase != "ordered":  # growth over the first layers
+            depths = np.sort(group["depth"].unique()).tolist()
+            ratio = _mean_ratio(group)
+            gained = Estimate(float(ratio[depths.index(FROM_DEPTH)] - ratio[0]))
+            label = f"{name}: log of kappa_1 / mean kappa_2, L = {FROM_DEPTH} - {depths[0]}"
+            parts.append(gained.part(label, low=0, strict=True, paper=True, outside=LIMITS))
+    return parts
 
 
 def t19(tables: Tables) -> list[Part]:
@@ -149,3 +147,13 @@ def _worse_where_ordered(rows: "pd.DataFrame") -> Iterator[Part]:
 
 def _off(row: Any) -> Estimate:
     return Estimate(abs(float(row.ratio) - 1), float(row.error))
+
+
+def kappa_ratio(tables: Tables) -> list[Ours]:
+    """The largest ratio in the ordered phase at the largest depth."""
+    rows = tables["kappa"]
+    rows = rows[(rows["phase"] == "ordered") & (rows["depth"] == rows["depth"].max())]
+    if rows.empty:
+        return []
+    value = float(np.exp(rows["log_ratio"].max()))
+    return [Ours(row="ordered", column="limit", value=value)]
