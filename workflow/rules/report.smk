@@ -3,10 +3,7 @@
 from finitewidth.report.assets import assets_digest
 
 report_params = {
-    "settings": lambda wildcards: {
-        **plan.report_settings(),
-        "robustness": robust.identities(),
-    },
+    "settings": plan.report_settings,
     "jobs": lambda wildcards: plan.report_jobs(rules_by_name()),
     "code": plan.code_of(
         "finitewidth.report.job", script="report", texts=["CITATION.cff"]

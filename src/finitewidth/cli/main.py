@@ -19,7 +19,7 @@ from finitewidth.cli import (
     verifying,
 )
 from finitewidth.cli import status as runs
-from finitewidth.cli.options import File, More, Preset, Results, Seeds
+from finitewidth.cli.options import File, More, Preset, Results
 from finitewidth.cli.project import find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import preset_only, results_folder
@@ -154,21 +154,6 @@ def costs(*, preset: Preset = "quick", new: bool = False) -> None:
     from finitewidth.pipeline.costs import refresh
 
     print(refresh(preset, results_folder(preset), only_new=new))
-
-
-@app.command
-def robustness(*, preset: Preset = "quick", seeds: Seeds = (1, 2, 3)) -> None:
-    """Compare verdicts under several base seeds, after `make robustness`.
-
-    Example: finitewidth robustness --seeds 1 2
-
-    Args:
-        seeds: base seeds to compare with base seed 0
-    """
-    from finitewidth.claims import robustness
-
-    print(robustness.summary(robustness.compare(preset, seeds)))
-    print(f"{results_folder(preset)}/{robustness.TABLE}")
 
 
 @app.command

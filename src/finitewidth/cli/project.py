@@ -52,7 +52,7 @@ def checked_targets(names: Sequence[str]) -> list[str]:
     artifacts = {entry.artifact: entry for entry in artifacts_of(papers)}
     experiments = {experiment.name for paper in papers for experiment in paper.experiments}
     known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",
-             "errata", "datapackages", "robustness",
+             "errata", "datapackages",
              *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
     for name in names:
         if "/" in name:

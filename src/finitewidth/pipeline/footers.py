@@ -398,10 +398,6 @@ class Footers:
         seed = self._config.get("seed", 0)
         return f", seed {seed}" if seed else ""
 
-    def draws(self, reads: Sequence[Read]) -> bool:
-        """Whether some inputs rest on anything that is trained or drawn at random."""
-        return any(self._counted(reads).values())
-
     def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
         """Name -> settings section of every experiment and family behind some inputs."""
         sections = {}

@@ -12,10 +12,9 @@ from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.usage import Usage
-from finitewidth.common.verification import COMPARISON, REMEDY, Provenances
+from finitewidth.common.verification import REMEDY, Provenances
 from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
-from finitewidth.report.robustness import Robustness, read_robustness
 
 MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
@@ -152,14 +151,13 @@ class Findings:
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
     datasets: tuple[str, ...] = ()
-    robustness: Robustness | None = None
     provenances: Provenances | None = None
 
     def whole(self, file: Path) -> bool:
         """Whether a file may be shown: it is as its job wrote it, or it is the log of a job."""
         if self.provenances is None or file.suffix in (".log", ".tsv", ".json"):
             return True
-        return file.name == COMPARISON or self.provenances.problem(file) is None
+        return self.provenances.problem(file) is None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -194,8 +192,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
             line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
             artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file;
-            ``datasets``, what is taken for each dataset of the papers, in words;
-            ``robustness``, paper -> identity of its verdicts under other base seeds (optional).
+            ``datasets``, what is taken for each dataset of the papers, in words.
         root: folder of the project, with the printed numbers and the citations.
 
     Raises:
@@ -229,7 +226,6 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
-        robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
 
 

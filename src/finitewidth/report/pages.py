@@ -101,18 +101,7 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
     ]
     table = Section(html=_rendered("claims_table.html", findings=findings))
     title = f"All {len(findings.claims)} claims"
-    sections = (table, *_other_seeds(findings, downloads), *details)
-    return Page(name="claims", title=title, label="Claims", sections=sections)
-
-
-def _other_seeds(findings: Findings, downloads: Downloads) -> list[Section]:
-    """Return the section on verdicts under other base seeds; empty if there are none."""
-    robustness = findings.robustness
-    if robustness is None:
-        return []
-    facts = {"robustness": robustness, "data": downloads.put(robustness.file)}
-    html = _rendered("robustness.html", **facts)
-    return [Section(html=html, title="Verdicts under other base seeds", anchor="robustness")]
+    return Page(name="claims", title=title, label="Claims", sections=(table, *details))
 
 
 def paper_page(
@@ -295,7 +284,6 @@ def _with_sources(
         **claim,
         "data": [data for file in files if (data := downloads.put(file))],
         "jobs": jobs,
-        "other_seeds": findings.robustness.told(claim["claim"]) if findings.robustness else "",
     }
 
 
