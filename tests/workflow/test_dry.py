@@ -1,13 +1,12 @@
 """Bad settings are refused before any job; the workflow and the code are in style."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import counted, trainings_planned
+from .conftest import trainings_planned
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.workflow

@@ -18,8 +18,7 @@ from finitewidth.cli import (
     tiles,
     verifying,
 )
-from finitewidth.cli import status as runs
-from finitewidth.cli.options import File, More, Preset, Results
+from finitewidth.cli.options import File, More, Preset
 from finitewidth.cli.project import find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import preset_only, results_folder
@@ -97,17 +96,6 @@ def _in_project(
 
 
 # --- short commands: each imports what it needs, so that the others start at once -----------------
-
-
-@app.command
-def status(*, results: Results = Results()) -> int:
-    """How far the last run is: done, running, failed.
-
-    Example: finitewidth status --preset laptop
-    """
-    text, code = runs.status(results.folder, results.run)
-    print(text)
-    return code
 
 
 @app.command
