@@ -151,19 +151,6 @@ def test_the_licences_of_what_is_carried_lie_beside_the_pages(partial):
     assert link["href"] == "_static/licences.txt"
 
 
-def test_the_search_reads_claims_and_errata_each_with_its_address(partial):
-    script = (partial / "_static/search-data.js").read_text(encoding="utf-8")
-    entries = json.loads(script.removeprefix("window.searchEntries = ").rstrip(";\n"))
-    found = {entry["href"]: entry for entry in entries}
-    claim = found[f"claims.html#{ledger.claims_of('beyond')[0].id}"]
-    assert claim["title"].startswith("Claim B")
-    assert "a < b & c." in claim["text"]
-    assert "errata.html#beyond-1" in found
-    for href in found:
-        page, _, anchor = href.partition("#")
-        assert not anchor or anchor in report_crawler.marks(partial / page), href
-
-
 def test_nothing_is_left_beside_the_report(partial):
     assert not list(partial.parent.glob(".finitewidth-*"))
     assert not list(partial.rglob("*.map"))

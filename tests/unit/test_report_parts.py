@@ -9,7 +9,7 @@ from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.report import captions, formatting, pages, search_index, sources
+from finitewidth.report import captions, formatting, pages, sources
 from finitewidth.report.citations import read_citations
 from finitewidth.report.downloads import LARGE, THUMBNAIL, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
@@ -109,15 +109,6 @@ def test_a_data_file_keeps_its_name_and_a_thumbnail_is_small(tmp_path):
 )  # fmt: skip
 def test_what_a_column_is_sorted_by(value, text):
     assert formatting.order(value) == text
-
-
-def test_text_for_the_search_is_cut_at_articles_and_keeps_formulas_as_text():
-    html = ('<p>before</p><article id="N1" aria-label="Claim N1"><p>in <math alttext="x^2"><mi>x'
-            "</mi></math> <b>K</b><code>a</code>b,</p><pre>no</pre></article>"
-            "<p>after</p>")  # fmt: skip
-    assert search_index.pieces(html) == [
-        ("", "", "before after"), ("N1", "Claim N1", "in x^2 K a b,"),
-    ]  # fmt: skip
 
 
 def test_a_table_without_rows_is_read_only_where_that_may_be(tmp_path):
