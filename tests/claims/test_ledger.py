@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.claims.synthetic import beyond, dgn_training
+from tests.copies import copies, stands_there
 
 from finitewidth.claims import ledger, verdicts
 from finitewidth.common import texts
@@ -86,12 +87,12 @@ def test_a_claim_says_how_strong_it_is(claim):
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
 def test_the_words_of_a_claim_stand_in_the_paper(claim):
-    copies = texts.copies()
-    if not copies:
+    lines = copies()
+    if not lines:
         pytest.skip(f"{texts.FOLDER} names no folder with the texts of the papers")
     for quote in claim.quotes:
-        if quote.text in copies:
-            assert texts.stands_there(quote, copies[quote.text]), quote
+        if quote.text in lines:
+            assert stands_there(quote, lines[quote.text]), quote
 
 
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
