@@ -157,6 +157,8 @@ def read_picture(file: Path) -> np.ndarray:
                 return np.asarray(upright.convert("L" if picture.mode in GREY else "RGB"))
     except Exception as error:  # Pillow raises many types of exception on damaged files
         reason = " ".join(str(error).split())
-        raise DataError(f"{file} is not a readable image ({reason}); the formats are "
-                        f"{', '.join(FORMATS)}; copy it again or convert it") from error  # fmt: skip
+        raise DataError(
+            f"{file} is not a readable image ({reason}); the formats are {', '.join(FORMATS)}; "
+            "copy it again or convert it"
+        ) from error
     raise DataError(f"{file} {problem}")
