@@ -1,14 +1,13 @@
 # One Frictionless data package for each paper: what every column of every data file means.
-from finitewidth.pipeline.packages import Packages
-
-packages = Packages(plan)
+described = done(plan.artifacts)
 
 
 rule datapackages:
     input:
-        packages.files(),
+        [plan.jobs.outputs(entry.artifact)["csv"] for entry in described],
+        plan.captions(),
     output:
-        *packages.described(),
+        *plan.packages(),
         provenance=f"{results}/provenance/datapackages.json",
     log:
         f"{results}/logs/datapackages.log",
@@ -16,12 +15,15 @@ rule datapackages:
         f"{results}/benchmarks/datapackages.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "datapackages"),
-        runtime=partial(plan.minutes, "datapackages"),
+        mem_mb=partial(plan.requests.memory, "datapackages"),
+        runtime=partial(plan.requests.minutes, "datapackages"),
     params:
-        packages=packages.described,
-        code=packages.code(),
+        packages=plan.packages,
+        code=plan.code_of(
+            "finitewidth.report.datapackages",
+            *sorted({entry.module for entry in described}),
+            script="datapackages",
+        ),
     script:
         "../scripts/datapackages.py"

@@ -29,10 +29,9 @@ rule report:
         f"{results}/benchmarks/report.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "report"),
-        runtime=partial(plan.minutes, "report"),
+        mem_mb=partial(plan.requests.memory, "report"),
+        runtime=partial(plan.requests.minutes, "report"),
     params:
         **report_params,
     script:
@@ -45,10 +44,9 @@ rule report_now:
         f"{results}/logs/report.log",
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "report"),
-        runtime=partial(plan.minutes, "report"),
+        mem_mb=partial(plan.requests.memory, "report"),
+        runtime=partial(plan.requests.minutes, "report"),
     params:
         **report_params,
         pages=rules.report.output.pages,

@@ -10,10 +10,8 @@ from cyclopts import App, CycloptsError, Parameter
 
 from finitewidth.cli import (
     comparing,
-    kernel,
     listing,
     network,
-    redrawing,
     running,
     tiles,
     verifying,
@@ -42,10 +40,8 @@ app.command(running.make, name="run")
 app.command(running.report)
 app.command(comparing.compare)
 app.command(verifying.verify)
-app.command(redrawing.redraw)
 app.command(network.network)
 app.command(tiles.kernel)
-app.command(kernel.ntk)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,7 +86,7 @@ def _in_project(
         project: a clone of finitewidth (default: here or above)
     """
     command, bound, left = app.parse_args(words, **RAISES)
-    if command not in (network.network, kernel.ntk, completion):
+    if command not in (network.network, completion):
         os.chdir(find_project(Path.cwd(), project))
     return command(*bound.args, **bound.kwargs, **dict.fromkeys(left, more))
 

@@ -164,14 +164,6 @@ class Plan:
         """The time and memory of an experiment or an artifact, as Snakemake measures them."""
         return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
-    def memory(self, rule: str, wildcards: Any, attempt: int) -> int:
-        """MB that a job asks a scheduler for."""
-        return self.requests.memory(rule, wildcards, attempt)
-
-    def minutes(self, rule: str, wildcards: Any, attempt: int) -> int:
-        """Wall time that a job asks a scheduler for."""
-        return self.requests.minutes(rule, wildcards, attempt)
-
     def seconds(self, job: str) -> float | None:
         """CPU seconds of a job by the table; None without a row, or if its settings are modified.
 
@@ -383,6 +375,26 @@ class Plan:
             if any(names.intersection(claim.artifacts) for claim in ledger.claims_of(p.name))
         ]
 
+    def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+        """Data package -> what it describes, one for each paper with finished artifacts."""
+        return {
+            f"{self.results}/{paper.name}/datapackage.json": {
+                "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
+                "resources": [self._resource(entry) for entry in done(paper.artifacts)],
+            }
+            for paper in self.papers if done(paper.artifacts)
+        }  # fmt: skip
+
+    def _resource(self, entry: Artifact) -> dict[str, Any]:
+        """What the data package of a paper tells about one artifact."""
+        name = entry.artifact
+        return {
+            "artifact": name, "title": f"{entry.label}: {entry.title}",
+            "footer": self.footer(name), "module": entry.module,
+            "file": self.jobs.outputs(name)["csv"], "caption": self.caption(name),
+            "inputs": {read.reference: list(read.files) for read in self.jobs[name].reads},
+        }  # fmt: skip
+
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
         artifacts = [
@@ -454,6 +466,5 @@ class Plan:
         sums = {entry.artifact: [entry.artifact] for entry in entries}
         for paper in self.captioned:
             sums[f"all of {paper}"] = [e.artifact for e in entries if e.paper == paper]
-        on_gpu = {*self.trainings(), *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return forecast.table(self.needs, self.costs, sums, on_gpu)
+        return forecast.table(self.needs, self.costs, sums)
