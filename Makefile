@@ -4,7 +4,7 @@
 #                 (docs/cluster.md)
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make benchmarks  times of samplers, kernels and trainings, and their page, docs/benchmarks.md
-# make docs       the documentation as HTML in build/docs, with a gallery of the last quick run
+# make docs       the documentation as HTML in build/docs
 # make npf_fig3    one artifact, or a paper
 # make lint       formatting and style      make clean      remove results (datasets stay)
 # make sbom       the installed packages with their licences: build/sbom.json, in CycloneDX format

@@ -13,16 +13,13 @@ def numbered(papers: tuple[Paper, ...]) -> tuple[int, int]:
 
 
 def write(root: Path, folder: Path) -> None:
-    """Write the parts ``count``, ``papers`` and ``pages``, and one page per paper."""
+    """Write the parts ``count`` and ``papers``, and one page per paper."""
     papers = read_papers(root / "workflow/papers")
     citations = read_citations(root / "CITATION.cff", [paper.name for paper in papers])
     parts = folder / "parts"
     parts.mkdir(exist_ok=True)
     (parts / "count.md").write_text(_count(papers), encoding="utf-8")
     (parts / "papers.md").write_text(_listed(papers, citations), encoding="utf-8")
-    pages = [f"{paper.name} </generated/papers/{paper.name}>" for paper in papers]
-    tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *pages, "```", ""])
-    (parts / "pages.md").write_text(tree, encoding="utf-8")
     (folder / "papers").mkdir(exist_ok=True)
     for paper in papers:
         text = "\n".join(_page(paper, citations[paper.name]))
@@ -50,7 +47,8 @@ def _listed(papers: tuple[Paper, ...], citations: dict[str, Citation]) -> str:
             f"| [`{paper.name}`](/generated/papers/{paper.name}.md) "
             f"| {cited(citations[paper.name], paper)} | {len(own)} |"
         )
-    return "\n".join(lines) + "\n"
+    pages = [f"{paper.name} </generated/papers/{paper.name}>" for paper in papers]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *pages, "```", ""])
 
 
 def cited(citation: Citation, paper: Paper) -> str:
