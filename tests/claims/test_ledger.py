@@ -105,8 +105,7 @@ def test_every_threshold_is_the_papers_or_ours_with_a_reason(claim):
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
 def test_a_claim_that_only_finished_artifacts_show_has_a_judge(claim):
     """A claim without a judge waits for an experiment: no artifact shows it yet, or not all do."""
-    finished = claim.artifacts and all(ARTIFACTS[name].done for name in claim.artifacts)
-    assert claim.judge or not finished
+    assert claim.judge or not claim.artifacts
 
 
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)

@@ -11,7 +11,7 @@ import pytest
 
 from finitewidth.cli import comparing, running
 from finitewidth.cli.main import app, main
-from finitewidth.cli.project import checked_targets, find_project
+from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,15 +46,6 @@ def test_an_unknown_target_gets_the_nearest_names(name, near, monkeypatch, capsy
     said = capsys.readouterr().err
     assert f"{name!r} is no artifact" in said
     assert near in said
-
-
-def test_a_planned_artifact_is_called_planned(tmp_path, monkeypatch):
-    (tmp_path / "workflow/papers").mkdir(parents=True)
-    text = "paper: npf\norder: 1\ntitle: T\nartifacts:\n  npf_fig1: {title: Later}\n"
-    (tmp_path / "workflow/papers/npf.yaml").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="npf_fig1 is planned"):
-        checked_targets(["npf_fig1"])
 
 
 def test_run_prints_the_command_that_it_uses(monkeypatch, capsys):

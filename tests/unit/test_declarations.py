@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.jobs import Jobs, chosen
@@ -27,20 +27,12 @@ def test_there_are_eighty_numbered_artifacts():
     assert len(OWN) == 80
 
 
-def test_what_is_done_has_inputs_and_what_is_planned_has_none(tmp_path):
-    assert done(OWN) == OWN
-    assert {entry.paper for entry in done(OWN, "npf0")} == {"npf0"}
-    (toy,) = read_papers(declared(tmp_path))
-    assert [entry.artifact for entry in done(toy.artifacts)] == ["toy_fig1"]
-
-
 def declared(folder, **changes):
     """Write a small paper; ``changes`` replace keys of the file."""
     paper = {
         "paper": "toy", "order": 1, "title": "A toy paper",
         "experiments": {"toy_theory": {"settings": "theory", "makes": ["curves"]}},
-        "artifacts": {"toy_fig1": {"title": "Curves", "of": ["toy_theory.curves"]},
-                      "toy_table2": {"title": "To come"}},
+        "artifacts": {"toy_fig1": {"title": "Curves", "of": ["toy_theory.curves"]}},
     }  # fmt: skip
     (folder / "toy.yaml").write_text(yaml.safe_dump({**paper, **changes}), encoding="utf-8")
     return folder
@@ -94,5 +86,5 @@ def test_chosen_settings():
 def test_all_declared_settings_exist_at_every_preset():
     for preset in ("smoke", "quick", "laptop", "paper"):
         jobs = Jobs(PAPERS, preset_only(preset, ROOT / "config"))
-        for name in (*jobs.experiments, *(e.artifact for e in done(OWN + EXTRAS)), *jobs.trainings):
+        for name in (*jobs.experiments, *(e.artifact for e in OWN + EXTRAS), *jobs.trainings):
             assert jobs[name].name == name

@@ -6,7 +6,7 @@ import pytest
 
 from finitewidth.claims import grades
 from finitewidth.claims.grades import STATUSES
-from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.settings import merged, preset_only
 from finitewidth.pipeline.configuration import sources_of
 from finitewidth.pipeline.footers import Footers
@@ -14,7 +14,7 @@ from finitewidth.pipeline.jobs import Jobs
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")
-DONE = [entry.artifact for entry in done(artifacts_of(PAPERS))]
+DONE = [entry.artifact for entry in artifacts_of(PAPERS)]
 PRESETS = {name: preset_only(name, ROOT / "config") for name in ("quick", "laptop", "paper")}
 SOURCES = sources_of(PRESETS["paper"], [paper.name for paper in PAPERS])
 

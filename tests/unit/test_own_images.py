@@ -83,7 +83,7 @@ def test_every_artifact_that_reads_images_names_them_as_the_users(paper, tree):
     mine = plan(data={"images": str(tree)})
     checked = 0
     for entry in mine.artifacts:
-        if entry.paper != paper or not entry.done:
+        if entry.paper != paper:
             continue
         roles = mine.footers.datasets(mine.jobs[entry.artifact].reads)
         for role, told in roles.items():

@@ -13,7 +13,7 @@ import pytest
 from tests import report_crawler
 
 from finitewidth.common import number_words, result_files
-from finitewidth.common.declarations import artifacts_of, done, paper_names, read_papers
+from finitewidth.common.declarations import artifacts_of, paper_names, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.pipeline.plan import Plan
 
@@ -21,7 +21,7 @@ from .conftest import Checkout, trainings_planned
 
 ROOT = Path(__file__).parents[2]
 PAPERS = read_papers(ROOT / "workflow/papers")
-DONE = done(artifacts_of(PAPERS))
+DONE = artifacts_of(PAPERS)
 EXPERIMENTS = [experiment.name for paper in PAPERS for experiment in paper.experiments]
 pytestmark = pytest.mark.workflow
 

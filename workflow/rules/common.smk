@@ -3,7 +3,6 @@ import sys
 from functools import partial
 
 from finitewidth.pipeline.announced import announce, job_name
-from finitewidth.common.declarations import done
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished

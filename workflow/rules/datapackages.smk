@@ -1,10 +1,9 @@
 # One Frictionless data package for each paper: what every column of every data file means.
-described = done(plan.artifacts)
 
 
 rule datapackages:
     input:
-        [plan.jobs.outputs(entry.artifact)["csv"] for entry in described],
+        [plan.jobs.outputs(entry.artifact)["csv"] for entry in plan.artifacts],
         plan.captions(),
     output:
         *plan.packages(),
@@ -22,7 +21,7 @@ rule datapackages:
         packages=plan.packages,
         code=plan.code_of(
             "finitewidth.report.datapackages",
-            *sorted({entry.module for entry in described}),
+            *sorted({entry.module for entry in plan.artifacts}),
             script="datapackages",
         ),
     script:

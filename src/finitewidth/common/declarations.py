@@ -93,7 +93,7 @@ class Artifact(_Declaration):
         number: the number that the paper prints, such as ``2.5``, or the name of an extra.
         title: one line that says what is shown.
         extra: True if the paper has no such figure or table.
-        of: name of an input -> reference to a table; empty if the artifact is only planned.
+        of: name of an input -> reference to a table.
         module: dotted name of the renderer.
         show: settings of the drawing.
         settings: scientific settings that the renderer receives, as for an experiment.
@@ -113,8 +113,8 @@ class Artifact(_Declaration):
     number: str
     title: str
     extra: bool = False
-    of: dict[str, str] = {}
-    module: str = ""
+    of: dict[str, str]
+    module: str
     show: dict[str, Any] = {}
     settings: Any = None
     tell: tuple[Told, ...] = ()
@@ -122,16 +122,6 @@ class Artifact(_Declaration):
     panels: dict[str, str] = {}
     also: tuple[str, ...] = ()
     first_page: int = 0
-
-    @property
-    def done(self) -> bool:
-        """Whether there is a rule that makes it."""
-        return bool(self.of)
-
-    @property
-    def status(self) -> str:
-        """``done`` or ``planned``."""
-        return "done" if self.done else "planned"
 
     @property
     def label(self) -> str:
@@ -207,11 +197,6 @@ def artifacts_of(papers: Iterable[Paper]) -> list[Artifact]:
     """Return all artifacts: first those of the papers, then the extras."""
     every = [artifact for paper in papers for artifact in paper.artifacts]
     return [a for a in every if not a.extra] + [a for a in every if a.extra]
-
-
-def done(artifacts: Iterable[Artifact], paper: str | None = None) -> list[Artifact]:
-    """Return the artifacts that have a rule, of one paper or, for None, of all papers."""
-    return [a for a in artifacts if a.done and paper in (None, a.paper)]
 
 
 def _paper(file: Path) -> Paper:

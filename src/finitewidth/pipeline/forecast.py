@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from finitewidth.common.declarations import done
 from finitewidth.common.number_words import rough_duration
 from finitewidth.pipeline.costs import Cost
 
@@ -38,7 +37,7 @@ def needs_of(plan: "Plan") -> dict[str, list[str]]:
         f"captions_{paper}": [f"claims {each}" for each in plan.judged_in(paper)]
         for paper in plan.captioned
     }
-    artifacts = [entry.artifact for entry in done(plan.artifacts)]
+    artifacts = [entry.artifact for entry in plan.artifacts]
     ends["datapackages"] = [*artifacts, *(f"captions_{paper}" for paper in plan.captioned)]
     ends["errata"] = []
     return {**needs, **ends, "report": [*artifacts, *ends]}

@@ -17,7 +17,6 @@ from finitewidth.common.declarations import (
     Experiment,
     Paper,
     artifacts_of,
-    done,
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
@@ -104,19 +103,23 @@ class Plan:
         """Memory, time, priority and group of every job."""
         return Requests(self.jobs, self.costs, lambda: self.needs)
 
-    @cached_property
+    @property
     def captioned(self) -> tuple[str, ...]:
-        """The papers with finished artifacts."""
-        return tuple(p.name for p in self.papers if done(p.artifacts))
+        """The keys of the papers."""
+        return tuple(paper.name for paper in self.papers)
+
+    def of(self, paper: str | None) -> list[Artifact]:
+        """The artifacts of one paper or, for None, of all papers."""
+        return [entry for entry in self.artifacts if paper in (None, entry.paper)]
 
     # --- rules ----------------------------------------------------------------------------------
 
     def declared(self) -> list[Job]:
-        """Every experiment and every finished artifact, in the order of their declarations."""
+        """Every experiment and every artifact, in the order of their declarations."""
         return [
             self.jobs[each.name if isinstance(each, Experiment) else each.artifact]
             for paper in self.papers
-            for each in (*paper.experiments, *done(paper.artifacts))
+            for each in (*paper.experiments, *paper.artifacts)
         ]
 
     def params(self, name: str, wildcards: Any = None) -> dict[str, Any]:
@@ -192,8 +195,8 @@ class Plan:
         return f"{self.results}/.checkpoints" if resumes else None
 
     def targets(self, paper: str | None = None) -> list[str]:
-        """The files of all finished artifacts, of one paper or of all."""
-        entries = done(self.artifacts, paper)
+        """The files of all artifacts, of one paper or of all."""
+        entries = self.of(paper)
         return [file for entry in entries for file in self.jobs.outputs(entry.artifact).values()]
 
     # --- data and trainings ---------------------------------------------------------------------
@@ -321,8 +324,8 @@ class Plan:
         return f"{self.results}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def captions(self, paper: str | None = None) -> list[str]:
-        """The captions of all finished artifacts, of one paper or of all."""
-        return [self.caption(entry.artifact) for entry in done(self.artifacts, paper)]
+        """The captions of all artifacts, of one paper or of all."""
+        return [self.caption(entry.artifact) for entry in self.of(paper)]
 
     def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
         """Artifact -> what its caption is written from.
@@ -331,7 +334,7 @@ class Plan:
             ConfigError: a template names a setting that there is not.
         """
         jobs = {}
-        for entry in done(self.artifacts, paper):
+        for entry in self.of(paper):
             template = self._template_of(entry.artifact)
             jobs[entry.artifact] = {
                 "template": template,
@@ -356,9 +359,9 @@ class Plan:
         """The templates that the captions of a paper are written from, and the verdicts they tell.
 
         Raises:
-            ConfigError: a finished artifact has no caption.
+            ConfigError: a artifact has no caption.
         """
-        entries = done(self.artifacts, paper)
+        entries = self.of(paper)
         templates = [self._template_of(entry.artifact) for entry in entries]
         for template in templates:
             if not (self.root / template).is_file():
@@ -368,7 +371,7 @@ class Plan:
 
     def judged_in(self, paper: str) -> list[str]:
         """The papers with claims on the artifacts of a paper."""
-        names = {entry.artifact for entry in done(self.artifacts, paper)}
+        names = {entry.artifact for entry in self.of(paper)}
         return [
             p.name
             for p in self.papers
@@ -376,13 +379,13 @@ class Plan:
         ]
 
     def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
-        """Data package -> what it describes, one for each paper with finished artifacts."""
+        """Data package -> what it describes, one for each paper."""
         return {
             f"{self.results}/{paper.name}/datapackage.json": {
                 "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
-                "resources": [self._resource(entry) for entry in done(paper.artifacts)],
+                "resources": [self._resource(entry) for entry in paper.artifacts],
             }
-            for paper in self.papers if done(paper.artifacts)
+            for paper in self.papers
         }  # fmt: skip
 
     def _resource(self, entry: Artifact) -> dict[str, Any]:
@@ -400,7 +403,7 @@ class Plan:
         artifacts = [
             {
                 "artifact": entry.artifact, "paper": entry.paper, "kind": entry.kind,
-                "label": entry.label, "title": entry.title, "status": entry.status,
+                "label": entry.label, "title": entry.title,
                 "extra": entry.extra, "first_page": entry.first_page,
                 "files": self.jobs.outputs(entry.artifact), "caption": self.caption(entry.artifact),
                 **self._evidence(entry),
@@ -416,8 +419,6 @@ class Plan:
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
         """Scale and grade of an artifact."""
-        if not entry.done:
-            return {"scale": "", "grade": ""}
         footers, name = self.footers, entry.artifact
         return {"scale": footers.status(name), "grade": footers.grade_of_artifact(name)}
 
@@ -427,7 +428,7 @@ class Plan:
         ``rules`` are Snakemake's own by name, so that nothing is listed twice.
         """
         jobs: dict[str, dict[str, Any]] = self.graph(rules)
-        artifacts = {entry.artifact for entry in done(self.artifacts)}
+        artifacts = {entry.artifact for entry in self.artifacts}
         declared = {job.name: job.paper for job in self.declared()}
         for name, job in jobs.items():
             job |= {
@@ -462,7 +463,7 @@ class Plan:
 
     def forecast(self) -> str:
         """What every artifact, every paper and everything takes, as a table."""
-        entries = done(self.artifacts)
+        entries = self.artifacts
         sums = {entry.artifact: [entry.artifact] for entry in entries}
         for paper in self.captioned:
             sums[f"all of {paper}"] = [e.artifact for e in entries if e.paper == paper]

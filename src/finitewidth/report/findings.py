@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import read_caption
+from finitewidth.captions.written import what_is_drawn
 from finitewidth.claims import facts, ledger, reported, rollup
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
@@ -16,7 +16,7 @@ from finitewidth.common.verification import REMEDY, Provenances
 from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
 
-MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
+MADE, NOT_MADE = "made", "not made yet"
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 CONFIRMED = "misprint confirmed"
 OTHER_SETTINGS = "made with other settings"  # than those of the report
@@ -32,15 +32,15 @@ class ArtifactFindings:
         label: such as ``Figure 3``.
         extra: whether it is an addition to the paper's own tables and figures.
         first_page: its position among the pictures of the first page; 0 if it is not there.
-        state: ``made``, ``not made yet``, ``altered`` or ``planned``.
+        state: ``made``, ``not made yet`` or ``altered``.
         files: format -> path of the files that exist; none if the artifact is altered.
         problems: file -> what is wrong with it, if the artifact is altered.
-        caption: reStructuredText; empty if the artifact is planned.
+        caption: reStructuredText.
         footer: the line below it.
         scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
             ``made with other settings`` if its own line below it is not that of the settings of
-            the report; ``of another run``; empty if it is planned.
-        grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
+            the report; ``of another run``.
+        grade: how good the evidence is (`finitewidth.claims.grades`).
         claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
         jobs: the experiments and trainings that it is computed from.
         log, benchmark: of the job that draws or typesets it.
@@ -106,11 +106,7 @@ class Paper:
     def states(self) -> dict[str, int]:
         """State of its own tables and figures -> count, without states that do not occur."""
         states = [artifact.state for artifact in self.own]
-        return {
-            word: states.count(word)
-            for word in (MADE, NOT_MADE, ALTERED, PLANNED)
-            if word in states
-        }
+        return {word: states.count(word) for word in (MADE, NOT_MADE, ALTERED) if word in states}
 
     @property
     def title(self) -> str:
@@ -318,9 +314,8 @@ def _artifact(
         "claims": tuple(claim for claim in claims if name in claim["artifacts"]),
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }
-    if entry["status"] == PLANNED or job is None:
-        state = PLANNED if entry["status"] == PLANNED else NOT_MADE
-        return ArtifactFindings(**common, state=state, files={})
+    if job is None:
+        return ArtifactFindings(**common, state=NOT_MADE, files={})
     files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
     state = MADE if len(files) == len(entry["files"]) else NOT_MADE
     shown = [*files.values(), *filter(os.path.isfile, [entry["caption"]])]
@@ -331,7 +326,7 @@ def _artifact(
         state=ALTERED if problems else state,
         files={} if problems else files,
         problems=problems,
-        caption="" if problems else read_caption(entry["caption"]).text,
+        caption="" if problems else what_is_drawn(entry["caption"]),
         footer=entry["footer"],
         scale=OTHER_RUN if another else entry["scale"],
         grade="" if another else entry["grade"],
