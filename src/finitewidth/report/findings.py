@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.written import what_is_drawn
-from finitewidth.claims import facts, ledger, reported, rollup
+from finitewidth.claims import facts, ledger, reported, rollup, verdicts
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.usage import Usage
@@ -245,8 +245,10 @@ def _as_made(
 
 
 def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
-    return rollup.roll_up([claim["verdict"] for claim in claims],
-                          [number["outcome"] for number in numbers])  # fmt: skip
+    return rollup.Rollup(
+        claims=rollup.counted([claim["verdict"] for claim in claims], verdicts.VERDICTS),
+        numbers=rollup.counted([number["outcome"] for number in numbers], reported.OUTCOMES),
+    )
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
