@@ -27,7 +27,7 @@ def needs_of(plan: "Plan") -> dict[str, list[str]]:
 
     Jobs are named as by `finitewidth.pipeline.announced.job_name`.
     """
-    jobs = [*plan.declared(), *(plan.jobs[name] for name in plan.trainings())]
+    jobs = [*plan.declared(), *(plan.jobs[name] for name in plan.jobs.trainings)]
     needs = {job.name: list(_makers(job.reads)) for job in jobs}
     needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
     ends = {

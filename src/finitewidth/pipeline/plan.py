@@ -25,7 +25,6 @@ from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
 from finitewidth.data.places import registered
-from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline import configuration, forecast
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
@@ -204,10 +203,6 @@ class Plan:
     def tree(self, wildcards: Any) -> str | None:
         """The folder of images that a source is read from, and a digest of its content, or None."""
         return tree_of(wildcards.source, self.config["data"])
-
-    def trainings(self) -> dict[str, PlannedTraining]:
-        """All trainings, by ``paper/name``."""
-        return self.jobs.trainings
 
     def training_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files that rule ``train`` reads for the training its wildcards name."""
@@ -437,7 +432,7 @@ class Plan:
                 "footer": self.footer(name) if name in artifacts else "",
                 "paper": declared.get(name, ""),
             }
-        return jobs | {f"train {name}": self._training_job(name) for name in self.trainings()}
+        return jobs | {f"train {name}": self._training_job(name) for name in self.jobs.trainings}
 
     def _training_job(self, name: str) -> dict[str, Any]:
         paper, training = name.split("/")
