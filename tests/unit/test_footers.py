@@ -105,8 +105,7 @@ def test_what_differs_from_the_paper_is_told_in_words():
         "CIFAR-10 (JPEG re-encoded)",
         "channels 8-8-16-16, dense layers 32 (paper 64-64-128-128, 256-256)",
         "training images 4,000 of 50,000", "test images 1,000 of 10,000",
-        "epochs 8 of 100", "runs 3 of 5", "initialisation he uniform (paper glorot uniform)",
-        "step size 0.15 (paper 0.1)",
+        "epochs 8 of 100", "runs 3 of 5", "and 2 more",
     )  # fmt: skip
     quick = differs("quick", rows=["fc_adam"])
     assert quick[:2] == ("digits 8×8 (stand-in for MNIST)", "hidden layers 5 × 64 (paper 5 × 128)")
