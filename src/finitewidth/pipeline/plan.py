@@ -287,13 +287,11 @@ class Plan:
         """The fields of the `ledger.Situation` of a claim in this configuration."""
         reads = self._reads(claim.reads)
         scale = self.footers.scale(reads)
-        facts = needs.facts_of(self.config, paper_scale=scale.papers)
-        sizes = scale.sizes
-        if claim.own_sizes is not None:
-            sizes = not needs.unmet(claim.own_sizes, facts)
+        unmet = partial(needs.unmet, settings=self.config, paper_scale=scale.papers)
+        own = claim.own_sizes
         return {
-            "unmet": needs.unmet(claim.needs, facts),
-            "sizes": sizes,
+            "unmet": unmet(claim.needs),
+            "sizes": scale.sizes if own is None else not unmet(own),
             "stand_in": scale.stand_in,
             "grade": self.footers.grade(reads),
             "context": self.footers.context(reads),
