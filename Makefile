@@ -2,10 +2,9 @@
 # make test       set up .venv and run the short version of all tests but those on a cluster
 # make test-full  all tests at their full length, and a Slurm cluster of one node, as root
 #                 (docs/cluster.md)
-# make robustness SEEDS="1 2 3"   judge the claims that rest on cheap experiments under other base seeds
 # make PRESET=laptop    another preset      make CORES=8    more cores
 # make benchmarks  times of samplers, kernels and trainings, and their page, docs/benchmarks.md
-# make docs       the documentation as HTML in build/docs, with a gallery of the last quick run
+# make docs       the documentation as HTML in build/docs
 # make npf_fig3    one artifact, or a paper
 # make lint       formatting and style      make clean      remove results (datasets stay)
 # make sbom       the installed packages with their licences: build/sbom.json, in CycloneDX format
@@ -16,11 +15,10 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 PRESET ?= quick
-SEEDS ?= 1 2 3
 BIN := .venv/bin
 SNAKEMAKE := PATH="$$PWD/$(BIN):$$PATH" $(BIN)/snakemake --cores $(CORES)
 
-.PHONY: all setup schema test test-full robustness benchmarks docs lint clean sbom audit lock
+.PHONY: all setup schema test test-full benchmarks docs lint clean sbom audit lock
 
 all: setup
 	$(SNAKEMAKE) --config preset=$(PRESET)
@@ -76,13 +74,6 @@ test: setup
 # also five times as many random networks, and a Slurm cluster: an hour or so
 test-full: setup
 	$(PYTEST) tests --full
-
-robustness: setup
-	@for seed in 0 $(SEEDS); do \
-	  $(SNAKEMAKE) robustness --config preset=$(PRESET) seed=$$seed || exit 1; \
-	done
-	@$(BIN)/python -m finitewidth robustness --preset $(PRESET) --seeds $(SEEDS)
-	@$(BIN)/python -m finitewidth report --preset $(PRESET)
 
 # half an hour on an idle machine; options: .venv/bin/python benchmarks/page.py --help
 benchmarks: setup

@@ -1,7 +1,7 @@
 """Pages and pictures that the build of the documentation writes into docs/generated.
 
-They follow from the declarations of the papers, the public names of the library, the examples, and
-the last run at preset `quick`. The folder is not part of the repository.
+They follow from the declarations of the papers, the public names of the library, the settings and
+the examples. The folder is not part of the repository.
 """
 
 import shutil
@@ -9,41 +9,34 @@ from pathlib import Path
 
 import api_pages
 import example_pages
-import gallery_pages
 import paper_pages
 import setting_pages
-import stage_graph
 from sphinx.application import Sphinx
 
 from finitewidth.report.assets import LICENCES, licences
 
 
-def write_all(root: Path, folder: Path, results: Path) -> None:
+def write_all(root: Path, folder: Path) -> None:
     """Write all generated pages.
 
     Args:
         root: folder of the project.
         folder: where the pages are written; what is not written again is removed. Outputs
-            of examples and small pictures are kept, and made again if their sources change.
-        results: folder of a run, such as results/quick; it need not exist.
+            of examples are kept, and made again if their sources change.
     """
-    kept = (example_pages.OUTPUTS, gallery_pages.PICTURES)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
-        if old.name not in kept:
+        if old.name != example_pages.OUTPUTS:
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     paper_pages.write(root, folder)
     api_pages.write(folder)
     setting_pages.write(root, folder)
     example_pages.write(root, folder)
-    stage_graph.write(root, folder)
-    gallery_pages.write(root, folder, results)
 
 
 def _generate(app: Sphinx) -> None:
     source = Path(app.srcdir)
-    results = Path(app.config.gallery_results)
-    write_all(source.parent, source / "generated", source.parent / results)
+    write_all(source.parent, source / "generated")
 
 
 def _add_licences(app: Sphinx, failed: Exception | None) -> None:
@@ -53,7 +46,6 @@ def _add_licences(app: Sphinx, failed: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for its sources."""
-    app.add_config_value("gallery_results", "results/quick", "env", [str])
     app.connect("builder-inited", _generate)
     app.connect("build-finished", _add_licences)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

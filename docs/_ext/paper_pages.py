@@ -6,23 +6,14 @@ from finitewidth.common.declarations import Experiment, Paper, artifacts_of, rea
 from finitewidth.report.citations import Citation, read_citations
 
 
-def numbered(papers: tuple[Paper, ...]) -> tuple[int, int]:
-    """Return how many numbered tables and figures the papers have, and how many have a rule."""
-    own = [artifact for artifact in artifacts_of(papers) if not artifact.extra]
-    return len(own), sum(artifact.done for artifact in own)
-
-
 def write(root: Path, folder: Path) -> None:
-    """Write the parts ``count``, ``papers`` and ``pages``, and one page per paper."""
+    """Write the parts ``count`` and ``papers``, and one page per paper."""
     papers = read_papers(root / "workflow/papers")
     citations = read_citations(root / "CITATION.cff", [paper.name for paper in papers])
     parts = folder / "parts"
     parts.mkdir(exist_ok=True)
     (parts / "count.md").write_text(_count(papers), encoding="utf-8")
     (parts / "papers.md").write_text(_listed(papers, citations), encoding="utf-8")
-    pages = [f"{paper.name} </generated/papers/{paper.name}>" for paper in papers]
-    tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *pages, "```", ""])
-    (parts / "pages.md").write_text(tree, encoding="utf-8")
     (folder / "papers").mkdir(exist_ok=True)
     for paper in papers:
         text = "\n".join(_page(paper, citations[paper.name]))
@@ -30,11 +21,10 @@ def write(root: Path, folder: Path) -> None:
 
 
 def _count(papers: tuple[Paper, ...]) -> str:
-    total, made = numbered(papers)
-    number = f"all {total}" if made == total else f"{made} of the {total}"
+    number = sum(not artifact.extra for artifact in artifacts_of(papers))
     return (
-        f"**finitewidth regenerates {number} numbered tables and figures of five papers on neural "
-        "networks of finite width, judges the papers' claims by them, and offers the same "
+        f"**finitewidth regenerates all {number} numbered tables and figures of five papers on "
+        "neural networks of finite width, judges the papers' claims by them, and offers the same "
         "kernels as a Python library.**\n"
     )
 
@@ -50,7 +40,8 @@ def _listed(papers: tuple[Paper, ...], citations: dict[str, Citation]) -> str:
             f"| [`{paper.name}`](/generated/papers/{paper.name}.md) "
             f"| {cited(citations[paper.name], paper)} | {len(own)} |"
         )
-    return "\n".join(lines) + "\n"
+    pages = [f"{paper.name} </generated/papers/{paper.name}>" for paper in papers]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *pages, "```", ""])
 
 
 def cited(citation: Citation, paper: Paper) -> str:
@@ -76,7 +67,7 @@ def _page(paper: Paper, citation: Citation) -> list[str]:
         "|---|---|---|---|",
     ]
     for a in paper.artifacts:
-        reads = ", ".join(f"`{source}`" for source in a.of.values()) or "planned"
+        reads = ", ".join(f"`{source}`" for source in a.of.values())
         lines.append(f"| `{a.artifact}` | {a.label} | {a.title} | {reads} |")
     if paper.experiments:
         lines += ["", "## Experiments", "", "| name | reads | makes |", "|---|---|---|"]

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.copies import copies, stands_there
 
 from finitewidth.claims.facts import number_key
 from finitewidth.claims.ledger import claims_of
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.common.settings import preset_only
-from finitewidth.common.texts import FOLDER, Quote, copies, known_texts, stands_there
+from finitewidth.common.texts import FOLDER, Quote, known_texts
 from finitewidth.errata import document, table
 from finitewidth.errata.erratum import KINDS, Erratum, Evidence, extrapolated, outcome
 from finitewidth.errata.shared import generator

@@ -7,7 +7,7 @@ from docutils.core import publish_doctree
 
 from finitewidth.captions import job
 from finitewidth.captions.template import filled, settings_of
-from finitewidth.captions.written import Caption, read_caption
+from finitewidth.captions.written import what_is_drawn, written
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 
@@ -19,29 +19,26 @@ def test_a_template_names_its_settings_and_shows_their_values():
     assert text == "Drawn from 20,000 networks, 20,000.\n\nMore."
 
 
-CAPTION = Caption(
-    text="Ratio r over L.\n\nSecond paragraph.",
-    claims=(
-        rf"Claim T02: |x|* of K_0 is `1` \ 2, $\sigma_w^2$ ($|x_0|$), $k$th. {'More. ' * 20}End.",
-        "Claim T03.",
-    ),
-    footer="preset quick · 3 runs.",
-)
+CAPTION = written(
+    "Ratio r over L.\n\nSecond paragraph.",
+    (rf"Claim T02: |x|* of K_0 is `1` \ 2, $\sigma_w^2$ ($|x_0|$), $k$th. {'More. ' * 20}End.",
+     "Claim T03."),
+    "preset quick · 3 runs.",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("caption", [CAPTION, Caption(text="Alone.", footer="preset quick.")])
-def test_a_caption_is_read_as_it_was_written(caption, tmp_path):
-    file = tmp_path / "caption.rst"
-    file.write_text(caption.as_file(), encoding="utf-8")
-    found = read_caption(file)
-    assert (found.text, found.footer) == (caption.text, caption.footer)
-    assert found.claims == tuple(map(str.strip, caption.claims))
+def test_what_is_drawn_is_read_as_it_was_written(tmp_path):
+    for number, caption in enumerate((CAPTION, written("Alone.", (), "preset quick."))):
+        (tmp_path / f"{number}.rst").write_text(caption, encoding="utf-8")
+    assert what_is_drawn(tmp_path / "0.rst") == "Ratio r over L.\n\nSecond paragraph."
+    assert what_is_drawn(tmp_path / "1.rst") == "Alone."
+    assert what_is_drawn(tmp_path / "2.rst") == ""
 
 
 def test_what_is_shown_of_a_file_is_what_is_drawn_then_claims_then_the_footer():
     heard = io.StringIO()
     settings = {"warning_stream": heard, "report_level": 1}
-    document = publish_doctree(CAPTION.as_file(), settings_overrides=settings)
+    document = publish_doctree(CAPTION, settings_overrides=settings)
     assert not heard.getvalue()
     shown = [part.astext() for part in document if part.tagname != "comment"]
     assert shown[:2] == ["Ratio r over L.", "Second paragraph."]
@@ -82,14 +79,17 @@ def test_below_a_caption_stand_the_claims_that_the_artifact_carries(folder):
     job.write_captions(
         wanted("trust_fig1", "trust_fig2", "trust_fig3"), ["trust.csv", "beyond.csv"]
     )
-    first, second, third = (read_caption(f"captions/trust_fig{n}.rst") for n in (1, 2, 3))
-    assert {first.text, second.text, third.text} == {"Drawn 5 times."}
-    assert first.footer == "preset test."
-    assert [claim[:9] for claim in first.claims] == ["Claim T02", "Claim B20"]
-    assert third.claims == ()
-    (claim,) = second.claims
-    assert claim.startswith(
-        "Claim T02 (trust, section 3): r grows with K_0. Verdict: contradicted in part."
+    first, second, third = (
+        (folder / f"captions/trust_fig{n}.rst").read_text(encoding="utf-8") for n in (1, 2, 3)
+    )
+    for text in (first, second, third):
+        assert text.startswith("Drawn 5 times.\n\n")
+        assert text.endswith("\n\npreset test.\n")
+    assert first.index("Claim T02") < first.index("Claim B20")
+    assert "Claim" not in third
+    claim = " ".join(second.split())
+    assert (
+        r"Claim T02 (trust, section 3): r grows with K\_0. Verdict: contradicted in part." in claim
     )
     for part in ("M = 100: growth", "0.5", "0.25", "0.75", "above 1"):
         assert part in claim

@@ -4,16 +4,14 @@ import pytest
 from tests.claims.test_ledger import JUDGED, ROOT
 
 from finitewidth.claims.needs import (
-    AtLeast,
-    Equals,
-    Facts,
-    Original,
-    PaperScale,
-    Values,
-    facts_of,
+    PAPER_SCALE,
+    at_least,
+    equals,
     is_original,
     needs_of,
+    original,
     unmet,
+    values,
 )
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.errors import ConfigError
@@ -44,23 +42,23 @@ TOY = {
 
 
 def reasons(*needs, paper_scale=False):
-    return unmet(needs, facts_of(TOY, paper_scale=paper_scale))
+    return unmet(needs, TOY, paper_scale=paper_scale)
 
 
 @pytest.mark.parametrize(
     "need",
     [
-        AtLeast("a.draws", 1000),
-        AtLeast("a.share", 0.25),
-        AtLeast("a.all", 60_000),
-        AtLeast("a.depths.*", 3),
-        AtLeast("a.rows.*.epochs", 3),
-        AtLeast("a.sections.*.draws", 5),
-        Equals("a.depths", [3, 5, 8]),
-        Values("a.depths", 3),
-        Values("a.trained.*", 2),
-        Original("cifar10"),
-        Original("fashion_mnist"),
+        at_least("a.draws", 1000),
+        at_least("a.share", 0.25),
+        at_least("a.all", 60_000),
+        at_least("a.depths.*", 3),
+        at_least("a.rows.*.epochs", 3),
+        at_least("a.sections.*.draws", 5),
+        equals("a.depths", [3, 5, 8]),
+        values("a.depths", 3),
+        values("a.trained.*", 2),
+        original("cifar10"),
+        original("fashion_mnist"),
     ],
 )
 def test_a_need_that_is_met_gives_no_reason(need):
@@ -70,15 +68,15 @@ def test_a_need_that_is_met_gives_no_reason(need):
 @pytest.mark.parametrize(
     ("need", "reason"),
     [
-        (AtLeast("a.draws", 2000), "a.draws of at least 2,000; this run has 1,000"),
-        (AtLeast("a.share", 0.5), "a.share of at least 0.5; this run has 0.25"),
-        (AtLeast("a.rows.*.epochs", 5), "a.rows.*.epochs of at least 5; this run has 3"),
-        (Equals("a.depths", [3, 5]), "a.depths of [3, 5]; this run has [3, 5, 8]"),
-        (Values("a.depths", 4), "a.depths with at least 4 values; this run has 3"),
-        (Values("a.trained.*", 3), "a.trained.* with at least 3 values; this run has 2"),
-        (Original("mnist"),
+        (at_least("a.draws", 2000), "a.draws of at least 2,000; this run has 1,000"),
+        (at_least("a.share", 0.5), "a.share of at least 0.5; this run has 0.25"),
+        (at_least("a.rows.*.epochs", 5), "a.rows.*.epochs of at least 5; this run has 3"),
+        (equals("a.depths", [3, 5]), "a.depths of [3, 5]; this run has [3, 5, 8]"),
+        (values("a.depths", 4), "a.depths with at least 4 values; this run has 3"),
+        (values("a.trained.*", 3), "a.trained.* with at least 3 values; this run has 2"),
+        (original("mnist"),
          "the original MNIST; this run has digits 8×8 (stand-in for MNIST)"),
-        (PaperScale(), "the paper's own data and sizes; this run has other data or other sizes"),
+        (PAPER_SCALE, "the paper's own data and sizes; this run has other data or other sizes"),
     ],
 )  # fmt: skip
 def test_a_need_that_is_not_met_says_what_the_run_has(need, reason):
@@ -86,14 +84,14 @@ def test_a_need_that_is_not_met_says_what_the_run_has(need, reason):
     assert reason.startswith(need.wording)
 
 
-@pytest.mark.parametrize("values", [{"at_most": {}}, {"original": ["imagenet"]}])
-def test_an_unknown_need_is_refused_by_name(values):
+@pytest.mark.parametrize("listed", [{"at_most": {}}, {"original": ["imagenet"]}])
+def test_an_unknown_need_is_refused_by_name(listed):
     with pytest.raises(ConfigError, match=r"^X1: .*(at_most|imagenet)"):
-        needs_of("X1", values)
+        needs_of("X1", listed)
 
 
 def test_the_papers_scale_is_one_of_the_facts():
-    assert reasons(PaperScale(), paper_scale=True) == []
+    assert reasons(PAPER_SCALE, paper_scale=True) == []
 
 
 @pytest.mark.parametrize(
@@ -101,11 +99,11 @@ def test_the_papers_scale_is_one_of_the_facts():
 )
 def test_a_path_that_leads_nowhere_is_a_mistake(path):
     with pytest.raises(KeyError, match="the settings have no"):
-        reasons(AtLeast(path, 1))
+        reasons(at_least(path, 1))
 
 
 @pytest.mark.parametrize(
-    ("source", "role", "original"),
+    ("source", "role", "wanted"),
     [
         ("mnist", "mnist", True),
         ("cifar10", "cifar10", True),
@@ -117,22 +115,14 @@ def test_a_path_that_leads_nowhere_is_a_mistake(path):
         ("MNIST", "mnist", False),  # a user's folder of images
     ],
 )
-def test_originals(source, role, original):
-    assert is_original(source, role) == original
-
-
-def test_facts_name_the_sources_and_the_originals_among_them():
-    facts = facts_of(TOY, paper_scale=False)
-    assert facts.sources == {
-        "mnist": "digits", "fashion_mnist": "fashion_mnist", "cifar10": "cifar10_jpeg"
-    }  # fmt: skip
-    assert facts.originals == {"fashion_mnist", "cifar10"}
-    assert isinstance(facts, Facts)
+def test_originals(source, role, wanted):
+    assert is_original(source, role) == wanted
 
 
 def decidable(settings, paper_scale):
-    facts = facts_of(settings, paper_scale=paper_scale)
-    return {claim.id for claim in JUDGED if not unmet(claim.needs, facts)}
+    return {
+        claim.id for claim in JUDGED if not unmet(claim.needs, settings, paper_scale=paper_scale)
+    }
 
 
 def unreduced():

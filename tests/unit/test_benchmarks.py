@@ -3,72 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from benchmarks import draws, networks, page, side_by_side, trained
+from benchmarks import networks, page, side_by_side, trained
 from benchmarks.networks import FULL, OURS, TRACED
 from benchmarks.timing import Way, ratio_of
 from benchmarks.work import MEMORY, NUMBERS, PRODUCTS, Machine, Work, bound_of
 
-from finitewidth.kernels.ntk_init import normals, scalar_chain
-from finitewidth.kernels.ntk_init.initialisation import constant_width
-from finitewidth.kernels.trained import traced_kernel
-
 ROOT = Path(__file__).parents[2]
 MACHINE = Machine({"float32": 2e9, "float64": 1e9}, bandwidth=1e9, normal=1e-8, gamma=1e-7,
                   uniform=1e-9)  # fmt: skip
-
-
-class Stream:
-    """Numpy's generator, which counts what it draws."""
-
-    def __init__(self, stream, drawn):
-        self.stream, self.drawn = stream, drawn
-
-    def __getattr__(self, name):
-        def draw(*arguments, **named):
-            numbers = getattr(self.stream, name)(*arguments, **named)
-            kind = {"standard_normal": "normals", "standard_gamma": "gammas", "random": "uniforms"}
-            self.drawn[kind[name]] = self.drawn.get(kind[name], 0) + np.size(numbers)
-            return numbers
-
-        return draw
-
-
-@pytest.mark.parametrize(("inputs", "width", "depth"), [(1, 7, 4), (3, 5, 3), (6, 4, 2)])
-def test_random_numbers_are_those_that_the_samplers_draw(monkeypatch, inputs, width, depth):
-    init, x = constant_width(depth, width, sigma_w2=2.0), torch.randn(inputs, width)
-    ways = [draws.matrices(init, x)]
-    ways += [draws.chain(init), draws.vectors(init, x)] if inputs == 1 else []
-    for way in ways:
-        drawn = {}
-        for module in (normals, scalar_chain.streams):
-            original = module.generator
-            monkeypatch.setattr(
-                module, "generator", lambda *a, f=original, d=drawn: Stream(f(*a), d)
-            )
-        way.run()
-        monkeypatch.undo()
-        wanted = {name: getattr(way.work, name) * way.units
-                  for name in ("normals", "gammas", "uniforms")}  # fmt: skip
-        assert drawn == {name: count for name, count in wanted.items() if count}, way.name
-
-
-def test_torch_func_draws_kernels_of_the_networks_that_it_draws():
-    init, x = constant_width(3, 6, sigma_w2=2.0), torch.randn(2, 6)
-    draw, networks, size = draws.jacobian_draws(init, x)
-    module = draws.module(init)
-    torch.manual_seed(5)
-    found = draw()
-    torch.manual_seed(5)
-    drawn = {name: torch.randn(networks, *p.shape) for name, p in module.named_parameters()}
-    module = module.to_empty(device="cpu")
-    for name, parameter in module.named_parameters():
-        scale = (2 / parameter.shape[-1]) ** 0.5 if parameter.dim() == 2 else 0
-        parameter.data = scale * drawn[name][1]
-    assert torch.allclose(found[1].double(), traced_kernel(module, x), rtol=1e-4)
-    assert size == sum(p.numel() for p in module.parameters())
 
 
 @pytest.mark.parametrize("name", ["dense", "VGG"])

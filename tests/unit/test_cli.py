@@ -1,6 +1,5 @@
 """The command line: from any folder, with messages that name the remedy."""
 
-import json
 import re
 import shlex
 import subprocess
@@ -10,10 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import finitewidth as fw
 from finitewidth.cli import comparing, running
 from finitewidth.cli.main import app, main
-from finitewidth.cli.project import checked_targets, find_project
+from finitewidth.cli.project import find_project
 from finitewidth.common.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,15 +46,6 @@ def test_an_unknown_target_gets_the_nearest_names(name, near, monkeypatch, capsy
     said = capsys.readouterr().err
     assert f"{name!r} is no artifact" in said
     assert near in said
-
-
-def test_a_planned_artifact_is_called_planned(tmp_path, monkeypatch):
-    (tmp_path / "workflow/papers").mkdir(parents=True)
-    text = "paper: npf\norder: 1\ntitle: T\nartifacts:\n  npf_fig1: {title: Later}\n"
-    (tmp_path / "workflow/papers/npf.yaml").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="npf_fig1 is planned"):
-        checked_targets(["npf_fig1"])
 
 
 def test_run_prints_the_command_that_it_uses(monkeypatch, capsys):
@@ -100,8 +89,6 @@ def test_help_shows_an_example_and_describes_every_option(command, tmp_path, mon
         ("run npf --cores -2", 'Invalid value "-2" for --cores. Must be >= 1.'),
         ("run npf --seed 1.5", "Invalid value for --seed: '1.5' is not a whole number"),
         ("kernel a.py:b --data digits --images c", "Mutually exclusive arguments: {--images, --da"),
-        ("ntk --widths ten --sigma-w2 2", "'ten' is not a list of widths like 784,500,500,10"),
-        ("redraw a.csv", "requires an argument"),
     ],
 )
 def test_words_that_are_not_understood(words, message, capsys):
@@ -116,15 +103,6 @@ def test_a_closed_pipe_is_no_error():
     )  # fmt: skip
     assert done.stdout.startswith("npf_table1")
     assert done.stderr == ""
-
-
-def test_the_kernel_of_a_network_is_that_of_the_library(capsys):
-    assert main(["ntk", "--widths", "10,50,50,2", "--sigma-w2", "2", "--csv"]) == 0
-    lines = dict(line.split(",", 1) for line in capsys.readouterr().out.splitlines())
-    answer = fw.trust(fw.network([10, 50, 50, 2], sigma_w2=2.0))
-    assert float(lines["dispersion"]) == pytest.approx(answer.dispersion)
-    assert lines["phase"] == "critical"
-    assert main(["ntk", "--widths", "10", "--sigma-w2", "2"]) == 1
 
 
 def test_completion_knows_the_commands(capsys):
@@ -202,50 +180,10 @@ def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
     assert "nor a run of a preset (did you mean quick?)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["status", "verify"])
-def test_without_results_the_command_that_makes_them_is_named(
-    command, tmp_path, monkeypatch, capsys
-):
+def test_without_results_the_command_that_makes_them_is_named(tmp_path, monkeypatch, capsys):
     (tmp_path / "workflow/papers").mkdir(parents=True)
     (tmp_path / "Snakefile").touch()
     monkeypatch.chdir(tmp_path)
-    assert main([command, "--preset", "laptop", "--seed", "2"]) == 1
+    assert main(["verify", "--preset", "laptop", "--seed", "2"]) == 1
     answer = capsys.readouterr()
     assert "finitewidth run --preset laptop --seed 2" in answer.out + answer.err
-
-
-# --- redraw ---
-
-
-def test_a_figure_is_redrawn_from_its_file_and_its_package(tmp_path, monkeypatch, capsys):
-    from finitewidth.common import fields
-    from finitewidth.papers.thesis.figures import fig2_4 as renderer
-
-    folder = tmp_path / "thesis/figures"
-    folder.mkdir(parents=True)
-    file = folder / "thesis_fig2_4.csv"
-    monkeypatch.chdir(ROOT)
-    assert main(["redraw", str(file), "--to", str(tmp_path / "out.png")]) == 1
-    assert "datapackage.json does not describe" in capsys.readouterr().err
-    drawn = {"settings": {}, "mark": "", "footer": "preset quick"}
-    resources = [{"name": "thesis_fig2_4", "drawn": drawn}]
-    (tmp_path / "thesis/datapackage.json").write_text(json.dumps({"resources": resources}))
-    assert main(["redraw", str(file), "--to", str(tmp_path / "out.png")]) == 1
-    assert "thesis_fig2_4.csv is missing" in capsys.readouterr().err
-    assert main(["redraw", str(file), "--to", str(tmp_path / "out.doc")]) == 1
-    assert "the suffix must be one of" in capsys.readouterr().err
-    assert main(["redraw", str(file), "--to", str(tmp_path / "no/out.png")]) == 1
-    assert "there is no folder" in capsys.readouterr().err
-    rows = pd.DataFrame({
-        name: ["none" if field.type == "string" else 1] for name, field in renderer.FIELDS.items()
-    })  # fmt: skip
-    monkeypatch.setattr(renderer, "draw", lambda rows, settings: _empty())
-    fields.write(file, rows, renderer.FIELDS)
-    assert main(["redraw", str(file), "--to", str(tmp_path / "out.png")]) == 0
-    assert (tmp_path / "out.png").stat().st_size > 0
-
-
-def _empty():
-    from finitewidth.figures import style
-
-    return style.empty(height=1)

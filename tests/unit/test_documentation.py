@@ -26,24 +26,6 @@ SOURCES = [
 PRINTED = "a line that only this test prints"
 
 
-def made_up_run(folder):
-    """A run with one figure, its caption and one verdict, with words that need care."""
-    import pandas as pd
-    from PIL import Image
-
-    for part in ("trust/figures", "trust/captions", "claims"):
-        (folder / part).mkdir(parents=True)
-    Image.new("RGBA", (2000, 900), "white").save(folder / "trust/figures/trust_fig1.png")
-    caption = "Ratio r* of |x|, made up.\n\nThe line below says *what* was used.\n"
-    (folder / "trust/captions/trust_fig1.rst").write_text(caption.replace("|x|", r"\|x\|"))
-    claim = {"claim": "T02", "artifacts": "trust_fig1", "verdict": "contradicted in part",
-             "statement": "r <= 1 & more", "place": "Section 3", "statistic": "slope",
-             "value": 0.5, "low": 0.4, "high": 0.6, "threshold": "above 1",
-             "threshold_of": "the paper", "outcome": "fails", "comparisons": 2, "failing": 1,
-             "undecided": 0, "reason": "1 of 2 comparisons fails"}  # fmt: skip
-    pd.DataFrame([claim]).to_csv(folder / "claims/trust_verdicts.csv", index=False)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The site of a copy of the sources; the examples print one line instead of running."""
@@ -57,7 +39,6 @@ def site(tmp_path_factory):
     for script in (folder / "docs/examples").glob("*.py"):
         title = script.read_text(encoding="utf-8").splitlines()[0]
         script.write_text(f'{title}\n\nWords.\n"""\nprint("{PRINTED}")\n', encoding="utf-8")
-    made_up_run(folder / "results/quick")
     answer = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", "html"],
         cwd=folder, capture_output=True, text=True, check=False,
@@ -113,19 +94,6 @@ def test_every_public_name_is_documented_once(pages):
     ids = [tag["id"] for page in pages.values() for tag in page.find_all("dt", id=True)]
     for name in names.HOME:
         assert ids.count(f"finitewidth.{name}") == 1, name
-
-
-def test_the_gallery_shows_a_figure_and_its_verdict(pages):
-    (card,) = pages["generated/gallery/index.html"].select("a.fw-card")
-    assert card["href"] == "trust.html#trust-fig1"
-    assert "1 contradicted in part" in card.get_text()
-    page = pages["generated/gallery/trust.html"]
-    assert page.find(id="trust-fig1")
-    picture = page.find("img", alt=re.compile("Ratio r"))
-    assert picture
-    verdict = page.select_one(".fw-verdicts li").get_text()
-    assert "r <= 1 & more" in verdict
-    assert "“slope”, which is 0.5 (95 % interval 0.4 to 0.6)" in verdict
 
 
 def test_the_readme_counts_names_and_is_short():

@@ -9,9 +9,9 @@ from finitewidth.claims import grades, reported, verdicts
 from finitewidth.common import result_files
 from finitewidth.common.declarations import paper_names
 from finitewidth.common.errors import ConfigError, ResultError
-from finitewidth.report import captions, formatting, pages, search_index, sources
+from finitewidth.report import captions, formatting, pages, sources
 from finitewidth.report.citations import read_citations
-from finitewidth.report.downloads import LARGE, THUMBNAIL, Downloads
+from finitewidth.report.downloads import LARGE, Downloads
 from finitewidth.report.findings import OTHER_RUN, OTHER_SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def test_a_damaged_stamp_is_named(tmp_path):
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():
     every = (*verdicts.VERDICTS, *verdicts.OUTCOMES, *reported.OUTCOMES, *grades.STATUSES,
-             "not judged", "planned", "made", "not made yet", "misprint confirmed",
+             "not judged", "made", "not made yet", "misprint confirmed",
              "not confirmed", "not computed", OTHER_SETTINGS, OTHER_RUN)  # fmt: skip
     assert {formatting.tone(word) for word in every} == set(formatting.TONES)
     assert all(formatting.sign(word) for word in every)
@@ -90,17 +90,10 @@ def test_the_shelf_copies_once_compresses_large_text_and_shows_logs(tmp_path):
     assert downloads.put(results / "large.svg").href == "files/large.svgz"
 
 
-def test_a_data_file_keeps_its_name_and_a_thumbnail_is_small(tmp_path):
-    from PIL import Image
-
+def test_a_data_file_keeps_its_name(tmp_path):
     (tmp_path / "a.csv").write_text("0,1\n" * LARGE)
-    Image.effect_noise((2000, 1000), 50).save(tmp_path / "a.png")
     downloads = Downloads(tmp_path, tmp_path / "report")
     assert downloads.put(tmp_path / "a.csv", compress=False).href == "files/a.csv"
-    small = downloads.thumbnail(tmp_path / "a.png")
-    assert (small.width, small.height) == (THUMBNAIL, THUMBNAIL // 2)
-    with Image.open(tmp_path / "report" / small.href) as picture:
-        assert picture.size == (small.width, small.height)
 
 
 @pytest.mark.parametrize(
@@ -109,15 +102,6 @@ def test_a_data_file_keeps_its_name_and_a_thumbnail_is_small(tmp_path):
 )  # fmt: skip
 def test_what_a_column_is_sorted_by(value, text):
     assert formatting.order(value) == text
-
-
-def test_text_for_the_search_is_cut_at_articles_and_keeps_formulas_as_text():
-    html = ('<p>before</p><article id="N1" aria-label="Claim N1"><p>in <math alttext="x^2"><mi>x'
-            "</mi></math> <b>K</b><code>a</code>b,</p><pre>no</pre></article>"
-            "<p>after</p>")  # fmt: skip
-    assert search_index.pieces(html) == [
-        ("", "", "before after"), ("N1", "Claim N1", "in x^2 K a b,"),
-    ]  # fmt: skip
 
 
 def test_a_table_without_rows_is_read_only_where_that_may_be(tmp_path):

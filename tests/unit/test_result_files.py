@@ -14,7 +14,7 @@ from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 
 FLOATS = st.floats(allow_nan=False) | st.sampled_from([0.1, 1 / 3, 5e-324, -0.0, 1e300])
-TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)
 AGAIN = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -91,7 +91,7 @@ def test_rows_come_back_exactly(tmp_path, values):
     found = result_files.read_rows(path)
     assert [float(row["number"]).hex() for row in found] == [a.hex() for a, _, _ in values]
     assert [int(row["count"]) for row in found] == [b for _, b, _ in values]
-    assert [row["text"] for row in found] == ["" if c == "nan" else c for _, _, c in values]
+    assert [row["text"] for row in found] == [c for _, _, c in values]
     assert {row["none"] for row in found} == {""}
     table = result_files.read_table(path, ["number", "count"])
     assert [float(x).hex() for x in table["number"]] == [a.hex() for a, _, _ in values]

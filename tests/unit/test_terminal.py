@@ -2,7 +2,6 @@
 
 import io
 import logging
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +11,6 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 from finitewidth.cli import terminal
-from finitewidth.cli.status import Run, read_run, status
 from finitewidth.pipeline import announced
 
 FORECASTS = {"npf/nu": 40.0, "npf_nu": None, "npf_fig3": 4.0}
@@ -24,9 +22,7 @@ def shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal.sys, "argv", ["snakemake", "--cores", "2", "npf_fig3"])
     monkeypatch.setenv("FINITEWIDTH_BARS", "1")
     monkeypatch.delenv(terminal.SWITCH, raising=False)
-    monkeypatch.setattr(
-        announced, "_ANNOUNCED", [announced.Announcement(str(tmp_path), lambda: FORECASTS)]
-    )
+    monkeypatch.setattr(announced, "_FORECASTS", [lambda: FORECASTS])
     return lambda **settings: Shown(**settings)
 
 
@@ -86,7 +82,6 @@ def test_a_run_is_one_line_per_finished_job(shown, tmp_path):
     ]  # fmt: skip
     assert [line.endswith(" left") for line in jobs] == [True, True, False]
     assert last == "3 jobs done in 0.0 s."
-    assert read_run(tmp_path / "logs").state == "done"
 
 
 def test_a_failed_job_shows_the_end_of_its_log_and_how_to_go_on(shown, tmp_path):
@@ -104,10 +99,6 @@ def test_a_failed_job_shows_the_end_of_its_log_and_how_to_go_on(shown, tmp_path)
     assert lines[-2] == "    the kernel is singular"
     assert len(lines) == 2 + terminal.SHOWN_LINES + 1
     assert lines[-1].endswith("go on with: snakemake --cores 2 npf_fig3")
-    text, code = status(str(tmp_path))
-    assert code == 1
-    assert text.startswith("0 of 3 jobs done, 1 failed: ended with failed jobs\n  failed  npf_nu")
-    assert "the kernel is singular" in text
 
 
 def test_a_job_that_another_attempt_makes_has_not_failed(shown):
@@ -135,11 +126,9 @@ def test_an_interrupted_run_says_what_is_kept_in_one_sentence(shown, tmp_path):
     _, last = screen.lines()
     assert last.startswith("Stopped after 0.0 s: 0 of 3 jobs are done and kept")
     assert last.endswith("go on with: snakemake --cores 2 npf_fig3")
-    assert "stopped by the user" in status(str(tmp_path))[0]
 
 
-def test_a_quiet_run_shows_errors_only_and_leaves_the_state_of_another_run(shown, tmp_path):
-    Run(command="finitewidth run", total=3).write(tmp_path / "logs")
+def test_a_quiet_run_shows_errors_only(shown):
     screen = shown(quiet={Quietness.ALL})
     screen.plan()
     screen.start(2, "npf_nu")
@@ -147,7 +136,6 @@ def test_a_quiet_run_shows_errors_only_and_leaves_the_state_of_another_run(shown
     screen.say("no such file", logging.ERROR)
     screen.handler.close()
     assert screen.lines() == ["no such file"]
-    assert read_run(tmp_path / "logs").command == "finitewidth run"
 
 
 def test_a_command_that_runs_nothing_has_its_answer(shown):
@@ -182,8 +170,6 @@ def test_a_dry_run_shows_jobs_reasons_and_the_table(shown):
     [
         ("Nothing to be done (all requested files are present).", "Nothing to be done: all"),
         ("LockException:\nError: Directory cannot be locked. Use rule", "snakemake --unlock"),
-        ("MissingRuleException: No rule to produce npf_fgi3 (if you use input functions ..)",
-         "did you mean npf_fig3"),
         ("ConfigError in file x, line 3:\n  a key is missing\n  File \"x\", line 3", "is missing"),
         ("CalledProcessError:\n'x' died with <Signals.SIGKILL: 9>.", "SIGKILL ended a job"),
         ("OSError: [Errno 28] No space left on device: 'x.mps'", "TMPDIR"),
@@ -202,24 +188,3 @@ def test_snakemakes_own_messages_can_be_had(shown, monkeypatch):
     screen = shown()
     screen.say("Building DAG of jobs...")
     assert screen.lines() == ["Building DAG of jobs..."]
-
-
-def test_status_of_a_run_under_way_reads_the_logs(tmp_path):
-    log = tmp_path / "nu.log"
-    log.write_text("2026 INFO relu, 3 replicas: 30 of 40, 5 s left\n")
-    now = time.time()
-    run = Run("snakemake", total=2, left=90, running={"npf/nu": now}, logs={"npf/nu": str(log)})
-    run.write(tmp_path / "logs")
-    lines = status(str(tmp_path))[0].splitlines()
-    assert lines[0] == "0 of 2 jobs done, 0 failed: running"
-    assert lines[1].split()[:2] == ["running", "npf/nu"]
-    assert lines[1].endswith("s, 75%")
-    assert lines[2] == "about 1 min 30 s left"
-
-
-def test_a_run_whose_process_is_gone_was_killed(tmp_path):
-    Run(command="snakemake npf", total=2, pid=2**22 + 1).write(tmp_path / "logs")
-    text, code = status(str(tmp_path))
-    assert text == "0 of 2 jobs done, 0 failed: killed\ngo on with: snakemake npf"
-    assert code == 0
-    assert status(str(tmp_path / "none"))[1] == 1

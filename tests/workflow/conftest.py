@@ -29,7 +29,7 @@ PARTS = (
 
 def trainings_planned(preset: str) -> int:
     """The number of trainings of a preset, of all papers."""
-    return len(Plan(preset_only(preset, ROOT / "config"), ROOT).trainings())
+    return len(Plan(preset_only(preset, ROOT / "config"), ROOT).jobs.trainings)
 
 
 class Checkout:

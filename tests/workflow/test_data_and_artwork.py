@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from tests import artwork
 
-from finitewidth.common.declarations import artifacts_of, done, read_papers
+from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.settings import preset_only
 from finitewidth.figures import job
 from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
-DONE = done(artifacts_of(read_papers(ROOT / "workflow/papers")))
+DONE = artifacts_of(read_papers(ROOT / "workflow/papers"))
 FIGURES = [entry for entry in DONE if entry.kind == "figure"]
 EARLIER = os.environ.get("FINITEWIDTH_RESULTS")
 pytestmark = pytest.mark.workflow

@@ -1,13 +1,12 @@
 """Bad settings are refused before any job; the workflow and the code are in style."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import counted, trainings_planned
+from .conftest import trainings_planned
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.workflow
@@ -35,19 +34,6 @@ def test_bad_settings_are_refused_before_any_job(fresh):
                   "at least 1"):  # fmt: skip
         assert words in answer.stdout
     assert not (fresh.path / "results").exists()
-
-
-def test_robustness_plans_the_cheap_experiments_in_the_folder_of_the_seed(fresh):
-    answer = fresh.run("--dry-run", "robustness", "seed=3", preset="quick")
-    jobs = counted(answer.stdout)
-    assert jobs["robustness_claims"] > 1
-    assert jobs["trust_depth"] == 1
-    assert not {"trust_mean_field", "npf_regimes", "report", "claims"} & {*jobs}
-    written = re.findall(r"^ +output: (.*)$", answer.stdout, re.M)
-    files = {file for line in written for file in line.split(", ")}
-    assert "results/quick-seed3/robustness/trust_verdicts.csv" in files
-    folders = {"results/quick-seed3/", "results/data/"}
-    assert {file[: file.index("/", 8) + 1] for file in files} == folders
 
 
 def test_lint_finds_nothing(fresh):

@@ -15,10 +15,9 @@ for paper in plan.captioned:
             f"{results}/benchmarks/{paper}/captions.tsv"
         conda:
             "../envs/finitewidth.yaml"
-        threads: 1
         resources:
-            mem_mb=partial(plan.memory, f"captions_{paper}"),
-            runtime=partial(plan.minutes, f"captions_{paper}"),
+            mem_mb=partial(plan.requests.memory, f"captions_{paper}"),
+            runtime=partial(plan.requests.minutes, f"captions_{paper}"),
         params:
             captions=partial(plan.caption_jobs, paper),
             code=plan.caption_code(paper),

@@ -15,10 +15,9 @@ rule claims:
         f"{results}/benchmarks/claims/{{paper}}.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "claims"),
-        runtime=partial(plan.minutes, "claims"),
+        mem_mb=partial(plan.requests.memory, "claims"),
+        runtime=partial(plan.requests.minutes, "claims"),
     params:
         settings=plan.claim_settings,
         code=plan.claim_code,

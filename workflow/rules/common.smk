@@ -2,7 +2,7 @@
 import sys
 from functools import partial
 
-from finitewidth.pipeline.announced import Announcement, announce, job_name
+from finitewidth.pipeline.announced import announce, job_name
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import typed
 from finitewidth.pipeline.finished_checkpoints import clear_finished
@@ -63,7 +63,7 @@ def forecast():
 
 
 # what the terminal shows of this run (finitewidth.cli.terminal)
-announce(Announcement(results, forecast))
+announce(forecast)
 
 
 onsuccess:

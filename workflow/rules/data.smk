@@ -11,10 +11,9 @@ rule dataset:
         "results/data/benchmarks/{source}.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "dataset"),
-        runtime=partial(plan.minutes, "dataset"),
+        mem_mb=partial(plan.requests.memory, "dataset"),
+        runtime=partial(plan.requests.minutes, "dataset"),
     params:
         tree=plan.tree,
         code=plan.code_of("finitewidth.data.build", script="dataset"),

@@ -1,14 +1,12 @@
 # One Frictionless data package for each paper: what every column of every data file means.
-from finitewidth.pipeline.packages import Packages
-
-packages = Packages(plan)
 
 
 rule datapackages:
     input:
-        packages.files(),
+        [plan.jobs.outputs(entry.artifact)["csv"] for entry in plan.artifacts],
+        plan.captions(),
     output:
-        *packages.described(),
+        *plan.packages(),
         provenance=f"{results}/provenance/datapackages.json",
     log:
         f"{results}/logs/datapackages.log",
@@ -16,12 +14,15 @@ rule datapackages:
         f"{results}/benchmarks/datapackages.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "datapackages"),
-        runtime=partial(plan.minutes, "datapackages"),
+        mem_mb=partial(plan.requests.memory, "datapackages"),
+        runtime=partial(plan.requests.minutes, "datapackages"),
     params:
-        packages=packages.described,
-        code=packages.code(),
+        packages=plan.packages,
+        code=plan.code_of(
+            "finitewidth.report.datapackages",
+            *sorted({entry.module for entry in plan.artifacts}),
+            script="datapackages",
+        ),
     script:
         "../scripts/datapackages.py"

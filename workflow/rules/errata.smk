@@ -14,10 +14,9 @@ rule errata:
         f"{results}/benchmarks/errata/errata.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "errata"),
-        runtime=partial(plan.minutes, "errata"),
+        mem_mb=partial(plan.requests.memory, "errata"),
+        runtime=partial(plan.requests.minutes, "errata"),
     params:
         module="finitewidth.errata.table",
         on_device=False,

@@ -32,10 +32,9 @@ for job in plan.declared():
             plan.benchmark(job.name)
         conda:
             "../envs/finitewidth.yaml"
-        threads: 1
         resources:
-            mem_mb=partial(plan.memory, job.name),
-            runtime=partial(plan.minutes, job.name),
+            mem_mb=partial(plan.requests.memory, job.name),
+            runtime=partial(plan.requests.minutes, job.name),
             gpu=plan.gpus(job.name),
         params:
             module=job.declared.module,

@@ -3,10 +3,7 @@
 from finitewidth.report.assets import assets_digest
 
 report_params = {
-    "settings": lambda wildcards: {
-        **plan.report_settings(),
-        "robustness": robust.identities(),
-    },
+    "settings": plan.report_settings,
     "jobs": lambda wildcards: plan.report_jobs(rules_by_name()),
     "code": plan.code_of(
         "finitewidth.report.job", script="report", texts=["CITATION.cff"]
@@ -32,10 +29,9 @@ rule report:
         f"{results}/benchmarks/report.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "report"),
-        runtime=partial(plan.minutes, "report"),
+        mem_mb=partial(plan.requests.memory, "report"),
+        runtime=partial(plan.requests.minutes, "report"),
     params:
         **report_params,
     script:
@@ -48,10 +44,9 @@ rule report_now:
         f"{results}/logs/report.log",
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "report"),
-        runtime=partial(plan.minutes, "report"),
+        mem_mb=partial(plan.requests.memory, "report"),
+        runtime=partial(plan.requests.minutes, "report"),
     params:
         **report_params,
         pages=rules.report.output.pages,

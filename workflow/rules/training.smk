@@ -15,10 +15,9 @@ rule train:
         f"{results}/benchmarks/{{paper}}/training/{{training}}.tsv"
     conda:
         "../envs/finitewidth.yaml"
-    threads: 1
     resources:
-        mem_mb=partial(plan.memory, "train"),
-        runtime=partial(plan.minutes, "train"),
+        mem_mb=partial(plan.requests.memory, "train"),
+        runtime=partial(plan.requests.minutes, "train"),
         gpu=plan.gpus(),
     params:
         run=plan.training_settings,

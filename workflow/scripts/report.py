@@ -1,12 +1,11 @@
 """Rule -> report: read whatever results there are, write the pages."""
 
 import logging
-import time
 from pathlib import Path
 
 from finitewidth.common.progress import logged_to
 from finitewidth.common.settings import overrides
-from finitewidth.pipeline.recorded import digests_of, recorded, write_provenance
+from finitewidth.pipeline.recorded import recorded
 from finitewidth.report.job import build_report
 
 
@@ -32,10 +31,5 @@ if snakemake.output:
         build(snakemake.output.pages)
 else:  # `finitewidth report`: of the results that there are, while others may be made
     with logged_to(snakemake.log[0]):
-        started, params = time.monotonic(), dict(snakemake.params.items())
-        pages, provenance = params.pop("pages"), params.pop("provenance")
-        build(pages)
-        inputs = [file for file in params["jobs"]["report"]["inputs"] if Path(file).exists()]
-        digests = {"inputs": digests_of(inputs), "outputs": digests_of([pages])}
-        seconds = time.monotonic() - started
-        write_provenance(provenance, "report", digests, params, seconds, {})
+        build(snakemake.params.pages)
+        Path(snakemake.params.provenance).unlink(missing_ok=True)  # of earlier pages

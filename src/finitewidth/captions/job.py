@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.template import filled
-from finitewidth.captions.written import Caption
+from finitewidth.captions.written import written
 from finitewidth.claims.sentences import decisive_sentence
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
@@ -24,12 +24,9 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
     """
     rows = [row for file in verdicts for row in result_files.read_rows(file, empty=True)]
     for artifact, caption in captions.items():
-        written = Caption(
-            text=filled(_read(caption["template"]), caption["settings"]),
-            claims=[claim_text(row) for row in rows if artifact in row["artifacts"].split()],
-            footer=f"{caption['footer']}.",
-        )
-        result_files.write_text(caption["output"], written.as_file())
+        text = filled(_read(caption["template"]), caption["settings"])
+        claims = [claim_text(row) for row in rows if artifact in row["artifacts"].split()]
+        result_files.write_text(caption["output"], written(text, claims, f"{caption['footer']}."))
 
 
 def claim_text(row: Mapping[str, str]) -> str:

@@ -47,44 +47,24 @@ def run_claims(
         settings: ``preset``; ``results``, the folder of its results; ``situations``, the id of
             every claim that has a judge -> the fields of its `ledger.Situation`; ``numbers``,
             ``artifact/quantity`` -> part -> the fields of its `reported.Basis`.
-    """
-    read = read_tables(tables, settings["results"])
-    write_verdicts(ledger.claims_of(paper), read, outputs, settings)
-    numbers = _numbers(paper, read, reported_file, settings)
-    result_files.write_table(outputs["numbers"], pd.DataFrame(numbers, columns=NUMBER_COLUMNS))
-
-
-def read_tables(files: Sequence[str], folder: str) -> dict[str, pd.DataFrame]:
-    """Read CSV files; the keys are their paths below the folder of results.
 
     Raises:
-        ResultError: a file is missing or damaged.
+        ResultError: a table is missing or damaged.
     """
-    return {Path(f).relative_to(folder).as_posix(): result_files.read_table(f) for f in files}
-
-
-def write_verdicts(
-    claims: Sequence[ledger.Claim],
-    read: Mapping[str, pd.DataFrame],
-    outputs: Mapping[str, str],
-    settings: Mapping[str, Any],
-) -> None:
-    """Judge claims; write a row per claim (``verdicts``) and per comparison (``parts``).
-
-    Args:
-        claims: which claims.
-        read: as of `read_tables`.
-        outputs: the CSV files.
-        settings: as for `run_claims`.
-    """
+    read = {
+        Path(file).relative_to(settings["results"]).as_posix(): result_files.read_table(file)
+        for file in tables
+    }
     verdicts, parts = [], []
-    for claim in claims:
+    for claim in ledger.claims_of(paper):
         situation = ledger.Situation(**(settings["situations"][claim.id] if claim.judge else {}))
         judged = ledger.judge(claim, _chosen(read, claim.reads), situation)
         verdicts.append(ledger.verdict_row(claim, judged, settings["preset"], situation))
         parts += [{"claim": claim.id, **part} for part in judged.parts]
     result_files.write_table(outputs["verdicts"], pd.DataFrame(verdicts, columns=VERDICT_COLUMNS))
     result_files.write_table(outputs["parts"], pd.DataFrame(parts, columns=PART_COLUMNS))
+    numbers = _numbers(paper, read, reported_file, settings)
+    result_files.write_table(outputs["numbers"], pd.DataFrame(numbers, columns=NUMBER_COLUMNS))
 
 
 def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[str, pd.DataFrame]:

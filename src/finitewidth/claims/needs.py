@@ -10,9 +10,9 @@ runs or draws for an interval. Of rows that are missing a judge says so itself.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.paper_files import refuse_unknown
@@ -21,30 +21,6 @@ from finitewidth.data.catalogue import ROLES, SOURCES, describe
 # The 95 % interval of the mean of n runs reaches 12.7 standard errors to each side for n = 2,
 # 4.3 for n = 3 and 2.8 for n = 5 (Student's t).
 FEWEST_RUNS = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What a configuration says about the rows that one claim rests on.
-
-    Attributes:
-        settings: the whole configuration.
-        sources: role (``mnist``) -> name of the source that plays it (``digits``).
-        originals: the roles that the original data play, re-encoded ones included.
-        paper_scale: whether nothing that the rows rest on is reduced or a stand-in.
-    """
-
-    settings: Mapping[str, Any]
-    sources: Mapping[str, str]
-    originals: frozenset[str]
-    paper_scale: bool
-
-
-def facts_of(settings: Mapping[str, Any], *, paper_scale: bool) -> Facts:
-    """The facts of a configuration, for claims that do or do not rest on the paper's scale."""
-    sources = {role: settings["data"][role] for role in ROLES}
-    originals = frozenset(role for role, source in sources.items() if is_original(source, role))
-    return Facts(settings=settings, sources=sources, originals=originals, paper_scale=paper_scale)
 
 
 def is_original(source: str, role: str) -> bool:
@@ -56,19 +32,28 @@ def is_original(source: str, role: str) -> bool:
     return title == ROLES[role] or title.startswith(f"{ROLES[role]} (")
 
 
-class Need(Protocol):
-    """One thing that must have been run."""
+@dataclass(frozen=True)
+class Need:
+    """One thing that must have been run.
 
-    @property
-    def wording(self) -> str:
-        """What is needed, as the object of "needs"."""
+    Attributes:
+        wording: what is needed, as the object of "needs".
+        lacking: from the settings, and from whether nothing that the rows of the claim rest on is
+            reduced or a stand-in, to what the run has instead, as the object of "this run has";
+            empty if the need is met.
+    """
 
-    def lacking(self, facts: Facts) -> str:
-        """What the run has instead, as the object of "this run has"; empty if the need is met."""
+    wording: str
+    lacking: Callable[[Mapping[str, Any], bool], str]
 
 
-def unmet(needs: Sequence[Need], facts: Facts) -> list[str]:
+def unmet(needs: Sequence[Need], settings: Mapping[str, Any], *, paper_scale: bool) -> list[str]:
     """Why a run does not meet some needs, one sentence per unmet need; empty if it does.
+
+    Args:
+        needs: of a claim.
+        settings: the whole configuration.
+        paper_scale: whether nothing that its rows rest on is reduced or a stand-in.
 
     Returns:
         ``needs npf.theory.mean.draws of at least 2,000; this run has 10`` and the like.
@@ -76,133 +61,92 @@ def unmet(needs: Sequence[Need], facts: Facts) -> list[str]:
     Raises:
         KeyError: the path of a need leads nowhere in the settings.
     """
-    answers = ((need.wording, need.lacking(facts)) for need in needs)
+    answers = ((need.wording, need.lacking(settings, paper_scale)) for need in needs)
     return [f"needs {wording}; this run has {instead}" for wording, instead in answers if instead]
 
 
-@dataclass(frozen=True)
-class AtLeast:
+def at_least(path: str, minimum: float) -> Need:
     """Every number that ``path`` leads to is at least ``minimum``."""
 
-    path: str
-    minimum: float
+    def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
+        entries: list[Any] = []
+        for value in _values_at(settings, path):
+            entries += value if isinstance(value, list) else [value]
+        lowest = min((entry for entry in entries if entry is not None), default=math.inf)
+        return _number(lowest) if lowest < minimum else ""
 
-    @property
-    def wording(self) -> str:
-        """``npf.theory.mean.draws of at least 2,000``."""
-        return f"{self.path} of at least {_number(self.minimum)}"
-
-    def lacking(self, facts: Facts) -> str:
-        """The smallest number found, if it is too small."""
-        lowest = min(_numbers_at(facts.settings, self.path), default=math.inf)
-        return _number(lowest) if lowest < self.minimum else ""
+    return Need(f"{path} of at least {_number(minimum)}", lacking)
 
 
-@dataclass(frozen=True)
-class Equals:
+def equals(path: str, value: Any) -> Need:
     """Every value that ``path`` leads to is ``value``."""
 
-    path: str
-    value: Any
+    def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
+        return str(next((v for v in _values_at(settings, path) if v != value), ""))
 
-    @property
-    def wording(self) -> str:
-        """``dgn.mnist.network.widths of [512, 512, 256, 256, 128, 64]``."""
-        return f"{self.path} of {self.value}"
-
-    def lacking(self, facts: Facts) -> str:
-        """The first other value."""
-        others = (v for v in _values_at(facts.settings, self.path) if v != self.value)
-        return str(next(others, ""))
+    return Need(f"{path} of {value}", lacking)
 
 
-@dataclass(frozen=True)
-class Values:
+def values(path: str, count: int) -> Need:
     """Each list that ``path`` leads to has at least ``count`` values.
 
     A list of learning rates is given by the settings ``values`` or, where these are null, by
     ``indices`` on a grid.
     """
 
-    path: str
-    count: int
+    def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
+        lists = [
+            each["indices" if each["values"] is None else "values"]
+            if isinstance(each, Mapping) else each
+            for each in _values_at(settings, path)
+        ]  # fmt: skip
+        fewest = min(map(len, lists))
+        return str(fewest) if fewest < count else ""
 
-    @property
-    def wording(self) -> str:
-        """``trust.heat_biases.sigma_b2 with at least 3 values``."""
-        return f"{self.path} with at least {self.count} values"
-
-    def lacking(self, facts: Facts) -> str:
-        """The number of values of the shortest list, if too small."""
-        fewest = min(len(_listed(values)) for values in _values_at(facts.settings, self.path))
-        return str(fewest) if fewest < self.count else ""
+    return Need(f"{path} with at least {count} values", lacking)
 
 
-@dataclass(frozen=True)
-class Original:
+def original(role: str) -> Need:
     """The original dataset plays its own part, or the same images re-encoded do."""
 
-    role: str
+    def lacking(settings: Mapping[str, Any], paper_scale: bool) -> str:
+        data = settings["data"]
+        told = describe(data[role], role, data["imagefolder"])
+        return "" if is_original(data[role], role) else told
 
-    @property
-    def wording(self) -> str:
-        """``the original MNIST``."""
-        return f"the original {ROLES[self.role]}"
-
-    def lacking(self, facts: Facts) -> str:
-        """The dataset in its place, if it is another."""
-        if self.role in facts.originals:
-            return ""
-        trees = facts.settings["data"]["imagefolder"]
-        return describe(facts.sources[self.role], self.role, trees)
+    return Need(f"the original {ROLES[role]}", lacking)
 
 
-@dataclass(frozen=True)
-class PaperScale:
-    """Nothing that the rows rest on is reduced or a stand-in."""
-
-    @property
-    def wording(self) -> str:
-        """What is needed."""
-        return "the paper's own data and sizes"
-
-    def lacking(self, facts: Facts) -> str:
-        """What the run has instead."""
-        return "" if facts.paper_scale else "other data or other sizes"
+PAPER_SCALE = Need(
+    "the paper's own data and sizes",
+    lambda settings, paper_scale: "" if paper_scale else "other data or other sizes",
+)
 
 
-def needs_of(where: str, values: Mapping[str, Any]) -> tuple[Need, ...]:
+def needs_of(where: str, listed: Mapping[str, Any]) -> tuple[Need, ...]:
     """The needs that a text file lists, in its order.
 
     Args:
         where: file and key, for messages.
-        values: ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
+        listed: ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
             ``original: [role]`` and ``paper_scale: true``.
 
     Raises:
         ConfigError: a key or a role is unknown.
     """
-    kinds = {"at_least": AtLeast, "equals": Equals, "values": Values}
-    refuse_unknown(where, values, (*kinds, "original", "paper_scale"))
+    kinds = {"at_least": at_least, "equals": equals, "values": values}
+    refuse_unknown(where, listed, (*kinds, "original", "paper_scale"))
     parsed: list[Need] = []
-    for key, value in values.items():
+    for key, value in listed.items():
         if key == "original":
             if unknown := set(value) - set(ROLES):
                 raise ConfigError(f"{where}: original: {sorted(unknown)}; write {', '.join(ROLES)}")
-            parsed += map(Original, value)
+            parsed += map(original, value)
         elif key == "paper_scale":
-            parsed.append(PaperScale())
+            parsed.append(PAPER_SCALE)
         else:
             parsed += (kinds[key](path, limit) for path, limit in value.items())
     return tuple(parsed)
-
-
-def _numbers_at(settings: Mapping[str, Any], path: str) -> list[float]:
-    """The numbers at a path, lists taken apart, ``null`` left out."""
-    entries = []
-    for value in _values_at(settings, path):
-        entries += value if isinstance(value, list) else [value]
-    return [value for value in entries if value is not None]
 
 
 def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
@@ -225,13 +169,6 @@ def _children(section: Any, key: str, path: str) -> list[Any]:
     if not isinstance(section, Mapping) or key not in section:
         raise KeyError(f"{path}: the settings have no {key} there")
     return [section[key]]
-
-
-def _listed(value: Any) -> list[Any]:
-    """The values of a list, or of the learning rates of a section."""
-    if isinstance(value, Mapping):
-        return value["indices" if value["values"] is None else "values"]
-    return value
 
 
 def _number(value: float) -> str:

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from finitewidth.claims import reported, verdicts
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rollup:
@@ -18,26 +16,6 @@ class Rollup:
 
     claims: dict[str, int]
     numbers: dict[str, int]
-
-
-def roll_up(claims: Iterable[str], numbers: Iterable[str] = ()) -> Rollup:
-    """Count verdicts and outcomes.
-
-    Args:
-        claims: verdicts.
-        numbers: outcomes.
-
-    Raises:
-        ValueError: a word is neither a verdict nor an outcome.
-    """
-    judged, compared = list(claims), list(numbers)
-    for word, known in (*((v, verdicts.VERDICTS) for v in judged),
-                        *((o, reported.OUTCOMES) for o in compared)):  # fmt: skip
-        if word not in known:
-            raise ValueError(f"{word!r} is not one of {', '.join(known)}")
-    return Rollup(
-        claims=counted(judged, verdicts.VERDICTS), numbers=counted(compared, reported.OUTCOMES)
-    )
 
 
 def counted(words: Iterable[str], order: Iterable[str]) -> dict[str, int]:

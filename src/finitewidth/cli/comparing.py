@@ -2,7 +2,9 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from finitewidth.cli.options import Count
 from finitewidth.common.errors import ConfigError
@@ -105,20 +107,30 @@ def _values(folder: Path, kind: str, keys: list[str], value: str) -> "pd.DataFra
     return found
 
 
-def compare(one: str, other: str, /, *, least: float = LEAST, rows: Count = 20) -> None:
-    """Which verdicts and numbers of two runs differ.
+def compare(
+    first: str, /, *others: Annotated[str, Parameter(name="OTHER")], least: float = LEAST,
+    rows: Count = 20,
+) -> None:  # fmt: skip
+    """Which verdicts and numbers of two runs differ; of more runs, each beside the first.
 
     Example: finitewidth compare quick quick-seed1
 
     Args:
-        one: a preset, <preset>-seed<k>, or a folder of results
-        other: likewise
+        first: a preset, <preset>-seed<k>, or a folder of results
+        others: likewise
         least: smallest difference, in standard errors
         rows: numbers to show
 
     Raises:
-        ConfigError: a run has no verdicts.
+        ConfigError: there is one run only, or a run has no verdicts.
     """
+    if not others:
+        raise ConfigError("name two runs, such as quick quick-seed1")
+    for other in others:
+        _compare(first, other, least, rows)
+
+
+def _compare(one: str, other: str, least: float, rows: int) -> None:
     folders = folder_of(one), folder_of(other)
     changed, table = verdicts(*folders), numbers(*folders, least)
     judged = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]

@@ -7,15 +7,12 @@ from finitewidth.common.declarations import Artifact, artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 
 
-def list_artifacts(
-    *, planned: bool = False, paper: str | None = None, results: Results = Results()
-) -> None:
+def list_artifacts(*, paper: str | None = None, results: Results = Results()) -> None:
     """List all artifacts and the files of those made.
 
     Example: finitewidth list --paper thesis
 
     Args:
-        planned: list planned artifacts as well
         paper: only the artifacts of one paper
 
     Raises:
@@ -28,13 +25,8 @@ def list_artifacts(
     for artifact in artifacts_of(papers):
         if paper not in (None, artifact.paper):
             continue
-        if artifact.done:
-            path = folder / first_file(artifact)
-            found = str(path) if path.is_file() else "not made yet"
-        elif planned:
-            found = "planned"
-        else:
-            continue
+        path = folder / first_file(artifact)
+        found = str(path) if path.is_file() else "not made yet"
         print(f"{artifact.artifact:<22} {found:<55} {artifact.title}")
 
 

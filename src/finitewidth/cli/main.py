@@ -10,16 +10,13 @@ from cyclopts import App, CycloptsError, Parameter
 
 from finitewidth.cli import (
     comparing,
-    kernel,
     listing,
     network,
-    redrawing,
     running,
     tiles,
     verifying,
 )
-from finitewidth.cli import status as runs
-from finitewidth.cli.options import File, More, Preset, Results, Seeds
+from finitewidth.cli.options import File, More, Preset
 from finitewidth.cli.project import find_project
 from finitewidth.common.errors import FinitewidthError
 from finitewidth.common.settings import preset_only, results_folder
@@ -43,10 +40,8 @@ app.command(running.make, name="run")
 app.command(running.report)
 app.command(comparing.compare)
 app.command(verifying.verify)
-app.command(redrawing.redraw)
 app.command(network.network)
 app.command(tiles.kernel)
-app.command(kernel.ntk)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,23 +86,12 @@ def _in_project(
         project: a clone of finitewidth (default: here or above)
     """
     command, bound, left = app.parse_args(words, **RAISES)
-    if command not in (network.network, kernel.ntk, completion):
+    if command not in (network.network, completion):
         os.chdir(find_project(Path.cwd(), project))
     return command(*bound.args, **bound.kwargs, **dict.fromkeys(left, more))
 
 
 # --- short commands: each imports what it needs, so that the others start at once -----------------
-
-
-@app.command
-def status(*, results: Results = Results()) -> int:
-    """How far the last run is: done, running, failed.
-
-    Example: finitewidth status --preset laptop
-    """
-    text, code = runs.status(results.folder, results.run)
-    print(text)
-    return code
 
 
 @app.command
@@ -154,21 +138,6 @@ def costs(*, preset: Preset = "quick", new: bool = False) -> None:
     from finitewidth.pipeline.costs import refresh
 
     print(refresh(preset, results_folder(preset), only_new=new))
-
-
-@app.command
-def robustness(*, preset: Preset = "quick", seeds: Seeds = (1, 2, 3)) -> None:
-    """Compare verdicts under several base seeds, after `make robustness`.
-
-    Example: finitewidth robustness --seeds 1 2
-
-    Args:
-        seeds: base seeds to compare with base seed 0
-    """
-    from finitewidth.claims import robustness
-
-    print(robustness.summary(robustness.compare(preset, seeds)))
-    print(f"{results_folder(preset)}/{robustness.TABLE}")
 
 
 @app.command

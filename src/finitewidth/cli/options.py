@@ -29,9 +29,7 @@ def _absolute(kind: Any, tokens: Sequence[Token]) -> Path:
 Whole = Annotated[int, Parameter(converter=_numbers)]
 Wholes = Annotated[tuple[int, ...], Parameter(converter=_numbers, consume_multiple=True)]
 Count = Annotated[Whole, Parameter(validator=Number(gte=1))]
-_IN_RANGE = Parameter(validator=Number(gte=0, lte=LARGEST_SEED))
-Seed = Annotated[Whole, _IN_RANGE]
-Seeds = Annotated[Wholes, _IN_RANGE]
+Seed = Annotated[Whole, Parameter(validator=Number(gte=0, lte=LARGEST_SEED))]
 File = Annotated[Path, Parameter(converter=_absolute)]
 DryRun = Annotated[bool, Parameter(alias="-n")]
 Preset = Annotated[Literal[PRESETS], Parameter(help="of sizes")]

@@ -46,13 +46,13 @@ def checked_targets(names: Sequence[str]) -> list[str]:
         names: the targets.
 
     Raises:
-        ConfigError: a name is unknown, with the nearest names; or an artifact is only planned.
+        ConfigError: a name is unknown, with the nearest names.
     """
     papers = read_papers()
-    artifacts = {entry.artifact: entry for entry in artifacts_of(papers)}
+    artifacts = [entry.artifact for entry in artifacts_of(papers)]
     experiments = {experiment.name for paper in papers for experiment in paper.experiments}
     known = {*artifacts, *experiments, *(paper.name for paper in papers), "all", "report",
-             "errata", "datapackages", "robustness",
+             "errata", "datapackages",
              *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
     for name in names:
         if "/" in name:
@@ -61,7 +61,4 @@ def checked_targets(names: Sequence[str]) -> list[str]:
             near = difflib.get_close_matches(name, sorted(known), n=NEAREST, cutoff=0.6)
             hint = f"did you mean {' or '.join(near)}?" if near else "finitewidth list shows all"
             raise ConfigError(f"{name!r} is no artifact, paper or experiment; {hint}")
-        if name in artifacts and not artifacts[name].done:
-            raise ConfigError(f"{name} is planned ({artifacts[name].title}); there is no rule that "
-                              "makes it yet")  # fmt: skip
     return list(names)

@@ -18,20 +18,17 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from finitewidth.cli.status import Run, last_lines
 from finitewidth.common.number_words import duration
-from finitewidth.pipeline.announced import announced, job_name
+from finitewidth.pipeline.announced import forecast_of_run, job_name
 
 SWITCH = "FINITEWIDTH_TERMINAL"  # "snakemake" shows Snakemake's own messages
 SHOWN_LINES = 8  # of the log of a failed job
 INTERRUPTED = "Terminating processes on user request"
-UNKNOWN = re.compile(r"No rule to produce ([\w./-]+)")
 # pattern in a message of Snakemake -> what is shown in its place; nothing if another line says it
 MESSAGES = {
     r"Nothing to be done": "Nothing to be done: all that was asked for is there and up to date.",
     r"Directory cannot be locked": "Directory cannot be locked: another run is at work in this "
-    "folder. Wait until it ends, or stop it; finitewidth status shows how far it is. After a run "
-    "that was killed: snakemake --unlock",
+    "folder. Wait until it ends, or stop it. After a run that was killed: snakemake --unlock",
     r"returned non-zero exit status|Exiting because a job|At least one job did not complete|"
     r"is extended by additional config|^Building DAG|^Assuming unrestricted shared": "",
     r"\[Errno (?:28|122)\] *[^\n(]*|No space left on device": "Snakemake cannot write ({0}): the "
@@ -57,10 +54,11 @@ class LogHandler(LogHandlerBase):
             (asked.verbose, asked.debug_dag, asked.printshellcmds)
         )
         self.held: list[str] = []
-        self.run: Run | None = None
-        self.forecast: dict[str, float | None] = {}  # of all jobs
+        self.forecast: dict[str, float | None] = {}  # of all jobs; empty before a run
         self.rest: dict[str, float] = {}  # of those that have not ended
-        self.jobs: dict[int, str] = {}
+        self.running: dict[int, tuple[str, float, str]] = {}  # name, start and log
+        self.failed: list[str] = []
+        self.done, self.interrupted, self.begun = 0, False, False
         self.cores, self.started = 1, time.time()
         self.ratio = [0.0, 0.0]  # seconds that jobs took and were forecast to take
         logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
@@ -93,17 +91,22 @@ class LogHandler(LogHandlerBase):
             self._line(self.format(record))
         elif event in (None, LogEvent.ERROR):
             self._message(record)
+        elif event == LogEvent.RUN_INFO and not self.forecast:  # comes again after a dry run
+            self.forecast = forecast_of_run()
+            self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
+            self.begun = not self.common_settings.dryrun
+            self._line(self._first_line() if self.begun else self.format(record))
         elif self.common_settings.dryrun:
-            if event == LogEvent.RUN_INFO and not self.forecast:  # comes again at the end
-                self._plan()
             if event != LogEvent.WORKFLOW_STARTED:
                 self._line(self.format(record))
-        elif event == LogEvent.RUN_INFO and self.run is None:
-            self._begin()
-        elif self.run is None:
+        elif not self.begun:
             return
         elif event == LogEvent.JOB_INFO:
-            self._started(record)
+            name = job_name(record.rule_name, dict(record.wildcards or {}))
+            if name in self.forecast:  # else a target, such as `all`
+                log = str(record.log[0]) if record.log else ""
+                self.running[record.jobid] = name, time.time(), log
+                self.failed = [job for job in self.failed if job != name]  # another attempt
         elif event == LogEvent.JOB_FINISHED:
             self._ended(record.job_id)
         elif event == LogEvent.JOB_ERROR:
@@ -120,38 +123,27 @@ class LogHandler(LogHandlerBase):
         text = self.format(record).strip()
         ours = next((ours.format(found[0]) for pattern, ours in MESSAGES.items()
                      if (found := re.search(pattern, text))), None)  # fmt: skip
-        if INTERRUPTED in text and self.run:
-            self.run.state = "interrupted"
-        elif self.run and self.run.state == "interrupted":
+        self.interrupted |= INTERRUPTED in text
+        if self.begun and self.interrupted:
             return  # the end of the run says it
-        elif ours is not None:
+        if ours is not None:
             self._line(ours)
-        elif found := UNKNOWN.search(text):
-            self._line(_suggested(found[1]) or text)
         elif record.levelno >= WARNING:
-            self._line(_without_frames(text))
+            frames = re.match(r"(Config|Data|Result)Error", text)  # ours, which are complete
+            lines = [line for line in text.splitlines() if not line.startswith("  File ")]
+            self._line("\n".join(lines) if frames else text)
         elif self.common_settings.dryrun:
             self._line(text)
-        elif self.run is None:
+        elif not self.begun:
             self.held.append(text)
         if record.levelno >= logging.ERROR:
             self.held.clear()
 
-    def _plan(self) -> None:
-        """The jobs that are to run are known."""
-        facts = announced()
-        self.forecast = dict(facts.jobs()) if facts else {}
-        self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
-
-    def _begin(self) -> None:
-        """The first line of a run."""
-        self._plan()
+    def _first_line(self) -> str:
         self.held.clear()
-        self.run = Run(_command(), total=len(self.forecast))
-        self._line(f"{_jobs(self.run.total)}, {self._left()} on {self.cores} "
-                   f"core{'s' * (self.cores != 1)}{self._unknown()}; "
-                   "details in .snakemake/log")  # fmt: skip
-        self._write()
+        return (f"{_jobs(len(self.forecast))}, {self._left()} on {self.cores} "
+                f"core{'s' * (self.cores != 1)}{self._unknown()}; "
+                "details in .snakemake/log")  # fmt: skip
 
     def _unknown(self) -> str:
         count = sum(seconds is None for seconds in self.forecast.values())
@@ -162,97 +154,56 @@ class LogHandler(LogHandlerBase):
         now, (took, wanted) = time.time(), self.ratio
         pace = took / wanted if wanted else 1.0
         rest = {job: pace * seconds for job, seconds in self.rest.items()}
-        for job, started in self.run.running.items():
+        for job, started, _ in self.running.values():
             rest[job] = max(rest.get(job, 0.0) - (now - started), 0.0)
-        self.run.left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
-        return f"about {duration(self.run.left)} left" if self.run.left >= 10 else "seconds left"
-
-    def _started(self, record: LogRecord) -> None:
-        name = job_name(record.rule_name, dict(record.wildcards or {}))
-        if name in self.forecast:  # else a target, such as `all`
-            self.jobs[record.jobid] = name
-            self.run.failed = [job for job in self.run.failed if job != name]  # another attempt
-            self.run.running[name] = time.time()
-            self.run.logs[name] = str(record.log[0]) if record.log else ""
-            self._write()
+        left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
+        return f"about {duration(left)} left" if left >= 10 else "seconds left"
 
     def _ended(self, number: int, failed: bool = False) -> None:
-        job = self.jobs.get(number)
-        if job not in self.run.running:
+        if number not in self.running:
             return
-        took, forecast = time.time() - self.run.running.pop(job), self.rest.pop(job, None)
+        job, started, log = self.running.pop(number)
+        took, forecast = time.time() - started, self.rest.pop(job, None)
         if failed:
-            self.run.failed.append(job)
-            if self.run.state != "interrupted":
-                log = self.run.logs[job]
+            self.failed.append(job)
+            if not self.interrupted:
                 self._line(f"FAILED {job} after {duration(took)}; log: {log}")
-                self._line("\n".join(f"    {line}" for line in last_lines(log, SHOWN_LINES)))
-        else:
-            self.run.done += 1
-            self.run.logs.pop(job)
-            if forecast:
-                self.ratio = [self.ratio[0] + took, self.ratio[1] + forecast]
-            ended, total = self.run.done + len(self.run.failed), self.run.total
-            left = f"   {self._left()}" if ended < total else ""
-            self._line(f"[{ended:>{len(str(total))}}/{total}] {job:<32} {duration(took):>12}{left}")
-        self._write()
+                text = Path(log).read_text("utf-8", "replace") if Path(log).is_file() else ""
+                lines = [line for line in text.splitlines() if line.strip()]
+                self._line("\n".join(f"    {line}" for line in lines[-SHOWN_LINES:]))
+            return
+        self.done += 1
+        if forecast:
+            self.ratio = [self.ratio[0] + took, self.ratio[1] + forecast]
+        ended, total = self.done + len(self.failed), len(self.forecast)
+        left = f"   {self._left()}" if ended < total else ""
+        self._line(f"[{ended:>{len(str(total))}}/{total}] {job:<32} {duration(took):>12}{left}")
 
     def close(self) -> None:
         """Say how the run ended, or what was held back."""
-        if self.run is not None:
-            self._line(_end(self.run, time.time() - self.started))
-            self._write()
-            self.run = None
+        if self.begun:
+            self._line(self._last_line())
         elif self.common_settings.dryrun and self.forecast:
             seconds = duration(sum(self.rest.values()))
             self._line(f"{_jobs(len(self.rest))}, {seconds} of CPU time{self._unknown()}.")
-            self.forecast = {}  # Snakemake closes its handlers twice
+        self.begun, self.forecast = False, {}  # Snakemake closes its handlers twice
         for text in self.held:
             self._line(text)
         self.held.clear()
         super().close()
 
-    def _write(self) -> None:
-        if facts := announced():
-            self.run.write(Path(facts.results) / "logs")
-
-
-def _end(run: Run, seconds: float) -> str:
-    """The last line of a run, whose state is settled by it."""
-    took, done = duration(seconds), f"{run.done} of {run.total} jobs are done and kept"
-    if run.state == "interrupted":
-        return (f"Stopped after {took}: {done}, and trainings continue from checkpoints; go on "
-                f"with: {run.command}")  # fmt: skip
-    run.state = "done" if run.done == run.total else "failed"
-    if run.failed:
-        return (f"{_jobs(len(run.failed))} failed ({', '.join(run.failed)}), {done}; once the "
-                f"cause is mended, go on with: {run.command}")  # fmt: skip
-    return f"{_jobs(run.done)} done in {took}." if run.state == "done" else ""
+    def _last_line(self) -> str:
+        took, total = duration(time.time() - self.started), len(self.forecast)
+        done = f"{self.done} of {total} jobs are done and kept"
+        program = Path(sys.argv[0]).name.replace("__main__.py", "snakemake")
+        again = f"go on with: {shlex.join([program, *sys.argv[1:]])}"
+        if self.interrupted:
+            return f"Stopped after {took}: {done}, and trainings continue from checkpoints; {again}"
+        if self.failed:
+            return (f"{_jobs(len(self.failed))} failed ({', '.join(self.failed)}), {done}; once "
+                    f"the cause is mended, {again}")  # fmt: skip
+        return f"{_jobs(self.done)} done in {took}." if self.done == total else ""
 
 
 def _jobs(count: int) -> str:
     return f"{count} job{'s' * (count != 1)}"
-
-
-def _suggested(name: str) -> str:
-    """What to say of an unknown target."""
-    from finitewidth.cli.project import checked_targets
-    from finitewidth.common.errors import ConfigError
-
-    try:
-        checked_targets([name])
-    except ConfigError as error:
-        return str(error)
-    return ""
-
-
-def _without_frames(text: str) -> str:
-    """The message of an error of ours, which is complete, without the frames below it."""
-    if not re.match(r"(Config|Data|Result)Error", text):
-        return text
-    return "\n".join(line for line in text.splitlines() if not line.startswith("  File "))
-
-
-def _command() -> str:
-    """The command that started this process, to be typed again."""
-    return shlex.join([Path(sys.argv[0]).name.replace("__main__.py", "snakemake"), *sys.argv[1:]])

@@ -7,11 +7,12 @@ these files.
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import read_yaml
@@ -19,7 +20,7 @@ from finitewidth.common.settings import read_yaml
 FIGURE_FORMATS = ("pdf", "png", "svg", "csv")
 TABLE_FORMATS = ("csv", "md", "tex")
 KINDS = {"fig": "figure", "table": "table"}
-TOLD = ("datasets", "comparable", "device")
+Told = Literal["datasets", "comparable", "device"]
 FOLDER = "workflow/papers"
 
 _ARTIFACT = re.compile(r"(?P<paper>[a-z0-9]+)_(?P<kind>fig|table)(?P<number>[1-9]\d*(_[1-9]\d*)?)")
@@ -31,8 +32,13 @@ _REFERENCE = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Experiment:
+class _Declaration(BaseModel):
+    """A declaration; unknown keys and values of another type are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Experiment(_Declaration):
     """The declaration of an experiment, which computes tables from tables, arrays and settings.
 
     Attributes:
@@ -49,7 +55,7 @@ class Experiment:
             if that is not the section with the name of the experiment.
         independent: table -> paths of settings on which this table does not depend. Footers and
             grades of what reads no other table leave them out.
-        tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
+        tell: facts that are added to the settings, from `Told`: by the plan, except ``device``,
             which is told at run time because another device reruns nothing.
         explains: whether its tables only explain the paper (notation, equations, small examples).
             A figure or table that shows nothing else is a drawing, without a result.
@@ -60,12 +66,12 @@ class Experiment:
     name: str
     paper: str
     module: str
-    reads: Mapping[str, str] = field(default_factory=dict)
+    reads: dict[str, str] = {}
     settings: Any = None
     makes: tuple[str, ...] = ()
-    counts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    independent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tell: tuple[str, ...] = ()
+    counts: dict[str, tuple[str, ...]] = {}
+    independent: dict[str, tuple[str, ...]] = {}
+    tell: tuple[Told, ...] = ()
     explains: bool = False
     resumes: bool = False
 
@@ -75,8 +81,7 @@ class Experiment:
         return self.name.removeprefix(f"{self.paper}_")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Artifact:
+class Artifact(_Declaration):
     """The declaration of a figure or table.
 
     Attributes:
@@ -88,11 +93,11 @@ class Artifact:
         number: the number that the paper prints, such as ``2.5``, or the name of an extra.
         title: one line that says what is shown.
         extra: True if the paper has no such figure or table.
-        of: name of an input -> reference to a table; empty if the artifact is only planned.
+        of: name of an input -> reference to a table.
         module: dotted name of the renderer.
         show: settings of the drawing.
         settings: scientific settings that the renderer receives, as for an experiment.
-        tell: facts that are added to the settings, from `TOLD`: by the plan, except ``device``,
+        tell: facts that are added to the settings, from `Told`: by the plan, except ``device``,
             which is told at run time because another device reruns nothing.
         shown: number of runs that are shown, or path of the setting with it; empty for all runs.
         panels: name of an input -> letter of the panel that shows it, where panels show different
@@ -103,28 +108,18 @@ class Artifact:
 
     artifact: str
     paper: str
-    kind: str
+    kind: Literal["figure", "table"]
     number: str
     title: str
     extra: bool = False
-    of: Mapping[str, str] = field(default_factory=dict)
-    module: str = ""
-    show: Mapping[str, Any] = field(default_factory=dict)
+    of: dict[str, str]
+    module: str
+    show: dict[str, Any] = {}
     settings: Any = None
-    tell: tuple[str, ...] = ()
+    tell: tuple[Told, ...] = ()
     shown: str | int = ""
-    panels: Mapping[str, str] = field(default_factory=dict)
+    panels: dict[str, str] = {}
     first_page: int = 0
-
-    @property
-    def done(self) -> bool:
-        """Whether there is a rule that makes it."""
-        return bool(self.of)
-
-    @property
-    def status(self) -> str:
-        """``done`` or ``planned``."""
-        return "done" if self.done else "planned"
 
     @property
     def label(self) -> str:
@@ -137,8 +132,7 @@ class Artifact:
         return FIGURE_FORMATS if self.kind == "figure" else TABLE_FORMATS
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paper:
+class Paper(_Declaration):
     """All declarations of one paper, in the order of its file.
 
     Attributes:
@@ -154,7 +148,7 @@ class Paper:
     name: str
     order: int
     title: str
-    trainings: Mapping[str, tuple[str, ...]]
+    trainings: dict[str, tuple[str, ...]] = {}
     experiments: tuple[Experiment, ...]
     artifacts: tuple[Artifact, ...]
     version_of: str = ""
@@ -203,36 +197,23 @@ def artifacts_of(papers: Iterable[Paper]) -> list[Artifact]:
     return [a for a in every if not a.extra] + [a for a in every if a.extra]
 
 
-def done(artifacts: Iterable[Artifact], paper: str | None = None) -> list[Artifact]:
-    """Return the artifacts that have a rule, of one paper or, for None, of all papers."""
-    return [a for a in artifacts if a.done and paper in (None, a.paper)]
-
-
 def _paper(file: Path) -> Paper:
     content = read_yaml(file)
-    allowed = {"paper", "order", "title", "version_of", "trainings", "experiments", "artifacts"}
-    _refuse_unknown(file, "the file", content, allowed)
-    name = content["paper"]
+    name = content.pop("paper")
     if name != file.stem:
         raise ConfigError(
             f"{file}: paper is {name!r}; it must be {file.stem!r}, the name of the file"
         )
-    experiments = content.get("experiments") or {}
-    return Paper(
-        name=name,
-        order=content["order"],
-        title=content["title"],
-        version_of=content.get("version_of", ""),
-        trainings={k: tuple(v) for k, v in (content.get("trainings") or {}).items()},
-        experiments=tuple(_experiment(file, name, key, e) for key, e in experiments.items()),
-        artifacts=tuple(_artifact(file, name, key, a) for key, a in content["artifacts"].items()),
-    )
+    experiments = content.pop("experiments", {}).items()
+    artifacts = content.pop("artifacts").items()
+    return _declared(Paper, str(file), {
+        **content, "name": name,
+        "experiments": tuple(_experiment(file, name, key, e) for key, e in experiments),
+        "artifacts": tuple(_artifact(file, name, key, a) for key, a in artifacts),
+    })  # fmt: skip
 
 
 def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Experiment:
-    allowed = {"module", "reads", "settings", "makes", "counts", "independent", "tell", "explains",
-               "resumes"}  # fmt: skip
-    _refuse_unknown(file, name, values, allowed)
     matched = _EXPERIMENT.fullmatch(name)
     if not matched or matched["paper"] != paper:
         raise ConfigError(
@@ -244,25 +225,14 @@ def _experiment(file: Path, paper: str, name: str, values: Mapping[str, Any]) ->
         raise ConfigError(
             f"{file}: {name}: after {paper}_ the name must begin with that of its module, {module}"
         )
-    return Experiment(
-        name=name,
-        paper=paper,
-        module=f"finitewidth.papers.{paper}.experiments.{module}",
-        reads=dict(_references(file, name, values.get("reads", {}))),
-        settings=values.get("settings"),
-        makes=tuple(values["makes"]),
-        counts={table: tuple(s) for table, s in values.get("counts", {}).items()},
-        independent={table: tuple(s) for table, s in values.get("independent", {}).items()},
-        tell=_told(file, name, values),
-        explains=values.get("explains", False),
-        resumes=values.get("resumes", False),
-    )
+    _check_references(file, name, values.get("reads", {}))
+    return _declared(Experiment, f"{file}: {name}", {
+        **values, "name": name, "paper": paper,
+        "module": f"finitewidth.papers.{paper}.experiments.{module}",
+    })  # fmt: skip
 
 
 def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> Artifact:
-    allowed = {"title", "kind", "of", "renderer", "show", "settings", "tell", "shown",
-               "panels", "first_page"}  # fmt: skip
-    _refuse_unknown(file, name, values, allowed)
     numbered, extra = _ARTIFACT.fullmatch(name), _EXTRA.fullmatch(name)
     matched = numbered or extra
     if not matched or matched["paper"] != paper:
@@ -270,58 +240,39 @@ def _artifact(file: Path, paper: str, name: str, values: Mapping[str, Any]) -> A
         raise ConfigError(
             f"{file}: {name!r} is not a name of an artifact; write a name like {wanted}"
         )
+    values = dict(values)
     kind = KINDS[numbered["kind"]] if numbered else values.get("kind")
-    if kind not in KINDS.values():
-        raise ConfigError(f"{file}: {name}: kind must be figure or table")
     of = values.get("of", {})
     if not isinstance(of, Mapping):
         of = {reference.split(".")[-1]: reference for reference in of}
-    renderer = values.get("renderer", f"{paper}/{name.removeprefix(f'{paper}_')}")
-    return Artifact(
-        artifact=name,
-        paper=paper,
-        kind=kind,
-        number=numbered["number"].replace("_", ".") if numbered else extra["name"],
-        title=values["title"],
-        extra=extra is not None,
-        of=dict(_references(file, name, of)),
-        module=_renderer(kind, renderer),
-        show=values.get("show", {}),
-        settings=values.get("settings"),
-        tell=_told(file, name, values),
-        shown=values.get("shown", ""),
-        panels=values.get("panels", {}),
-        first_page=values.get("first_page", 0),
-    )
+    _check_references(file, name, of)
+    renderer = values.pop("renderer", f"{paper}/{name.removeprefix(f'{paper}_')}")
+    owner, _, module = renderer.rpartition("/")  # `trust/heat` of a paper, `equations` of all
+    folder = f"finitewidth.papers.{owner}" if owner else "finitewidth"
+    number = numbered["number"].replace("_", ".") if numbered else extra["name"]
+    return _declared(Artifact, f"{file}: {name}", {
+        **values, "artifact": name, "paper": paper, "kind": kind, "number": number,
+        "extra": extra is not None, "of": of, "module": f"{folder}.{kind}s.{module}",
+    })  # fmt: skip
 
 
-def _renderer(kind: str, name: str) -> str:
-    """The module of a renderer: ``trust/heat`` of a paper, or ``equations`` of all papers."""
-    paper, _, module = name.rpartition("/")
-    folder = f"finitewidth.papers.{paper}" if paper else "finitewidth"
-    return f"{folder}.{kind}s.{module}"
+def _declared(kind: type[_Declaration], where: str, values: Mapping[str, Any]) -> Any:
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(kind.model_fields)
+            raise ConfigError(f"{where}: unknown key {key}; known keys are {known}") from None
+        raise ConfigError(f"{where}: {key}: {first['msg']}, not {first['input']!r}") from None
 
 
-def _references(file: Path, owner: str, reads: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name, reference in reads.items():
+def _check_references(file: Path, owner: str, reads: Mapping[str, str]) -> None:
+    for reference in reads.values():
         if not _REFERENCE.fullmatch(reference):
             raise ConfigError(
                 f"{file}: {owner}: {reference!r} is not a reference; write <job>.<table>, "
                 "training/<name>/history, trainings/<family>/history, data/{<setting>} or "
                 "reported/<paper>"
             )
-        yield name, reference
-
-
-def _told(file: Path, owner: str, values: Mapping[str, Any]) -> tuple[str, ...]:
-    facts = tuple(values.get("tell", ()))
-    if unknown := set(facts) - set(TOLD):
-        raise ConfigError(f"{file}: {owner}: tell: {sorted(unknown)} is refused; "
-                          f"allowed are {', '.join(TOLD)}")  # fmt: skip
-    return facts
-
-
-def _refuse_unknown(file: Path, owner: str, values: Mapping[str, Any], allowed: set[str]) -> None:
-    if unknown := set(values) - allowed:
-        raise ConfigError(f"{file}: {owner}: unknown key {', '.join(sorted(unknown))}; known keys "
-                          f"are {', '.join(sorted(allowed))}")  # fmt: skip

@@ -52,11 +52,6 @@ def base_seed(seed: int) -> Iterator[None]:
         _base_seed = before
 
 
-def current_base_seed() -> int:
-    """The base seed that `seed_for` uses at present."""
-    return _base_seed
-
-
 def seed_for(*purpose: str | int) -> int:
     """Derive a seed from a name and the base seed.
 
@@ -291,15 +286,10 @@ def environment() -> dict[str, Any]:
             "release": platform.release(),
             "processor": _processor(),
             "cores": os.cpu_count(),
-            "scheduler_job": scheduler_job(),
+            "scheduler_job": next(filter(None, map(os.environ.get, SCHEDULERS)), None),
         },
         "git": git_state(),
     }
-
-
-def scheduler_job() -> str | None:
-    """Return the identifier of the cluster job; None if no scheduler started this process."""
-    return next((os.environ[name] for name in SCHEDULERS if os.environ.get(name)), None)
 
 
 def git_state() -> dict[str, Any]:

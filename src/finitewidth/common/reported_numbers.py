@@ -1,44 +1,42 @@
 """The numbers that the papers print.
 
 ``config/reported/<paper>.csv`` contains the numbers of one paper as they are printed. The files are
-checked when they are read, and error messages name file, line and column. This module imports only
-the standard library, because the workflow imports it at every start.
+checked when they are read, and error messages name file, line and column.
 """
 
 import csv
-import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from finitewidth.common.errors import ConfigError
 
-SPREAD_KINDS = ("", "std_population", "std_sample", "standard_error")
-READ_METHODS = ("printed", "read_off_figure")
-
-KEY_COLUMNS = ("artifact", "quantity", "row", "column")
 REPORTED_COLUMNS = (
-    *KEY_COLUMNS,
-    *(
-        "value",
-        "spread",
-        "spread_kind",
-        "runs",
-        "unit",
-        "tolerance",
-        "place",
-        "read_method",
-        "reading_error",
-        "note",
-    ),
-)
-
-_KEY = re.compile(r"[a-z0-9]+([._][a-z0-9]+)*")
+    "artifact", "quantity", "row", "column", "value", "spread", "spread_kind", "runs", "unit",
+    "tolerance", "place", "read_method", "reading_error", "note",
+)  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reported:
+def _number(cell: Any) -> Any:
+    """A number such as 80.32, 2e-4 or 1/4; None for an empty cell."""
+    if not isinstance(cell, str):
+        return cell
+    try:
+        return float(Fraction(cell)) if cell else None
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ValueError(f"{cell!r} is not a number like 80.32, 2e-4 or 1/4") from None
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+Positive = Annotated[float | None, Field(gt=0), BeforeValidator(_number)]
+Count = Annotated[int | None, Field(gt=0), BeforeValidator(_number)]
+Key = Annotated[str, Field(pattern=r"^[a-z0-9]+([._][a-z0-9]+)*$")]  # such as gconv_adam or eps0.1
+
+
+class Reported(BaseModel):
     """One number that a paper prints.
 
     Attributes:
@@ -50,95 +48,50 @@ class Reported:
         printed: the number as printed, with trailing zeros.
         spread: the printed spread, or None.
         printed_spread: the spread as printed; empty if there is none.
-        spread_kind: one of `SPREAD_KINDS`.
+        spread_kind: what the spread is; empty if there is none.
         runs: number of runs, or None.
         unit: unit of ``value``, ``spread`` and ``tolerance``.
         tolerance: largest distance of our number from ``value`` at which both agree. For the
             accuracies of NPF it is twice the printed spread plus one percentage point (claim N25),
             otherwise it is given by the claim. None if there is no rule.
         place: where the paper prints the number.
-        read_method: one of `READ_METHODS`.
+        read_method: ``printed`` or ``read_off_figure``.
         reading_error: how far a number that was read off a figure may be from the one drawn, in
             ``unit``; None if it is printed.
         note: misprints and disagreements.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     artifact: str
-    quantity: str
-    row: str
-    column: str
-    value: float
+    quantity: Key
+    row: Key
+    column: Key
+    value: Number
     printed: str
-    spread: float | None
+    spread: Positive
     printed_spread: str
-    spread_kind: str
-    runs: int | None
-    unit: str
-    tolerance: float | None
-    place: str
-    read_method: str
-    reading_error: float | None
+    spread_kind: Literal["", "std_population", "std_sample", "standard_error"]
+    runs: Count
+    unit: Key
+    tolerance: Positive
+    place: Annotated[str, Field(min_length=1)]
+    read_method: Literal["printed", "read_off_figure"]
+    reading_error: Positive
     note: str
+
+    @model_validator(mode="after")
+    def _belong_together(self) -> Self:
+        if (self.spread is None) == bool(self.spread_kind):
+            raise ValueError("a spread and its kind go together; give both or neither")
+        if (self.read_method == "printed") == (self.reading_error is not None):
+            raise ValueError("reading_error goes with read_off_figure; give both or neither")
+        return self
 
     @property
     def key(self) -> tuple[str, str, str, str]:
         """Artifact, quantity, row and column, which identify the number."""
         return self.artifact, self.quantity, self.row, self.column
-
-
-@dataclass(frozen=True)
-class _Line:
-    """One line of a file, with its path and line number for error messages."""
-
-    path: Path
-    number: int
-    cells: dict[str, str]
-
-    def error(self, column: str, message: str) -> ConfigError:
-        return ConfigError(f"{self.path}, line {self.number}, column {column}: {message}")
-
-    def filled(self, column: str) -> str:
-        if not self.cells[column].strip():
-            raise self.error(column, "is empty; fill it in")
-        return self.cells[column]
-
-    def one_of(self, column: str, allowed: Sequence[str]) -> str:
-        word = self.cells[column]
-        if word not in allowed:
-            raise self.error(column, f"{word!r} is not one of {', '.join(map(repr, allowed))}")
-        return word
-
-    def key(self, column: str) -> str:
-        key = self.cells[column]
-        if not _KEY.fullmatch(key):
-            raise self.error(column, f"{key!r} is not a key like gconv_adam or eps0.1")
-        return key
-
-    def real(self, column: str) -> float:
-        try:
-            return float(Fraction(self.cells[column]))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            cell = self.cells[column]
-            message = f"{cell!r} is not a number like 80.32, 2e-4 or 1/4"
-            raise self.error(column, message) from None
-
-    def positive(self, column: str) -> float | None:
-        """Return a number above zero, or None for an empty cell."""
-        if not self.cells[column]:
-            return None
-        value = self.real(column)
-        if value <= 0:
-            raise self.error(column, f"{self.cells[column]!r} is not above zero")
-        return value
-
-    def count(self, column: str) -> int | None:
-        """Return a whole number above zero, or None for an empty cell."""
-        value = self.positive(column)
-        if value is None:
-            return None
-        if value != int(value):
-            raise self.error(column, f"{self.cells[column]!r} is not a whole number")
-        return int(value)
 
 
 def read_reported(
@@ -156,64 +109,31 @@ def read_reported(
         ConfigError: the file is missing, the header is wrong, a number or key is malformed, an
             artifact does not belong to the paper, or a number is given twice.
     """
-    numbers: dict[tuple[str, str, str, str], Reported] = {}
-    for line in _lines(Path(folder) / f"{paper}.csv", REPORTED_COLUMNS):
-        number = _reported(line, paper, artifacts)
-        if number.key in numbers:
-            raise line.error("artifact", f"{'/'.join(number.key)} is given twice")
-        numbers[number.key] = number
-    return list(numbers.values())
-
-
-def _reported(line: _Line, paper: str, artifacts: Collection[str] | None) -> Reported:
-    artifact = line.cells["artifact"]
-    known = artifacts is None or artifact in artifacts
-    if not artifact.startswith(f"{paper}_") or not (known or artifact == f"{paper}_text"):
-        message = (
-            f"{artifact!r} is neither declared in workflow/papers/{paper}.yaml nor {paper}_text"
-        )
-        raise line.error("artifact", message)
-    spread_kind = line.one_of("spread_kind", SPREAD_KINDS)
-    if bool(line.cells["spread"]) != bool(spread_kind):
-        raise line.error("spread_kind", "a spread and its kind go together; give both or neither")
-    read_method = line.one_of("read_method", READ_METHODS)
-    if (read_method == "printed") == bool(line.cells["reading_error"]):
-        raise line.error(
-            "reading_error", "goes with read_off_figure; give it there and nowhere else"
-        )
-    return Reported(
-        artifact=artifact,
-        quantity=line.key("quantity"),
-        row=line.key("row"),
-        column=line.key("column"),
-        value=line.real("value"),
-        printed=line.cells["value"],
-        spread=line.positive("spread"),
-        printed_spread=line.cells["spread"],
-        spread_kind=spread_kind,
-        runs=line.count("runs"),
-        unit=line.key("unit"),
-        tolerance=line.positive("tolerance"),
-        place=line.filled("place"),
-        read_method=read_method,
-        reading_error=line.positive("reading_error"),
-        note=line.cells["note"],
-    )
-
-
-def _lines(path: Path, columns: Sequence[str]) -> Iterator[_Line]:
-    """Yield the lines below the header."""
+    path = Path(folder) / f"{paper}.csv"
     try:
-        text = path.read_text(encoding="utf-8")
+        lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         raise ConfigError(f"{path} is missing; it is part of the project, restore it") from None
-    rows = csv.reader(text.splitlines())
-    header = next(rows, [])
-    if header != list(columns):
-        raise ConfigError(f"{path}, line 1: the columns are {header}; they must be {list(columns)}")
-    for row in rows:
-        if len(row) != len(columns):
-            fault = f"the line has {len(row)} cells; it must have {len(columns)}"
-            last = columns[min(len(row), len(columns)) - 1]
-            raise ConfigError(f"{path}, line {rows.line_num}, column {last}: {fault}")
-        yield _Line(path, rows.line_num, dict(zip(columns, row, strict=True)))
+    reader = csv.DictReader(lines)
+    if tuple(reader.fieldnames or ()) != REPORTED_COLUMNS:
+        raise ConfigError(f"{path}, line 1: the columns must be {', '.join(REPORTED_COLUMNS)}")
+    numbers: dict[tuple[str, str, str, str], Reported] = {}
+    for cells in reader:
+        where = f"{path}, line {reader.line_num}"
+        if None in cells or None in cells.values():
+            raise ConfigError(f"{where}: it must have {len(REPORTED_COLUMNS)} cells")
+        artifact = cells["artifact"]
+        known = artifacts is None or artifact in (*artifacts, f"{paper}_text")
+        if not artifact.startswith(f"{paper}_") or not known:
+            raise ConfigError(f"{where}, column artifact: {artifact!r} is neither declared in "
+                              f"workflow/papers/{paper}.yaml nor {paper}_text")  # fmt: skip
+        try:
+            number = Reported(**cells, printed=cells["value"], printed_spread=cells["spread"])
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            column = f", column {first['loc'][0]}" if first["loc"] else ""
+            raise ConfigError(f"{where}{column}: {first['msg']}, not {first['input']!r}") from None
+        if number.key in numbers:
+            raise ConfigError(f"{where}: {'/'.join(number.key)} is given twice")
+        numbers[number.key] = number
+    return list(numbers.values())

@@ -4,11 +4,9 @@ All other modules use these functions. Files are written atomically.
 """
 
 import contextlib
+import csv
 import json
 import os
-import re
-import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +19,6 @@ from finitewidth.common.unwritable import unwritable
 if TYPE_CHECKING:
     import pandas as pd
 
-LEFT = 3600  # age in seconds above which a temporary file is considered abandoned
-
 
 @contextlib.contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
@@ -30,8 +26,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
     The context manager returns a temporary path in the folder of ``path``. If the block succeeds,
     the temporary file replaces ``path``, so a reader sees either the old file or the complete new
-    one. If the block fails, the temporary file is deleted. What a killed process left is deleted
-    when the same file is written again, more than an hour later.
+    one. If the block fails, the temporary file is deleted. What a killed process left is replaced
+    when the same file is written again.
 
     Args:
         path: the file to write. Its folder is created.
@@ -41,42 +37,20 @@ def atomic(path: str | Path) -> Iterator[Path]:
             disk is full. The message names the file and what to do.
     """
     path = Path(path)
-    temporary = None
+    # the suffix is kept, because numpy and matplotlib choose the format by it
+    temporary = path.with_name(f".{path.stem}-new{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(path)
-        # the suffix is kept, because numpy and matplotlib choose the format by it
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
-        )
-        os.close(handle)
-        temporary = Path(name)
+        temporary.unlink(missing_ok=True)
         yield temporary
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
-        temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, path)
-        temporary = None
     except OSError as error:
         raise unwritable(error, path) from error
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Delete temporary files older than `LEFT` that killed processes left when writing ``path``."""
-    name = re.compile(rf"\.{re.escape(path.stem)}-[a-z0-9_]{{8}}{re.escape(path.suffix)}")
-    for file in path.parent.glob(".*"):
         with contextlib.suppress(OSError):
-            if name.fullmatch(file.name) and time.time() - file.stat().st_mtime > LEFT:
-                file.unlink()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            temporary.unlink(missing_ok=True)
 
 
 def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:
@@ -98,13 +72,14 @@ def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
         ResultError: the keys of a row differ from those of the first row.
     """
     columns = list(rows[0])
-    lines = [",".join(columns)]
     for row in rows:
         if list(row) != columns:
             raise ResultError(f"{path}: a row has columns {list(row)}, the first has {columns}")
-        lines.append(",".join("" if row[c] is None else _cell(row[c]) for c in columns))
-    with atomic(path) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with atomic(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        # nan is the only value that differs from itself
+        writer.writerows([["" if v != v else v for v in row.values()] for row in rows])
 
 
 def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
@@ -117,8 +92,6 @@ def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
     Raises:
         ResultError: the file is missing or empty, or it ends within a row.
     """
-    import csv
-
     try:
         _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
@@ -130,14 +103,6 @@ def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
     if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
         raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
     return rows
-
-
-def _cell(value: Any) -> str:
-    text = repr(float(value)) if isinstance(value, float) else str(value)
-    text = "" if text == "nan" else text
-    if any(sign in text for sign in ',"\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
 
 
 def _refuse_cut_line(path: str | Path) -> None:

@@ -2,16 +2,12 @@
 
 The texts are not part of this project; ``src/finitewidth/papers/<paper>/text.yaml`` describes one.
 If the environment variable ``FINITEWIDTH_PAPERS`` names a folder with them, tests compare every
-quote with its line. A copy is recognised by the digest of its content, because lines are numbered
-as in that copy; its name does not matter.
+quote with its line (``tests/copies.py``).
 """
 
-import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from finitewidth.common.provenance import SOURCE_ROOT
 from finitewidth.common.settings import read_yaml
@@ -71,45 +67,3 @@ class Quote:
             raise ValueError(f"{self.text!r} is not one of the texts {', '.join(known_texts())}")
         if self.line < 1 or not self.words.strip():
             raise ValueError(f"a quote needs words and a line from 1: {self}")
-
-
-def quoted(text: str, *places: tuple[int, str]) -> tuple[Quote, ...]:
-    """Quotes of one text, each given as its line and its words."""
-    return tuple(Quote(text=text, line=line, words=words) for line, words in places)
-
-
-def copies(folder: str | Path | None = None) -> Mapping[str, list[str]]:
-    """The lines of the texts that a folder has.
-
-    Args:
-        folder: with the copies; if it is None, that of ``FINITEWIDTH_PAPERS``.
-
-    Returns:
-        Key of `known_texts` -> lines, for every text with a copy of the right content.
-    """
-    folder = folder or os.environ.get(FOLDER)
-    if not folder or not Path(folder).is_dir():
-        return {}
-    known = {text.sha256: key for key, text in known_texts().items()}
-    lines = {}
-    for file in sorted(Path(folder).iterdir()):
-        if file.is_file():
-            content = file.read_bytes()
-            key = known.get(hashlib.sha256(content).hexdigest())
-            if key:
-                lines[key] = content.decode("utf-8").split("\n")
-    return lines
-
-
-def stands_there(quote: Quote, lines: list[str], span: int = 12) -> bool:
-    """Whether the words begin on their line, and end there or within ``span`` lines that follow.
-
-    All white space counts as one blank. A line behind the last one has no words.
-    """
-    if quote.line > len(lines):
-        return False
-    wanted = " ".join(quote.words.split())
-    first = " ".join(lines[quote.line - 1].split())
-    rest = " ".join(" ".join(lines[quote.line : quote.line + span]).split())
-    start = f"{first} {rest}".find(wanted)
-    return 0 <= start <= len(first)

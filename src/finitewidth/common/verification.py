@@ -15,7 +15,6 @@ from finitewidth.common.usage import provenance_files
 
 REMEDY = "delete it and run again"
 MADE_WITHOUT = ("logs", "benchmarks", "provenance", "report")  # folders below results/<preset>
-COMPARISON = "robustness.csv"  # which `finitewidth robustness` writes, and no job
 
 
 class Provenances:
@@ -46,8 +45,7 @@ class Provenances:
         return self.results.parent / "data"
 
     def _files(self) -> list[Path]:
-        again = sorted(self.results.glob("robustness/*_provenance.json"))
-        return [*provenance_files(self.results), *again, *provenance_files(self._data)]
+        return [*provenance_files(self.results), *provenance_files(self._data)]
 
     @cached_property
     def _makers(self) -> dict[str, str]:
@@ -124,7 +122,7 @@ class Provenances:
         for file in sorted(self.results.rglob("*")):
             below = file.relative_to(self.results).parts
             hidden = any(part.startswith(".") for part in below)
-            if below[0] in MADE_WITHOUT or hidden or file.is_dir() or file.name == COMPARISON:
+            if below[0] in MADE_WITHOUT or hidden or file.is_dir():
                 continue
             if str(file) not in self._makers and not file.name.endswith("provenance.json"):
                 yield str(file)

@@ -57,15 +57,15 @@ def _mixed_order(labels: np.ndarray, seed: int) -> np.ndarray:
     return shuffled[np.argsort(position[shuffled], kind="stable")]
 
 
-def binary(dataset: Dataset, negative: int | str, positive: int | str) -> Dataset:
+def binary(dataset: Dataset, negative: int, positive: int) -> Dataset:
     """Keep two classes; labels become float64 -1 and +1.
 
     The result is for computing only; `write_dataset` rejects it because of its labels.
 
     Args:
         dataset: to choose from.
-        negative: index or name of the class labelled -1.
-        positive: index or name of the class labelled +1.
+        negative: index of the class labelled -1.
+        positive: index of the class labelled +1.
 
     Returns:
         The dataset with ``class_names`` = (negative, positive).
@@ -73,35 +73,22 @@ def binary(dataset: Dataset, negative: int | str, positive: int | str) -> Datase
     Raises:
         ConfigError: a class does not exist or has no image, or both are the same.
     """
-    low, high = (
-        _class_index(dataset, "negative", negative),
-        _class_index(dataset, "positive", positive),
-    )
-    if low == high:
-        raise ConfigError(f"positive = {positive!r} is also the negative class; choose two classes")
-    fields = {"class_names": (dataset.class_names[low], dataset.class_names[high])}
+    names = dataset.class_names
+    for index in (negative, positive):
+        counts = [np.sum(getattr(dataset, f"{part}_labels") == index) for part in ("train", "test")]
+        if not 0 <= index < len(names) or not all(counts):
+            raise ConfigError(f"class {index}: {dataset.title} has {len(names)} classes, and "
+                              f"{counts[0]} training and {counts[1]} test images of this "
+                              "one")  # fmt: skip
+    if negative == positive:
+        raise ConfigError(f"class {positive} is both classes; choose two")
+    fields = {"class_names": (names[negative], names[positive])}
     for split in ("train", "test"):
         labels = getattr(dataset, f"{split}_labels")
-        kept = np.flatnonzero((labels == low) | (labels == high))
+        kept = np.flatnonzero((labels == negative) | (labels == positive))
         fields[f"{split}_images"] = getattr(dataset, f"{split}_images")[kept]
-        fields[f"{split}_labels"] = np.where(labels[kept] == high, 1.0, -1.0)
+        fields[f"{split}_labels"] = np.where(labels[kept] == positive, 1.0, -1.0)
     return replace(dataset, **fields)
-
-
-def _class_index(dataset: Dataset, key: str, wanted: int | str) -> int:
-    names = dataset.class_names
-    index = names.index(wanted) if wanted in names else wanted
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(names):
-        allowed = ", ".join(f"{i} ({name})" for i, name in enumerate(names))
-        raise ConfigError(
-            f"{key} = {wanted!r} is not a class of {dataset.title}; allowed: {allowed}"
-        )
-    for split in ("train", "test"):
-        if not np.any(getattr(dataset, f"{split}_labels") == index):
-            raise ConfigError(
-                f"{key} = {wanted!r}: {dataset.title} has no {split} image of this class"
-            )
-    return index
 
 
 def altered(dataset: Dataset, variant: str) -> Dataset:

@@ -86,7 +86,7 @@ def cntk(
         sigma_b2: variance of a bias.
         parametrisation: ``ntk``, as in Arora et al., or ``standard``.
         dtype: float64 or float32, for the recursions. The error of float32 is about 1e-6 of the
-            largest entry (benchmarks/cntk.py). Sums over positions are computed in float64.
+            largest entry. Sums over positions are computed in float64.
         each: used in place of ``map`` for groups of pairs of images, so that a long computation
             can store its results.
 

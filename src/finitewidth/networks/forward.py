@@ -13,7 +13,7 @@ from finitewidth.networks.regimes import Gating
 from finitewidth.networks.weights import Weights
 
 # on a CPU, numbers in the output of the widest convolution of all replicas that are computed
-# together (4 MB); benchmarks/joined_replicas.py
+# together (4 MB)
 NUMBERS_AT_ONCE = 2**20
 
 

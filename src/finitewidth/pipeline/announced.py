@@ -1,36 +1,21 @@
-"""What the workflow announces to the terminal: the results folder and the jobs of this run.
+"""What the workflow tells the terminal: the forecast of the jobs of this run.
 
-Snakemake starts its logger before it reads the workflow, so the workflow leaves these facts here.
+Snakemake starts its logger before it reads the workflow, so the workflow leaves it here.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+_FORECASTS: list[Callable[[], Mapping[str, float | None]]] = []
 
 
-@dataclass(frozen=True)
-class Announcement:
-    """What is known of the run of this process.
-
-    Attributes:
-        results: folder of its results.
-        jobs: name of each job that has to run -> its forecast in CPU seconds, or None.
-    """
-
-    results: str
-    jobs: Callable[[], Mapping[str, float | None]]
+def announce(forecast: Callable[[], Mapping[str, float | None]]) -> None:
+    """Leave a function that returns job that has to run -> its CPU seconds, or None."""
+    _FORECASTS[:] = [forecast]
 
 
-_ANNOUNCED: list[Announcement] = []
-
-
-def announce(run: Announcement) -> None:
-    """Leave the facts of this run; the last ones count."""
-    _ANNOUNCED[:] = [run]
-
-
-def announced() -> Announcement | None:
-    """Return the facts of this run, or None before the workflow is read."""
-    return _ANNOUNCED[0] if _ANNOUNCED else None
+def forecast_of_run() -> dict[str, float | None]:
+    """Return the forecast of this run; empty before the workflow is read."""
+    return dict(_FORECASTS[0]()) if _FORECASTS else {}
 
 
 def job_name(rule: str, wildcards: dict[str, str]) -> str:

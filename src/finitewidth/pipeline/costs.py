@@ -15,9 +15,13 @@ Imports no torch: Snakemake reads the table at every start.
 import csv
 import math
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
 
 from finitewidth.common.errors import ConfigError, ResultError
 from finitewidth.common.settings import PRESETS
@@ -32,11 +36,11 @@ DATASETS = "data/provenance"  # below results, which has the datasets of all pre
 class Cost:
     """One row of the table; its columns are explained above."""
 
-    preset: str
+    preset: Literal[PRESETS]
     job: str
     seconds: float
     memory_mb: float
-    source: str
+    source: Annotated[str, Field(pattern=f"^({MEASURED}|{ESTIMATED})")]
 
     @property
     def estimated(self) -> bool:
@@ -56,8 +60,8 @@ def read_table(path: str | Path) -> list[Cost]:
     """All rows, in their order.
 
     Raises:
-        ConfigError: the file is missing or has other columns; a cell is not what its column wants;
-            or a job has two rows at one preset.
+        ConfigError: the file is missing or has other columns, or a cell is not what its column
+            wants.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
@@ -66,23 +70,17 @@ def read_table(path: str | Path) -> list[Cost]:
     reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     if (header := tuple(next(reader, ()))) != COLUMNS:
         raise ConfigError(f"{path}, line 1: columns are {header}, wanted {COLUMNS}")
-    rows: dict[tuple[str, str], Cost] = {}
+    rows = []
     for number, cells in enumerate(reader, 2):
         try:
-            row = _row(*cells)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"{path}, line {number}: {error}") from None
-        if rows.setdefault((row.preset, row.job), row) is not row:
-            raise ConfigError(f"{path}, line {number}: {row.job} has a row at preset {row.preset}")
-    return list(rows.values())
-
-
-def _row(preset: str, job: str, seconds: str, memory: str, source: str) -> Cost:
-    if preset not in PRESETS:
-        raise ValueError(f"preset {preset!r} is not one of {', '.join(PRESETS)}")
-    if source.split(" ")[0] not in (MEASURED, ESTIMATED):
-        raise ValueError(f"source {source!r} begins with neither {MEASURED!r} nor {ESTIMATED!r}")
-    return Cost(preset, job, float(seconds), float(memory), source)
+            rows.append(Cost(**dict(zip(COLUMNS, cells, strict=True))))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = f"{path}, line {number}, column {first['loc'][0]}"
+            raise ConfigError(f"{where}: {first['msg']}, not {first['input']!r}") from None
+        except ValueError:
+            raise ConfigError(f"{path}, line {number}: it has {len(cells)} cells") from None
+    return rows
 
 
 def write_table(path: str | Path, rows: Iterable[Cost]) -> None:

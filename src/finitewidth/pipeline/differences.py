@@ -82,10 +82,7 @@ def in_words(differences: Iterable[Difference], first: Sequence[str] = ()) -> tu
     for one in differences:
         grouped.setdefault(one.what, {})[_pair(one)] = None
     names = sorted(grouped, key=lambda what: ORDER.index(what) if what in ORDER else len(ORDER))
-    statements = [*first, *_images(grouped)]
-    statements += [
-        _statement(what, list(grouped[what])) for what in names if what not in (TRAIN, TEST)
-    ]
+    statements = [*first, *(_statement(what, list(grouped[what])) for what in names)]
     if len(statements) > MOST + 1:
         statements = [*statements[:MOST], f"and {len(statements) - MOST} more"]
     return tuple(statements)
@@ -208,12 +205,3 @@ def _statement(what: str, pairs: list[str]) -> str:
     if len(pairs) > MOST_VALUES:
         first.append(f"{len(pairs) - MOST_VALUES} more")
     return f"{'' if what == LAYERS else what} {listed(first)}".strip()
-
-
-def _images(grouped: Mapping[str, Iterable[str]]) -> list[str]:
-    """``4,000 of 50,000 training and 1,000 of 10,000 test images``."""
-    kinds = {what: listed(list(grouped[what])) for what in (TRAIN, TEST) if what in grouped}
-    if len(kinds) == 2:
-        kinds[TRAIN] = kinds[TRAIN] + " training and " + kinds.pop(TEST)
-        return [f"{kinds[TRAIN]} test images"]
-    return [f"{words} {what}" for what, words in kinds.items()]

@@ -25,7 +25,7 @@ from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe
 from finitewidth.experiments.planned import PlannedTraining
-from finitewidth.pipeline.differences import LAYERS, Difference, in_words, of_settings, of_training
+from finitewidth.pipeline.differences import Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
 from finitewidth.pipeline.jobs import Jobs, Read
 from finitewidth.pipeline.seen import Path, Seen
@@ -211,24 +211,12 @@ class Footers:
         chosen = in_words(one for name in jobs for one in self._chosen_smaller(name))
         if not stated and not chosen and same:
             return ()
-        trained = [self.jobs.trainings[name] for name in jobs if name in self.jobs.trainings]
-        first = [self._data_words(r, trained) for r in roles]
-        if trained and not any(one.what == LAYERS for one in stated):
-            first.append("networks whole")
+        data = self._config["data"]
+        first = [describe(data[r], r, data["imagefolder"]) for r in roles]
         words = in_words(stated, first)
         if chosen:
             words += (f"our own choice: {', '.join(chosen).replace('(paper ', '(preset paper ')}",)
         return words
-
-    def _data_words(self, role: str, trained: Sequence[PlannedTraining]) -> str:
-        """``MNIST whole``, ``CIFAR-10``, or what stands in."""
-        data = self._config["data"]
-        words = describe(data[role], role, data["imagefolder"])
-        parts = [t.run.data for t in trained if t.dataset == role]
-        whole = (
-            is_original(data[role], role) and parts and not any(p.train or p.test for p in parts)
-        )
-        return f"{words} whole" if whole else words
 
     def _differences_of(self, name: str, seen: Seen) -> list[Difference]:
         """What differs between one job and that of the paper."""
@@ -397,10 +385,6 @@ class Footers:
         """``, seed 3`` of a base seed other than 0."""
         seed = self._config.get("seed", 0)
         return f", seed {seed}" if seed else ""
-
-    def draws(self, reads: Sequence[Read]) -> bool:
-        """Whether some inputs rest on anything that is trained or drawn at random."""
-        return any(self._counted(reads).values())
 
     def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
         """Name -> settings section of every experiment and family behind some inputs."""

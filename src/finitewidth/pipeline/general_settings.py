@@ -34,14 +34,6 @@ class Errata(Section):
     )
 
 
-class Robustness(Section):
-    """Which claims `make robustness` judges again under other base seeds."""
-
-    minutes: positive(1_000_000) = general(
-        "of CPU time by the forecast: what a claim rests on may take no longer"
-    )
-
-
 class Data(Section):
     """Where datasets come from, and which source plays the part of each of the papers."""
 
@@ -73,5 +65,4 @@ class General(Section):
         "the longest wall time that jobs which resume ask a cluster for"
     )
     errata: Errata
-    robustness: Robustness
     data: Data

@@ -17,7 +17,6 @@ from finitewidth.common.declarations import (
     Experiment,
     Paper,
     artifacts_of,
-    done,
     read_papers,
 )
 from finitewidth.common.errors import ConfigError
@@ -26,7 +25,6 @@ from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
 from finitewidth.data.content import tree_of
 from finitewidth.data.places import registered
-from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline import configuration, forecast
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
@@ -104,19 +102,23 @@ class Plan:
         """Memory, time, priority and group of every job."""
         return Requests(self.jobs, self.costs, lambda: self.needs)
 
-    @cached_property
+    @property
     def captioned(self) -> tuple[str, ...]:
-        """The papers with finished artifacts."""
-        return tuple(p.name for p in self.papers if done(p.artifacts))
+        """The keys of the papers."""
+        return tuple(paper.name for paper in self.papers)
+
+    def of(self, paper: str | None) -> list[Artifact]:
+        """The artifacts of one paper or, for None, of all papers."""
+        return [entry for entry in self.artifacts if paper in (None, entry.paper)]
 
     # --- rules ----------------------------------------------------------------------------------
 
     def declared(self) -> list[Job]:
-        """Every experiment and every finished artifact, in the order of their declarations."""
+        """Every experiment and every artifact, in the order of their declarations."""
         return [
             self.jobs[each.name if isinstance(each, Experiment) else each.artifact]
             for paper in self.papers
-            for each in (*paper.experiments, *done(paper.artifacts))
+            for each in (*paper.experiments, *paper.artifacts)
         ]
 
     def params(self, name: str, wildcards: Any = None) -> dict[str, Any]:
@@ -164,14 +166,6 @@ class Plan:
         """The time and memory of an experiment or an artifact, as Snakemake measures them."""
         return f"{self.results}/benchmarks/{self.jobs[name].paper}/{name}.tsv"
 
-    def memory(self, rule: str, wildcards: Any, attempt: int) -> int:
-        """MB that a job asks a scheduler for."""
-        return self.requests.memory(rule, wildcards, attempt)
-
-    def minutes(self, rule: str, wildcards: Any, attempt: int) -> int:
-        """Wall time that a job asks a scheduler for."""
-        return self.requests.minutes(rule, wildcards, attempt)
-
     def seconds(self, job: str) -> float | None:
         """CPU seconds of a job by the table; None without a row, or if its settings are modified.
 
@@ -200,8 +194,8 @@ class Plan:
         return f"{self.results}/.checkpoints" if resumes else None
 
     def targets(self, paper: str | None = None) -> list[str]:
-        """The files of all finished artifacts, of one paper or of all."""
-        entries = done(self.artifacts, paper)
+        """The files of all artifacts, of one paper or of all."""
+        entries = self.of(paper)
         return [file for entry in entries for file in self.jobs.outputs(entry.artifact).values()]
 
     # --- data and trainings ---------------------------------------------------------------------
@@ -209,10 +203,6 @@ class Plan:
     def tree(self, wildcards: Any) -> str | None:
         """The folder of images that a source is read from, and a digest of its content, or None."""
         return tree_of(wildcards.source, self.config["data"])
-
-    def trainings(self) -> dict[str, PlannedTraining]:
-        """All trainings, by ``paper/name``."""
-        return self.jobs.trainings
 
     def training_inputs(self, wildcards: Any) -> dict[str, Any]:
         """The files that rule ``train`` reads for the training its wildcards name."""
@@ -297,13 +287,11 @@ class Plan:
         """The fields of the `ledger.Situation` of a claim in this configuration."""
         reads = self._reads(claim.reads)
         scale = self.footers.scale(reads)
-        facts = needs.facts_of(self.config, paper_scale=scale.papers)
-        sizes = scale.sizes
-        if claim.own_sizes is not None:
-            sizes = not needs.unmet(claim.own_sizes, facts)
+        unmet = partial(needs.unmet, settings=self.config, paper_scale=scale.papers)
+        own = claim.own_sizes
         return {
-            "unmet": needs.unmet(claim.needs, facts),
-            "sizes": sizes,
+            "unmet": unmet(claim.needs),
+            "sizes": scale.sizes if own is None else not unmet(own),
             "stand_in": scale.stand_in,
             "grade": self.footers.grade(reads),
             "context": self.footers.context(reads),
@@ -329,8 +317,8 @@ class Plan:
         return f"{self.results}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
 
     def captions(self, paper: str | None = None) -> list[str]:
-        """The captions of all finished artifacts, of one paper or of all."""
-        return [self.caption(entry.artifact) for entry in done(self.artifacts, paper)]
+        """The captions of all artifacts, of one paper or of all."""
+        return [self.caption(entry.artifact) for entry in self.of(paper)]
 
     def caption_jobs(self, paper: str, wildcards: Any = None) -> dict[str, dict[str, Any]]:
         """Artifact -> what its caption is written from.
@@ -339,7 +327,7 @@ class Plan:
             ConfigError: a template names a setting that there is not.
         """
         jobs = {}
-        for entry in done(self.artifacts, paper):
+        for entry in self.of(paper):
             template = self._template_of(entry.artifact)
             jobs[entry.artifact] = {
                 "template": template,
@@ -364,9 +352,9 @@ class Plan:
         """The templates that the captions of a paper are written from, and the verdicts they tell.
 
         Raises:
-            ConfigError: a finished artifact has no caption.
+            ConfigError: a artifact has no caption.
         """
-        entries = done(self.artifacts, paper)
+        entries = self.of(paper)
         templates = [self._template_of(entry.artifact) for entry in entries]
         for template in templates:
             if not (self.root / template).is_file():
@@ -376,19 +364,39 @@ class Plan:
 
     def judged_in(self, paper: str) -> list[str]:
         """The papers with claims on the artifacts of a paper."""
-        names = {entry.artifact for entry in done(self.artifacts, paper)}
+        names = {entry.artifact for entry in self.of(paper)}
         return [
             p.name
             for p in self.papers
             if any(names.intersection(claim.artifacts) for claim in ledger.claims_of(p.name))
         ]
 
+    def packages(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+        """Data package -> what it describes, one for each paper."""
+        return {
+            f"{self.results}/{paper.name}/datapackage.json": {
+                "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
+                "resources": [self._resource(entry) for entry in paper.artifacts],
+            }
+            for paper in self.papers
+        }  # fmt: skip
+
+    def _resource(self, entry: Artifact) -> dict[str, Any]:
+        """What the data package of a paper tells about one artifact."""
+        name = entry.artifact
+        return {
+            "artifact": name, "title": f"{entry.label}: {entry.title}",
+            "footer": self.footer(name), "module": entry.module,
+            "file": self.jobs.outputs(name)["csv"], "caption": self.caption(name),
+            "inputs": {read.reference: list(read.files) for read in self.jobs[name].reads},
+        }  # fmt: skip
+
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
         """What the report is told beside the jobs: papers, and artifacts with their files."""
         artifacts = [
             {
                 "artifact": entry.artifact, "paper": entry.paper, "kind": entry.kind,
-                "label": entry.label, "title": entry.title, "status": entry.status,
+                "label": entry.label, "title": entry.title,
                 "extra": entry.extra, "first_page": entry.first_page,
                 "files": self.jobs.outputs(entry.artifact), "caption": self.caption(entry.artifact),
                 **self._evidence(entry),
@@ -404,8 +412,6 @@ class Plan:
 
     def _evidence(self, entry: Artifact) -> dict[str, str]:
         """Scale and grade of an artifact."""
-        if not entry.done:
-            return {"scale": "", "grade": ""}
         footers, name = self.footers, entry.artifact
         return {"scale": footers.status(name), "grade": footers.grade_of_artifact(name)}
 
@@ -415,7 +421,7 @@ class Plan:
         ``rules`` are Snakemake's own by name, so that nothing is listed twice.
         """
         jobs: dict[str, dict[str, Any]] = self.graph(rules)
-        artifacts = {entry.artifact for entry in done(self.artifacts)}
+        artifacts = {entry.artifact for entry in self.artifacts}
         declared = {job.name: job.paper for job in self.declared()}
         for name, job in jobs.items():
             job |= {
@@ -424,7 +430,7 @@ class Plan:
                 "footer": self.footer(name) if name in artifacts else "",
                 "paper": declared.get(name, ""),
             }
-        return jobs | {f"train {name}": self._training_job(name) for name in self.trainings()}
+        return jobs | {f"train {name}": self._training_job(name) for name in self.jobs.trainings}
 
     def _training_job(self, name: str) -> dict[str, Any]:
         paper, training = name.split("/")
@@ -450,10 +456,9 @@ class Plan:
 
     def forecast(self) -> str:
         """What every artifact, every paper and everything takes, as a table."""
-        entries = done(self.artifacts)
+        entries = self.artifacts
         sums = {entry.artifact: [entry.artifact] for entry in entries}
         for paper in self.captioned:
             sums[f"all of {paper}"] = [e.artifact for e in entries if e.paper == paper]
-        on_gpu = {*self.trainings(), *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return forecast.table(self.needs, self.costs, sums, on_gpu)
+        return forecast.table(self.needs, self.costs, sums)

@@ -58,11 +58,17 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
         if changed := [file for file, digest in digests_of(inputs).items()
                        if digest != inputs[file]]:  # fmt: skip
             raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
-        write_provenance(
-            provenance, job_name(snakemake.rule, dict(snakemake.wildcards.items())),
-            {"inputs": inputs, "outputs": digests_of(outputs)}, params,
-            time.monotonic() - started, facts,
-        )  # fmt: skip
+        from finitewidth.common.result_files import write_json  # it imports numpy
+
+        parameters = {name: value for name, value in params.items() if name != "code"}
+        write_json(provenance, {
+            "job": job_name(snakemake.rule, dict(snakemake.wildcards.items())),
+            "digests": {"inputs": inputs, "outputs": digests_of(outputs)}, "code": params["code"],
+            **(facts or {"parameters": json.loads(json.dumps(parameters, default=str))}),
+            "wall_seconds": round(time.monotonic() - started, 2),
+            "cpu_seconds": round(cpu_seconds(), 2), "memory_mb": round(peak_memory(), 1),
+            **environment(),
+        })  # fmt: skip
 
 
 def digests_of(files: Iterable[str]) -> dict[str, str]:
@@ -84,35 +90,3 @@ def _refuse_other_code(code: Mapping[str, Any], root: Path) -> None:
     if code_changed(code, root):
         raise ResultError("the code of this job has changed since the run was planned; its results "
                           "are not kept: start the run again")  # fmt: skip
-
-
-def write_provenance(
-    file: str,
-    job: str,
-    digests: Mapping[str, Mapping[str, str]],
-    params: Mapping[str, Any],
-    seconds: float,
-    facts: Mapping[str, Any],
-) -> None:
-    """Write the provenance of a job.
-
-    Args:
-        file: to write.
-        job: its name.
-        digests: file -> digest of its ``inputs`` and of its ``outputs``.
-        params: the parameters of its rule, ``code`` among them.
-        seconds: wall time.
-        facts: what the job adds, such as its settings in place of all parameters.
-
-    Raises:
-        ResultError: the file cannot be written.
-    """
-    from finitewidth.common.result_files import write_json
-
-    parameters = {name: value for name, value in params.items() if name != "code"}
-    write_json(file, {
-        "job": job, "digests": digests, "code": params["code"],
-        **(facts or {"parameters": json.loads(json.dumps(parameters, default=str))}),
-        "wall_seconds": round(seconds, 2), "cpu_seconds": round(cpu_seconds(), 2),
-        "memory_mb": round(peak_memory(), 1), **environment(),
-    })  # fmt: skip

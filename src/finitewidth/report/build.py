@@ -11,7 +11,6 @@ from pathlib import Path
 from finitewidth.common.errors import ResultError
 from finitewidth.report.assets import FOLDER, write_assets
 from finitewidth.report.page import Page
-from finitewidth.report.search_index import entries, write_index
 
 LOG = logging.getLogger("finitewidth")
 # what Sphinx writes and no page loads
@@ -68,8 +67,6 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     for page in pages:
         _write_page(page, pages, sources)
     write_assets(sources / "_static")
-    index = [entry for page in pages for entry in entries(page)]
-    write_index(sources / "_static/search-data.js", index)
     output, warnings = io.StringIO(), io.StringIO()
     settings = CONFIGURATION | {
         "html_title": f"finitewidth, preset {preset}",

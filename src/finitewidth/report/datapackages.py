@@ -1,8 +1,8 @@
 """Frictionless data packages: what every column of every data file of a paper means.
 
 A package follows the Data Package and Table Schema specifications, version 1
-(https://specs.frictionlessdata.io). Four properties are our own: a column's ``unit`` and
-``source``, and ``claims`` and ``drawn`` of a resource.
+(https://specs.frictionlessdata.io). Two properties are our own: a column's ``unit`` and
+``source``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import read_caption
+from finitewidth.captions.written import what_is_drawn
 from finitewidth.common import result_files
 from finitewidth.common.digests import digest_of
 from finitewidth.common.fields import MISSING, Field
@@ -42,9 +42,8 @@ def package(
         title: title of the paper.
         preset: of the run.
         resources: of each artifact ``artifact``, ``title``, ``footer``, ``file`` (the data file),
-            ``caption`` (the file with its caption), ``module`` (the renderer), ``inputs`` (the
-            reference of a table -> its files) and ``drawn`` (the renderer's settings and the mark
-            of a figure).
+            ``caption`` (the file with its caption), ``module`` (the renderer) and ``inputs`` (the
+            reference of a table -> its files).
     """
     return {
         "profile": "tabular-data-package",
@@ -58,9 +57,9 @@ def package(
 
 def _resource(
     folder: Path, artifact: str, title: str, footer: str, file: str, caption: str, module: str,
-    inputs: Mapping[str, Sequence[str]], drawn: Mapping[str, Any],
+    inputs: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:  # fmt: skip
-    path, told = Path(file), read_caption(caption)
+    path = Path(file)
     fields = import_module(module).FIELDS
     sources = {reference: _columns(files) for reference, files in inputs.items()}
     return {
@@ -68,16 +67,13 @@ def _resource(
         "name": artifact,
         "path": path.relative_to(folder).as_posix(),
         "title": title,
-        "description": f"{as_text(told.text)} {footer}.",
-        "claims": list(told.claims),
+        "description": f"{as_text(what_is_drawn(caption))} {footer}.",
         "format": "csv",
         "mediatype": "text/csv",
         "encoding": "utf-8",
         "bytes": path.stat().st_size,
         "hash": f"sha256:{digest_of(path)}",
         "sources": [{"title": reference} for reference in inputs],
-        # our own: with what the file is drawn again, see `finitewidth redraw`
-        "drawn": {**drawn, "footer": footer},
         "schema": {
             "fields": [_field(name, field, sources, module) for name, field in fields.items()],
             "missingValues": [MISSING],

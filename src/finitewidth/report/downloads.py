@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from finitewidth.common.errors import ResultError
-
-THUMBNAIL = 360  # pixels; shown at half of it, so it is sharp on fine screens
 LARGE = 100_000  # bytes; text above it is compressed
 
 
@@ -19,15 +16,6 @@ class Download:
     href: str
     label: str
     size: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Thumbnail:
-    """A small picture: its address, and its width and height in pixels."""
-
-    href: str
-    width: int
-    height: int
 
 
 class Downloads:
@@ -58,26 +46,6 @@ class Downloads:
             copied = file.is_file() and self._whole(file)
             self._copies[file] = self._copied(file, compress) if copied else None
         return self._copies[file]
-
-    def thumbnail(self, file: str | Path) -> Thumbnail:
-        """Write a small copy of a picture, `THUMBNAIL` pixels wide at most and as high.
-
-        Raises:
-            ResultError: the picture is damaged.
-        """
-        from PIL import Image
-
-        href = f"thumbnails/{Path(file).stem}.png"
-        target = self._folder / href
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with Image.open(file) as picture:
-                small = picture.convert("RGB")
-        except (OSError, SyntaxError) as error:
-            raise ResultError(f"{file} is damaged ({error}); delete it and run again") from error
-        small.thumbnail((THUMBNAIL, THUMBNAIL), reducing_gap=3.0)
-        small.quantize(128).save(target, optimize=True)
-        return Thumbnail(href=href, width=small.width, height=small.height)
 
     def _copied(self, file: Path, compress: bool) -> Download:
         below = file.relative_to(self._results)

@@ -7,17 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import read_caption
-from finitewidth.claims import facts, ledger, reported, rollup
+from finitewidth.captions.written import what_is_drawn
+from finitewidth.claims import facts, ledger, reported, rollup, verdicts
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.usage import Usage
-from finitewidth.common.verification import COMPARISON, REMEDY, Provenances
+from finitewidth.common.verification import REMEDY, Provenances
 from finitewidth.report import sources
 from finitewidth.report.citations import Citation, read_citations
-from finitewidth.report.robustness import Robustness, read_robustness
 
-MADE, NOT_MADE, PLANNED = "made", "not made yet", "planned"
+MADE, NOT_MADE = "made", "not made yet"
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
 CONFIRMED = "misprint confirmed"
 OTHER_SETTINGS = "made with other settings"  # than those of the report
@@ -33,15 +32,15 @@ class ArtifactFindings:
         label: such as ``Figure 3``.
         extra: whether it is an addition to the paper's own tables and figures.
         first_page: its position among the pictures of the first page; 0 if it is not there.
-        state: ``made``, ``not made yet``, ``altered`` or ``planned``.
+        state: ``made``, ``not made yet`` or ``altered``.
         files: format -> path of the files that exist; none if the artifact is altered.
         problems: file -> what is wrong with it, if the artifact is altered.
-        caption: reStructuredText; empty if the artifact is planned.
+        caption: reStructuredText.
         footer: the line below it.
         scale: ``at the paper's sizes``, ``reduced``, ``on a stand-in`` or ``drawing``;
             ``made with other settings`` if its own line below it is not that of the settings of
-            the report; ``of another run``; empty if it is planned.
-        grade: how good the evidence is (`finitewidth.claims.grades`); empty if it is planned.
+            the report; ``of another run``.
+        grade: how good the evidence is (`finitewidth.claims.grades`).
         claims, numbers: the claims that it carries, of any paper, and the printed numbers of it.
         jobs: the experiments and trainings that it is computed from.
         log, benchmark: of the job that draws or typesets it.
@@ -107,11 +106,7 @@ class Paper:
     def states(self) -> dict[str, int]:
         """State of its own tables and figures -> count, without states that do not occur."""
         states = [artifact.state for artifact in self.own]
-        return {
-            word: states.count(word)
-            for word in (MADE, NOT_MADE, ALTERED, PLANNED)
-            if word in states
-        }
+        return {word: states.count(word) for word in (MADE, NOT_MADE, ALTERED) if word in states}
 
     @property
     def title(self) -> str:
@@ -152,14 +147,13 @@ class Findings:
     errata_known: bool
     errata: tuple[dict[str, str], ...] = field(default=())
     datasets: tuple[str, ...] = ()
-    robustness: Robustness | None = None
     provenances: Provenances | None = None
 
     def whole(self, file: Path) -> bool:
         """Whether a file may be shown: it is as its job wrote it, or it is the log of a job."""
         if self.provenances is None or file.suffix in (".log", ".tsv", ".json"):
             return True
-        return file.name == COMPARISON or self.provenances.problem(file) is None
+        return self.provenances.problem(file) is None
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
@@ -194,8 +188,7 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         settings: ``preset``; ``results``, a folder; ``overrides``, settings changed on the command
             line; ``papers``, short names in the order of the pages; ``artifacts``, the declared
             artifacts with their files; ``jobs``, the jobs of the workflow; ``errata``, a file;
-            ``datasets``, what is taken for each dataset of the papers, in words;
-            ``robustness``, paper -> identity of its verdicts under other base seeds (optional).
+            ``datasets``, what is taken for each dataset of the papers, in words.
         root: folder of the project, with the printed numbers and the citations.
 
     Raises:
@@ -229,7 +222,6 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
         errata_file=str(settings["errata"]), errata_known=errata is not None,
         errata=tuple(errata or ()), datasets=tuple(settings["datasets"]),
         provenances=provenances,
-        robustness=read_robustness(settings["results"], settings.get("robustness", {})),
     )  # fmt: skip
 
 
@@ -253,8 +245,10 @@ def _as_made(
 
 
 def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
-    return rollup.roll_up([claim["verdict"] for claim in claims],
-                          [number["outcome"] for number in numbers])  # fmt: skip
+    return rollup.Rollup(
+        claims=rollup.counted([claim["verdict"] for claim in claims], verdicts.VERDICTS),
+        numbers=rollup.counted([number["outcome"] for number in numbers], reported.OUTCOMES),
+    )
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
@@ -322,9 +316,8 @@ def _artifact(
         "claims": tuple(claim for claim in claims if name in claim["artifacts"]),
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }
-    if entry["status"] == PLANNED or job is None:
-        state = PLANNED if entry["status"] == PLANNED else NOT_MADE
-        return ArtifactFindings(**common, state=state, files={})
+    if job is None:
+        return ArtifactFindings(**common, state=NOT_MADE, files={})
     files = {kind: file for kind, file in entry["files"].items() if Path(file).is_file()}
     state = MADE if len(files) == len(entry["files"]) else NOT_MADE
     shown = [*files.values(), *filter(os.path.isfile, [entry["caption"]])]
@@ -335,7 +328,7 @@ def _artifact(
         state=ALTERED if problems else state,
         files={} if problems else files,
         problems=problems,
-        caption="" if problems else read_caption(entry["caption"]).text,
+        caption="" if problems else what_is_drawn(entry["caption"]),
         footer=entry["footer"],
         scale=OTHER_RUN if another else entry["scale"],
         grade="" if another else entry["grade"],

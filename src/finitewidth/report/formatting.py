@@ -16,7 +16,7 @@ TONES = {
                           "of another run")),
     "open": ("–", ("not decidable here", "not comparable", "not trained", "not judged",
                    "not computed", "reduced", "drawing")),
-    "none": ("·", ("not run", "planned", "not made yet")),
+    "none": ("·", ("not run", "not made yet")),
 }  # fmt: skip
 _TONE_OF = {word: tone for tone, (_, words) in TONES.items() for word in words}
 

@@ -1,7 +1,7 @@
 r"""Formulas in texts: LaTeX between dollar signs, as in ``the limit of $\sigma_w^2$``.
 
 They become MathML, which browsers draw without a network or a script, in the report as in the
-documentation, or plain text where nothing is drawn. The conversion to MathML is that of docutils.
+documentation. The conversion to MathML is that of docutils.
 It lacks a few commands of LaTeX, which are rewritten first.
 """
 
@@ -36,15 +36,7 @@ CLOSE = (  # as TeX sets them: angle brackets of the size of the text, no space 
     (re.compile(r"</msqrt>"), '<mspace width="0" height=".85em" depth=".15em"></mspace></msqrt>'),
 )  # fmt: skip
 TAG = re.compile(r"\\tag\{(.*?)\}")
-SIGNS = {
-    "le": "≤", "ge": "≥", "ne": "≠", "to": "→", "in": "∈", "pm": "±", "cdot": "·", "times": "×",
-    "approx": "≈", "propto": "∝", "gtrsim": "≳", "infty": "∞", "sum": "Σ", "prod": "Π", "int": "∫",
-    "nabla": "∇", "odot": "⊙", "circ": "∘", "langle": "⟨", "rangle": "⟩", "ldots": "…", "sqrt": "√",
-    "prime": "′", "succeq": "⪰", "sim": "∼", "{": "{", "}": "}", "|": "‖", "!": "",
-}  # fmt: skip
 NAMES = "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|nu|rho|sigma|tau|phi|chi"
-ARGUMENT = r"\{((?:[^{}]|[_^]\{[^{}]*\})*)\}"
-ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304", "dot": "\u0307"}
 
 
 def mathml(latex: str, block: bool = False) -> str:
@@ -67,7 +59,7 @@ def mathml(latex: str, block: bool = False) -> str:
 
 @cache
 def in_html(text: str) -> Markup:
-    """A text as HTML, its formulas as MathML; what plain text has for one is its ``alttext``."""
+    """A text as HTML, its formulas as MathML."""
     parts = FORMULA.split(str(text))
     parts[::2] = [html.escape(part, quote=False) for part in parts[::2]]
     for place in range(1, len(parts), 2):
@@ -84,8 +76,7 @@ def in_markup(markup: str) -> Markup:
 
 def _inline(latex: str, sign: str) -> str:
     tall = ' displaystyle="true"' if r"\frac" in latex else ""
-    alternative = html.escape(plain(f"${latex}$"))
-    math = mathml(latex).replace("<math ", f'<math alttext="{alternative}"{tall} ', 1)
+    math = mathml(latex).replace("<math ", f"<math{tall} ", 1)
     math = re.sub(r">\s+<", "><", math)
     return f'<span class="fw-whole">{math}{sign}</span>' if sign else math
 
@@ -96,40 +87,22 @@ def label_in_html(text: object) -> Markup:
     Such names stand in tables of results, in plain text.
     """
     text = html.escape(str(text), quote=False)
-    text = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", lambda name: _symbol(name[1]), text)
+    text = re.sub(rf"(?<![\w\\])({NAMES})(?![a-z])", lambda name: _letter(name[1]), text)
     script = r"(\{[^{}]*\}|\([^()]*\)|-?\w+)"
     text = re.sub(rf"(?<![\w.])([^\W\d_])_{script}",
                   lambda low: f"{low[1]}<sub>{low[2].strip('{}')}</sub>", text)  # fmt: skip
     return Markup(re.sub(rf"\^{script}", lambda high: f"<sup>{high[1].strip('{}')}</sup>", text))
 
 
-@cache
 def plain(text: str) -> str:
-    """A text with its formulas in plain characters, such as ``σ_w^2 = (a + b)/2``."""
-    return FORMULA.sub(lambda formula: _in_plain(formula[1]), text)
+    """A text with its formulas as LaTeX without dollar signs, and with Greek letters."""
+    return FORMULA.sub(
+        lambda formula: re.sub(r"\\([A-Za-z]+)", lambda name: _letter(name[1]), formula[1]), text
+    )
 
 
-def _in_plain(latex: str) -> str:
-    text = re.sub(r"\\(?:left|right|mathrm|mathbf|mathbb|text|operatorname)(?![a-z])", "", latex)
-    text = re.sub(r"\\(hat|tilde|bar|dot) ?(?:\{(\\?\w+)\}|(\\[A-Za-z]+|\w))",
-                  lambda found: (found[2] or found[3]) + ACCENTS[found[1]], text)  # fmt: skip
-    text = re.sub(r"(?<![a-z}])\{(\w)\}|(?<=[_^])\{(\w+|\\[a-z]+)\}", r"\1\2", text)
-    before = ""
-    while before != text:  # from the inside
-        before = text
-        text = re.sub(rf"\\[td]?frac{ARGUMENT}{ARGUMENT}", r"(\1)/(\2)", text)
-        text = re.sub(rf"\\sqrt{ARGUMENT}", r"√(\1)", text)
-    text = re.sub(rf"(?<![\\_^]){ARGUMENT}", r"\1", text)
-    text = re.sub(r"(?<=[_^])\{(\w+)\}", r"\1", text)
-    text = re.sub(r"\\([A-Za-z]+|[{}|!])", lambda name: _symbol(name[1]), text)
-    text = re.sub(r"\((\w+)\)/", r"\1/", text)
-    text = re.sub(r"/\((\w)\)", r"/\1", text)
-    return unicodedata.normalize("NFC", text).replace("'", "′")
-
-
-def _symbol(name: str) -> str:
-    if name in SIGNS:
-        return SIGNS[name]
+def _letter(name: str) -> str:
+    """The Greek letter of a name; other names stay."""
     case = "CAPITAL" if name[0].isupper() else "SMALL"
     letter = name.upper().replace("LAMBDA", "LAMDA")
     try:

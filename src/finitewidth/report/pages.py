@@ -15,8 +15,8 @@ from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
 from finitewidth.report import captions, formatting, sources, summary
-from finitewidth.report.downloads import Download, Downloads, Thumbnail
-from finitewidth.report.findings import MADE, PLANNED, ArtifactFindings, Findings, Paper
+from finitewidth.report.downloads import Download, Downloads
+from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
 from finitewidth.report.formulas import in_html, label_in_html
 from finitewidth.report.page import Page, Section
 from finitewidth.report.tables import markdown_in_html
@@ -28,36 +28,33 @@ COLUMN = 3.5  # inches; wider figures have several panels beside each other
 
 def all_pages(findings: Findings, downloads: Downloads) -> list[Page]:
     """Return the overview, the claims, the errata, the runs and the papers."""
-    thumbnails = _thumbnails(findings, downloads)
     return [
-        overview(findings, downloads, thumbnails),
+        overview(findings, downloads),
         claims_page(findings, downloads),
         errata_page(findings, downloads),
         runs_page(findings, downloads),
-        *(paper_page(paper, findings, downloads, thumbnails) for paper in findings.papers),
+        *(paper_page(paper, findings, downloads) for paper in findings.papers),
     ]
 
 
-def _thumbnails(findings: Findings, downloads: Downloads) -> dict[str, Thumbnail]:
-    """Artifact -> its small picture, for all figures that were made."""
-    return {
-        artifact.artifact: downloads.thumbnail(artifact.files["png"])
-        for paper in findings.papers
-        for artifact in paper.artifacts
-        if "png" in artifact.files
-    }
+def _pictures(artifacts: Sequence[ArtifactFindings], downloads: Downloads) -> dict[str, Download]:
+    """Artifact -> its picture, for all figures that were made."""
+    files = {a.artifact: a.files["png"] for a in artifacts if "png" in a.files}
+    return {name: picture for name, file in files.items() if (picture := downloads.put(file))}
 
 
-def overview(findings: Findings, downloads: Downloads, thumbnails: Mapping[str, Thumbnail]) -> Page:
+def overview(findings: Findings, downloads: Downloads) -> Page:
     """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
     caveats = (verdicts.CAVEAT, verdicts.NOT_SEEN)
     shown = _additional(findings, downloads)
+    every = [artifact for paper in findings.papers for artifact in paper.artifacts]
+    pictures = _pictures(every, downloads)
     parts = (
         (_rendered("overview.html", **summary.overview(findings)), "", ""),
         (_rendered("findings.html", shown=shown) if shown else "", "Findings", "findings"),
         (_rendered("strongest.html", **summary.strongest(findings)),
          "Clearest verdicts", "clearest"),
-        (_rendered("scores.html", findings=findings, thumbnails=thumbnails), "Papers", "papers"),
+        (_rendered("scores.html", findings=findings, pictures=pictures), "Papers", "papers"),
         (_rendered("evidence.html", **summary.evidence(findings)),
          "What was computed, and what it is evidence of", "evidence"),
         (_rendered("news.html", **summary.news(findings)), "What does not hold", "news"),
@@ -101,39 +98,22 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
     ]
     table = Section(html=_rendered("claims_table.html", findings=findings))
     title = f"All {len(findings.claims)} claims"
-    sections = (table, *_other_seeds(findings, downloads), *details)
-    return Page(name="claims", title=title, label="Claims", sections=sections)
+    return Page(name="claims", title=title, label="Claims", sections=(table, *details))
 
 
-def _other_seeds(findings: Findings, downloads: Downloads) -> list[Section]:
-    """Return the section on verdicts under other base seeds; empty if there are none."""
-    robustness = findings.robustness
-    if robustness is None:
-        return []
-    facts = {"robustness": robustness, "data": downloads.put(robustness.file)}
-    html = _rendered("robustness.html", **facts)
-    return [Section(html=html, title="Verdicts under other base seeds", anchor="robustness")]
-
-
-def paper_page(
-    paper: Paper, findings: Findings, downloads: Downloads, thumbnails: Mapping[str, Thumbnail]
-) -> Page:
+def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
-    head = _rendered("paper.html", paper=paper, thumbnails=thumbnails)
-    shown = [artifact for artifact in paper.artifacts if artifact.state != PLANNED]
-    planned = [artifact for artifact in paper.artifacts if artifact.state == PLANNED]
+    head = _rendered("paper.html", paper=paper, pictures=_pictures(paper.artifacts, downloads))
+    folded = _folded(paper.artifacts)
     sections = [
         Section(html=head),
-        *(_artifact(artifact, findings, downloads, folded) for artifact, folded in _folded(shown)),
+        *(_artifact(artifact, findings, downloads, fold) for artifact, fold in folded),
     ]
     name = paper.name
     text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
     if text:
         html = _rendered("numbers.html", numbers=text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
-    if planned:
-        html = _rendered("planned.html", planned=planned)
-        sections.append(Section(html=html, title="Planned", anchor=f"{name}-planned"))
     sections += _experiments(name, findings, downloads)
     return Page(name=name, title=paper.title, label=paper.short, sections=tuple(sections))
 
@@ -295,7 +275,6 @@ def _with_sources(
         **claim,
         "data": [data for file in files if (data := downloads.put(file))],
         "jobs": jobs,
-        "other_seeds": findings.robustness.told(claim["claim"]) if findings.robustness else "",
     }
 
 

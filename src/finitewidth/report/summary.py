@@ -16,7 +16,6 @@ from finitewidth.report.findings import (
     NOT_MADE,
     OTHER_RUN,
     OTHER_SETTINGS,
-    PLANNED,
     Findings,
 )
 
@@ -53,7 +52,7 @@ def overview(findings: Findings) -> dict[str, Any]:
     return {
         "findings": findings,
         "own": own,
-        "states": counted(states, (*SCALE_WORDS, NOT_MADE, ALTERED, PLANNED)),
+        "states": counted(states, (*SCALE_WORDS, NOT_MADE, ALTERED)),
         "scales": counted([a.scale for a in made], SCALE_WORDS),
         "scale_words": SCALE_WORDS,
         "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
@@ -69,7 +68,6 @@ def overview(findings: Findings) -> dict[str, Any]:
             for artifact in paper.artifacts
             if artifact.problems
         ],
-        "planned": states.count(PLANNED),
         "unrun": sum(claim["verdict"] == verdicts.NOT_RUN for claim in findings.claims),
         "alarms": sum(alarms),
         "candidates": sum(alarm > 0 for alarm in alarms),

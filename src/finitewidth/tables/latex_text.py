@@ -35,14 +35,6 @@ MATHEMATICS = {
 }  # fmt: skip
 # raised in text, as marks of a note are
 RAISED_MARKS = "†‡"
-ACCENTS = {
-    "\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0304": r"\=",
-    "\u0306": r"\u", "\u0307": r"\.", "\u0308": r'\"', "\u030a": r"\r", "\u030b": r"\H",
-    "\u030c": r"\v", "\u0327": r"\c", "\u0323": r"\d",
-}  # fmt: skip
-GREEK_AS_LATIN = {"OMICRON": "O", "ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z",
-                  "ETA": "H", "IOTA": "I", "KAPPA": "K", "MU": "M", "NU": "N", "RHO": "P",
-                  "TAU": "T", "CHI": "X"}  # fmt: skip
 GREEK_NAMES = {"LAMDA": "lambda", "FINAL SIGMA": "varsigma", "PHI": "varphi",
                "EPSILON": "varepsilon"}  # fmt: skip
 
@@ -81,7 +73,7 @@ def _character(character: str) -> str:
         return f"${MATHEMATICS[character]}$"
     if character.isascii() and character.isprintable():
         return character
-    return _greek(character) or _accented(character) or _other(character)
+    return _greek(character) or _other(character)
 
 
 def _greek(character: str) -> str:
@@ -91,19 +83,10 @@ def _greek(character: str) -> str:
         letter = name.removeprefix(start)
         if letter == name or (" " in letter and letter not in GREEK_NAMES):
             continue
-        if letter in GREEK_AS_LATIN and (case == "CAPITAL" or letter == "OMICRON"):
-            return "o" if case == "SMALL" else GREEK_AS_LATIN[letter]
         if case == "CAPITAL":
             return rf"$\{letter.replace('LAMDA', 'LAMBDA').capitalize()}$"
         return rf"$\{GREEK_NAMES.get(letter, letter.lower())}$"
     return ""
-
-
-def _accented(character: str) -> str:
-    letter, *marks = unicodedata.normalize("NFD", character)
-    if len(marks) != 1 or marks[0] not in ACCENTS or not letter.isascii():
-        return ""
-    return rf"{ACCENTS[marks[0]]}{{{letter}}}"
 
 
 def _other(character: str) -> str:

@@ -80,9 +80,8 @@ def test_impossible_sizes_say_what_is_allowed(tiny, count):
         stratified_subset(tiny, None, 13, WORDS)
 
 
-@pytest.mark.parametrize(("negative", "positive"), [(2, 0), ("class 2", "class 0")])
-def test_binary_keeps_two_classes(tiny, negative, positive):
-    pair = binary(tiny, negative, positive)
+def test_binary_keeps_two_classes(tiny):
+    pair = binary(tiny, 2, 0)
     assert pair.class_names == ("class 2", "class 0")
     assert pair.train_labels.dtype == np.float64
     for split in ("train", "test"):
@@ -99,15 +98,12 @@ def test_a_pair_can_be_cut_down_further(tiny):
 
 
 def test_absent_classes_are_refused(tiny):
-    with pytest.raises(ConfigError, match=r"positive = 3 is not a class .* 2 \(class 2\)"):
+    with pytest.raises(ConfigError, match="class 3: tiny squares has 3 classes"):
         binary(tiny, 0, 3)
-    with pytest.raises(ConfigError, match="negative = 'cat'"):
-        binary(tiny, "cat", 1)
-    with pytest.raises(ConfigError, match="also the negative class"):
-        binary(tiny, 1, "class 1")
-    few = make_dataset(train=3, test=2)
-    with pytest.raises(ConfigError, match="no test image"):
-        binary(few, 0, 2)
+    with pytest.raises(ConfigError, match="class 1 is both classes"):
+        binary(tiny, 1, 1)
+    with pytest.raises(ConfigError, match="1 training and 0 test images"):
+        binary(make_dataset(train=3, test=2), 0, 2)
 
 
 def test_first_of_each_class():

@@ -1,4 +1,4 @@
-// Tables that sort and filter; opening the target of a link; the search page.
+// Tables that sort and filter; opening the target of a link.
 
 // The text of a cell, or the number at full length that the page gives for it.
 function content(row, column) {
@@ -92,66 +92,6 @@ function openTarget() {
   target.scrollIntoView();
 }
 
-// --- search: all words must occur; titles count more than text ---
-
-function ranked(query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = [];
-  for (const entry of words.length ? window.searchEntries : []) {
-    const title = entry.title.toLowerCase(), text = entry.text.toLowerCase();
-    let score = 0;
-    for (const word of words) {
-      const times = text.split(word).length - 1;
-      if (!times && !title.includes(word)) { score = 0; break; }
-      score += Math.log1p(times) + 5 * title.includes(word) + 20 * (entry.href.toLowerCase().endsWith(`#${word}`));
-    }
-    if (score) found.push({ entry, score });
-  }
-  return { words, found: found.sort((a, b) => b.score - a.score).map(({ entry }) => entry) };
-}
-
-// the text around the first of the words, with every word marked
-function snippet(text, words) {
-  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
-  const first = places.length ? Math.min(...places) : 0;
-  const from = Math.max(0, text.lastIndexOf(" ", Math.max(0, first - 80)));
-  const cut = text.slice(from, from + 260);
-  const line = document.createElement("p");
-  if (from) line.append("… ");
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  cut.split(new RegExp(`(${escaped.join("|")})`, "gi")).forEach((piece, place) => {
-    if (place % 2) {
-      const mark = document.createElement("mark");
-      mark.textContent = piece;
-      line.append(mark);
-    } else line.append(piece);
-  });
-  if (from + 260 < text.length) line.append(" …");
-  return line;
-}
-
-function search() {
-  const query = new URLSearchParams(location.search).get("q") || "";
-  const field = document.getElementById("fw-query");
-  field.value = query;
-  field.focus();
-  if (!query.trim()) return;
-  const { words, found } = ranked(query);
-  const count = found.length;
-  document.getElementById("fw-found").textContent =
-    count ? `${count} place${count > 1 ? "s" : ""} found${count > 50 ? "; the best 50 are shown" : ""}` : "Nothing was found.";
-  for (const entry of found.slice(0, 50)) {
-    const item = document.createElement("li"), link = document.createElement("a");
-    link.href = entry.href;
-    link.textContent = entry.title;
-    const page = document.createElement("span");
-    page.className = "fw-muted";
-    page.textContent = entry.page === entry.title ? "" : ` ${entry.page}`;
-    item.append(link, page, snippet(entry.text, words));
-    document.getElementById("fw-results").append(item);
-  }
-}
-
 // a formula that is wider than its place scrolls, with the keyboard, too
 function reachFormulas() {
   document.querySelectorAll(".fw-pair .fw-formula").forEach((box) => {
@@ -178,7 +118,6 @@ function start() {
     boxes.forEach((box) => { box.open = open; });
     button.textContent = button.textContent.replace(/^(Open|Close)/, open ? "Close" : "Open");
   }));
-  if (document.getElementById("fw-query")) search();
 }
 
 document.addEventListener("DOMContentLoaded", start);
