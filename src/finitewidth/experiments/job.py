@@ -65,8 +65,13 @@ def run_experiment(
     read = {name: _read(name, paths) for name, paths in inputs.items()}
     arguments: tuple[Any, ...] = (read, known)
     if checkpoints is not None:
-        stamp["fingerprint"] = _identity(stamp)
-        arguments += (_checkpoints(checkpoints, stamp["fingerprint"], checkpoint_seconds),)
+        from finitewidth.training.checkpoints import Checkpoints
+
+        # a digest of all that the results depend on, by which checkpoints are found
+        files = [file for files in stamp["inputs"].values() for file in files]
+        identity = fingerprint({**stamp, "inputs": [digest_of(file) for file in files]})
+        stamp["fingerprint"] = identity
+        arguments += (Checkpoints(checkpoints, identity, checkpoint_seconds),)
     with base_seed(seed):
         tables = measure(*arguments)
     for name, path in outputs.items():
@@ -76,18 +81,6 @@ def run_experiment(
             result_files.write_table(path, tables[name])
     del stamp["code"]
     return stamp | {"threads": threads, "device": device or "cpu"}
-
-
-def _identity(stamp: Mapping[str, Any]) -> str:
-    """Return a digest of all that the results depend on, by which checkpoints are found."""
-    files = [file for files in stamp["inputs"].values() for file in files]
-    return fingerprint({**stamp, "inputs": [digest_of(f) for f in files]})
-
-
-def _checkpoints(folder: str, identity: str, seconds: float) -> Any:
-    from finitewidth.training.checkpoints import Checkpoints
-
-    return Checkpoints(folder, identity, seconds)
 
 
 def _as_list(paths: Any) -> list[str]:
