@@ -15,12 +15,12 @@ def plan(preset="quick", **over):
 
 def test_inputs_of_a_training_that_starts_from_another():
     wildcards = SimpleNamespace(paper="npf", training="fc_sgd-frozen")
-    assert plan().training_inputs(wildcards) == {
+    assert plan().training(wildcards).inputs == {
         "data": "results/data/digits.npz",
         "history": "results/quick/npf/training/fc_sgd-relu/history.csv",
         "weights": "results/quick/npf/training/fc_sgd-relu/weights.npz",
     }
-    assert len(plan().training_settings(wildcards)["replicas"]) == 9
+    assert len(plan().training(wildcards).params["replicas"]) == 9
 
 
 def test_image_folders_take_any_part():

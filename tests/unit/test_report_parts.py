@@ -29,9 +29,9 @@ JOBS = sources.read_jobs({
 
 
 def test_what_feeds_an_artifact_is_found_through_all_jobs_and_nothing_else():
-    fed = [job.name for job in sources.feeding(JOBS["npf_fig3"], JOBS)]
+    fed = [job.name for job in sources.upstream(JOBS["npf_fig3"].inputs, JOBS)]
     assert fed == ["npf_nu", "npf_kvf", "train npf/nu"]
-    assert sources.feeding(JOBS["errata"], JOBS) == []
+    assert sources.upstream(JOBS["errata"].inputs, JOBS) == []
 
 
 def test_a_job_stands_on_the_page_of_its_paper():

@@ -4,7 +4,7 @@
 
 rule train:
     input:
-        unpack(plan.training_inputs),
+        unpack(lambda wildcards: plan.training(wildcards).inputs),
     output:
         history=f"{results}/{{paper}}/training/{{training}}/history.csv",
         weights=f"{results}/{{paper}}/training/{{training}}/weights.npz",
@@ -20,7 +20,7 @@ rule train:
         runtime=partial(plan.requests.minutes, "train"),
         gpu=plan.gpus(),
     params:
-        run=plan.training_settings,
+        run=lambda wildcards: plan.training(wildcards).params,
         seed=config["seed"],
         checkpoints=f"{results}/.checkpoints",
         code=plan.code_of("finitewidth.training.job", script="train"),

@@ -61,7 +61,8 @@ def _counts(row: Mapping[str, Any]) -> str:
 
 
 def _value(row: Mapping[str, Any]) -> str:
-    value, low, high = (_float(row[key]) for key in ("value", "low", "high"))
+    cells = (row[key] for key in ("value", "low", "high"))
+    value, low, high = (math.nan if cell in (None, "") else float(cell) for cell in cells)
     if math.isnan(value):
         return "has no value here"
     if math.isnan(low):
@@ -69,10 +70,6 @@ def _value(row: Mapping[str, Any]) -> str:
     if low == high:
         return f"is {number(value)}"
     return f"is {number(value)} (95 % interval {number(low, 3)} to {number(high, 3)})"
-
-
-def _float(value: Any) -> float:
-    return math.nan if value in (None, "") else float(value)
 
 
 def _in_words(limits: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from finitewidth.cli.options import Results
-from finitewidth.common.declarations import Artifact, artifacts_of, read_papers
+from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 
 
@@ -25,12 +25,7 @@ def list_artifacts(*, paper: str | None = None, results: Results = Results()) ->
     for artifact in artifacts_of(papers):
         if paper not in (None, artifact.paper):
             continue
-        path = folder / first_file(artifact)
+        suffix = "pdf" if artifact.kind == "figure" else "md"
+        path = folder / f"{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
         found = str(path) if path.is_file() else "not made yet"
         print(f"{artifact.artifact:<22} {found:<55} {artifact.title}")
-
-
-def first_file(artifact: Artifact) -> str:
-    """Return the PDF of a figure, or the Markdown of a table, relative to the results."""
-    suffix = "pdf" if artifact.kind == "figure" else "md"
-    return f"{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"

@@ -4,6 +4,7 @@ Nothing is written. A file that has the date of before passes for Snakemake, but
 """
 
 import json
+import os
 from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -38,7 +39,7 @@ class Provenances:
             else:
                 self.stamps[str(file)] = stamp
         self._digest = cache(digest_of)
-        self._code_changed = cache(self._has_other_code)
+        self._code_changed = cache(lambda name: code_changed(self.stamps[name]["code"], self._root))
 
     @property
     def _data(self) -> Path:
@@ -61,9 +62,6 @@ class Provenances:
         path = Path(file)
         inside = path.is_relative_to(self.results) or path.is_relative_to(self._data)
         return inside and ".." not in path.parts
-
-    def _has_other_code(self, name: str) -> bool:
-        return code_changed(self.stamps[name]["code"], self._root)
 
     def problem(self, file: str | Path) -> str | None:
         """Say what is wrong with a file that exists; None if it is what its job wrote."""
@@ -113,7 +111,9 @@ class Provenances:
             for file in stamp["digests"]["outputs"]
             if not self._is_of_this_run(file)
         ]
-        for file in dict.fromkeys((*filter(_exists, self._makers), *self._without_provenance())):
+        for file in dict.fromkeys(
+            (*filter(os.path.exists, self._makers), *self._without_provenance())
+        ):
             if problem := self.problem(file) or self.other_run(file):
                 lines.append(f"{file}: {problem}; {REMEDY}")
         return lines
@@ -126,10 +126,6 @@ class Provenances:
                 continue
             if str(file) not in self._makers and not file.name.endswith("provenance.json"):
                 yield str(file)
-
-
-def _exists(file: str) -> bool:
-    return Path(file).exists()
 
 
 def _read(file: Path) -> dict[str, Any] | None:

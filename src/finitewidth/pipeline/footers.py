@@ -42,7 +42,8 @@ class Scale:
     Attributes:
         modified: whether a setting or a dataset differs from the unmodified preset.
         reduced: whether a value that the paper or its code states is another one here.
-        choices: our own choices that differ from those of preset ``paper``, in words.
+        choices: our own choices that differ from those of preset ``paper``, in words, where
+            nothing else differs.
         originals: whether every dataset is the paper's own.
         sizes: whether all sizes are the paper's; where it gives no size of a training, whether it
             is at least that of preset ``paper``. Fewer runs or draws than the paper's (the
@@ -181,7 +182,11 @@ class Footers:
         return Scale(
             modified=modified or self._differ(self.jobs, self._preset, jobs, seen),
             reduced=reduced,
-            choices=() if reduced else self._choices(jobs, seen),
+            choices=()
+            if reduced
+            else in_words(
+                one for name in jobs for one in self._compared(self._choosing, name, seen)
+            ),
             originals=originals,
             sizes=not (
                 self._differ(self._repeated, self._paper, jobs, seen)
@@ -318,12 +323,7 @@ class Footers:
             _identity(one, n, seen) != _identity(other, n, seen) for n in names
         )
 
-    def _choices(self, jobs: Sequence[str], seen: Seen) -> tuple[str, ...]:
-        """What differs between the jobs and those of preset ``paper``, where all of it is our own
-        choice.
-        """
-        return in_words(one for name in jobs for one in self._compared(self._choosing, name, seen))
-
+    @cached_property
     def modified(self) -> set[str]:
         """The experiments and trainings whose settings are not those of the unmodified preset."""
         return {name for name in (*self.jobs.experiments, *self.jobs.trainings)
@@ -369,7 +369,9 @@ class Footers:
         modified = scale.modified or (
             name and self._differ(self.jobs, self._preset, [name], Seen(unseen={}))
         )
-        words = [f"preset {self._config['preset']}{self._seeded()}{', modified' * bool(modified)}"]
+        seed = self._config.get("seed", 0)
+        seeded = f", seed {seed}" if seed else ""
+        words = [f"preset {self._config['preset']}{seeded}{', modified' * bool(modified)}"]
         words += self.datasets(reads).values()
         sections = self._sections(reads)
         words += pooled(sections)
@@ -380,11 +382,6 @@ class Footers:
         if scale.choices:
             words.append(named(scale.choices))
         return " · ".join(words)
-
-    def _seeded(self) -> str:
-        """``, seed 3`` of a base seed other than 0."""
-        seed = self._config.get("seed", 0)
-        return f", seed {seed}" if seed else ""
 
     def _sections(self, reads: Sequence[Read]) -> dict[str, Mapping[str, Any]]:
         """Name -> settings section of every experiment and family behind some inputs."""

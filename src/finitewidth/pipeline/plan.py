@@ -172,12 +172,8 @@ class Plan:
         Args:
             job: as `finitewidth.pipeline.announced.job_name` names it.
         """
-        known = job in self.costs and job not in self._modified
+        known = job in self.costs and job not in self.footers.modified
         return self.costs[job].seconds if known else None
-
-    @cached_property
-    def _modified(self) -> set[str]:
-        return self.footers.modified()
 
     def gpus(self, name: str | None = None) -> int:
         """The number of GPUs that a training, or a declared job, asks a scheduler for."""
@@ -204,15 +200,8 @@ class Plan:
         """The folder of images that a source is read from, and a digest of its content, or None."""
         return tree_of(wildcards.source, self.config["data"])
 
-    def training_inputs(self, wildcards: Any) -> dict[str, Any]:
-        """The files that rule ``train`` reads for the training its wildcards name."""
-        return self._training(wildcards).inputs
-
-    def training_settings(self, wildcards: Any) -> Mapping[str, Any]:
-        """The `TrainingRun` that rule ``train`` carries out, as plain values."""
-        return self._training(wildcards).params
-
-    def _training(self, wildcards: Any) -> Job:
+    def training(self, wildcards: Any) -> Job:
+        """The training that the wildcards of rule ``train`` name."""
         return self.jobs[f"{wildcards.paper}/{wildcards.training}"]
 
     # --- claims, captions, report ---------------------------------------------------------------

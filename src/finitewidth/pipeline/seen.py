@@ -60,7 +60,9 @@ class Seen:
             most, own = at(jobs.config, self.shown), self.shown.split(".")[-1]
         changed = {path: min(value, most) for path, value in leaves(params).items()
                    if path[-1] == "runs"}  # fmt: skip
-        others = {("shown", other) for other in _mapping(params.get("shown")) if other != own}
+        shown = params.get("shown")
+        names = shown if isinstance(shown, Mapping) else ()
+        others = {("shown", other) for other in names if other != own}
         return _without(replaced(params, changed), others)
 
 
@@ -73,7 +75,3 @@ def _without(settings: Mapping[str, Any], paths: Collection[Path]) -> Mapping[st
         key: _without(value, below[key]) if below[key] else value
         for key, value in settings.items() if (key,) not in paths
     }  # fmt: skip
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -90,16 +90,13 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
 def _write_page(page: Page, pages: Sequence[Page], sources: Path) -> None:
     """Write a page as reStructuredText: its headings, and below each an HTML file, included raw."""
     lines = [_escaped(page.title), "=" * 3 * len(page.title), ""]
-    if not page.label:
-        lines = [":orphan:", "", *lines]
     if page.name == "index":
-        others = [f"   {other.label} <{other.name}>" for other in pages[1:] if other.label]
+        others = [f"   {other.label} <{other.name}>" for other in pages[1:]]
         lines = [*lines, ".. toctree::", "   :hidden:", "", *others, ""]
     for count, section in enumerate(page.sections):
         if section.title:
-            mark = {2: "-", 3: "~"}[section.level]
             lines += [f".. _{section.anchor}:", "", _escaped(section.title),
-                      mark * 3 * len(section.title), ""]  # fmt: skip
+                      "-" * 3 * len(section.title), ""]  # fmt: skip
         file = sources / f"{page.name}-{count}.html"
         file.write_text(section.html, encoding="utf-8")
         lines += [".. raw:: html", f"   :file: {file.name}", ""]

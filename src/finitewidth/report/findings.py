@@ -332,7 +332,7 @@ def _artifact(
         footer=entry["footer"],
         scale=OTHER_RUN if another else entry["scale"],
         grade="" if another else entry["grade"],
-        jobs=tuple(sources.feeding(job, jobs)),
+        jobs=tuple(sources.upstream(job.inputs, jobs)),
         log=job.log,
         benchmark=job.benchmark,
     )

@@ -10,15 +10,11 @@ class Section:
     html: str
     title: str = ""
     anchor: str = ""
-    level: int = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page: the name of its file, its title, and its label in the navigation.
-
-    A page without a label is not in the navigation.
-    """
+    """A page: the name of its file, its title, and its label in the navigation."""
 
     name: str
     title: str

@@ -56,11 +56,6 @@ def read_jobs(described: Mapping[str, Mapping[str, Any]]) -> dict[str, Job]:
     }  # fmt: skip
 
 
-def feeding(job: Job, jobs: Mapping[str, Job]) -> list[Job]:
-    """Return all jobs upstream of ``job`` that write a provenance file, the nearest first."""
-    return upstream(job.inputs, jobs)
-
-
 def upstream(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
     """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
     return [job for job in makers_of(files, jobs) if job.stamp]
