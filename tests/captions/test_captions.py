@@ -7,7 +7,7 @@ from docutils.core import publish_doctree
 
 from finitewidth.captions import job
 from finitewidth.captions.template import filled, settings_of
-from finitewidth.captions.written import what_is_drawn, written
+from finitewidth.captions.written import claims_below, what_is_drawn, written
 from finitewidth.common import result_files
 from finitewidth.common.errors import ResultError
 
@@ -19,20 +19,20 @@ def test_a_template_names_its_settings_and_shows_their_values():
     assert text == "Drawn from 20,000 networks, 20,000.\n\nMore."
 
 
-CAPTION = written(
-    "Ratio r over L.\n\nSecond paragraph.",
-    (rf"Claim T02: |x|* of K_0 is `1` \ 2, $\sigma_w^2$ ($|x_0|$), $k$th. {'More. ' * 20}End.",
-     "Claim T03."),
-    "preset quick · 3 runs.",
-)  # fmt: skip
+CLAIMS = [
+    rf"Claim T02: |x|* of K_0 is `1` \ 2, $\sigma_w^2$ ($|x_0|$), $k$th. {'More. ' * 20}End.",
+    "Claim T03.",
+]
+CAPTION = written("Ratio r over L.\n\nSecond paragraph.", CLAIMS, "preset quick · 3 runs.")
 
 
-def test_what_is_drawn_is_read_as_it_was_written(tmp_path):
+def test_a_caption_is_read_as_it_was_written(tmp_path):
     for number, caption in enumerate((CAPTION, written("Alone.", (), "preset quick."))):
         (tmp_path / f"{number}.rst").write_text(caption, encoding="utf-8")
     assert what_is_drawn(tmp_path / "0.rst") == "Ratio r over L.\n\nSecond paragraph."
     assert what_is_drawn(tmp_path / "1.rst") == "Alone."
     assert what_is_drawn(tmp_path / "2.rst") == ""
+    assert [claims_below(tmp_path / f"{n}.rst") for n in range(3)] == [CLAIMS, [], []]
 
 
 def test_what_is_shown_of_a_file_is_what_is_drawn_then_claims_then_the_footer():

@@ -110,13 +110,13 @@ def test_the_longest_chain_and_what_a_job_rests_on():
 def test_the_forecast_adds_up_rows_and_counts_jobs_without_one():
     costs = {job: row(job, 3600 * hours) for job, hours in SECONDS.items()}
     costs["long"] = row("long", 3600 * 50, "measured 2025-01-01")
-    lines = table(NEEDS, costs, {"fig": ["fig"], "everything": NEEDS}).splitlines()
+    lines = table(NEEDS, costs, {"fig": ["fig"], "everything": NEEDS}, {"long"}).splitlines()
     said = {line.split("  ")[0]: " ".join(line.split()) for line in lines}
-    # hours: 1 + 2 + 50 + 3
-    assert said["fig"] == "fig 4 2 days 11 % 0.1 GB"
-    assert said["everything"] == "everything 6 1 2 days 17 % 0.1 GB"
-    chain = "2 days (data 60 min, long 2 days, fig 3 h, report 4 h)"
-    assert f"longest chain of jobs: {chain}" in lines
+    # hours: 1 + 2 + 50 + 3, or 1 + 2 + 50/25 + 3
+    assert said["fig"] == "fig 4 2 days 8 h 11 % 0.1 GB"
+    assert said["everything"] == "everything 6 1 2 days 12 h 17 % 0.1 GB"
+    assert "a core each 2 days (data 60 min, long 2 days, fig 3 h, report 4 h)" in lines
+    assert "a GPU each 10 h (data 60 min, short 2 h, fig 3 h, report 4 h)" in lines
     assert "jobs without a row in the table: 1 of 6 (text)" in lines
 
 
@@ -125,6 +125,13 @@ def test_the_forecast_of_quick_is_the_sum_of_its_rows():
     assert f"everything {len(mine.needs):>18}" in mine.forecast()
     assert mine.seconds("npf_nu") == mine.costs["npf_nu"].seconds
     assert mine.seconds("npf_new") is None
+
+
+def test_a_gpu_takes_all_that_is_long_at_preset_paper(monkeypatch):
+    monkeypatch.setattr("finitewidth.pipeline.forecast.table", lambda *given: given)
+    _, costs, _, on_gpu = plan("paper").forecast()
+    assert {job for job, cost in costs.items() if cost.seconds > 1e5} <= on_gpu
+    assert "npf_cntk" not in on_gpu
 
 
 def test_a_row_does_not_hold_for_modified_settings():

@@ -1,7 +1,7 @@
 """The written caption of an artifact: what is drawn, verdicts on its claims, and its footer.
 
 It is reStructuredText. The comments ``.. claims`` and ``.. footer`` separate the three parts, so
-that the report and the data package can show what is drawn in its place.
+that the report and the data package can show each in its place.
 """
 
 import re
@@ -27,11 +27,21 @@ def written(text: str, claims: Sequence[str], footer: str) -> str:
 
 def what_is_drawn(file: str | Path) -> str:
     """Return the first part of a caption of a run; empty if there is no such file."""
+    return _parts(file)[0]
+
+
+def claims_below(file: str | Path) -> list[str]:
+    """Return the claims below a caption of a run, each as it was given to `written`."""
+    return [_from_rst(" ".join(claim.split())) for claim in _parts(file)[1].split("\n\n") if claim]
+
+
+def _parts(file: str | Path) -> tuple[str, str]:
+    """What is drawn, and the claims; empty if there is no such file."""
     if not Path(file).is_file():
-        return ""
-    return re.split(r"\n\.\. (?:claims|footer)\n", Path(file).read_text(encoding="utf-8"))[
-        0
-    ].strip()
+        return "", ""
+    above = Path(file).read_text(encoding="utf-8").partition("\n.. footer\n")[0]
+    text, _, claims = above.partition("\n.. claims\n")
+    return text.strip(), claims.strip()
 
 
 def _as_rst(text: str) -> str:
@@ -43,3 +53,9 @@ def _as_rst(text: str) -> str:
         parts[2 * place + 1] = f"{opened}:math:`{part}`{closed}"
     parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)
+
+
+def _from_rst(text: str) -> str:
+    parts = re.split(r"(?:\\ )?:math:`([^`]*)`(?:\\ )?", text)
+    parts[::2] = [re.sub(r"\\([\\*`|_])", r"\1", part) for part in parts[::2]]
+    return "$".join(parts)

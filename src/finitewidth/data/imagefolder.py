@@ -44,9 +44,10 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
 
     Raises:
         DataError: a folder is missing or empty, there is only one class, a class has fewer pictures
-            than `FEWEST`, the classes of train and test differ, the pixels need more than
-            `LARGEST_TREE` bytes, or an image is refused by `read_picture` or has another size than
-            the first. The message names the first such file.
+            than `FEWEST`, the classes of train and test differ, a picture is a link out of
+            ``root``, the pixels need more than `LARGEST_TREE` bytes, or an image is refused by
+            `read_picture` or has another size than the first. The message names the first such
+            file.
     """
     root = Path(root)
     classes, samples = _samples(root / "train")
@@ -56,7 +57,11 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     if len(classes) == 1:
         raise DataError(f"{root / 'train'} has one class only ({classes[0]}); at least two are "
                         "needed")  # fmt: skip
-    pixels = _read_all([Path(file) for file, _ in (*samples, *samples_of_test)])
+    files = [Path(file) for file, _ in (*samples, *samples_of_test)]
+    for file in files:
+        if not file.resolve().is_relative_to(root.resolve()):
+            raise DataError(f"{file} is a link out of {root}; copy the pictures there")
+    pixels = _read_all(files)
     if any(image.ndim == 3 for image in pixels):
         pixels = [np.stack([i] * 3, axis=-1) if i.ndim == 2 else i for i in pixels]
     else:

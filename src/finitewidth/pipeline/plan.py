@@ -449,5 +449,6 @@ class Plan:
         sums = {entry.artifact: [entry.artifact] for entry in entries}
         for paper in self.captioned:
             sums[f"all of {paper}"] = [e.artifact for e in entries if e.paper == paper]
+        on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
-        return forecast.table(self.needs, self.costs, sums)
+        return forecast.table(self.needs, self.costs, sums, on_gpu)

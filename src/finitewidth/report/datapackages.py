@@ -1,8 +1,8 @@
 """Frictionless data packages: what every column of every data file of a paper means.
 
 A package follows the Data Package and Table Schema specifications, version 1
-(https://specs.frictionlessdata.io). Two properties are our own: a column's ``unit`` and
-``source``.
+(https://specs.frictionlessdata.io). Three properties are our own: a column's ``unit`` and
+``source``, and ``claims`` of a resource.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from finitewidth.captions.written import what_is_drawn
+from finitewidth.captions.written import claims_below, what_is_drawn
 from finitewidth.common import result_files
 from finitewidth.common.digests import digest_of
 from finitewidth.common.fields import MISSING, Field
@@ -68,6 +68,7 @@ def _resource(
         "path": path.relative_to(folder).as_posix(),
         "title": title,
         "description": f"{as_text(what_is_drawn(caption))} {footer}.",
+        "claims": claims_below(caption),
         "format": "csv",
         "mediatype": "text/csv",
         "encoding": "utf-8",

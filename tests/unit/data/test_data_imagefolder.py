@@ -146,7 +146,16 @@ def test_a_folder_inside_a_class_is_refused(tree):
         load(tree)
 
 
-def test_links_are_read(tree, tmp_path_factory):
+def test_a_link_out_of_the_tree_is_refused(tree, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("elsewhere")
+    path = tree / "train" / "ant" / "00.png"
+    path.rename(outside / "00.png")
+    path.symlink_to(outside / "00.png")
+    with pytest.raises(DataError, match=r"00\.png is a link out of .*; copy the pictures there"):
+        load_imagefolder("own", "own", tree)
+
+
+def test_links_inside_the_tree_are_read(tree, tmp_path_factory):
     (tree / "test" / "ant" / "01.png").symlink_to("../../train/ant/01.png")
     place = tmp_path_factory.mktemp("place") / "link"
     place.symlink_to(tree)

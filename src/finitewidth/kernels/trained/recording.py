@@ -140,10 +140,7 @@ class Pass:
 
 
 def checked_pass(request: Request) -> Pass:
-    """Run a network with all inputs, with one and with two of them alone, and with all in reverse.
-
-    Whatever the first or the last input does to the others shows in the input alone or in the two,
-    what the order does shows in the reverse.
+    """Run a network with all inputs, with some of them alone, and with all in reverse.
 
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
@@ -157,16 +154,15 @@ def checked_pass(request: Request) -> Pass:
         two = of(rows_of(x, chosen))
         refusals.check_outputs(two, name, 2)
         # a forward pass may differentiate, so that no_grad is not for it
-        alone = of(x[:1]).detach()
+        alone = {at: of(x[at : at + 1]).detach() for at in (0, len(x) // 2, len(x) - 1)}
         turned = of(x.flip(0)).detach()
         outputs = of(x)
         refusals.check_outputs(outputs, name, len(x))
         refusals.check_gradient(outputs)
         nodes = children_first(outputs.grad_fn)
         dtype = coarsest(nodes)
-        pairs = [
-            (alone, outputs[:1]), (two, rows_of(outputs, chosen)), (turned, outputs.flip(0)),
-        ]  # fmt: skip
+        pairs = [(output, outputs[at : at + 1]) for at, output in alone.items()]
+        pairs += [(two, rows_of(outputs, chosen)), (turned, outputs.flip(0))]
         refusals.check_apart(pairs, dtype, lambda: _rounding(request, x, outputs, dtype))
         reached = {id(node.variable) for node in nodes if is_leaf(node)}
         missing = {name: p for name, p in request.counted.items() if id(p) not in reached}
