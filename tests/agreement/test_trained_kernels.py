@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.kernels_by_definition import tangent_kernel_by_jacobian
 from tests.peak_memory import PeakMemory
-from tests.trained_networks import NETWORKS, ResNet, Reused, prepared, vgg
+from tests.trained_networks import NETWORKS, ResNet, Reused, from_features, prepared, vgg
 from torch import nn
 from torch.nn import functional
 
@@ -176,7 +176,7 @@ def test_features_and_the_way_back_to_the_outputs():
     agree(theta_h, wanted)
     agree(trained.full_kernel(network.features, x), wanted)
     assert "head" not in trained.terms(network, x, of=network.features)
-    back = trained.from_features(theta_h, network.head.weight, network.features(x), bias=True)
+    back = from_features(theta_h, network.head.weight, network.features(x))
     agree(back, tangent_kernel_by_jacobian(network, x))
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernels_by_definition import tangent_kernel_by_jacobian
 from tests.peak_memory import PeakMemory
+from tests.trained_networks import from_features
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
@@ -141,7 +142,7 @@ def test_features():
         agree(theta_h[replica], tangent_kernel_by_jacobian(module[:-1], x))
         agree(trained.full_kernel(module[:-1], x), theta_h[replica])
         features, head = module[:-1](x), module[-1]
-        whole = trained.from_features(theta_h[replica], head.weight, features, bias=True)
+        whole = from_features(theta_h[replica], head.weight, features)
         agree(whole, tangent_kernel_by_jacobian(module, x))
     with pytest.raises(ConfigError, match="at least one hidden layer"):
         stack((3, 2)).without_output()

@@ -28,7 +28,6 @@ from finitewidth.kernels.trained.fully_connected import FullyConnected, as_fully
 from finitewidth.kernels.trained.interface import (
     Options,
     diagonal,
-    from_features,
     full_kernel,
     largest_eigenvalue,
     output_norms,
@@ -44,7 +43,6 @@ __all__ = [
     "Options",
     "as_fully_connected",
     "diagonal",
-    "from_features",
     "full_kernel",
     "largest_eigenvalue",
     "output_norms",

@@ -183,26 +183,6 @@ def output_norms(network: Network, x: Inputs, **options: Unpack[Options]) -> Ten
     return _terms(network, x, "norms", False, options)[""]
 
 
-def from_features(kernel: Tensor, head: Tensor, features: Tensor, *, bias: bool) -> Tensor:
-    """Compute the full kernel of f = W h + b from that of the features h.
-
-    Theta_cs(i, j) = W_c Theta^h(i, j) W_s^T + delta_cs (<h_i, h_j> [+ 1]).
-
-    Args:
-        kernel: Theta^h, (n, N, n, N).
-        head: W, (C, n).
-        features: h, (N, n).
-        bias: whether b counts as a parameter.
-
-    Returns:
-        (C, N, C, N) in the type of ``kernel``.
-    """
-    W, h = head.detach().to(kernel), features.detach().to(kernel)
-    theta = torch.einsum("cm,minj,sn->cisj", W, kernel, W)
-    theta.diagonal(dim1=0, dim2=2).add_((h @ h.mT + float(bias))[..., None])
-    return theta
-
-
 def largest_eigenvalue(
     network: Network,
     x: Inputs,
