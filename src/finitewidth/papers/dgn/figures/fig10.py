@@ -52,7 +52,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     parts = [start, expected, _curves(tables["curves"])]
     rows = pd.concat(parts, ignore_index=True).assign(source="ours")
     rows = rows.rename(columns={"time": "step", "value_spread": "standard_deviation"})
-    rows = pd.concat([rows, _printed(tables["reported"])], ignore_index=True)
+    stated = tables["reported"]  # of the paper, the error after the first step
+    stated = stated[(stated["quantity"] == "error_ratio") & (stated["row"] == "first_step")]
+    paper = pd.DataFrame({
+        "quantity": "error", "dynamics": "ideal", "source": "paper", "step": 1,
+        "value": stated["value"].astype(float), "runs": 0, "diverged": 0,
+    })  # fmt: skip
+    rows = pd.concat([rows, paper], ignore_index=True)
     return rows.reindex(columns=list(FIELDS))
 
 
@@ -72,15 +78,6 @@ def _curves(curves: pd.DataFrame) -> pd.DataFrame:
         value_spread=own["value_spread"].where(own["quantity"] != "error"),
     )
     return pd.concat([own, once] if len(once) else [own], ignore_index=True)
-
-
-def _printed(reported: pd.DataFrame) -> pd.DataFrame:
-    """The error after the first step that the paper states."""
-    stated = reported[(reported["quantity"] == "error_ratio") & (reported["row"] == "first_step")]
-    return pd.DataFrame({
-        "quantity": "error", "dynamics": "ideal", "source": "paper", "step": 1,
-        "value": stated["value"].astype(float), "runs": 0, "diverged": 0,
-    })  # fmt: skip
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -132,7 +129,11 @@ def _over_time(axis: Axes, rows: pd.DataFrame, shown: dict) -> None:
             marks = {"markevery": (2 * place % EVERY, EVERY)} if dynamics == by_depth.DESCENT else {
                 "marker": ""}  # fmt: skip
             if curve["standard_deviation"].notna().any():
-                style.bars(axis, curve["step"], curve["value"], _some(curve, place),
+                # bars at the ends and at some places between, others for each depth
+                inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
+                inner[[0, -1]] = True
+                error = curve["standard_deviation"].where(inner)
+                style.bars(axis, curve["step"], curve["value"], error,
                            elinewidth=0.7, **look | marks)  # fmt: skip
             else:
                 line = by_depth.LINES[dynamics]
@@ -155,13 +156,6 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
         words = f"not shown, never above 0: $d$ = {', '.join(f'{depth:g}' for depth in hidden)}"
         axis.text(0.97, 0.04, words, transform=axis.transAxes, ha="right", color=style.GREY,
                   fontsize=style.SMALLEST)  # fmt: skip
-
-
-def _some(curve: pd.DataFrame, place: int) -> pd.Series:
-    """Standard deviations at the ends and at some places between, others for each depth."""
-    inner = np.arange(len(curve)) % EVERY == 2 * place % EVERY
-    inner[[0, -1]] = True
-    return curve["standard_deviation"].where(inner)
 
 
 def _legends(figure: Figure, shown: dict, printed: pd.Series) -> None:

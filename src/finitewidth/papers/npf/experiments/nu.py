@@ -1,6 +1,6 @@
 """nu_t = yᵀ Ĥ_t⁻¹ y while ReLU networks learn two digits, job `npf_nu` (npf Figure 3, middle)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -99,23 +99,22 @@ def energy_curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
         more series for labels without a preferred direction. Panel ``top`` shows the energy, with a
         series for each number of eigenvectors, and x is the epoch.
     """
-    return pd.DataFrame([*_by_rank(splits), *_by_epoch(splits)])
-
-
-def _by_rank(splits: Mapping[int, np.ndarray]) -> Iterator[dict[str, Any]]:
-    for place, panel in enumerate(("energy", "nu")):
-        for epoch in dict.fromkeys((min(splits), max(splits))):
-            for rank, values in enumerate(splits[epoch][:, place].T, start=1):
-                yield {"panel": panel, "series": f"epoch {epoch}", "x": rank,
-                       **averaged(pd.Series(values))}  # fmt: skip
-    size = splits[min(splits)].shape[-1]
-    for rank in range(1, size + 1):
-        yield {"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size}
-
-
-def _by_epoch(splits: Mapping[int, np.ndarray]) -> Iterator[dict[str, Any]]:
-    size = splits[min(splits)].shape[-1]
-    for top in (top for top in TOP if top < size):
-        for epoch, parts in splits.items():
-            yield {"panel": "top", "series": f"first {top}", "x": epoch,
-                   **averaged(pd.Series(parts[:, 0, top - 1]))}  # fmt: skip
+    size, ends = splits[min(splits)].shape[-1], dict.fromkeys((min(splits), max(splits)))
+    rows = [
+        {"panel": panel, "series": f"epoch {epoch}", "x": rank, **averaged(pd.Series(values))}
+        for place, panel in enumerate(("energy", "nu"))
+        for epoch in ends
+        for rank, values in enumerate(splits[epoch][:, place].T, start=1)
+    ]
+    rows += [
+        {"panel": "energy", "series": CHANCE, "x": rank, "y": rank / size}
+        for rank in range(1, size + 1)
+    ]
+    rows += [
+        {"panel": "top", "series": f"first {top}", "x": epoch,
+         **averaged(pd.Series(parts[:, 0, top - 1]))}
+        for top in TOP
+        if top < size
+        for epoch, parts in splits.items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows)

@@ -40,14 +40,21 @@ def _numbers(inputs: Mapping[str, Any], select: str) -> Numbers:
     runs, stages = inputs["regimes"], inputs["stages"]
     runs = runs[runs["chosen"] == 1]
     everything = product(runs["row"].unique(), (*RANDOM, *LEARNT))
-    over_cntk = _over_cntk(inputs["cntk_runs"], inputs["cntk"])
+    # gain over random gates of the learnt regime with the smallest gain, on GCONV with Adam
+    random = _cells(runs, [(ADAM, RANDOM[0])], select)
+    gains = [_cells(runs, [(ADAM, regime)], select) - random for regime in LEARNT]
+    least = min(gains, key=lambda each: each.mean())
+    # ReLU minus the CNTK on the same images; the epoch of a network is chosen on other test images
+    kernel = inputs["cntk"][inputs["cntk"]["kind"] == "kernel"].sort_values("train").iloc[-1]
+    relu = inputs["cntk_runs"][inputs["cntk_runs"]["regime"] == "relu"]
+    over_cntk = _sound(relu, HONEST) - kernel["accuracy"] / 100
     accuracy, gain = "test_accuracy", "accuracy_gain"
     return {
-        (accuracy, ADAM, "frnpf"): (_cells(runs, [(ADAM, RANDOM[0])], select), select),
+        (accuracy, ADAM, "frnpf"): (random, select),
         **{(accuracy, f"stage{stage}", "flnpf"):
            (_sound(stages[stages["stage"] == stage], select), select) for stage in (1, 6)},
         (accuracy, "cifar10", "frnpf"): (_cells(runs, product(GCONV, RANDOM), select), select),
-        (gain, "npf_learning", "over_frnpf"): (_least_gain(runs, select), select),
+        (gain, "npf_learning", "over_frnpf"): (least, select),
         (gain, "finite_cnn_low", "over_cntk"): (over_cntk, HONEST),
         (gain, "finite_cnn_high", "over_cntk"): (over_cntk, HONEST),
         ("train_accuracy", "all", "all"): (_cells(runs, everything, TRAINED), TRAINED),
@@ -66,19 +73,3 @@ def _cells(runs: pd.DataFrame, cells: Iterable[tuple[str, str]], column: str) ->
         for row, regime in cells
     ]
     return pd.concat(parts, axis=1).mean(axis=1, skipna=False)
-
-
-def _least_gain(runs: pd.DataFrame, column: str) -> pd.Series:
-    """Gain over random gates of the learnt regime with the smallest gain, on GCONV with Adam."""
-    random = _cells(runs, [(ADAM, RANDOM[0])], column)
-    gains = [_cells(runs, [(ADAM, regime)], column) - random for regime in LEARNT]
-    return min(gains, key=lambda gain: gain.mean())
-
-
-def _over_cntk(runs: pd.DataFrame, rows: pd.DataFrame) -> pd.Series:
-    """Accuracy of ReLU minus that of the CNTK on the same images, by seed.
-
-    The epoch of a network is chosen on other test images than those of its accuracy.
-    """
-    kernel = rows[rows["kind"] == "kernel"].sort_values("train").iloc[-1]
-    return _sound(runs[runs["regime"] == "relu"], HONEST) - kernel["accuracy"] / 100

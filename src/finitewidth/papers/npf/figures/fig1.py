@@ -42,6 +42,11 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
     inner = nodes[nodes["layer"].between(1, nodes["layer"].max() - 1)]
     paths = tables["paths"]
     layers = {name: int(name.removeprefix("layer_")) for name in paths if name.startswith("layer")}
+    pairs = tables["overlap"].rename(
+        columns={"s": "example", "s_prime": "other", "overlap": "value"}
+    )
+    first = pairs[(pairs["example"] == 1) & (pairs["other"] == 2)]
+    shared = first["shared"].dropna().astype(str).str.split().explode().dropna().astype(int)
     units = paths.melt(["path"], list(layers), "layer", "unit").assign(kind="path")
     parts = [
         nodes, edges, units.assign(layer=units["layer"].map(layers)).sort_values(["path", "layer"]),
@@ -49,7 +54,9 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         _by_example(edges).query("value == 1").assign(kind="active edge"),
         _by_example(paths[["path", *_examples(paths)]]).query("value == 1").assign(
             kind="active path"),
-        *_overlaps(tables["overlap"]),
+        pairs.assign(kind="overlap"),
+        # paths that the first two examples share
+        pd.DataFrame({"kind": "shared path", "example": 1, "other": 2, "path": list(shared)}),
     ]  # fmt: skip
     return pd.concat(parts, ignore_index=True).reindex(columns=list(FIELDS))
 
@@ -66,15 +73,6 @@ def _by_example(rows: pd.DataFrame) -> pd.DataFrame:
     kept = [name for name in rows if name not in columns]
     long = rows.melt(kept, list(columns), "example", "value")
     return long.assign(example=long["example"].map(columns))
-
-
-def _overlaps(overlap: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Entries of Lambda, and the paths that the first two examples share."""
-    pairs = overlap.rename(columns={"s": "example", "s_prime": "other", "overlap": "value"})
-    first = pairs[(pairs["example"] == 1) & (pairs["other"] == 2)]
-    shared = first["shared"].dropna().astype(str).str.split().explode().dropna().astype(int)
-    rows = pd.DataFrame({"kind": "shared path", "example": 1, "other": 2, "path": list(shared)})
-    return pairs.assign(kind="overlap"), rows
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -87,7 +87,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         noise = own["noise_variance"].iloc[0]
         titles.append(rf"$\sigma^2$ = {noise:g}, $r^2/\sigma^2$ = {case:g}")
     for axis in axes[0][len(cases) :]:
-        _near(axis, near)
+        _panel(axis, near)
+        _limits(axis, near, 2, (1 - NEAR, 1 + NEAR))
+        axis.xaxis.set_major_locator(MultipleLocator(0.05))
         titles.append(r"as a, near $\gamma$ = 1")
     style.title_panels(axes[0], titles)
     for axis in axes[0]:
@@ -146,10 +148,3 @@ def _threshold(axis: Axes, root: float) -> None:
     )
     axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
     axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)
-
-
-def _near(axis: Axes, rows: pd.DataFrame) -> None:
-    """Draw the surroundings of ratio 1."""
-    _panel(axis, rows)
-    _limits(axis, rows, 2, (1 - NEAR, 1 + NEAR))
-    axis.xaxis.set_major_locator(MultipleLocator(0.05))
