@@ -1,7 +1,6 @@
 """Trainings of ``collapse`` at a small size, and what is measured during them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from tests.collapse_cases import TRAINING
@@ -18,7 +17,6 @@ from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
 from finitewidth.papers.collapse.experiments.training import Measuring, kernels_of
 from finitewidth.training.balanced import balanced_images
-from finitewidth.training.checkpoints import Checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -29,9 +27,9 @@ NETWORKS = [
 ]
 
 
-def trained(checkpoints=None, **changes):
+def trained(**changes):
     with base_seed(0):
-        return training.measure({"data": digits()}, TRAINING | changes, checkpoints)
+        return training.measure({"data": digits()}, TRAINING | changes)
 
 
 @pytest.fixture(scope="module")
@@ -72,35 +70,6 @@ def test_a_network_does_not_depend_on_the_others_in_its_stack(tables):
         np.testing.assert_allclose(row[columns], wanted[columns], rtol=1e-3)
     assert list(pieces["measures"]["replica"]) == [0, 1, 2, 3] * 2
     assert list(pieces["weights"]["replica"]) == [0, 1]
-
-
-def test_an_interrupted_training_continues(tables, tmp_path):
-    """The second of two parts is stopped; both are started again."""
-    store = Checkpoints(tmp_path, "identity", 0.0)
-    calls = []
-
-    class StopError(Exception):
-        pass
-
-    original = Measuring.__call__
-
-    def stopping(self, stack, images, labels, epoch):
-        calls.append(epoch)
-        if len(calls) == 4:
-            raise StopError
-        return original(self, stack, images, labels, epoch)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Measuring, "__call__", stopping)
-        with pytest.raises(StopError):
-            trained(store, stack=2)
-        again = trained(store, stack=2)
-    assert len(calls) < 8  # not everything was measured again
-    whole = trained(stack=2)
-    for name in ("history", "measures"):
-        pd.testing.assert_frame_equal(again[name], whole[name])
-    for name, array in whole["weights"].items():
-        np.testing.assert_array_equal(again["weights"][name], array)
 
 
 def test_rates_are_those_that_the_captions_print():

@@ -395,8 +395,7 @@ def test_a_rotation_of_the_inputs_changes_nothing(activation):
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_adam_is_that_of_torch_on_each_network(tmp_path, activation):
-    """Also with an interruption, and for a replica alone."""
+def test_adam_is_that_of_torch_on_each_network(activation):
     x, y = images()
     stack, times = stack_of(activation, (1.5, 2.5)), (0, 3, 8)
 
@@ -415,25 +414,6 @@ def test_adam_is_that_of_torch_on_each_network(tmp_path, activation):
         for tensor, gradient in zip(plain.parameters, gradients_by_torch(plain, x, y), strict=True):
             tensor.grad = gradient
         optimiser.step()
-
-    store = CheckpointStore(tmp_path, "a")
-
-    def failing(networks, time):
-        if time == 8:
-            raise KilledError
-        return observe(networks, time)
-
-    words = {"rate": 1e-3, "times": times, "checkpoints": store, "checkpoint_seconds": -1.0}
-    with pytest.raises(KilledError):
-        adam(stack, x, y, observe=failing, **words)
-    resumed = adam(stack, x, y, observe=observe, **words)
-    again = adam(stack, x, y, observe=None, **words)  # the result is read, nothing is observed
-    assert [row["time"] for row in again] == [0, 3, 8]
-    assert torch.equal(again[-1]["first"], resumed[-1]["first"])
-    alone = adam(stack.select([1]), x, y, rate=1e-3, times=times, observe=observe)
-    for whole, one, two in zip(found, resumed, alone, strict=True):
-        assert torch.equal(whole["first"], one["first"])
-        assert torch.equal(whole["first"][1:], two["first"])
 
 
 def test_stacks_are_joined_and_selected():

@@ -147,6 +147,7 @@ REFUSALS = [
     ("beyond.theory.architectures.narrow", 500, "it must be below wide, 500"),
     ("beyond.training.times", [1, 2], "it must rise from 0"),
     ("beyond.training.maps", [1], "write at most 4 of beyond.training.times"),
+    ("beyond.shapes.maps.max_lambda", 0.001, "it must give 3 layers at least"),
     ("thesis.classical.largest_degree", 20, "it must be below samples, 20"),
     ("thesis.risk.ratios", [1.0], "one at least must differ from 1"),
     ("thesis.risk.doubled", [2000, 3000], "each number must be twice the one before"),

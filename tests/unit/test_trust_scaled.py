@@ -3,12 +3,11 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from tests.artwork import faults
 from tests.redrawn import redrawn, titles, words
-from tests.unit.test_trust_descent import CELL, PRINTED, RELU
+from tests.unit.test_trust_descent import PRINTED, RELU
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
@@ -53,20 +52,6 @@ def test_both_rules_start_from_the_same_networks(own):
     np.testing.assert_array_equal(common["first_loss"], own["networks"]["first_loss"])
     assert (common["rate"] == 1e-4).all()
     assert own["networks"]["rate"].nunique() == len(own["networks"])
-
-
-@pytest.mark.parametrize("rule", ["common", "scaled"])
-def test_removing_networks_changes_no_row_of_the_others(rule):
-    """Widths, samples and outputs times samples are multiples of 16, so it holds bit for bit."""
-    sizes = {"samples": 32, "width": 16, "widths": [16], "rate_rule": rule,
-             "rate": 1.0 if rule == "scaled" else 1e-3}  # fmt: skip
-    whole = measured(**sizes)
-    for part in (measured(**sizes, runs=1), measured(**sizes, sigma_w2=[3])):
-        for name in ("changes", "networks"):
-            keys = [*CELL, "seed", *(["time"] if name == "changes" else [])]
-            rows = part[name][keys].merge(whole[name], on=keys)[part[name].columns]
-            assert len(rows) == len(part[name]) < len(whole[name])
-            pd.testing.assert_frame_equal(rows, part[name], check_exact=True)
 
 
 @pytest.fixture(scope="module")
