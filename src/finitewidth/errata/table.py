@@ -1,6 +1,7 @@
 """All errata of the papers, each with its printed, corrected and true value."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from functools import cache
 from typing import Any
 
@@ -79,17 +80,7 @@ def row(erratum: Erratum, networks: int) -> dict[str, Any]:
     """One row of the table; ``networks`` is the number of random networks of a check."""
     evidence = erratum.computed(networks)
     names = ("id", "paper", "place", "kind", "printed", "corrected", "evidence")
-    numbers = (
-        (None,) * 5
-        if evidence is None
-        else (
-            evidence.quantity,
-            evidence.truth,
-            evidence.truth_error,
-            evidence.printed,
-            evidence.corrected,
-        )
-    )
+    numbers = astuple(evidence) if evidence else (None,) * 5
     values = ("quantity", "truth", "truth_error", "printed_value", "corrected_value")
     return (
         {name: getattr(erratum, name) for name in names}

@@ -23,7 +23,8 @@ from finitewidth.claims.needs import is_original
 from finitewidth.common.declarations import Artifact, Experiment, Paper
 from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import at, leaves, replaced
-from finitewidth.data.catalogue import ROLES, describe
+from finitewidth.data.catalogue import ROLES, describe, find_source
+from finitewidth.data.places import is_own
 from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.differences import Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
@@ -350,6 +351,21 @@ class Footers:
         """Role -> whether all that rests on this dataset is at the paper's scale."""
         return {role: self.scale(reads, role).papers for role in self._roles(reads)}
 
+    def mark(self, artifact: str) -> str:
+        """The mark in a figure, empty for a drawing, and where all is as in the paper.
+
+        Its parts are separated by " · ", for example ``stand-in data: digits 8×8 for MNIST · other
+        sizes than the paper's``.
+        """
+        if self.grade_of_artifact(artifact) == DRAWING:
+            return ""
+        data = self._config["data"]
+        roles = self._roles(self.jobs[artifact].reads)
+        words = [_marked(role, data[role], data["imagefolder"]) for role in roles]
+        if not self.scale_of_artifact(artifact).sizes:
+            words.append("other sizes than the paper's")
+        return " · ".join(filter(None, words))
+
     def footer(self, artifact: str) -> str:
         """The line below a figure or table."""
         job = self.jobs[artifact]
@@ -443,6 +459,18 @@ class Footers:
             shown = at(self._config, artifact.shown)
             runs = at(self._config, ".".join(artifact.shown.split(".")[:2]))["runs"]
         return f"{words} drawn, {shown:,} shown" if shown < runs else words
+
+
+def _marked(role: str, source: str, trees: Mapping[str, str]) -> str:
+    """``stand-in data: digits 8×8 for MNIST``; empty for the paper's own dataset."""
+    title, wanted = find_source(source, trees).title, ROLES[role]
+    if is_own(source, trees):
+        return f"your images: {source} for {wanted}"
+    if title == wanted:
+        return ""
+    if title.startswith(f"{wanted} ("):  # the same images, encoded anew
+        return title
+    return f"stand-in data: {title} for {wanted}"
 
 
 def _identity(jobs: Jobs, name: str, seen: Seen) -> Any:

@@ -29,7 +29,6 @@ from finitewidth.pipeline import configuration, forecast
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers
 from finitewidth.pipeline.jobs import Job, Read, chosen
-from finitewidth.pipeline.marks import mark_of
 from finitewidth.pipeline.requests import Requests
 
 PAPERS = "src/finitewidth/papers"
@@ -141,7 +140,7 @@ class Plan:
 
     def mark(self, artifact: str, wildcards: Any = None) -> str:
         """What a figure says about stand-ins; tables say it in their footer."""
-        return mark_of(self.footers, artifact) if self.jobs[artifact].kind == "figure" else ""
+        return self.footers.mark(artifact) if self.jobs[artifact].kind == "figure" else ""
 
     def code(self, name: str) -> dict[str, Any]:
         """All code and printed numbers that an experiment or a renderer reaches."""
