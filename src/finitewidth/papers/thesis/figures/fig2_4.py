@@ -144,7 +144,7 @@ def _threshold(axis: Axes, root: float) -> None:
     along = axis.get_xaxis_transform()
     words = {"fontsize": style.SMALLEST, "transform": along}
     axis.text(
-        0.96, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
+        0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
     )
     axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
     axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)
