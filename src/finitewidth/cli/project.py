@@ -1,14 +1,13 @@
 """The project folder that a command works in."""
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
 from finitewidth.common.declarations import artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
+from finitewidth.common.settings import nearest
 
 MARKS = ("Snakefile", "workflow/papers")
-NEAREST = 3  # names that are suggested
 
 
 def find_project(start: Path, given: Path | None = None) -> Path:
@@ -58,7 +57,7 @@ def checked_targets(names: Sequence[str]) -> list[str]:
         if "/" in name:
             continue
         if name not in known:
-            near = difflib.get_close_matches(name, sorted(known), n=NEAREST, cutoff=0.6)
-            hint = f"did you mean {' or '.join(near)}?" if near else "finitewidth list shows all"
-            raise ConfigError(f"{name!r} is no artifact, paper or experiment; {hint}")
+            raise ConfigError(f"{name!r} is no artifact, paper or experiment"
+                              f"{nearest(name, sorted(known))}; finitewidth list shows "
+                              "all")  # fmt: skip
     return list(names)

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import PydanticCustomError
 
 
 class Section(BaseModel):
@@ -141,27 +141,17 @@ def positive(most: float) -> Any:
     return Annotated[float, Field(gt=0, le=most)]
 
 
-class _Distinct:
-    """Entries of a list differ."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        return {**handler(schema), "uniqueItems": True}
-
-    @staticmethod
-    def _check(values: list[Any]) -> list[Any]:
-        if any(value in values[:index] for index, value in enumerate(values)):
-            raise PydanticCustomError("distinct", "its entries must differ")
-        return values
+def _differing(values: list[Any]) -> list[Any]:
+    if any(value in values[:index] for index, value in enumerate(values)):
+        raise PydanticCustomError("distinct", "its entries must differ")
+    return values
 
 
 def distinct(kind: Any, most: int, least: int = 1) -> Any:
     """Return the type of lists of so many entries, no two of them equal."""
-    return Annotated[list[kind], Field(min_length=least, max_length=most), _Distinct()]
+    return Annotated[
+        list[kind], Field(min_length=least, max_length=most), AfterValidator(_differing)
+    ]
 
 
 def several(kind: Any, most: int, least: int = 1) -> Any:
