@@ -12,9 +12,9 @@ def made(request):
 
 
 def test_same_bytes_every_time(made, tmp_path):
-    for name, dataset in (("a", made), ("b", BUNDLED[made.name]())):
+    for name, dataset in (("a.npz", made), ("b.npz", BUNDLED[made.name]())):
         write_dataset(tmp_path / name, dataset)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def test_a_fifth_of_each_class_is_for_testing(made):
