@@ -249,3 +249,24 @@ def test_trained_weights_have_the_shapes_that_are_stated():
     assert all(len(array) == 2 for array in weights.values())
     with pytest.raises(fw.ConfigError, match="inputs with 4 axes"):
         fw.train_gated((x[:, 0], y), (x, y), architecture=architecture)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("optimiser", "sdg"), ("epochs", 0), ("batch_size", 0), ("step_size", -1.0), ("eps", -0.1),
+     ("beta", 0.0)],
+)  # fmt: skip
+def test_arguments_of_a_gated_training_are_refused_by_name(name, value):
+    x, y = np.zeros((4, 3), "float32"), np.arange(4) % 2
+    with pytest.raises(fw.ConfigError, match=f"^{name}"):
+        fw.train_gated((x, y), (x, y), architecture=fw.Architecture(dense=(4,)), **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("channels", (0,)), ("dense", (4, -1)), ("dense", (2.5,)), ("stride", 0), ("padding", "x"),
+     ("init", "glorot")],
+)  # fmt: skip
+def test_an_architecture_is_refused_by_the_name_of_what_no_network_has(name, value):
+    with pytest.raises(fw.ConfigError, match=f"^{name}: "):
+        fw.Architecture(**{"dense": (4,), name: value})

@@ -19,7 +19,7 @@ def array_of_numbers(values: ArrayLike, name: str) -> np.ndarray:
         ConfigError: they are no numbers, or the lists differ in length.
     """
     try:
-        array = np.asarray(values)
+        array = np.asarray(values, order="C")  # torch takes no negative strides
     except (ValueError, TypeError, RuntimeError) as error:
         raise ConfigError(f"{name}: must be a tensor or an array; {error}") from error
     if array.dtype.kind not in "biuf":

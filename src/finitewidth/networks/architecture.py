@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
+from numbers import Integral
 from typing import Any
 
 from finitewidth.common.errors import ConfigError
 
 KERNEL_SIZE = 3
+PADDINGS = ("same", "valid")
+INITS = ("glorot_uniform", "he_uniform", "signed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,10 @@ class Architecture:
             layer, where w is the width of the first dense layer (NPF section 6.2 (5), DGN
             Assumption 1). Biases start at 0.
 
+    Raises:
+        ConfigError: a number of channels, a width or the stride is no integer of at least 1, or
+            ``padding`` or ``init`` is unknown.
+
     Examples:
         >>> import finitewidth as fw
         >>> gconv = fw.Architecture(channels=(16, 16), dense=(32,), global_average_pooling=True)
@@ -43,6 +50,18 @@ class Architecture:
     dense: tuple[int, ...] = ()
     bias: bool = True
     init: str = "glorot_uniform"
+
+    def __post_init__(self) -> None:
+        """Refuse what no network has."""
+        for name, value in (("channels", self.channels), ("dense", self.dense),
+                            ("stride", (self.stride,))):  # fmt: skip
+            if not all(isinstance(each, Integral) and each >= 1 for each in value):
+                raise ConfigError(f"{name}: {getattr(self, name)!r} must be integers of at least 1")
+        for name, known in (("padding", PADDINGS), ("init", INITS)):
+            if getattr(self, name) not in known:
+                raise ConfigError(
+                    f"{name}: {getattr(self, name)!r} is unknown; allowed: {', '.join(known)}"
+                )
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> "Architecture":

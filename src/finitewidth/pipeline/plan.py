@@ -340,7 +340,7 @@ class Plan:
         """The templates that the captions of a paper are written from, and the verdicts they tell.
 
         Raises:
-            ConfigError: a artifact has no caption.
+            ConfigError: an artifact has no caption.
         """
         entries = self.of(paper)
         templates = [self._template_of(entry.artifact) for entry in entries]
