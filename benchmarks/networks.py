@@ -219,10 +219,12 @@ def passes(network: nn.Module, x: Tensor) -> Callable[[], None]:
     """Return the function that does the passes that our kernels cannot do without.
 
     These are a forward pass of all inputs, and a backward sweep for each output to the outputs of
-    all layers. Where there is no closed form, the forward passes that show whether a network mixes
-    inputs are further ones: one input alone, two, and all in reverse.
+    all layers. Where there is no closed form, the comparison with autograd is a further sweep, and
+    the forward passes that show whether a network mixes inputs are further ones: the first, the
+    middle and the last input alone, and all in reverse.
     """
-    further = [] if as_fully_connected(network) else [x[:1], x[:2], x.flip(0)]
+    closed, middle = bool(as_fully_connected(network)), len(x) // 2
+    further = [] if closed else [x[:1], x[middle : middle + 1], x[-1:], x.flip(0)]
     layers = [module for module in network.modules() if module._parameters]
 
     def run() -> None:
@@ -240,7 +242,8 @@ def passes(network: nn.Module, x: Tensor) -> Callable[[], None]:
         edges = [tensor for tensor in kept if tensor is not outputs]
         if edges:
             one_each = torch.eye(OUTPUTS)[:, None].expand(OUTPUTS, *outputs.shape)
-            backward(outputs, edges, one_each)
+            random = torch.randn(0 if closed else 1, *outputs.shape)
+            backward(outputs, edges, torch.cat([one_each, random]))
 
     return run
 
