@@ -208,11 +208,14 @@ def _letters(count: int) -> list[str]:
 def enlarge_formulas(figure: Figure) -> None:
     """Make texts with indices or exponents so large that these can be read.
 
-    All numbers along an axis have one size.
+    All numbers along an axis have one size, and so have all entries of a legend in a panel.
     """
-    for text in figure.findobj(Text):
-        if _has_index(text.get_text()):
-            text.set_fontsize(max(text.get_fontsize(), FORMULA))
+    texts = [[text] for text in figure.findobj(Text)]
+    legends = [axis.get_legend() for axis in figure.axes]
+    for group in texts + [legend.get_texts() for legend in legends if legend]:
+        if any(_has_index(text.get_text()) for text in group):
+            for text in group:
+                text.set_fontsize(max(text.get_fontsize(), FORMULA))
     for axis in figure.axes:
         for ruler in (axis.xaxis, axis.yaxis):
             if any(_has_index(label.get_text()) for label in ruler.get_ticklabels(which="both")):
