@@ -133,12 +133,17 @@ def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str) -> None:
 def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:
     """Write rank correlations of all sweeps but `OTHER`, or of one, below the points."""
     ranks = ranks[(ranks["sweep"] == only) if only else (ranks["sweep"] != OTHER)]
-    lines = [rf"$\rho$ = {_number(row.value)} [{_number(max(row.low, -1))}, "
-             f"{_number(min(row.high, 1))}] {NAMES[row.sweep]}"
+    lines = [rf"$\rho$ = {_number(row.value)}{_interval(row)} {NAMES[row.sweep]}"
              for row in ranks.itertuples() if np.isfinite(row.value)]  # fmt: skip
     if lines:
         axis.text(0.02, 0.02, "\n".join(lines), transform=axis.transAxes, va="bottom",
                   fontsize=style.SMALLEST)  # fmt: skip
+
+
+def _interval(row: Any) -> str:
+    if not np.isfinite(row.low):  # one seed
+        return ""
+    return f" [{_number(max(row.low, -1))}, {_number(min(row.high, 1))}]"
 
 
 def _power(axis: Axes, powers: pd.DataFrame) -> None:
@@ -153,12 +158,17 @@ def _number(value: float) -> str:
 
 
 def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> None:
-    """Draw a quantity of the weights against tau beside what weight decay alone leaves of it."""
+    """Draw a quantity of the weights against tau beside what weight decay alone leaves of it.
+
+    The axis of tau is linear, so that exponentials are lines.
+    """
     _cells(axis, cells[(cells["tau"] > 0) & (cells[quantity] >= LEAST)], "tau", quantity)
     alone = rows[(rows["panel"] == DECAY_ALONE) & (rows["quantity"] == quantity)]
     alone = alone[alone["value"] >= LEAST]
     alone = alone.drop_duplicates("tau").sort_values("tau")
     axis.plot(alone["tau"], alone["value"], linestyle="--", color=style.GREY)
+    axis.set_xscale("linear")
+    axis.set_xlim(left=0)
     axis.set_yscale("log")
     axis.set_ylim(LEAST, 1.5)
 
