@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.agreement.test_unusual_modules import RIGHT, Scaled, jacobian_kernel, made
+from tests.unusual_modules import RIGHT, Scaled, jacobian_kernel, made
 from torch import nn
 
 from finitewidth.kernels import trained

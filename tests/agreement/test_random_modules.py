@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.agreement.test_unusual_modules import jacobian_kernel
+from tests.unusual_modules import jacobian_kernel
 from torch import nn
 from torch.func import functional_call
 from torch.nn import functional

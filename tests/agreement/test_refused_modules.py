@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from tests.agreement.test_unusual_modules import jacobian_kernel, made
+from tests.unusual_modules import jacobian_kernel, made
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
