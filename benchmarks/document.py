@@ -112,10 +112,10 @@ computation. *Share* is the time of our operations in products at the rate of a 
 square matrices, over our time. The products of multilayer perceptrons are float64.
 
 Ours cannot take less than its forward passes, backward sweeps and products of gradients: one pass
-of all inputs, one sweep for each output to the outputs of all layers, the passes that show whether
-a network mixes inputs, and bare products of arrays of the same sizes as in our contractions, half
-of those that are symmetric. They are measured alone. *At most* is the ratio if ours took no longer
-than these.
+of all inputs, one sweep for each output to the outputs of all layers and one for the comparison
+with autograd, the passes that show whether a network mixes inputs, and bare products of arrays of
+the same sizes as in our contractions, half of those that are symmetric. They are measured alone.
+*At most* is the ratio if ours took no longer than these.
 """
 FORBIDDEN = """A Jacobian takes the same sweeps, and nearly the same multiplications where a network
 is small or its layers have many positions. Where *at most* is below what is asked for, these forbid

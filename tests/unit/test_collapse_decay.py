@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {
-    "sweep": "fully_connected", "dataset": "mnist", "loss": "squared", "init": "torch", "seeds": 2,
+    "sweep": "fully_connected", "dataset": "mnist", "loss": "squared", "init": "torch", "runs": 2,
     "network": {"kind": "fully_connected", "dense": [16, 12]},
     "images": {"per_class": 24, "pool": 1, "size": None, "test": 50},
     "decays": [0.01, 0.04], "taus": [0.25, 1.0], "largest_rate": 1.0, "control_rates": [0.1],
@@ -100,6 +100,14 @@ def test_a_power_of_tau_alone_is_found_and_judged():
     shuffled["nc3"] = np.random.default_rng(0).permutation(shuffled["nc3"])
     judged = decay.measure({"sweeps": shuffled}, RULE)["judged"].set_index(["sweep", "criterion"])
     assert judged.loc[("vgg", "rank correlation with tau"), "outcome"] != "holds"
+
+
+def test_a_value_on_the_threshold_is_undecided():
+    rows = made_up().query("sweep == 'vgg' and decay > 0")
+    rows = rows.assign(decay=rows["tau"])  # they have the same ranks
+    judged = decay.measure({"sweeps": rows}, RULE)["judged"].set_index(["sweep", "criterion"])
+    row = judged.loc["vgg", "rank correlation with tau minus that with decay"]
+    assert (row["low"], row["high"], row["outcome"]) == (0, 0, "undecided")
 
 
 def test_networks_that_do_not_fit_count_nowhere():

@@ -388,7 +388,7 @@ class Sweep(Section):
     )
     loss: Literal["squared", "cross_entropy"] = ours("as in pairs")
     init: Initialisation = ours("initialisation")
-    seeds: Runs = ours("of weights and batches")
+    runs: Runs = ours("of weights and batches")
     decays: distinct(positive(1), most=20) = ours("of weights")
     taus: distinct(positive(1000), most=20) = ours(
         "sums over steps of rate * decay / (1 - momentum)"

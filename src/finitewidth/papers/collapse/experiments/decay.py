@@ -24,7 +24,7 @@ LEVEL = 0.95  # of intervals over seeds
 # sizes of rates of exp(-k tau): of weights by decay alone, and of imbalances
 SHRINKING = {"overlap": 1.0, "imbalance": 2.0}
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-# criterion -> least and largest value
+# criterion -> least value, and what the value is below
 RULE = {
     "rank correlation with tau": (-1.0, -0.8),
     "rank correlation with tau minus that with rates": (-2.0, 0.0),
@@ -185,7 +185,7 @@ def _judged(groups: Mapping[str, pd.DataFrame], early: Mapping[str, pd.DataFrame
         for criterion, values in zip(RULE, _values(networks, early[name]), strict=True):
             (least, most), (mean, low, high) = RULE[criterion], interval(values)
             outcome = UNDECIDED
-            if least <= low and high <= most:
+            if least <= low and high < most:
                 outcome = HOLDS
             elif high < least or low > most:
                 outcome = FAILS

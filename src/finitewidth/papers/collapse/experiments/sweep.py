@@ -75,7 +75,7 @@ def measure(
     key = {"sweep": settings["sweep"], "data": settings["dataset"], "network": title(network),
            "normalised": int(network.kind != "fully_connected")}  # fmt: skip
     rows = []
-    for seed in range(settings["seeds"]):
+    for seed in range(settings["runs"]):
         ends = _trained(network, images, cases, seed, settings, checkpoints)
         rows += [key | {"seed": seed} | case._asdict() | end
                  for case, end in zip(cases, ends, strict=True)]  # fmt: skip
