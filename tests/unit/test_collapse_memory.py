@@ -11,7 +11,7 @@ import torch
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import preset_only
 from finitewidth.kernels.trained.recording import Request, record
-from finitewidth.kernels.trained.sweeps import product_stores
+from finitewidth.kernels.trained.sweeps import structured_units
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.papers.collapse.experiments.training import GIB
@@ -32,7 +32,7 @@ def kept_fits(training: dict, maps: dict, data: str) -> None:
     recording = record(Request(module, module.features, inputs, counted, False, 0, check=False))
     quarter = int(training["kernel_gib"] * GIB) // 4
     share = 2 * quarter * FEW // (maps["per_class"] * CLASSES)
-    product_stores(recording, share, quarter)
+    structured_units(recording, share, quarter)
 
 
 @pytest.mark.parametrize("preset", ["laptop", "paper"])  # smoke and quick are run as a whole

@@ -157,49 +157,30 @@ def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None
         total[some] += products.reshape(len(s), k, -1).sum(-1)
 
 
-class ProductStore:
-    """What is kept of one unit until the signals of all outputs are known, for the full kernel.
+class SignalStore:
+    """Signals of one unit that are kept until those of all outputs are known, for the full kernel.
 
     Attributes:
         unit: the parameters.
         name: the module that they belong to.
-        structured: True to keep signals, False to keep rows.
-        array: signals (G, N, P, c, K) or rows (N, K, ...).
+        array: signals (G, N, P, c, K).
     """
 
-    def __init__(self, unit: ProductUnit, outputs: int, structured: bool, like: Tensor) -> None:
-        (G, c, D, P), N = unit.shape, len(like)
-        self.unit, self.name, self.structured = unit, unit.name, structured
-        shape = (G, N, P, c, outputs) if structured else (N, outputs, G, c, D)
-        self.array = like.new_empty(shape)
+    def __init__(self, unit: ProductUnit, outputs: int, like: Tensor) -> None:
+        G, c, _, P = unit.shape
+        self.unit, self.name = unit, unit.name
+        self.array = like.new_empty(G, len(like), P, c, outputs)
 
-    def put(self, part: slice, of_operation: OfOperation, work: int) -> None:
-        """Keep the signals of some outputs, or the rows made of them.
+    def put(self, part: slice, of_operation: OfOperation) -> None:
+        """Keep the signals of some outputs.
 
         Args:
             part: the outputs.
             of_operation: the function that returns the signals (N, k, C, P) of an operation.
-            work: bytes for temporary arrays.
-
-        Raises:
-            ConfigError: the arrays for one input do not fit.
         """
-        unit = self.unit
-        G, c, D, P = unit.shape
-        g = unit.signals(of_operation)
-        N = len(g)
-        g = g.view(N, -1, G, c, P)
-        if self.structured:
-            self.array[..., part] = g.permute(2, 0, 4, 3, 1)
-            return
-        one = g.element_size() * G * (2 * D * P + g.shape[1] * c * (D + P))
-        for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
-            s = g[some].transpose(1, 2).reshape(some.stop - some.start, G, -1, P)
-            rows = unit.gradients_of(some, s).unflatten(2, (-1, c)).transpose(1, 2)
-            if rows.shape == self.array.shape and G == 1:
-                self.array = rows  # all of them, without a copy
-            else:
-                self.array[some, part] = rows
+        G, c, _, P = self.unit.shape
+        g = self.unit.signals(of_operation)
+        self.array[..., part] = g.view(len(g), -1, G, c, P).permute(2, 0, 4, 3, 1)
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
         """Add the part of this unit for some inputs and all from the first of them on.
@@ -214,9 +195,7 @@ class ProductStore:
         """
         G, _, _, P = self.unit.shape
         rest = slice(block.start, None)
-        if not self.structured:
-            add_rows(total, self.array.flatten(2), block)
-        elif G == P == 1:
+        if G == P == 1:
             a, s = self.unit.patches().flatten(1), self.array[0, :, 0].mT
             products = s[block].flatten(0, 1) @ s[rest].flatten(0, 1).mT
             A = a[block] @ a[rest].mT
@@ -247,10 +226,10 @@ class ProductStore:
 
 @dataclass(frozen=True)
 class RowStore:
-    """Gradients of one parameter, for the full kernel.
+    """Gradients by the parameters of a module, side by side, for the full kernel.
 
     Attributes:
-        name: the module that it belongs to.
+        name: the module.
         array: (N, K, size).
     """
 
@@ -258,20 +237,32 @@ class RowStore:
     array: Tensor
 
     def add_to(self, total: Tensor, block: slice, work: int) -> None:
-        """Add the part of this parameter, see `ProductStore.add_to`."""
-        add_rows(total, self.array, block)
+        """Add the part of these parameters, see `SignalStore.add_to`."""
+        here, rest = self.array[block], self.array[block.start :]
+        products = here.flatten(0, 1) @ rest.flatten(0, 1).mT
+        total += products.view(total.shape)
 
 
-def add_rows(total: Tensor, rows: Tensor, block: slice) -> None:
-    """Add the products of the gradients of some inputs and of all from the first of them on.
+def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:
+    """Write the gradients of some outputs by the weights of a product.
 
     Args:
-        total: (b, K, n, K), inputs ``block`` against inputs from ``block.start`` on.
-        rows: gradients of all outputs, (N, K, size).
-        block: the inputs, b of them.
+        rows: where they are written, (N, k, G c D).
+        unit: the weights.
+        g: signals, (N, k, C, P).
+        work: bytes for temporary arrays.
+
+    Raises:
+        ConfigError: the arrays for one input do not fit.
     """
-    products = rows[block].flatten(0, 1) @ rows[block.start :].flatten(0, 1).mT
-    total += products.view(total.shape)
+    G, c, D, P = unit.shape
+    N, k = g.shape[:2]
+    g = g.view(N, k, G, c, P).transpose(1, 2)
+    one = g.element_size() * G * (2 * D * P + k * c * (D + P))
+    for some in pieces(N, fitting(work, one, N, f"one input at {unit.name!r}")):
+        formed = unit.gradients_of(some, g[some].reshape(some.stop - some.start, G, k * c, P))
+        kept = rows[some].unflatten(2, (G, c, D))
+        kept.copy_(formed.unflatten(2, (k, c)).transpose(1, 2))
 
 
 def pairs_fit(unit: ProductUnit, samples: int, outputs: int, item: int, work: int) -> bool:

@@ -17,13 +17,14 @@ from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
     GRAM_ROWS,
-    ProductStore,
     RowStore,
+    SignalStore,
     add_diagonal,
     add_gram,
     add_traced,
     full_plans,
     pairs_fit,
+    put_rows,
 )
 from finitewidth.kernels.trained.graph import edge_shape, graph_size
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
@@ -36,7 +37,7 @@ from finitewidth.kernels.trained.units import (
     module_of,
 )
 
-Store = ProductStore | RowStore
+Store = SignalStore | RowStore
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
 
@@ -323,34 +324,42 @@ def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Te
 
 def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
     """Run all sweeps, and return by name what is kept of the parameters."""
-    quarter = sweeps.request.budget // 4
+    quarter, by_layer = sweeps.request.budget // 4, sweeps.request.by_layer
     outputs = real(sweeps.recording.outputs.detach())
     N, K = outputs.shape
-    products = product_stores(sweeps.recording, 2 * quarter, quarter)
-    row_units = [unit for unit in sweeps.recording.units if isinstance(unit, RowUnit)]
-    # gradients of small parameters stand side by side, since one product is faster than many
+    structured = structured_units(sweeps.recording, 2 * quarter, quarter)
+    signals = [SignalStore(unit, K, outputs) for unit in structured]
+    formed = [unit for unit in sweeps.recording.units if unit not in structured]
+    # gradients stand side by side, since one product is faster than many
     width, places = defaultdict(int), {}
-    for name, size in chain.from_iterable(unit.sizes.items() for unit in row_units):
-        module = module_of(name) if sweeps.request.by_layer else ""
+    for name, size in chain.from_iterable(unit.sizes.items() for unit in formed):
+        module = module_of(name) if by_layer else ""
         places[name] = module, slice(width[module], width[module] + size)
         width[module] += size
     rows = {name: RowStore(name, outputs.new_empty(N, K, size)) for name, size in width.items()}
     for part, of_operation in sweeps.steps(quarter):
-        for store in products:
-            store.put(part, of_operation, quarter)
-        for unit in row_units:
+        for store in signals:
+            store.put(part, of_operation)
+        for unit in formed:
+            if isinstance(unit, ProductUnit):
+                module, place = places[next(iter(unit.sizes))]
+                put_rows(rows[module].array[:, part, place], unit, unit.signals(of_operation),
+                         quarter)  # fmt: skip
+                continue
             for name, some in unit.rows(of_operation).items():
                 module, place = places[name]
                 rows[module].array[:, part, place] = some
     others = [RowStore(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
     grouped: dict[str, list[Store]] = {}
-    for store in (*products, *rows.values(), *others):
-        grouped.setdefault(store.name if sweeps.request.by_layer else "", []).append(store)
+    for store in (*signals, *rows.values(), *others):
+        grouped.setdefault(store.name if by_layer else "", []).append(store)
     return grouped
 
 
-def product_stores(recording: Recording, share: int, work: int) -> list[ProductStore]:
-    """Choose an order for each product: the cheapest ones that fit into the share of the budget.
+def structured_units(recording: Recording, share: int, work: int) -> list[ProductUnit]:
+    """Choose the products whose signals are kept, and not their gradients, for the full kernel.
+
+    The cheaper order is chosen for each, as far as what is kept fits into the share of the budget.
 
     Args:
         recording: the forward pass.
@@ -358,7 +367,7 @@ def product_stores(recording: Recording, share: int, work: int) -> list[ProductS
         work: bytes for what is made on the way.
 
     Raises:
-        ConfigError: even the smallest ones do not fit.
+        ConfigError: even what takes the least does not fit.
     """
     outputs = recording.outputs
     (N, K), item = outputs.shape, max(outputs.element_size(), 4)
@@ -391,11 +400,7 @@ def product_stores(recording: Recording, share: int, work: int) -> list[ProductS
             f"budget: the full kernel keeps {megabytes(needed)}, half of the budget is "
             f"{megabytes(share)}; raise budget to {megabytes(2 * needed)}, or use the traced kernel"
         )
-    like = real(outputs.detach())
-    return [
-        ProductStore(unit, K, structured, like)
-        for unit, structured in zip(products, chosen, strict=True)
-    ]
+    return [unit for unit, structured in zip(products, chosen, strict=True) if structured]
 
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:

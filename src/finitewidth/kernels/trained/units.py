@@ -100,6 +100,11 @@ class ProductUnit(Weights):
         return signals @ self.patches(samples).mT
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """Return the number of elements of all gradients, under the name of the first parameter."""
+        return {next(iter(self.parameters)): prod(self.shape[:3])}
+
+    @property
     def patch_size(self) -> int:
         """Return the number of elements of the patches of one input that gradients need."""
         G, _, D, P = self.shape
