@@ -68,6 +68,7 @@ RC = {
     "legend.title_fontsize": SMALLEST,
     "figure.titlesize": 7.5,
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # without it every draw looks for labels that a title could cover
     "axes.titlepad": 4.0,
     "axes.labelpad": 2.5,
     "axes.linewidth": 0.6,
