@@ -1,8 +1,13 @@
 """Options of the test suite."""
 
+import os
 import signal
 
 import pytest
+
+# Two workers share two cores. Torch on two threads in each takes twice the time, and rounds sums
+# otherwise from one machine to the next.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser):
