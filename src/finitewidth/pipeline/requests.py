@@ -65,17 +65,14 @@ class Requests:
 
     @cached_property
     def _priorities(self) -> dict[str, int]:
-        """Job -> priority: figures and tables first, which are short and wanted, then what the
-        longest chain of jobs rests on.
-        """
+        """Figures and tables first, then what the longest chain of jobs rests on."""
         seconds = {name: cost.seconds for name, cost in self._costs.items()}
-        needs = self._needs()
-        after = chains(needs, seconds)
-
-        def urgency(name: str) -> tuple[bool, float]:
-            return name in self._jobs.artifacts, length(after[name], seconds)
-
-        return {name: place for place, name in enumerate(sorted(needs, key=urgency), 1)}
+        after = chains(self._needs(), seconds)
+        urgency = {
+            name: (name in self._jobs.artifacts, length(after[name], seconds))
+            for name in self._needs()
+        }
+        return {name: place for place, name in enumerate(sorted(urgency, key=urgency.get), 1)}
 
     def group_of(self, rule: str) -> str | None:
         """The group in which jobs of a rule can travel to a cluster; None: alone."""
