@@ -109,9 +109,9 @@ class Footers:
     def _repeated(self) -> Jobs:
         """The same as `_canonical`, with as many runs and draws as the paper."""
         return self._with_the_papers(
-            lambda path: path[-1] in REPETITIONS
-            or "shown" in path
-            or not self._sources[path].stated
+            lambda path: (
+                path[-1] in REPETITIONS or "shown" in path or not self._sources[path].stated
+            )
         )
 
     def _with_the_papers(self, taken: Callable[[Path], bool]) -> Jobs:
