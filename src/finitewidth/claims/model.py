@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.claims.needs import Need, needs_of
+from finitewidth.claims.reported import CONSTANT, MEASURED, Ours
 from finitewidth.claims.verdicts import KINDS, Part
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.paper_files import (
@@ -26,9 +27,6 @@ from finitewidth.common.texts import Quote
 if TYPE_CHECKING:
     import pandas as pd
 
-    from finitewidth.claims.reported import Ours
-
-CONSTANT, MEASURED = "constant", "measured"
 Tables = Mapping[str, "pd.DataFrame"]
 
 
@@ -97,7 +95,7 @@ class Numbers:
     artifact: str
     quantity: str
     reads: Mapping[str, str]
-    find: "Callable[[Tables], Iterable[Ours]]"
+    find: Callable[[Tables], Iterable[Ours]]
     scale_free: bool = False
     constant: bool = False
     parts: Mapping[str, str] = field(default_factory=lambda: {"": ""})

@@ -37,9 +37,15 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     temporary = folder.with_name(f".{folder.name}")
     try:
         shutil.rmtree(temporary, ignore_errors=True)
-        _build(temporary, settings, root)
+        findings = read_findings(settings, root)
+        new, sources = temporary / "new", temporary / "sources"
+        new.mkdir(parents=True)
+        sources.mkdir()
+        pages = all_pages(findings, Downloads(findings.results, new, findings.whole))
+        build_pages(pages, findings.preset, sources, new)
+        (new / summary_page.FILE).write_text(summary_page.markdown(findings), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
-        (temporary / "new").rename(folder)
+        new.rename(folder)
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
@@ -47,14 +53,3 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
-
-
-def _build(temporary: Path, settings: Mapping[str, Any], root: str | Path) -> None:
-    """Write the report into ``new`` in a folder that is not there yet."""
-    findings = read_findings(settings, root)
-    new, sources = temporary / "new", temporary / "sources"
-    new.mkdir(parents=True)
-    sources.mkdir()
-    pages = all_pages(findings, Downloads(findings.results, new, findings.whole))
-    build_pages(pages, findings.preset, sources, new)
-    (new / summary_page.FILE).write_text(summary_page.markdown(findings), encoding="utf-8")

@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from finitewidth.claims.facts import counted
 from finitewidth.claims.reported import NOT_RUN
 from finitewidth.claims.reported import OUTCOMES as NUMBER_OUTCOMES
-from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import VERDICTS
 from finitewidth.common import number_words
 from finitewidth.common.usage import Usage, total
