@@ -31,12 +31,9 @@ NUMBER_COLUMNS = (
 
 
 def run_claims(
-    paper: str,
-    tables: Sequence[str],
-    reported_file: str | None,
-    outputs: Mapping[str, str],
+    paper: str, tables: Sequence[str], reported_file: str | None, outputs: Mapping[str, str],
     settings: Mapping[str, Any],
-) -> None:
+) -> None:  # fmt: skip
     """Judge all claims of a paper and compare all its printed numbers.
 
     Args:
@@ -73,11 +70,9 @@ def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[
 
 
 def _numbers(
-    paper: str,
-    read: Mapping[str, pd.DataFrame],
-    reported_file: str | None,
+    paper: str, read: Mapping[str, pd.DataFrame], reported_file: str | None,
     settings: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     if reported_file is None:
         return []
     printed = reported_numbers.read_reported(Path(reported_file).parent, paper)

@@ -30,9 +30,10 @@ class Provenances:
     def __init__(self, results: str | Path, root: str | Path = SOURCE_ROOT.parent):
         """Read all provenances of a run; ``root`` is the folder of the project."""
         self.results, self._root = Path(results), Path(root)
+        self._data = self.results.parent / "data"
         self.stamps: dict[str, dict[str, Any]] = {}
         self.damaged: list[str] = []
-        for file in self._files():
+        for file in (*provenance_files(self.results), *provenance_files(self._data)):
             stamp = _read(file)
             if stamp is None:
                 self.damaged.append(str(file))
@@ -40,13 +41,6 @@ class Provenances:
                 self.stamps[str(file)] = stamp
         self._digest = cache(digest_of)
         self._code_changed = cache(lambda name: code_changed(self.stamps[name]["code"], self._root))
-
-    @property
-    def _data(self) -> Path:
-        return self.results.parent / "data"
-
-    def _files(self) -> list[Path]:
-        return [*provenance_files(self.results), *provenance_files(self._data)]
 
     @cached_property
     def _makers(self) -> dict[str, str]:

@@ -230,8 +230,7 @@ class Plan:
 
     def _reported(self, paper: str) -> list[str]:
         """The file of a paper's printed numbers, if there is one."""
-        file = f"config/reported/{paper}.csv"
-        return [file] if (self.root / file).is_file() else []
+        return [file for file in (f"config/reported/{paper}.csv",) if (self.root / file).is_file()]
 
     def claim_settings(self, wildcards: Any) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""

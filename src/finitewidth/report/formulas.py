@@ -111,30 +111,22 @@ def _letter(name: str) -> str:
         return name
 
 
-def _converted(formula: str, block: bool) -> str:
+def visit(self: Any, node: nodes.math | nodes.math_block) -> None:
+    r"""Write a formula; on a line of its own with the number of its ``\tag`` at the right."""
+    text, block = node.astext(), isinstance(node, nodes.math_block)
     try:
-        return mathml(formula, block)
+        formula = mathml(TAG.sub("", text).strip() if block else text, block)
     except MathError as error:
-        raise ExtensionError(f"formula {formula!r}: {error}") from error
-
-
-def visit_inline(self: Any, node: nodes.math) -> None:
-    """Write a formula within a line."""
-    self.body.append(_converted(node.astext(), block=False))
-    raise nodes.SkipNode
-
-
-def visit_block(self: Any, node: nodes.math_block) -> None:
-    r"""Write a formula on a line of its own, with the number of its ``\tag`` at the right."""
-    text = node.astext()
-    numbers = TAG.findall(text)
-    formula = _converted(TAG.sub("", text).strip(), block=True)
-    number = f'<span class="fw-eqno">({numbers[0]})</span>' if numbers else ""
-    self.body.append(f'<div class="fw-formula" tabindex="0"><div>{formula}</div>{number}</div>')
+        raise ExtensionError(f"formula {text!r}: {error}") from error
+    if block:
+        numbers = TAG.findall(text)
+        number = f'<span class="fw-eqno">({numbers[0]})</span>' if numbers else ""
+        formula = f'<div class="fw-formula" tabindex="0"><div>{formula}</div>{number}</div>'
+    self.body.append(formula)
     raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the renderer of formulas with Sphinx."""
-    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.add_html_math_renderer("mathml", (visit, None), (visit, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
