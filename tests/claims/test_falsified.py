@@ -66,7 +66,7 @@ class Folder:
         """What the report tells of the paper."""
         entries = [
             {"artifact": e.artifact, "paper": e.paper, "kind": e.kind, "label": e.number,
-             "title": e.title, "extra": e.extra, "files": {}}
+             "title": e.title, "extra": e.extra, "first_page": 0, "files": {}}
             for e in ARTIFACTS
         ]  # fmt: skip
         settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},

@@ -186,4 +186,4 @@ def test_without_results_the_command_that_makes_them_is_named(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert main(["verify", "--preset", "laptop", "--seed", "2"]) == 1
     answer = capsys.readouterr()
-    assert "finitewidth run --preset laptop --seed 2" in answer.out + answer.err
+    assert "results/laptop-seed2 has no results; finitewidth run" in answer.out + answer.err

@@ -41,11 +41,11 @@ def test_a_job_stands_on_the_page_of_its_paper():
 
 
 def test_a_damaged_stamp_is_named(tmp_path):
-    job = sources.Job(name="npf_nu", outputs=(str(tmp_path / "nu_provenance.json"),))
-    assert sources.read_stamp(job) is None
-    (tmp_path / "nu_provenance.json").write_text("[]")
+    assert sources.read_records(tmp_path) == []
+    (tmp_path / "npf/experiments").mkdir(parents=True)
+    (tmp_path / "npf/experiments/nu_provenance.json").write_text("[]")
     with pytest.raises(ResultError, match=r"nu_provenance\.json is damaged"):
-        sources.read_stamp(job)
+        sources.read_records(tmp_path)
 
 
 def test_every_verdict_and_outcome_has_a_colour_and_a_sign():

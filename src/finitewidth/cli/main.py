@@ -123,7 +123,8 @@ def verify(*, results: Results = Results()) -> int:
         ResultError: there are no results.
     """
     if not provenance_files(results.folder):
-        raise ResultError(f"{results.folder} has no results; {results.run} makes them")
+        raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "
+                          "makes them")  # fmt: skip
     provenances = Provenances(results.folder)
     problems = provenances.problems()
     checked = f"{len(provenances.stamps)} jobs checked, {len(problems)} problems"

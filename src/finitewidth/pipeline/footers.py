@@ -82,8 +82,6 @@ class Footers:
         self.jobs = Jobs(papers, config)
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
-        self._found: dict[Any, list[Difference]] = {}
-        self._smaller: dict[str, list[Difference]] = {}
         self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
     @cached_property
@@ -177,7 +175,7 @@ class Footers:
         """
         jobs = self._jobs_behind(reads, rows=rows)
         seen = Seen.of(self.jobs, reads)
-        stated = [one for name in jobs for one in self._differences_of(name, seen)]
+        stated = [one for name in jobs for one in self._compared(self._canonical, name, seen)]
         roles, data = self._roles(reads, jobs), self._config["data"]
         chosen = in_words(one for name in jobs for one in self._chosen_smaller(name))
         if not stated and not chosen and all(data[r] == self._paper_config["data"][r]
@@ -188,13 +186,6 @@ class Footers:
             words += (f"our own choice: {', '.join(chosen).replace('(paper ', '(preset paper ')}",)
         return words
 
-    def _differences_of(self, name: str, seen: Seen) -> list[Difference]:
-        """What differs between one job and that of the paper."""
-        key = name, seen.unseen.get(name)
-        if key not in self._found:
-            self._found[key] = list(self._compared(self._canonical, name, seen))
-        return self._found[key]
-
     def _chosen_smaller(self, name: str) -> list[Difference]:
         """Sizes of a training that the paper does not give and that are smaller than in preset
         ``paper``.
@@ -202,11 +193,10 @@ class Footers:
         ours, theirs = self._choosing.trainings.get(name), self._paper.trainings.get(name)
         if ours is None or theirs is None or ours.run == theirs.run:
             return []
-        if name not in self._smaller:
-            stated = {one.what for one in self._differences_of(name, Seen(unseen={}))}
-            every = of_training(ours, theirs, self._config["data"][ours.dataset])
-            self._smaller[name] = [one for one in every if one.smaller and one.what not in stated]
-        return self._smaller[name]
+        seen = Seen(unseen={})
+        stated = {one.what for one in self._compared(self._canonical, name, seen)}
+        every = of_training(ours, theirs, self._config["data"][ours.dataset])
+        return [one for one in every if one.smaller and one.what not in stated]
 
     def _compared(self, ours: Jobs, name: str, seen: Seen) -> Iterator[Difference]:
         theirs = self._paper

@@ -222,7 +222,8 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
             claims=tuple(claims), numbers=tuple(numbers),
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
-    stamps = {name: stamp for name, job in jobs.items() if (stamp := sources.read_stamp(job))}
+    stamps = {name: record for record in records
+              if (name := sources.name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
     return Findings(
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,

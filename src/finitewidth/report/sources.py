@@ -75,32 +75,23 @@ def read_records(results: str | Path) -> list[dict[str, Any]]:
     Raises:
         ResultError: a file is damaged.
     """
-    found = [_read(file) for file in provenance_files(results) if file.stem != REPORT]
+    found = []
+    for file in provenance_files(results):
+        if file.stem != REPORT:
+            stamp = result_files.read_json(file)
+            if not isinstance(stamp, dict):
+                raise ResultError(f"{file} is damaged: it is not a JSON object; delete it and run "
+                                  "again")  # fmt: skip
+            found.append(stamp)
     return [record for record in found if "job" in record]
 
 
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of the job that left a provenance, as `Job` has it."""
+    return f"train {record['job']}" if "/" in record["job"] else record["job"]
+
+
 def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
-    """Return name of a job, as `Job` has it -> what it took, the longest wall time first."""
-    found: dict[str, Usage] = {}
-    for record in records:
-        name = f"train {record['job']}" if "/" in record["job"] else record["job"]
-        found[name] = found.get(name, Usage()) + usage_in(record)
+    """Return name of a job -> what it took, the longest wall time first."""
+    found = {name_of(record): usage_in(record) for record in records}
     return dict(sorted(found.items(), key=lambda item: -item[1].wall))
-
-
-def read_stamp(job: Job) -> dict[str, Any] | None:
-    """Read the provenance of a job; None if the job has not been run.
-
-    Raises:
-        ResultError: the file is damaged.
-    """
-    if job.stamp is None or not Path(job.stamp).is_file():
-        return None
-    return _read(Path(job.stamp))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    stamp = result_files.read_json(file)
-    if not isinstance(stamp, dict):
-        raise ResultError(f"{file} is damaged: it is not a JSON object; delete it and run again")
-    return stamp
