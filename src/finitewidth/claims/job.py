@@ -36,14 +36,11 @@ def run_claims(
 ) -> None:  # fmt: skip
     """Judge all claims of a paper and compare all its printed numbers.
 
-    Args:
-        paper: the key of the paper, such as ``npf``.
-        tables: the CSV files that its claims and numbers read.
-        reported_file: the CSV file of its printed numbers; None if there is none.
-        outputs: the CSV files ``verdicts``, ``parts`` and ``numbers``.
-        settings: ``preset``; ``results``, the folder of its results; ``situations``, the id of
-            every claim that has a judge -> the fields of its `ledger.Situation`; ``numbers``,
-            ``artifact/quantity`` -> part -> the fields of its `reported.Basis`.
+    All files are CSV: the ``tables`` that claims and numbers read, the printed numbers, if there
+    are any, and the ``outputs``: ``verdicts``, ``parts`` and ``numbers``. The settings are
+    ``preset``; ``results``, the folder of its results; ``situations``, the id of every claim that
+    has a judge -> the fields of its `ledger.Situation`; ``numbers``, ``artifact/quantity`` -> part
+    -> the fields of its `reported.Basis`.
 
     Raises:
         ResultError: a table is missing or damaged.

@@ -124,12 +124,10 @@ PAPER_SCALE = Need(
 
 
 def needs_of(where: str, listed: Mapping[str, Any]) -> tuple[Need, ...]:
-    """The needs that a text file lists, in its order.
+    """The needs that a text file lists at ``where``, in its order.
 
-    Args:
-        where: file and key, for messages.
-        listed: ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
-            ``original: [role]`` and ``paper_scale: true``.
+    They are ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
+    ``original: [role]`` and ``paper_scale: true``.
 
     Raises:
         ConfigError: a key or a role is unknown.

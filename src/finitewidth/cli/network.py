@@ -99,14 +99,10 @@ def dataset_of(
     images: Path | None, data: str | None, settings: Mapping[str, Any],
     chosen: tuple[str, int | None, int | None],
 ) -> Any:  # fmt: skip
-    """Return a folder of images or a dataset, a `finitewidth.data.store.Dataset`.
+    """Return the folder ``images`` or the dataset ``data``, a `finitewidth.data.store.Dataset`.
 
-    Args:
-        images: the folder; None for a dataset.
-        data: name of the dataset.
-        settings: the section ``data``.
-        chosen: what for, and how many training and test images; all for None. Which images are
-            chosen does not depend on the seed.
+    What for, and how many training and test images (all for None), is ``chosen``; which ones does
+    not depend on the seed.
     """
     from finitewidth.data.build import build_dataset
     from finitewidth.data.select import stratified_subset

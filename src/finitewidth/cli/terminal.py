@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 import time
+from collections.abc import Collection
 from logging import WARNING, LogRecord
 from pathlib import Path
 from typing import Any
@@ -88,30 +89,26 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.RUN_INFO and not self.forecast:  # comes again after a dry run
             self.forecast = forecast_of_run()
             self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
-            self.begun = not self.dryrun
+            self.begun, line = not self.dryrun, self.format(record)
             if self.begun:
                 self.held.clear()
-                cores = f"{self.cores} core{'s' * (self.cores != 1)}"
-                self._line(f"{_jobs(len(self.forecast))}, {self._left()} on {cores}"
-                           f"{self._unknown()}; details in .snakemake/log")  # fmt: skip
-            else:
-                self._line(self.format(record))
-        elif self.dryrun:
-            if event != LogEvent.WORKFLOW_STARTED:
-                self._line(self.format(record))
-        elif not self.begun:
-            return
-        elif event == LogEvent.JOB_INFO:
+                line = (f"{_counted(self.forecast, 'job')}, {self._left()} on "
+                        f"{_counted(range(self.cores), 'core')}{self._unknown()}; details in "
+                        ".snakemake/log")  # fmt: skip
+            self._line(line)
+        elif self.dryrun and event != LogEvent.WORKFLOW_STARTED:
+            self._line(self.format(record))
+        elif self.begun and event == LogEvent.JOB_INFO:
             name = job_name(record.rule_name, dict(record.wildcards or {}))
             if name in self.forecast:  # else a target, such as `all`
                 log = str(record.log[0]) if record.log else ""
                 self.running[record.jobid] = name, time.time(), log
                 self.failed = [job for job in self.failed if job != name]  # another attempt
-        elif event == LogEvent.JOB_FINISHED:
-            self._ended(record.job_id)
-        elif event == LogEvent.JOB_ERROR:
-            self._ended(record.jobid, failed=True)
-        elif record.levelno >= WARNING:
+        elif event == LogEvent.JOB_FINISHED and record.job_id in self.running:
+            self._ended(*self.running.pop(record.job_id))
+        elif event == LogEvent.JOB_ERROR and record.jobid in self.running:
+            self._ended(*self.running.pop(record.jobid), failed=True)
+        elif self.begun and record.levelno >= WARNING and event != LogEvent.JOB_ERROR:
             self._line(self.format(record))
 
     def _line(self, text: str | None) -> None:
@@ -125,15 +122,10 @@ class LogHandler(LogHandlerBase):
         self.interrupted |= "Terminating processes on user request" in text
         if self.begun and self.interrupted:
             return  # the end of the run says it
-        if ours is not None:
-            self._line(ours)
-        elif level >= WARNING:
-            if re.match(r"(Config|Data|Result)Error", text):  # ours, which are complete
-                lines = [line for line in text.splitlines() if not line.startswith("  File ")]
-                text = "\n".join(lines)
-            self._line(text)
-        elif self.dryrun:
-            self._line(text)
+        if re.match(r"(Config|Data|Result)Error", text):  # ours, which are complete
+            text = "\n".join(line for line in text.splitlines() if not line.startswith("  File "))
+        if ours is not None or level >= WARNING or self.dryrun:
+            self._line(text if ours is None else ours)
         elif not self.begun:
             self.held.append(text)
         if level >= logging.ERROR:
@@ -152,10 +144,7 @@ class LogHandler(LogHandlerBase):
         left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
         return f"about {duration(left)} left" if left >= 10 else "seconds left"
 
-    def _ended(self, number: int, failed: bool = False) -> None:
-        if number not in self.running:
-            return
-        job, started, log = self.running.pop(number)
+    def _ended(self, job: str, started: float, log: str, failed: bool = False) -> None:
         took, forecast = time.time() - started, self.rest.pop(job, None)
         if failed:
             self.failed.append(job)
@@ -178,7 +167,7 @@ class LogHandler(LogHandlerBase):
             self._line(self._last_line())
         elif self.dryrun and self.forecast:
             seconds = duration(sum(self.rest.values()))
-            self._line(f"{_jobs(len(self.rest))}, {seconds} of CPU time{self._unknown()}.")
+            self._line(f"{_counted(self.rest, 'job')}, {seconds} of CPU time{self._unknown()}.")
         self.begun, self.forecast = False, {}  # Snakemake closes its handlers twice
         self._line("\n".join(self.held))
         self.held.clear()
@@ -192,10 +181,10 @@ class LogHandler(LogHandlerBase):
         if self.interrupted:
             return f"Stopped after {took}: {done}, and trainings continue from checkpoints; {again}"
         if self.failed:
-            return (f"{_jobs(len(self.failed))} failed ({', '.join(self.failed)}), {done}; once "
-                    f"the cause is mended, {again}")  # fmt: skip
-        return f"{_jobs(self.done)} done in {took}." if self.done == total else ""
+            failed = f"{_counted(self.failed, 'job')} failed ({', '.join(self.failed)})"
+            return f"{failed}, {done}; once the cause is mended, {again}"
+        return f"{_counted(range(self.done), 'job')} done in {took}." * (self.done == total)
 
 
-def _jobs(count: int) -> str:
-    return f"{count} job{'s' * (count != 1)}"
+def _counted(what: Collection[Any], word: str) -> str:
+    return f"{len(what)} {word}{'s' * (len(what) != 1)}"

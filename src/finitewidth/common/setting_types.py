@@ -50,12 +50,7 @@ class Source:
         return self.kind != "ours"
 
     def accepts(self, default: Any, value: Any) -> bool:
-        """Whether a value is one that the paper or its code gives.
-
-        Args:
-            default: the value in ``config/papers``.
-            value: the value in question.
-        """
+        """Whether the paper or its code gives a value; ``config/papers`` has the ``default``."""
         if any(_same(value, other) for other in (*self.paper_also, *self.code_also)):
             return True
         if not self.stated:

@@ -37,11 +37,6 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     grey, otherwise (n, H, W, 3). Hidden files, and files whose suffix is not in
     `finitewidth.data.places.SUFFIXES`, are passed over.
 
-    Args:
-        name: of the dataset.
-        title: shown in figures.
-        root: a folder with ``train`` and ``test``.
-
     Raises:
         DataError: a folder is missing or empty, there is only one class, a class has fewer pictures
             than `FEWEST`, the classes of train and test differ, a picture is a link out of

@@ -48,7 +48,9 @@ def _mistakes(
     for each in error.errors(include_url=False):
         kind, context = each["type"], each.get("ctx", {})
         path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
-        key = _readable(".".join(map(str, path)))
+        key = ".".join(map(str, path))
+        if not key.isprintable() or len(key) > LONGEST_SHOWN:
+            key = _shown(key)
         if kind == "missing":
             yield key, "is missing"
         elif kind in ("extra_forbidden", "invalid_key"):
@@ -65,7 +67,11 @@ def _mistakes(
                 allowed = f"it must be one of {context['expected_tags']}"
             words = unions.setdefault(key, [])
             words += [allowed] * (allowed not in words)
-            yield key, f"{shown(value)} is refused; {', or '.join(words)}{_hint(field, each)}"
+            meaning = f" ({field.description})" if field and field.description else ""
+            text = each["input"] if kind in ("int_type", "float_type") else None
+            if isinstance(text, str) and EXPONENT.fullmatch(text):
+                meaning += "; in YAML write 0.001, not 1e-3, which is text"
+            yield key, f"{_shown(value)} is refused; {', or '.join(words)}{meaning}"
 
 
 def _path(loc: Sequence[Any], values: Any, new: bool) -> list[Any]:
@@ -97,17 +103,8 @@ def _at(
     return model, field
 
 
-def _hint(field: FieldInfo | None, error: Mapping[str, Any]) -> str:
-    """The meaning of a setting, and how numbers are written."""
-    meaning = f" ({field.description})" if field is not None and field.description else ""
-    text = error["input"] if error["type"] in ("int_type", "float_type") else None
-    if isinstance(text, str) and EXPONENT.fullmatch(text):
-        meaning += "; in YAML write 0.001, not 1e-3, which is text"
-    return meaning
-
-
-def shown(value: Any) -> str:
-    """Return the value as code, cut after `LONGEST_SHOWN` characters."""
+def _shown(value: Any) -> str:
+    """The value as code, cut after `LONGEST_SHOWN` characters."""
     try:
         return _cut(repr(value))
     except (RecursionError, ValueError):  # ValueError of a number of many digits
@@ -116,8 +113,3 @@ def shown(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def _readable(key: str) -> str:
-    """Return the key, as code if it is long or contains characters that cannot be printed."""
-    return key if key.isprintable() and len(key) <= LONGEST_SHOWN else shown(key)

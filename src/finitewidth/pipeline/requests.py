@@ -24,12 +24,8 @@ class Requests:
     """Memory, time, priority and group of the jobs of one configuration.
 
     Attempts count from 1: a failed job is submitted again with the next number, and what it asks
-    for grows with it.
-
-    Args:
-        jobs: all jobs.
-        costs: job -> its row in the table of costs; not every job has one.
-        needs: returns job -> the jobs whose files it reads; called when a priority is asked for.
+    for grows with it. Not every job has a row in the table of costs. What the jobs need is asked
+    for with the first priority.
     """
 
     def __init__(self, jobs: Jobs, costs: Mapping[str, Cost], needs: Callable[[], Needs]):

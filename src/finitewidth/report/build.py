@@ -68,13 +68,9 @@ class Page:
 
 
 def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path) -> None:
-    """Write the pages as HTML, by way of reStructuredText that includes the HTML of each section.
+    """Write the pages, the overview first, as HTML into ``folder``.
 
-    Args:
-        pages: the overview first.
-        preset: shown in the titles.
-        sources: an empty folder for Sphinx's source files.
-        folder: where the HTML files are written.
+    The empty folder ``sources`` takes reStructuredText that includes the HTML of each section.
 
     Raises:
         ResultError: Sphinx reports a warning, for example about a broken caption. The message

@@ -18,11 +18,7 @@ from finitewidth.report.captions import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the data packages of all papers.
-
-    Args:
-        packages: file to write -> ``paper``, ``title``, ``preset`` and ``resources``, as for
-            `package`.
+    """Write the data packages of all papers: file -> what `package` is called with.
 
     Raises:
         ResultError: a data file is missing or damaged, or a package cannot be written.

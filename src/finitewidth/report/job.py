@@ -18,15 +18,11 @@ LOG = logging.getLogger("finitewidth")
 
 
 def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Path = ".") -> None:
-    """Write a report on all results that exist.
+    """Write a report on all results that exist, whose first page is ``index.html``.
 
     An earlier report is replaced only after the new one is complete, which is written beside it, in
-    ``.report``. What a killed process left there is deleted.
-
-    Args:
-        folder: where the report is written; its first page is ``index.html``.
-        settings: as for `finitewidth.report.findings.read_findings`.
-        root: folder of the project.
+    ``.report``. What a killed process left there is deleted. The other arguments are as for
+    `finitewidth.report.findings.read_findings`.
 
     Raises:
         ResultError: a file is damaged, a caption is not valid reStructuredText, or the disk is

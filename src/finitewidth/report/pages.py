@@ -95,14 +95,11 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
 def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
     head = _rendered("paper.html", paper=paper, pictures=_pictures(paper.artifacts, downloads))
-    folded = _folded(paper.artifacts)
-    sections = [
-        Section(html=head),
-        *(_artifact(artifact, findings, downloads, fold) for artifact, fold in folded),
-    ]
+    sections = [Section(html=head)]
+    for artifact, folded in _folded(paper.artifacts):
+        sections.append(_artifact(artifact, findings, downloads, folded))
     name = paper.name
-    text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
-    if text:
+    if text := [n for n in paper.numbers if n["artifact"] == f"{name}_text"]:
         html = _rendered("numbers.html", numbers=text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
     sections += _experiments(name, findings, downloads)
@@ -110,7 +107,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
 
 
 def _folded(artifacts: Sequence[ArtifactFindings]) -> Iterator[tuple[ArtifactFindings, bool]]:
-    """Say of each artifact of a page whether it is folded.
+    """Say of each artifact whether it is folded.
 
     On a long page these are the artifacts that carry no claim that does not stand above them, and
     all behind the first `OPEN` that do.

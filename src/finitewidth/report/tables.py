@@ -12,11 +12,7 @@ PLACE = "\ue000"  # where a formula stands
 
 
 def markdown_in_html(file: str | Path) -> Markup:
-    """A table of a run as HTML, its formulas as MathML.
-
-    Args:
-        file: Markdown, as `finitewidth.tables.typeset.markdown` writes it.
-    """
+    """A table as `finitewidth.tables.typeset.markdown` writes it as HTML, formulas as MathML."""
     text = Path(file).read_text(encoding="utf-8")
     formulas = FORMULA.findall(text)
     text = FORMULA.sub(PLACE, text)  # Markdown would change signs of LaTeX
