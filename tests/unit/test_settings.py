@@ -230,13 +230,9 @@ def test_every_setting_of_the_papers_has_a_source():
     [
         ("npf.regimes.gate.eps", "authors' code; the paper also has 0"),
         ("npf.regimes.gate.beta", "paper; the paper also has 8"),
-        ("npf.kvf.per_class", "paper; the code also has 20"),
-        ("npf.cntk.train", "ours"),
         ("dgn.planar.loss_half", "ours; the paper also has false"),
         ("beyond.diagonal.draws", "paper (or more)"),
         ("beyond.diagonal.points", "ours; the code also has null"),
-        ("beyond.shapes.layers.lambda", "ours"),
-        ("trust.heat_widths.sigma_b2", "paper"),
         ("trust.heat_biases.sigma_b2", "ours"),
         ("collapse.pairs.resnet_mnist.images.pool", "authors' code"),
         ("collapse.pairs.resnet_cifar.images.pool", "paper"),
