@@ -9,14 +9,17 @@ import html
 import re
 import unicodedata
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+PLACE = "\ue000"  # where a formula stands
 FORMULA = re.compile(r"\$([^$]+)\$")
 REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
     (re.compile(r"\\[bB]igg?l?(?=[(\[]|\\\{)"), r"\\left"),
@@ -79,6 +82,19 @@ def _inline(latex: str, sign: str) -> str:
     math = mathml(latex).replace("<math ", f"<math{tall} ", 1)
     math = re.sub(r">\s+<", "><", math)
     return f'<span class="fw-whole">{math}{sign}</span>' if sign else math
+
+
+def markdown_in_html(file: str | Path) -> Markup:
+    """A table as `finitewidth.tables.typeset.markdown` writes it as HTML, formulas as MathML."""
+    text = Path(file).read_text(encoding="utf-8")
+    formulas = FORMULA.findall(text)
+    text = FORMULA.sub(PLACE, text)  # Markdown would change signs of LaTeX
+    table = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    table = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", table)  # a header has a text
+    table = table.replace(" ± ", "\u00a0±\u00a0").replace(" SE<", "\u00a0SE<")
+    for formula in formulas:
+        table = table.replace(PLACE, in_html(f"${formula}$"), 1)
+    return Markup(table.replace("<table>", '<table class="table table-sm fw-typeset">'))
 
 
 def label_in_html(text: object) -> Markup:

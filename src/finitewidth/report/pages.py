@@ -19,8 +19,7 @@ from finitewidth.report import captions, formatting, sources, summary
 from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
 from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
-from finitewidth.report.formulas import in_html, label_in_html
-from finitewidth.report.tables import markdown_in_html
+from finitewidth.report.formulas import in_html, label_in_html, markdown_in_html
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
