@@ -1,4 +1,4 @@
-"""Check every link, image, script and style of the report's pages, without a browser."""
+"""Check every link, image, script and style of the report or the site, without a browser."""
 
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ def faults(folder: Path) -> list[str]:
     """Return one line per dead link, file from another server, and image without a text."""
     folder = folder.resolve()
     found = []
-    for page in sorted(folder.glob("*.html")):
+    for page in sorted(set(folder.rglob("*.html")) - set(folder.rglob("_static/*.html"))):
         for element in soup(page).find_all(["a", *LOADED]):
             address = element.get(LOADED.get(element.name, "href"))
             if address:

@@ -66,7 +66,7 @@ class Folder:
         """What the report tells of the paper."""
         entries = [
             {"artifact": e.artifact, "paper": e.paper, "kind": e.kind, "label": e.number,
-             "title": e.title, "extra": e.extra, "files": {}}
+             "title": e.title, "extra": e.extra, "first_page": 0, "files": {}}
             for e in ARTIFACTS
         ]  # fmt: skip
         settings = {"preset": "paper", "results": self.results, "overrides": [], "jobs": {},
@@ -103,5 +103,5 @@ def test_a_falsified_table_flips_the_claims_that_read_it_and_no_others(
     told = folder.told()
     assert {c["claim"]: c["verdict"] for c in told.claims}[victim.id] == flipped
     shown = [a for a in told.artifacts if a.artifact in victim.artifacts]
-    assert all(flipped in a.rollup.claims for a in shown)
-    assert flipped in told.rollup.claims
+    assert all(flipped in a.rollup["claims"] for a in shown)
+    assert flipped in told.rollup["claims"]

@@ -73,11 +73,9 @@ def test_a_claim_says_where_it_stands_and_when_it_holds(claim):
     assert set(claim.artifacts) <= set(ARTIFACTS)
     assert set(claim.reads.values()) <= TABLES
     assert bool(claim.judge) == bool(claim.reads)
-
-
-@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
-def test_a_claim_says_how_strong_it_is(claim):
-    """Its kind, its words in the paper, what limits it, and the sizes that it is about."""
+    # a claim without a judge waits for an experiment: no artifact shows it yet, or not all do
+    assert claim.judge or not claim.artifacts
+    # how strong it is: its words in the paper, what limits it, and the sizes that it is about
     assert claim.kind in verdicts.KINDS
     assert claim.quotes
     assert {quote.text for quote in claim.quotes} <= set(texts_of(claim.paper))
@@ -100,12 +98,6 @@ def test_every_threshold_is_the_papers_or_ours_with_a_reason(claim):
     for made in made_up(claim):
         for row in judged_as(claim, made()).parts:
             assert (row["threshold_of"] == verdicts.PAPER) != bool(row["reason"]), row["part"]
-
-
-@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
-def test_a_claim_that_only_finished_artifacts_show_has_a_judge(claim):
-    """A claim without a judge waits for an experiment: no artifact shows it yet, or not all do."""
-    assert claim.judge or not claim.artifacts
 
 
 @pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)

@@ -141,8 +141,12 @@ def test_runs_differ_by_their_errors(tmp_path):
     assert list(comparing.numbers(one, other, least=4.1)["what"]) == ["a/q/r/c"]
 
 
-def test_equal_runs_do_not_differ(tmp_path, capsys):
-    comparing.compare(*(str(write_claims(tmp_path / name)) for name in ("one", "other")))
+@pytest.mark.parametrize("printed", [True, False])
+def test_equal_runs_do_not_differ_with_and_without_printed_numbers(printed, tmp_path, capsys):
+    folders = [write_claims(tmp_path / name) for name in ("one", "other")]
+    for file in [] if printed else [folder / "claims/npf_numbers.csv" for folder in folders]:
+        file.write_text(file.read_text().splitlines()[0] + "\n")
+    comparing.compare(*map(str, folders))
     text = capsys.readouterr().out
     assert text.startswith("0 verdicts differ")
     assert "0 numbers differ" in text
@@ -163,15 +167,6 @@ def test_claims_of_one_run_only_are_counted_and_exact_numbers_have_no_error(tmp_
     ]
 
 
-def test_runs_of_a_paper_without_printed_numbers_are_compared(tmp_path, capsys):
-    folders = [write_claims(tmp_path / name) for name in ("one", "other")]
-    for folder in folders:
-        file = folder / "claims/npf_numbers.csv"
-        file.write_text(file.read_text().splitlines()[0] + "\n")
-    comparing.compare(*map(str, folders))
-    assert "0 numbers differ" in capsys.readouterr().out
-
-
 def test_a_run_without_verdicts_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["compare", str(tmp_path), "quick"]) == 1
@@ -186,4 +181,4 @@ def test_without_results_the_command_that_makes_them_is_named(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert main(["verify", "--preset", "laptop", "--seed", "2"]) == 1
     answer = capsys.readouterr()
-    assert "finitewidth run --preset laptop --seed 2" in answer.out + answer.err
+    assert "results/laptop-seed2 has no results; finitewidth run" in answer.out + answer.err

@@ -6,10 +6,11 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from tests import report_crawler
 
 from finitewidth.cli.main import RAISES, app
 from finitewidth.common.declarations import artifacts_of, read_papers
@@ -58,28 +59,8 @@ def pages(site):
     }
 
 
-def test_links_within_the_site_lead_somewhere(site, pages):
-    anchors = {name: {tag["id"] for tag in page.find_all(id=True)} for name, page in pages.items()}
-    broken = []
-    for name, page in pages.items():
-        for tag in page.find_all(["a", "img", "script", "link"]):
-            target = urlsplit(tag.get("href") or tag.get("src") or "")
-            if target.scheme or target.netloc or name == "search.html":
-                continue
-            path = (site / name).parent / unquote(target.path) if target.path else site / name
-            place = os.path.relpath(path, site)
-            known = anchors.get(place)
-            lost = target.fragment and known is not None and target.fragment not in known
-            if not path.is_file() or lost:
-                broken.append((name, target.geturl()))
-    assert broken == []
-
-
-def test_nothing_is_loaded_from_a_network(pages):
-    for name, page in pages.items():
-        for tag in page.find_all(["img", "script", "link", "iframe"]):
-            address = tag.get("src") or tag.get("href") or ""
-            assert not urlsplit(address).netloc, (name, address)
+def test_links_within_the_site_lead_somewhere_and_nothing_is_loaded_from_a_network(site):
+    assert report_crawler.faults(site) == []
 
 
 def test_the_start_page_counts_and_names_the_papers(pages):

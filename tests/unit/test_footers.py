@@ -92,14 +92,14 @@ def test_numbers_are_comparable_dataset_by_dataset():
     assert comparable(adam) == {"mnist": False, "cifar10": True}
 
 
-def differs(preset="paper", read="npf_regimes.runs", rows=(), role=None, **over):
+def differs(preset="paper", read="npf_regimes.runs", rows=(), **over):
     footers = of(merged(PRESETS[preset], over))
-    return footers.differences([footers.jobs.read("", read)], role, rows)
+    return footers.differences([footers.jobs.read("", read)], rows)
 
 
 def test_what_differs_from_the_paper_is_told_in_words():
     assert differs("laptop", rows=["fc_sgd"]) == ("MNIST", "epochs 30 of 300", "runs 3 of 5")
-    assert differs("laptop", role="mnist")[1] == "epochs 30 of 300 and 20 of 100"
+    assert differs("laptop", rows=["fc_sgd", "fc_adam"])[1] == "epochs 30 of 300 and 20 of 100"
     jpeg = differs("laptop", rows=["gconv_sgd"], data={"cifar10": "cifar10_jpeg"})
     assert jpeg == (
         "CIFAR-10 (JPEG re-encoded)",

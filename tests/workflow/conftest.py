@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,14 +18,8 @@ from finitewidth.pipeline.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
-    "Snakefile",
-    "CITATION.cff",
-    "workflow",
-    "config",
-    "profiles",
-    "src",
-    "requirements.lock",
-)
+    "Snakefile", "CITATION.cff", "workflow", "config", "profiles", "src", "requirements.lock"
+)  # fmt: skip
 
 
 def trainings_planned(preset: str) -> int:
@@ -58,6 +53,11 @@ class Checkout:
         program = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
         return [*program, *others, "--config", *values]
 
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"cwd": self.path, "env": self.environment(), "text": True,
+                "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}  # fmt: skip
+
     def environment(self) -> dict[str, str]:
         # the copy's package, not the installed one; and all that Snakemake says
         return os.environ | {
@@ -66,28 +66,13 @@ class Checkout:
 
     def start(self, *arguments: str, **options) -> subprocess.Popen:
         """Start Snakemake in a process group of its own."""
-        return subprocess.Popen(
-            self.command(*arguments, **options),
-            cwd=self.path,
-            env=self.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        command = self.command(*arguments, **options)
+        return subprocess.Popen(command, start_new_session=True, **self._options)
 
     def run(self, *arguments: str, **options) -> subprocess.CompletedProcess:
         """Run Snakemake to its end; output and errors together in ``stdout``."""
-        return subprocess.run(
-            self.command(*arguments, **options),
-            cwd=self.path,
-            env=self.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=3600,
-            check=False,
-        )
+        command = self.command(*arguments, **options)
+        return subprocess.run(command, timeout=3600, check=False, **self._options)
 
     def planned(self, *arguments: str, **options) -> dict[str, int]:
         """How many jobs of each rule a dry run announces; empty: nothing to be done."""

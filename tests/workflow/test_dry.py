@@ -31,7 +31,7 @@ def test_bad_settings_are_refused_before_any_job(fresh):
     assert answer.returncode != 0
     assert "Traceback" not in answer.stdout
     for words in ("npf.regimes.networks.fc.width: 0", "npf.nu.wdith: unknown key", "data.root",
-                  "at least 1"):  # fmt: skip
+                  "greater than or equal to 1"):  # fmt: skip
         assert words in answer.stdout
     assert not (fresh.path / "results").exists()
 

@@ -5,6 +5,7 @@ name the claims and numbers that state theirs. Whatever is linked, directly or t
 entry, is one fact.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -55,22 +56,21 @@ def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row
         for row in errata
     ]  # fmt: skip
     groups += [{("claim", name)} for name in failing] + [{("number", key)} for key in off]
-    facts = [_fact(group) for group in _joined(groups)]
-    return sorted(facts, key=lambda f: (not f.claims, f.claims, not f.numbers, f.numbers, f.errata))
-
-
-def _joined(groups: Iterable[set[tuple[str, str]]]) -> list[set[tuple[str, str]]]:
-    """The groups, those with a common member put together."""
-    joined: list[set[tuple[str, str]]] = []
+    joined: list[set[tuple[str, str]]] = []  # the groups, those with a common member put together
     for group in filter(None, groups):
         touching = [other for other in joined if other & group]
         joined = [other for other in joined if not other & group]
         joined.append(group.union(*touching))
-    return joined
+    facts = [
+        Fact(**{f"{kind}s" if kind != "erratum" else "errata": tuple(
+            sorted(name for what, name in group if what == kind)
+        ) for kind in ("erratum", "claim", "number")})
+        for group in joined
+    ]  # fmt: skip
+    return sorted(facts, key=lambda f: (not f.claims, f.claims, not f.numbers, f.numbers, f.errata))
 
 
-def _fact(group: set[tuple[str, str]]) -> Fact:
-    def named(kind: str) -> tuple[str, ...]:
-        return tuple(sorted(name for what, name in group if what == kind))
-
-    return Fact(errata=named("erratum"), claims=named("claim"), numbers=named("number"))
+def counted(words: Iterable[str], order: Iterable[str]) -> dict[str, int]:
+    """How often each word of ``order`` occurs; words that do not occur are left out."""
+    counts = Counter(words)
+    return {word: counts[word] for word in order if counts[word]}

@@ -22,11 +22,8 @@ STATUSES = (AT_SIZES, SMALLER, ON_STAND_IN, DRAWN)
 def grade_of(*, drawn: bool, originals: bool, reduced: bool, random: bool) -> str:
     """The grade of some evidence; the first that applies.
 
-    Args:
-        drawn: whether it is a drawing or a table of equations; then nothing else matters.
-        originals: whether every dataset is the paper's own.
-        reduced: whether a size is not the paper's.
-        random: whether it rests on runs, on draws or on a dataset.
+    It may be ``drawn``, all datasets may be ``originals``, it is ``random`` if it rests on runs, on
+    draws or on a dataset, and ``reduced`` if a size is not the paper's.
     """
     if drawn:
         return DRAWING

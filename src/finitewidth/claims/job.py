@@ -31,22 +31,16 @@ NUMBER_COLUMNS = (
 
 
 def run_claims(
-    paper: str,
-    tables: Sequence[str],
-    reported_file: str | None,
-    outputs: Mapping[str, str],
+    paper: str, tables: Sequence[str], reported_file: str | None, outputs: Mapping[str, str],
     settings: Mapping[str, Any],
-) -> None:
+) -> None:  # fmt: skip
     """Judge all claims of a paper and compare all its printed numbers.
 
-    Args:
-        paper: the key of the paper, such as ``npf``.
-        tables: the CSV files that its claims and numbers read.
-        reported_file: the CSV file of its printed numbers; None if there is none.
-        outputs: the CSV files ``verdicts``, ``parts`` and ``numbers``.
-        settings: ``preset``; ``results``, the folder of its results; ``situations``, the id of
-            every claim that has a judge -> the fields of its `ledger.Situation`; ``numbers``,
-            ``artifact/quantity`` -> part -> the fields of its `reported.Basis`.
+    All files are CSV: the ``tables`` that claims and numbers read, the printed numbers, if there
+    are any, and the ``outputs``: ``verdicts``, ``parts`` and ``numbers``. The settings are
+    ``preset``; ``results``, the folder of its results; ``situations``, the id of every claim that
+    has a judge -> the fields of its `ledger.Situation`; ``numbers``, ``artifact/quantity`` -> part
+    -> the fields of its `reported.Basis`.
 
     Raises:
         ResultError: a table is missing or damaged.
@@ -73,11 +67,9 @@ def _chosen(read: Mapping[str, pd.DataFrame], reads: Mapping[str, str]) -> dict[
 
 
 def _numbers(
-    paper: str,
-    read: Mapping[str, pd.DataFrame],
-    reported_file: str | None,
+    paper: str, read: Mapping[str, pd.DataFrame], reported_file: str | None,
     settings: Mapping[str, Any],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     if reported_file is None:
         return []
     printed = reported_numbers.read_reported(Path(reported_file).parent, paper)

@@ -64,14 +64,10 @@ def judge(claim: Claim, tables: Tables, situation: Situation) -> Verdict:
     """
     if claim.judge is None:
         return Verdict(verdict=NOT_RUN, reason="no experiment yet")
-    terms = Terms(
-        kind=claim.kind,
-        hedged=bool(claim.hedge),
-        sizes=situation.sizes,
-        stand_in=situation.stand_in,
-    )
     if situation.unmet:
         return _not_judged(claim.judge, tables, "; ".join(situation.unmet))
+    terms = Terms(kind=claim.kind, hedged=bool(claim.hedge), sizes=situation.sizes,
+                  stand_in=situation.stand_in)  # fmt: skip
     try:
         return decide(claim.judge(tables), terms)
     except CannotDecideError as missing:
@@ -119,17 +115,8 @@ def verdict_row(
     part = verdict.decisive
     if part is None:
         return {**row, **dict.fromkeys(DECISIVE)}
-    low, high = part.interval
-    decisive = (
-        part.name,
-        part.value,
-        low,
-        high,
-        threshold_text(part),
-        origin(part),
-        part.reason,
-        verdict.outcome,
-    )
+    decisive = (part.name, part.value, *part.interval, threshold_text(part), origin(part),
+                part.reason, verdict.outcome)  # fmt: skip
     return {**row, **dict(zip(DECISIVE, decisive, strict=True))}
 
 

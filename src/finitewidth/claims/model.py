@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.claims.needs import Need, needs_of
+from finitewidth.claims.reported import CONSTANT, MEASURED, Ours
 from finitewidth.claims.verdicts import KINDS, Part
-from finitewidth.common.errors import ConfigError
 from finitewidth.common.paper_files import (
     build,
     function_of,
@@ -26,9 +26,6 @@ from finitewidth.common.texts import Quote
 if TYPE_CHECKING:
     import pandas as pd
 
-    from finitewidth.claims.reported import Ours
-
-CONSTANT, MEASURED = "constant", "measured"
 Tables = Mapping[str, "pd.DataFrame"]
 
 
@@ -97,7 +94,7 @@ class Numbers:
     artifact: str
     quantity: str
     reads: Mapping[str, str]
-    find: "Callable[[Tables], Iterable[Ours]]"
+    find: Callable[[Tables], Iterable[Ours]]
     scale_free: bool = False
     constant: bool = False
     parts: Mapping[str, str] = field(default_factory=lambda: {"": ""})
@@ -115,8 +112,19 @@ def claims_of(paper: str) -> tuple[Claim, ...]:
     Raises:
         ConfigError: the file is malformed; the message names the claim and the key.
     """
-    entries = _texts(paper).get("claims", {})
-    return tuple(_claim(paper, name, dict(values)) for name, values in entries.items())
+    claims = []
+    for name, entry in _texts(paper).get("claims", {}).items():
+        where, values = f"{text_file(paper, 'claims')}: {name}", dict(entry)
+        values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
+        values["artifacts"] = tuple(values.get("artifacts", ()))
+        values["reads"] = _reads(values.get("reads", {}))
+        for key in ("needs", "own_sizes"):
+            if key in values:
+                values[key] = needs_of(f"{where}: {key}", values[key])
+        if "judge" in values:
+            values["judge"] = function_of(_judges(paper), "judges", values["judge"])
+        claims.append(build(Claim, where, values, id=name, paper=paper))
+    return tuple(claims)
 
 
 @cache
@@ -126,7 +134,17 @@ def numbers_of(paper: str) -> tuple[Numbers, ...]:
     Raises:
         ConfigError: the file is malformed; the message names the number and the key.
     """
-    return tuple(_numbers(paper, dict(values)) for values in _texts(paper).get("numbers", ()))
+    numbers = []
+    for values in map(dict, _texts(paper).get("numbers", ())):
+        name = f"{values.get('artifact')}/{values.get('quantity')}"
+        where = f"{text_file(paper, 'claims')}: numbers: {name}"
+        values["reads"] = _reads(values.get("reads", {}))
+        if "find" in values:
+            values["find"] = function_of(_judges(paper), "judges", values["find"])
+        if isinstance(values.get("parts"), list):
+            values["parts"] = dict.fromkeys(values["parts"], "")
+        numbers.append(build(Numbers, where, values))
+    return tuple(numbers)
 
 
 def judging_modules(paper: str) -> list[str]:
@@ -145,31 +163,6 @@ def _texts(paper: str) -> Mapping[str, Any]:
 def _judges(paper: str) -> str:
     """The paper whose judges a paper uses: its own, unless it is another version of one."""
     return _texts(paper).get("judges", paper)
-
-
-def _claim(paper: str, name: str, values: dict[str, Any]) -> Claim:
-    where = f"{text_file(paper, 'claims')}: {name}"
-    values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
-    values["artifacts"] = tuple(values.get("artifacts", ()))
-    values["reads"] = _reads(values.get("reads", {}))
-    for key in ("needs", "own_sizes"):
-        if key in values:
-            values[key] = needs_of(f"{where}: {key}", values[key])
-    if "judge" in values:
-        values["judge"] = function_of(_judges(paper), "judges", values["judge"])
-    return build(Claim, where, values, id=name, paper=paper)
-
-
-def _numbers(paper: str, values: dict[str, Any]) -> Numbers:
-    name = f"{values.get('artifact')}/{values.get('quantity')}"
-    where = f"{text_file(paper, 'claims')}: numbers: {name}"
-    values["reads"] = _reads(values.get("reads", {}))
-    if "find" not in values:
-        raise ConfigError(f"{where}: find is missing")
-    values["find"] = function_of(_judges(paper), "judges", values["find"])
-    if isinstance(values.get("parts"), list):
-        values["parts"] = dict.fromkeys(values["parts"], "")
-    return build(Numbers, where, values)
 
 
 def _reads(value: Mapping[str, str] | Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -124,12 +124,10 @@ PAPER_SCALE = Need(
 
 
 def needs_of(where: str, listed: Mapping[str, Any]) -> tuple[Need, ...]:
-    """The needs that a text file lists, in its order.
+    """The needs that a text file lists at ``where``, in its order.
 
-    Args:
-        where: file and key, for messages.
-        listed: ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
-            ``original: [role]`` and ``paper_scale: true``.
+    They are ``at_least: {path: minimum}``, ``equals: {path: value}``, ``values: {path: count}``,
+    ``original: [role]`` and ``paper_scale: true``.
 
     Raises:
         ConfigError: a key or a role is unknown.
@@ -157,18 +155,16 @@ def _values_at(settings: Mapping[str, Any], path: str) -> list[Any]:
     """
     sections: list[Any] = [settings]
     for key in path.split("."):
-        sections = [child for section in sections for child in _children(section, key, path)]
+        children: list[Any] = []
+        for section in filter(lambda section: section is not None, sections):
+            if key == "*":
+                children += section.values() if isinstance(section, Mapping) else section
+            elif isinstance(section, Mapping) and key in section:
+                children.append(section[key])
+            else:
+                raise KeyError(f"{path}: the settings have no {key} there")
+        sections = children
     return sections
-
-
-def _children(section: Any, key: str, path: str) -> list[Any]:
-    if section is None:
-        return []
-    if key == "*":
-        return list(section.values() if isinstance(section, Mapping) else section)
-    if not isinstance(section, Mapping) or key not in section:
-        raise KeyError(f"{path}: the settings have no {key} there")
-    return [section[key]]
 
 
 def _number(value: float) -> str:

@@ -43,15 +43,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from finitewidth.claims.model import CONSTANT, MEASURED
+from finitewidth.claims.verdicts import quantile
 from finitewidth.common.reported_numbers import Reported
 
+CONSTANT, MEASURED = "constant", "measured"
 REPRODUCED, OFF, NOT_COMPARABLE, NOT_RUN = "reproduced", "off", "not comparable", "not run"
 CLOSE, DIFFERS = "close at reduced scale", "differs at reduced scale"
 UNTRAINED = "not trained"
 OUTCOMES = (REPRODUCED, OFF, CLOSE, DIFFERS, UNTRAINED, NOT_COMPARABLE, NOT_RUN)
-KINDS = (CONSTANT, MEASURED)
-LEVEL = 0.05  # of the intervals
 IMPRECISE = 0.1  # of a number; the largest standard error with which it is compared
 LOSS = "loss"  # the unit of losses
 
@@ -130,17 +129,14 @@ def compare(
         parts = bases.get((theirs.artifact, theirs.quantity)) or {"": Basis()}
         if mine is None or not math.isfinite(mine.value):
             basis = next(iter(parts.values()))
-            rows.append(row | _not_run(basis))
+            unknown = dict.fromkeys(("ours", "standard_error", "runs", "difference",
+                                     "difference_low", "difference_high", "difference_se",
+                                     "allowed"))  # fmt: skip
+            rows.append({**row, **unknown, "outcome": NOT_RUN, "why": "", "kind": basis.kind,
+                         "differs": "", "grade": "", "context": basis.context})  # fmt: skip
         else:
             rows.append(row | _compared(theirs, mine, parts[mine.part]))
     return rows
-
-
-def _not_run(basis: Basis) -> dict[str, Any]:
-    names = ("ours", "standard_error", "runs", "difference", "difference_low", "difference_high",
-             "difference_se", "allowed")  # fmt: skip
-    return {**dict.fromkeys(names), "outcome": NOT_RUN, "why": "", "kind": basis.kind,
-            "differs": "", "grade": "", "context": basis.context}  # fmt: skip
 
 
 def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
@@ -148,14 +144,22 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
     scale = _Scale(theirs, mine)
     combined, dof = _combined(scale, mine.runs, basis.kind) if known else (math.nan, math.inf)
     difference = scale.difference
-    half = _quantile(dof) * combined if combined else 0.0
+    half = quantile(dof) * combined if combined else 0.0
     allowed = theirs.tolerance if theirs.tolerance is not None else 2 * combined
     too_far = max(difference, 0.0) if mine.bounded else abs(difference)
     near = too_far <= allowed
-    why = _not_comparable(basis, scale, allowed)
-    if near and not why and theirs.tolerance is None and not mine.bounded:
+    if basis.stand_in:
+        why = "another dataset"
+    elif math.isnan(difference):
+        why = "a loss that is not above 0"
+    elif math.isnan(allowed):
+        why = "a single run has no standard error"
+    elif near and theirs.tolerance is None and not mine.bounded:
         why = scale.imprecise
-    outcome = NOT_COMPARABLE if why else _outcome(near, basis)
+    else:
+        why = ""
+    words = {True: (REPRODUCED, OFF), False: (CLOSE, DIFFERS)}[basis.papers]
+    outcome = NOT_COMPARABLE if why else words[not near]
     if mine.untrained and not basis.stand_in:
         outcome, why = UNTRAINED, mine.untrained
     return {
@@ -168,21 +172,6 @@ def _compared(theirs: Reported, mine: Ours, basis: Basis) -> dict[str, Any]:
         "outcome": outcome, "why": why, "kind": basis.kind,
         "differs": basis.differs, "grade": basis.grade, "context": basis.context,
     }  # fmt: skip
-
-
-def _not_comparable(basis: Basis, scale: "_Scale", allowed: float) -> str:
-    """Why both numbers cannot be compared; empty if they can."""
-    if basis.stand_in:
-        return "another dataset"
-    if math.isnan(scale.difference):
-        return "a loss that is not above 0"
-    return "a single run has no standard error" if math.isnan(allowed) else ""
-
-
-def _outcome(near: bool, basis: Basis) -> str:
-    if basis.papers:
-        return REPRODUCED if near else OFF
-    return CLOSE if near else DIFFERS
 
 
 class _Scale:
@@ -237,14 +226,6 @@ def _combined(scale: _Scale, runs: int | None, kind: str) -> tuple[float, float]
     combined = math.hypot(*(error for error, _ in parts))
     curvature = sum(error**4 / dof for error, dof in parts)
     return combined, combined**4 / curvature if curvature else math.inf
-
-
-def _quantile(dof: float) -> float:
-    """Half the width of a 95 % interval in standard errors."""
-    from scipy.special import ndtri, stdtrit  # slow to import, and Snakemake imports this module
-
-    p = 1 - LEVEL / 2
-    return float(ndtri(p) if math.isinf(dof) else stdtrit(dof, p))
 
 
 def _sampling(theirs: Reported) -> float:

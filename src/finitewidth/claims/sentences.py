@@ -43,9 +43,12 @@ def decisive_sentence(row: Mapping[str, Any]) -> str:
     """
     if not row["statistic"]:
         return f"This run does not decide the claim: {row['reason']}."
+    limits = threshold(
+        re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", lambda found: number(found[0], 6), row["threshold"])
+    )
     return (
         f"{_counts(row)} “{row['statistic']}”, which {_value(row)}; "
-        f"{WHOSE[row['threshold_of']]} {_in_words(row['threshold'])}."
+        f"{WHOSE[row['threshold_of']]} {limits}."
     )
 
 
@@ -70,8 +73,3 @@ def _value(row: Mapping[str, Any]) -> str:
     if low == high:
         return f"is {number(value)}"
     return f"is {number(value)} (95 % interval {number(low, 3)} to {number(high, 3)})"
-
-
-def _in_words(limits: str) -> str:
-    """Write a threshold such as ``-1e-06 to 1e-06`` with the numbers of a sentence."""
-    return threshold(re.sub(r"-?\d[\d.]*(e[+-]?\d+)?", lambda found: number(found[0], 6), limits))

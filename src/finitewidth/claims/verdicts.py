@@ -30,6 +30,7 @@ An observation about a dataset that was tested on a stand-in is *seen on the sta
 on the stand-in*, never supported or contradicted.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ VERDICTS = (
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 OUTCOMES = (HOLDS, FAILS, UNDECIDED)
+VERBS = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided")}
 
 # whose threshold it is
 PAPER, PAPER_WITH_TOLERANCE, OURS = "the paper", "the paper, with a tolerance of ours", "ours"
@@ -138,7 +140,7 @@ class Part:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the estimate; its width is 0 if all runs are alike."""
-        half = self.standard_error and _quantile(1 - LEVEL, self.dof) * self.standard_error
+        half = self.standard_error and quantile(self.dof) * self.standard_error
         return self.value - half, self.value + half
 
     @property
@@ -180,7 +182,12 @@ class Part:
             return 0.0 if distance > 0 else 1.0
         if self.chance is not None:
             return self.chance if distance > 0 else 1.0
-        return _upper_tail(distance / self.standard_error, self.dof)
+        from scipy import special  # a tenth of the time of scipy.stats
+
+        score = distance / self.standard_error
+        return float(
+            special.ndtr(-score) if math.isinf(self.dof) else special.stdtr(self.dof, -score)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,18 +254,17 @@ def decide(parts: Sequence[Part], terms: Terms | None = None) -> Verdict:
     if not parts:
         raise CannotDecideError("no rows to compare")
     terms = terms or Terms()
-    rows = [
-        _row(part, p_holm)
-        for part, p_holm in zip(parts, holm([part.p_inside for part in parts]), strict=True)
-    ]
+    rows = list(map(_row, parts, holm([part.p_inside for part in parts])))
     outcomes = [row["outcome"] for row in rows]
     word, reason = _combined(parts, outcomes, terms)
     reason += _opposite(parts, outcomes)
     decisive = _decisive(parts, rows)
     alarming = terms.general or (terms.sizes and not terms.stand_in)
     sampled = any(part.binding and not part.exact for part in parts)
+    if terms.stand_in and not terms.general:
+        word = SEEN if word in (SUPPORTED, CAVEAT) else NOT_SEEN if FAILS in outcomes else word
     return Verdict(
-        verdict=_on_stand_in(word, outcomes) if terms.stand_in and not terms.general else word,
+        verdict=word,
         reason=reason,
         decisive=parts[decisive],
         outcome=outcomes[decisive],
@@ -310,10 +316,9 @@ def _combined(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> t
     if UNDECIDED in binding:
         return INCONCLUSIVE, counts
     if not binding and FAILS in outcomes:
-        some = any(part.cut for part in parts)
-        whose = "all thresholds or their ranges are ours" if some else (
-            "all thresholds are ours, the paper sets none"
-        )  # fmt: skip
+        whose = "all thresholds are ours, the paper sets none"
+        if any(part.cut for part in parts):
+            whose = "all thresholds or their ranges are ours"
         return NOT_DECIDABLE, f"{counts}; {whose}"
     if not binding and UNDECIDED in outcomes:
         return INCONCLUSIVE, counts
@@ -329,13 +334,11 @@ def counted_outcomes(outcomes: Sequence[str]) -> str:
                 UNDECIDED: "the comparison is undecided"}[outcomes[0]]  # fmt: skip
     if set(outcomes) == {HOLDS}:
         return f"all {total} comparisons hold"
-    verbs = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided")}
     words = []
-    for outcome, (one, several) in verbs.items():
+    for outcome, verbs in VERBS.items():
         if count := outcomes.count(outcome):
-            verb = one if count == 1 else several
             of = "" if words else f" of {total} comparisons"
-            words.append(f"{count}{of} {verb}")
+            words.append(f"{count}{of} {verbs[count > 1]}")
     return " and ".join(words)
 
 
@@ -366,33 +369,16 @@ def _caveat(parts: Sequence[Part], outcomes: Sequence[str], terms: Terms) -> str
     words = []
     if not terms.general and not terms.sizes:
         words.append("not at the paper's own sizes")
-    decided = list(zip(parts, outcomes, strict=True))
-    outside = [outcome for part, outcome in decided if part.outside]
-    ours = [outcome for part, outcome in decided if not part.outside and not part.paper]
-    cut = [outcome for part, outcome in decided if not part.outside and part.cut]
-    words += _limits(outside, "outside the sizes that the paper speaks about")
-    words += _limits(cut, "in a range of ours")
-    words += _limits(ours, "with a threshold of ours")
+    for which, chosen in (
+        ("outside the sizes that the paper speaks about", [bool(p.outside) for p in parts]),
+        ("in a range of ours", [bool(p.cut and not p.outside) for p in parts]),
+        ("with a threshold of ours", [not (p.outside or p.paper) for p in parts]),
+    ):
+        found = list(itertools.compress(outcomes, chosen))
+        words += [f"{count} comparison{'s' * (count > 1)} {which} {verbs[count > 1]}"
+                  for outcome, verbs in VERBS.items()
+                  if (count := found.count(outcome))]  # fmt: skip
     return "; ".join(words)
-
-
-def _limits(outcomes: Sequence[str], which: str) -> list[str]:
-    """``2 comparisons with a threshold of ours fail`` and the like."""
-    verbs = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided")}
-    words = []
-    for outcome, (one, several) in verbs.items():
-        if count := outcomes.count(outcome):
-            plural = count > 1
-            verb = several if plural else one
-            words.append(f"{count} comparison{'s' * plural} {which} {verb}")
-    return words
-
-
-def _on_stand_in(word: str, outcomes: Sequence[str]) -> str:
-    """The word for an observation about a dataset that was tested on another one."""
-    if word in (SUPPORTED, CAVEAT):
-        return SEEN
-    return NOT_SEEN if FAILS in outcomes else word
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -405,13 +391,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _upper_tail(score: float, dof: float) -> float:
-    from scipy import special  # a tenth of the time of scipy.stats
-
-    return float(special.ndtr(-score) if math.isinf(dof) else special.stdtr(dof, -score))
-
-
-def _quantile(level: float, dof: float) -> float:
+def quantile(dof: float) -> float:
+    """Half the width of a 95 % interval in standard errors, by Student's t."""
     from scipy import special
 
-    return float(special.ndtri(level) if math.isinf(dof) else special.stdtrit(dof, level))
+    return float(special.ndtri(1 - LEVEL) if math.isinf(dof) else special.stdtrit(dof, 1 - LEVEL))

@@ -13,8 +13,6 @@ from finitewidth.common.settings import PRESETS, nearest, results_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBER = ["artifact", "quantity", "row", "column"]
-PART = ["claim", "part"]
 LEAST = 3.0  # standard errors
 NOT_JUDGED = "not judged"
 
@@ -22,9 +20,8 @@ NOT_JUDGED = "not judged"
 def folder_of(run: str) -> Path:
     """Return the results folder of a run.
 
-    Args:
-        run: a preset, ``<preset>-seed<k>``, ``<preset>-<folder of images>``, or a folder of
-            results, also of another clone.
+    It is named by a preset, ``<preset>-seed<k>``, ``<preset>-<folder of images>``, or a folder of
+    results, also of another clone.
 
     Raises:
         ConfigError: there is no such run, or it has no verdicts.
@@ -57,13 +54,12 @@ def read_claims(folder: Path, kind: str) -> "pd.DataFrame":
 
 def verdicts(one: Path, other: Path) -> "pd.DataFrame":
     """Return the claims whose verdicts differ: ``claim``, ``one``, ``other``."""
-    both = read_claims(one, "verdicts")[["claim", "verdict"]].merge(
-        read_claims(other, "verdicts")[["claim", "verdict"]],
-        on="claim", how="outer", suffixes=("_one", "_other"),
-    )  # fmt: skip
-    both = both.fillna(NOT_JUDGED)
-    changed = both[both["verdict_one"] != both["verdict_other"]]
-    return changed.rename(columns={"verdict_one": "one", "verdict_other": "other"})
+    first, second = (
+        read_claims(folder, "verdicts")[["claim", "verdict"]].rename(columns={"verdict": name})
+        for folder, name in ((one, "one"), (other, "other"))
+    )
+    both = first.merge(second, on="claim", how="outer").fillna(NOT_JUDGED)
+    return both[both["one"] != both["other"]]
 
 
 def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
@@ -78,9 +74,19 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
     import numpy as np
     import pandas as pd
 
+    def values(folder: Path, kind: str, keys: list[str], value: str) -> pd.DataFrame:
+        rows = read_claims(folder, kind)
+        found = rows[keys].copy()
+        found["value"] = pd.to_numeric(rows[value], errors="coerce").astype(float)
+        found["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
+        return found
+
     found = []
-    for kind, keys, value in (("parts", PART, "value"), ("numbers", NUMBER, "ours")):
-        first, second = (_values(folder, kind, keys, value) for folder in (one, other))
+    for kind, keys, value in (
+        ("parts", ["claim", "part"], "value"),
+        ("numbers", ["artifact", "quantity", "row", "column"], "ours"),
+    ):
+        first, second = (values(folder, kind, keys, value) for folder in (one, other))
         both = first.merge(second, on=keys, suffixes=("_one", "_other"))
         found.append(pd.DataFrame({
             "what": ["/".join(row) for row in both[keys].astype(str).to_numpy()],
@@ -94,17 +100,6 @@ def numbers(one: Path, other: Path, least: float = LEAST) -> "pd.DataFrame":
         table["errors"] = np.where(difference <= rounding, 0, difference / table.pop("error"))
     kept = table[table["errors"] >= least]
     return kept.sort_values("errors", ascending=False, kind="stable").reset_index(drop=True)
-
-
-def _values(folder: Path, kind: str, keys: list[str], value: str) -> "pd.DataFrame":
-    """The keys, the value and its standard error, 0 where it has none."""
-    import pandas as pd
-
-    rows = read_claims(folder, kind)
-    found = rows[keys].copy()
-    found["value"] = pd.to_numeric(rows[value], errors="coerce").astype(float)
-    found["error"] = pd.to_numeric(rows["standard_error"]).astype(float).fillna(0.0)
-    return found
 
 
 def compare(
@@ -127,25 +122,21 @@ def compare(
     if not others:
         raise ConfigError("name two runs, such as quick quick-seed1")
     for other in others:
-        _compare(first, other, least, rows)
-
-
-def _compare(one: str, other: str, least: float, rows: int) -> None:
-    folders = folder_of(one), folder_of(other)
-    changed, table = verdicts(*folders), numbers(*folders, least)
-    judged = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]
-    print(f"{_differ(len(judged), 'verdict')} between {one} and {other}.")
-    for row in judged.itertuples():
-        print(f"  {row.claim}: {row.one} -> {row.other}")
-    for run, column in ((one, "one"), (other, "other")):
-        if count := int((changed[column] == NOT_JUDGED).sum()):
-            print(f"{count} judged in one run only; {run} has no verdict on them.")
-    exact = table["errors"] == math.inf
-    print(f"{_differ(sum(~exact), 'number')} by {least:g} standard errors or more.")
-    _print_numbers(table[~exact], rows)
-    if exact.any():
-        print(f"Of numbers without a standard error, {sum(exact)} changed.")
-        _print_numbers(table[exact], rows)
+        folders = folder_of(first), folder_of(other)
+        changed, table = verdicts(*folders), numbers(*folders, least)
+        judged = changed[(changed[["one", "other"]] != NOT_JUDGED).all(axis=1)]
+        print(f"{_differ(len(judged), 'verdict')} between {first} and {other}.")
+        for row in judged.itertuples():
+            print(f"  {row.claim}: {row.one} -> {row.other}")
+        for run, column in ((first, "one"), (other, "other")):
+            if count := int((changed[column] == NOT_JUDGED).sum()):
+                print(f"{count} judged in one run only; {run} has no verdict on them.")
+        exact = table["errors"] == math.inf
+        print(f"{_differ(sum(~exact), 'number')} by {least:g} standard errors or more.")
+        _print_numbers(table[~exact], rows)
+        if exact.any():
+            print(f"Of numbers without a standard error, {sum(exact)} changed.")
+            _print_numbers(table[exact], rows)
 
 
 def _print_numbers(table: "pd.DataFrame", rows: int) -> None:

@@ -8,18 +8,14 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
-from finitewidth.cli import (
-    comparing,
-    listing,
-    network,
-    running,
-    tiles,
-    verifying,
-)
-from finitewidth.cli.options import File, More, Preset
+from finitewidth.cli import comparing, network, running, tiles
+from finitewidth.cli.options import File, More, Preset, Results
 from finitewidth.cli.project import find_project
-from finitewidth.common.errors import FinitewidthError
+from finitewidth.common.declarations import artifacts_of, read_papers
+from finitewidth.common.errors import ConfigError, FinitewidthError, ResultError
 from finitewidth.common.settings import preset_only, results_folder
+from finitewidth.common.usage import provenance_files
+from finitewidth.common.verification import Provenances
 
 
 def _default(value: Any) -> str | None:
@@ -35,11 +31,9 @@ app = App(
     default_parameter=Parameter(negative=(), show_default=_default),
 )
 RAISES = {"exit_on_error": False, "print_error": False}  # so that `main` writes the message
-app.command(listing.list_artifacts, name="list")
 app.command(running.make, name="run")
 app.command(running.report)
 app.command(comparing.compare)
-app.command(verifying.verify)
 app.command(network.network)
 app.command(tiles.kernel)
 
@@ -94,6 +88,50 @@ def _in_project(
 # --- short commands: each imports what it needs, so that the others start at once -----------------
 
 
+@app.command(name="list")
+def list_artifacts(*, paper: str | None = None, results: Results = Results()) -> None:
+    """List all artifacts and the files of those made.
+
+    Example: finitewidth list --paper thesis
+
+    Args:
+        paper: only the artifacts of one paper
+
+    Raises:
+        ConfigError: the paper is unknown.
+    """
+    papers = read_papers()
+    if paper is not None and paper not in {each.name for each in papers}:
+        raise ConfigError(f"--paper {paper}: must be one of {', '.join(p.name for p in papers)}")
+    for artifact in artifacts_of(papers):
+        if paper not in (None, artifact.paper):
+            continue
+        suffix = "pdf" if artifact.kind == "figure" else "md"
+        name = f"{artifact.paper}/{artifact.kind}s/{artifact.artifact}.{suffix}"
+        path = Path(results.folder, name)
+        found = str(path) if path.is_file() else "not made yet"
+        print(f"{artifact.artifact:<22} {found:<55} {artifact.title}")
+
+
+@app.command
+def verify(*, results: Results = Results()) -> int:
+    """Is every result what its job wrote? Nothing is written.
+
+    Example: finitewidth verify --preset laptop
+
+    Raises:
+        ResultError: there are no results.
+    """
+    if not provenance_files(results.folder):
+        raise ResultError(f"{results.folder} has no results; finitewidth run with the same options "
+                          "makes them")  # fmt: skip
+    provenances = Provenances(results.folder)
+    problems = provenances.problems()
+    checked = f"{len(provenances.stamps)} jobs checked, {len(problems)} problems"
+    print("\n".join([*problems, checked]))
+    return int(bool(problems))
+
+
 @app.command
 def plan(*, preset: Preset = "quick") -> None:
     """Forecast time and memory of every artifact.
@@ -114,7 +152,6 @@ def errata(*, write: File | None = None) -> None:
     Args:
         write: write to a file, not to stdout
     """
-    from finitewidth.common.declarations import read_papers
     from finitewidth.errata import document, table
 
     titles = {paper.name: paper.title for paper in read_papers()}

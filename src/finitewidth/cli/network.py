@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -73,19 +74,14 @@ def network(
     """
     user = read_user_network(file)
     make = user.factory()
-    chosen = _dataset(images, data, train, test)
+    chosen = dataset_of(images, data, {}, ("study", train or None, test or None))
     height, width, channels = chosen.shape
 
     from finitewidth.data.select import channels_first, scaled
     from finitewidth.library.study import study
 
-    training, tests = (
-        (
-            channels_first(scaled(getattr(chosen, f"{split}_images"))),
-            getattr(chosen, f"{split}_labels"),
-        )
-        for split in ("train", "test")
-    )
+    training = channels_first(scaled(chosen.train_images)), chosen.train_labels
+    tests = channels_first(scaled(chosen.test_images)), chosen.test_labels
     given = {name: value for name, value in asdict(options).items() if value is not None}
     try:
         result = study(lambda: make((channels, height, width), len(chosen.class_names)), training,
@@ -99,11 +95,19 @@ def network(
     print(folder)
 
 
-def _dataset(images: Path | None, data: str, train: int, test: int) -> Any:
-    """The images, a `finitewidth.data.store.Dataset`, which do not depend on the seed."""
+def dataset_of(
+    images: Path | None, data: str | None, settings: Mapping[str, Any],
+    chosen: tuple[str, int | None, int | None],
+) -> Any:  # fmt: skip
+    """Return the folder ``images`` or the dataset ``data``, a `finitewidth.data.store.Dataset`.
+
+    What for, and how many training and test images (all for None), is ``chosen``; which ones does
+    not depend on the seed.
+    """
     from finitewidth.data.build import build_dataset
     from finitewidth.data.select import stratified_subset
 
-    settings = {"images": str(images)} if images else {}
-    dataset = build_dataset(name_of(images) if images else data, settings)
-    return stratified_subset(dataset, train or None, test or None, ("study",))
+    purpose, train, test = chosen
+    given = {**settings, "images": str(images)} if images else settings
+    dataset = build_dataset(name_of(images) if images else data, given)
+    return stratified_subset(dataset, train, test, (purpose,))

@@ -64,14 +64,6 @@ class Results:
         return own_images(registered({"images": str(self.images)})) if self.images else ()
 
     @property
-    def run(self) -> str:
-        """The command that makes them."""
-        words = ["finitewidth run", f"--preset {self.preset}"]
-        words += [f"--seed {self.seed}"] * bool(self.seed)
-        words += [f"--images {self.images}"] * bool(self.images)
-        return " ".join(words)
-
-    @property
     def folder(self) -> str:
         """Where they are, relative to the project."""
         return results_folder(self.preset, self.seed, self.sources)

@@ -11,38 +11,26 @@ MARKS = ("Snakefile", "workflow/papers")
 
 
 def find_project(start: Path, given: Path | None = None) -> Path:
-    """Return the folder of the project.
-
-    Args:
-        start: the current folder; it and all folders above it are searched.
-        given: the folder that the user names; None to search.
+    """Return the folder of the project: ``given``, or ``start`` or a folder above it.
 
     Raises:
         ConfigError: there is no project.
     """
-    if given is not None:
-        if not _is_project(given):
-            raise ConfigError(f"--project {given}: this folder has no {' and '.join(MARKS)}; name "
-                              "the top folder of a clone of finitewidth")  # fmt: skip
-        return given.resolve()
-    for folder in (start.resolve(), *start.resolve().parents):
-        if _is_project(folder):
+    places = (start.resolve(), *start.resolve().parents) if given is None else (given.resolve(),)
+    for folder in places:
+        if all((folder / mark).exists() for mark in MARKS):
             return folder
+    if given is not None:
+        raise ConfigError(f"--project {given}: this folder has no {' and '.join(MARKS)}; name "
+                          "the top folder of a clone of finitewidth")  # fmt: skip
     raise ConfigError(f"{start} is not in a clone of finitewidth; go to one, or name it with "
                       "--project DIR")  # fmt: skip
-
-
-def _is_project(folder: Path) -> bool:
-    return all((folder / mark).exists() for mark in MARKS)
 
 
 def checked_targets(names: Sequence[str]) -> list[str]:
     """Return names of artifacts, papers, experiments and other targets that can be made.
 
     Files below ``results`` are left to Snakemake. The current folder is the project.
-
-    Args:
-        names: the targets.
 
     Raises:
         ConfigError: a name is unknown, with the nearest names.
@@ -54,9 +42,7 @@ def checked_targets(names: Sequence[str]) -> list[str]:
              "errata", "datapackages",
              *(f"captions_{paper.name}" for paper in papers)}  # fmt: skip
     for name in names:
-        if "/" in name:
-            continue
-        if name not in known:
+        if "/" not in name and name not in known:
             raise ConfigError(f"{name!r} is no artifact, paper or experiment"
                               f"{nearest(name, sorted(known))}; finitewidth list shows "
                               "all")  # fmt: skip

@@ -64,11 +64,7 @@ def report(*, config: Settings = (), results: Results = Results()) -> int:
 
 
 def settings(results: Results, given: Sequence[str]) -> list[str]:
-    """Return the overrides of a run: those given, and the folder of images.
-
-    Args:
-        results: of the run.
-        given: overrides, ``key=value`` in YAML.
+    """Return the overrides of a run: those given, ``key=value`` in YAML, and the folder of images.
 
     Raises:
         ConfigError: an override is no YAML, or the folder does not contain ``train`` and ``test``.
@@ -77,19 +73,15 @@ def settings(results: Results, given: Sequence[str]) -> list[str]:
         return [*given]
     config = preset_only(results.preset, CONFIG)
     for text in given:
-        config = merged(config, typed(_parsed(text)))
+        key, equals, value = text.partition("=")
+        try:
+            if not equals:
+                raise ValueError("there is no =")
+            config = merged(config, typed({key: yaml.safe_load(value)}))
+        except (yaml.YAMLError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"--config {text}: {reason}; write KEY=VALUE in YAML") from error
     return overrides(merged(config, {"data": {"images": str(results.images)}}), CONFIG)
-
-
-def _parsed(text: str) -> dict:
-    key, equals, value = text.partition("=")
-    try:
-        if not equals:
-            raise ValueError("there is no =")
-        return {key: yaml.safe_load(value)}
-    except (yaml.YAMLError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"--config {text}: {reason}; write KEY=VALUE in YAML") from error
 
 
 def call(words: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 import time
+from collections.abc import Collection
 from logging import WARNING, LogRecord
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from finitewidth.pipeline.announced import forecast_of_run, job_name
 
 SWITCH = "FINITEWIDTH_TERMINAL"  # "snakemake" shows Snakemake's own messages
 SHOWN_LINES = 8  # of the log of a failed job
-INTERRUPTED = "Terminating processes on user request"
 # pattern in a message of Snakemake -> what is shown in its place; nothing if another line says it
 MESSAGES = {
     r"Nothing to be done": "Nothing to be done: all that was asked for is there and up to date.",
@@ -48,8 +48,8 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Choose the stream, and tell the jobs to leave the terminal to this handler."""
-        self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         asked = self.common_settings
+        self.stream, self.dryrun = sys.stdout if asked.stdout else sys.stderr, asked.dryrun
         self.plain = os.environ.get(SWITCH) == "snakemake" or any(
             (asked.verbose, asked.debug_dag, asked.printshellcmds)
         )
@@ -60,16 +60,12 @@ class LogHandler(LogHandlerBase):
         self.failed: list[str] = []
         self.done, self.interrupted, self.begun = 0, False, False
         self.cores, self.started = 1, time.time()
-        self.ratio = [0.0, 0.0]  # seconds that jobs took and were forecast to take
+        self.took = self.foreseen = 0.0  # seconds of jobs that have ended, and of their forecasts
         logging.raiseExceptions = False  # no traceback if Snakemake's log is on a full disk
         if not self.plain:
             os.environ["FINITEWIDTH_BARS"] = "0"
 
-    @property
-    def writes_to_stream(self) -> bool:
-        """It replaces Snakemake's own output."""
-        return True
-
+    writes_to_stream = property(lambda self: True)  # it replaces Snakemake's own output
     writes_to_file = has_filter = has_formatter = needs_rulegraph = property(lambda self: False)
 
     def filter(self, record: LogRecord) -> Any:
@@ -79,71 +75,61 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: LogRecord) -> None:
         """Show one record, count it, or hold it back."""
         try:
-            self._emit(record)
+            self._emit(record, getattr(record, "event", None))
         except Exception:  # a display must never stop a run
             self.handleError(record)
 
-    def _emit(self, record: LogRecord) -> None:
-        event = getattr(record, "event", None)
+    def _emit(self, record: LogRecord, event: LogEvent | None) -> None:
         if event == LogEvent.RESOURCES_INFO:
             self.cores = getattr(record, "cores", None) or self.cores
         if self.plain:
             self._line(self.format(record))
         elif event in (None, LogEvent.ERROR):
-            self._message(record)
+            self._message(self.format(record).strip(), record.levelno)
         elif event == LogEvent.RUN_INFO and not self.forecast:  # comes again after a dry run
             self.forecast = forecast_of_run()
             self.rest = {job: seconds or 0.0 for job, seconds in self.forecast.items()}
-            self.begun = not self.common_settings.dryrun
-            self._line(self._first_line() if self.begun else self.format(record))
-        elif self.common_settings.dryrun:
-            if event != LogEvent.WORKFLOW_STARTED:
-                self._line(self.format(record))
-        elif not self.begun:
-            return
-        elif event == LogEvent.JOB_INFO:
+            self.begun, line = not self.dryrun, self.format(record)
+            if self.begun:
+                self.held.clear()
+                line = (f"{_counted(self.forecast, 'job')}, {self._left()} on "
+                        f"{_counted(range(self.cores), 'core')}{self._unknown()}; details in "
+                        ".snakemake/log")  # fmt: skip
+            self._line(line)
+        elif self.dryrun and event != LogEvent.WORKFLOW_STARTED:
+            self._line(self.format(record))
+        elif self.begun and event == LogEvent.JOB_INFO:
             name = job_name(record.rule_name, dict(record.wildcards or {}))
             if name in self.forecast:  # else a target, such as `all`
                 log = str(record.log[0]) if record.log else ""
                 self.running[record.jobid] = name, time.time(), log
                 self.failed = [job for job in self.failed if job != name]  # another attempt
-        elif event == LogEvent.JOB_FINISHED:
-            self._ended(record.job_id)
-        elif event == LogEvent.JOB_ERROR:
-            self._ended(record.jobid, failed=True)
-        elif record.levelno >= WARNING:
+        elif event == LogEvent.JOB_FINISHED and record.job_id in self.running:
+            self._ended(*self.running.pop(record.job_id))
+        elif event == LogEvent.JOB_ERROR and record.jobid in self.running:
+            self._ended(*self.running.pop(record.jobid), failed=True)
+        elif self.begun and record.levelno >= WARNING and event != LogEvent.JOB_ERROR:
             self._line(self.format(record))
 
     def _line(self, text: str | None) -> None:
         if text and text != "None":
             print(text, file=self.stream, flush=True)
 
-    def _message(self, record: LogRecord) -> None:
+    def _message(self, text: str, level: int) -> None:
         """Free text; in our words where they name the remedy better."""
-        text = self.format(record).strip()
         ours = next((ours.format(found[0]) for pattern, ours in MESSAGES.items()
                      if (found := re.search(pattern, text))), None)  # fmt: skip
-        self.interrupted |= INTERRUPTED in text
+        self.interrupted |= "Terminating processes on user request" in text
         if self.begun and self.interrupted:
             return  # the end of the run says it
-        if ours is not None:
-            self._line(ours)
-        elif record.levelno >= WARNING:
-            frames = re.match(r"(Config|Data|Result)Error", text)  # ours, which are complete
-            lines = [line for line in text.splitlines() if not line.startswith("  File ")]
-            self._line("\n".join(lines) if frames else text)
-        elif self.common_settings.dryrun:
-            self._line(text)
+        if re.match(r"(Config|Data|Result)Error", text):  # ours, which are complete
+            text = "\n".join(line for line in text.splitlines() if not line.startswith("  File "))
+        if ours is not None or level >= WARNING or self.dryrun:
+            self._line(text if ours is None else ours)
         elif not self.begun:
             self.held.append(text)
-        if record.levelno >= logging.ERROR:
+        if level >= logging.ERROR:
             self.held.clear()
-
-    def _first_line(self) -> str:
-        self.held.clear()
-        return (f"{_jobs(len(self.forecast))}, {self._left()} on {self.cores} "
-                f"core{'s' * (self.cores != 1)}{self._unknown()}; "
-                "details in .snakemake/log")  # fmt: skip
 
     def _unknown(self) -> str:
         count = sum(seconds is None for seconds in self.forecast.values())
@@ -151,18 +137,14 @@ class LogHandler(LogHandlerBase):
 
     def _left(self) -> str:
         """The time left: forecasts of jobs that have not ended, at the pace of those that have."""
-        now, (took, wanted) = time.time(), self.ratio
-        pace = took / wanted if wanted else 1.0
+        pace = self.took / self.foreseen if self.foreseen else 1.0
         rest = {job: pace * seconds for job, seconds in self.rest.items()}
         for job, started, _ in self.running.values():
-            rest[job] = max(rest.get(job, 0.0) - (now - started), 0.0)
+            rest[job] = max(rest.get(job, 0.0) - (time.time() - started), 0.0)
         left = max(sum(rest.values()) / self.cores, max(rest.values(), default=0.0))
         return f"about {duration(left)} left" if left >= 10 else "seconds left"
 
-    def _ended(self, number: int, failed: bool = False) -> None:
-        if number not in self.running:
-            return
-        job, started, log = self.running.pop(number)
+    def _ended(self, job: str, started: float, log: str, failed: bool = False) -> None:
         took, forecast = time.time() - started, self.rest.pop(job, None)
         if failed:
             self.failed.append(job)
@@ -174,7 +156,7 @@ class LogHandler(LogHandlerBase):
             return
         self.done += 1
         if forecast:
-            self.ratio = [self.ratio[0] + took, self.ratio[1] + forecast]
+            self.took, self.foreseen = self.took + took, self.foreseen + forecast
         ended, total = self.done + len(self.failed), len(self.forecast)
         left = f"   {self._left()}" if ended < total else ""
         self._line(f"[{ended:>{len(str(total))}}/{total}] {job:<32} {duration(took):>12}{left}")
@@ -183,12 +165,11 @@ class LogHandler(LogHandlerBase):
         """Say how the run ended, or what was held back."""
         if self.begun:
             self._line(self._last_line())
-        elif self.common_settings.dryrun and self.forecast:
+        elif self.dryrun and self.forecast:
             seconds = duration(sum(self.rest.values()))
-            self._line(f"{_jobs(len(self.rest))}, {seconds} of CPU time{self._unknown()}.")
+            self._line(f"{_counted(self.rest, 'job')}, {seconds} of CPU time{self._unknown()}.")
         self.begun, self.forecast = False, {}  # Snakemake closes its handlers twice
-        for text in self.held:
-            self._line(text)
+        self._line("\n".join(self.held))
         self.held.clear()
         super().close()
 
@@ -200,10 +181,10 @@ class LogHandler(LogHandlerBase):
         if self.interrupted:
             return f"Stopped after {took}: {done}, and trainings continue from checkpoints; {again}"
         if self.failed:
-            return (f"{_jobs(len(self.failed))} failed ({', '.join(self.failed)}), {done}; once "
-                    f"the cause is mended, {again}")  # fmt: skip
-        return f"{_jobs(self.done)} done in {took}." if self.done == total else ""
+            failed = f"{_counted(self.failed, 'job')} failed ({', '.join(self.failed)})"
+            return f"{failed}, {done}; once the cause is mended, {again}"
+        return f"{_counted(range(self.done), 'job')} done in {took}." * (self.done == total)
 
 
-def _jobs(count: int) -> str:
-    return f"{count} job{'s' * (count != 1)}"
+def _counted(what: Collection[Any], word: str) -> str:
+    return f"{len(what)} {word}{'s' * (len(what) != 1)}"

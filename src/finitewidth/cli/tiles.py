@@ -2,19 +2,17 @@
 
 import io
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import yaml
 from cyclopts import Parameter
 
 from finitewidth.cli import running
+from finitewidth.cli.network import dataset_of
 from finitewidth.cli.options import Count, Data, DryRun, File, ImageFolder, More, Whole
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.settings import read_yaml
-from finitewidth.data.places import name_of
 from finitewidth.networks.user_network import UserNetwork, read_user_network
 
 SNAKEFILE = "workflow/kernel/Snakefile"
@@ -107,13 +105,18 @@ def prepare(network: Path, options: Kernel) -> Path:
     import numpy as np
     import torch
 
+    from finitewidth.common.result_files import atomic
     from finitewidth.data.select import channels_first, scaled
     from finitewidth.kernels.trained import traced_kernel
     from finitewidth.library.tiles import blocks
     from finitewidth.networks.user_network import draw
 
     user = read_user_network(str(network))
-    dataset = _dataset(options)
+    if not (options.images or options.data):
+        raise ConfigError("name the images: --images FOLDER or --data NAME")
+    settings = read_yaml(Path("config/config.yaml"))["data"]
+    chosen = "kernel", options.train, options.test
+    dataset = dataset_of(options.images, options.data, settings, chosen)
     folder = _folder(options, user, dataset.name)
     splits = ("train", "test") if options.test else ("train",)
     pixels = np.concatenate([getattr(dataset, f"{split}_images") for split in splits])
@@ -129,26 +132,18 @@ def prepare(network: Path, options: Kernel) -> Path:
     module = draw(lambda: make(x.shape[1:], classes), pair, classes, options.seed)
     # a network without a kernel is refused here, and not in every job
     traced_kernel(module, pair, budget=record["budget"])
-    _write(folder / IMAGES, lambda stream: np.save(stream, x))
-    _write(folder / LABELS, lambda stream: np.save(stream, labels))
-    _write(folder / WEIGHTS, lambda stream: torch.save(module.state_dict(), stream))
-    _write(folder / RUN, lambda stream: stream.write(yaml.safe_dump(record).encode()))
+    for name, save in {
+        IMAGES: lambda stream: np.save(stream, x),
+        LABELS: lambda stream: np.save(stream, labels),
+        WEIGHTS: lambda stream: torch.save(module.state_dict(), stream),
+        RUN: lambda stream: stream.write(yaml.safe_dump(record).encode()),
+    }.items():
+        content, file = io.BytesIO(), folder / name
+        save(content)
+        if not file.is_file() or file.read_bytes() != content.getvalue():
+            with atomic(file) as temporary:
+                temporary.write_bytes(content.getvalue())
     return folder
-
-
-def _dataset(options: Kernel) -> Any:
-    """The images, a `finitewidth.data.store.Dataset`, which do not depend on the seed."""
-    from finitewidth.data.build import build_dataset
-    from finitewidth.data.select import stratified_subset
-
-    if not (options.images or options.data):
-        raise ConfigError("name the images: --images FOLDER or --data NAME")
-    settings = read_yaml(Path("config/config.yaml"))["data"]
-    if options.images:
-        settings["images"] = str(options.images)
-    name = name_of(options.images) if options.images else options.data
-    dataset = build_dataset(name, settings)
-    return stratified_subset(dataset, options.train, options.test, ("kernel",))
 
 
 def _folder(options: Kernel, user: UserNetwork, data: str) -> Path:
@@ -158,16 +153,6 @@ def _folder(options: Kernel, user: UserNetwork, data: str) -> Path:
     if folder.is_dir() and not (folder / RUN).is_file() and any(folder.iterdir()):
         raise ConfigError(f"--output {folder}: this folder has other files; name a new one")
     return folder
-
-
-def _write(file: Path, save: Callable[[BinaryIO], Any]) -> None:
-    from finitewidth.common.result_files import atomic
-
-    content = io.BytesIO()
-    save(content)
-    if not file.is_file() or file.read_bytes() != content.getvalue():
-        with atomic(file) as temporary:
-            temporary.write_bytes(content.getvalue())
 
 
 def _remove_outdated(folder: Path) -> None:

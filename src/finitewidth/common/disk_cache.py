@@ -15,13 +15,10 @@ MOST = 5000  # largest number of entries in a file; the newest are kept
 
 
 def remembered(file: Path) -> dict[str, Any]:
-    """Return the dictionary that is stored in a file.
+    """Return the dictionary that is stored in a JSON file.
 
     The caller adds entries to it. It is written when the process ends. If the file is damaged,
     missing or cannot be written, the entries have to be computed again.
-
-    Args:
-        file: a JSON file.
     """
     try:
         known = dict(json.loads(file.read_text(encoding="utf-8")))
@@ -32,16 +29,12 @@ def remembered(file: Path) -> dict[str, Any]:
 
 
 def _keep(file: Path, known: dict[str, Any], before: int) -> None:
-    """Write the dictionary if it has new entries.
-
-    The file is replaced atomically, because other processes may write it at the same time.
-    """
+    """Replace the file if there are new entries; other processes may write it meanwhile."""
     if len(known) == before:
         return
-    newest = dict(list(known.items())[-MOST:])
     with contextlib.suppress(OSError):
         file.parent.mkdir(exist_ok=True)
         handle, name = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(newest, stream)
+            json.dump(dict(list(known.items())[-MOST:]), stream)
         os.replace(name, file)

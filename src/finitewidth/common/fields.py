@@ -15,7 +15,6 @@ from finitewidth.common.errors import ResultError
 if TYPE_CHECKING:
     import pandas as pd
 
-TYPES = ("number", "integer", "string")
 MISSING = "NaN"  # how a missing number is written
 
 
@@ -33,10 +32,6 @@ class Field:
     meaning: str
     unit: str = ""
     type: str = "number"
-
-    def __post_init__(self) -> None:
-        if self.type not in TYPES:
-            raise ValueError(f"type {self.type!r} is not one of {', '.join(TYPES)}")
 
 
 def text(meaning: str) -> Field:
@@ -56,10 +51,6 @@ def number(meaning: str, unit: str = "") -> Field:
 
 def checked(rows: "pd.DataFrame", fields: Mapping[str, Field]) -> "pd.DataFrame":
     """Return the columns of ``fields`` in their order, with the types that they state.
-
-    Args:
-        rows: the rows to write; other columns are left out.
-        fields: name -> column.
 
     Raises:
         ResultError: a column is missing, a word is missing or empty, or a value has another type.

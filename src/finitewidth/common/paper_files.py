@@ -12,8 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import SOURCE_ROOT
 from finitewidth.common.settings import read_yaml
@@ -36,12 +34,9 @@ class Function:
 
 
 def function_of(paper: str, part: str, name: str) -> Function:
-    """The function that a text file names.
+    """The function that a text file names, of a part of a paper: ``judges`` or ``errata``.
 
-    Args:
-        paper: key of the paper.
-        part: ``judges`` or ``errata``.
-        name: ``<module>.<function>``, or ``<function>`` where the part is one module.
+    Its name is ``<module>.<function>``, or ``<function>`` where the part is one module.
     """
     module, _, function = f"{PAPERS}.{paper}.{part}.{name}".rpartition(".")
     return Function(module, function)
@@ -70,10 +65,7 @@ def read_texts(paper: str, name: str) -> Mapping[str, Any]:
     file = text_file(paper, name)
     if file is None:
         return {}
-    try:
-        content = read_yaml(file)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{file} is not YAML: {error}") from error
+    content = read_yaml(file)
     if not isinstance(content, dict):
         raise ConfigError(f"{file}: write a mapping with the keys that CONTRIBUTING.md lists")
     return content

@@ -109,54 +109,28 @@ def source_of(module: str) -> Path | None:
     return None
 
 
-def imports_of(tree: ast.AST, module: str) -> set[str]:
-    """Return the names of the package modules that ``module`` imports, parents included.
+def names_imported(tree: ast.AST) -> set[str]:
+    """Return the imported names within the package, parents included.
 
-    Args:
-        tree: syntax tree of the module.
-        module: its dotted name.
-    """
-    return set(filter(source_of, names_imported(tree, module)))
-
-
-def names_imported(tree: ast.AST, module: str) -> set[str]:
-    """Return the imported names within the package, some of which may not be modules.
-
-    In ``from a import b``, b is a module only if there is a file for it. `imports_of` checks this.
+    In ``from a import b``, b is a module only if `source_of` finds a file for it. The package has
+    no relative imports.
     """
     names: set[str] = set()
-    is_package = (source_of(module) or Path()).name == "__init__.py"
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                here = module.split(".")
-                upwards = node.level - 1 if is_package else node.level
-                parents = here[: len(here) - upwards] if upwards else here
-                base = ".".join(parents + ([node.module] if node.module else []))
-            names.add(base)
-            names.update(f"{base}.{alias.name}" for alias in node.names)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
     inside = {name for name in names if name.split(".")[0] == PACKAGE}
-    return inside | {
-        name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)
-    }
+    return {name.rsplit(".", count)[0] for name in inside for count in range(name.count(".") + 1)}
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
     """Remove the docstrings from a syntax tree, in place, and return it."""
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(
-            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        ) and (
-            body
-            and isinstance(body[0], ast.Expr)
-            and isinstance(body[0].value, ast.Constant)
-            and isinstance(body[0].value.value, str)
-        ):
-            node.body = body[1:] or [ast.Pass()]
+        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 
@@ -166,12 +140,11 @@ def _module_digest(module: str) -> tuple[str, frozenset[str]]:
 
     Both are stored by the text of the file, so an unchanged file is not parsed again.
     """
-    file = source_of(module)
-    source = file.read_text(encoding="utf-8")
-    seen, question = _seen(), fingerprint([module, file.name, source])
+    source = source_of(module).read_text(encoding="utf-8")
+    seen, question = _seen(), fingerprint(source)
     if question not in seen:
         tree = ast.parse(source)
-        names = sorted(names_imported(tree, module))
+        names = sorted(names_imported(tree))
         code = ast.dump(without_docstrings(tree))
         seen[question] = [hashlib.sha256(code.encode()).hexdigest(), names]
     digest, names = seen[question]
@@ -194,10 +167,11 @@ def file_digest(file: str | Path) -> str:
     Raises:
         FileNotFoundError: there is no such file, or it is no regular file.
     """
-    if not Path(file).is_file():
+    file = Path(file)
+    if not file.is_file():
         raise FileNotFoundError(f"{file} is no file")
-    content = Path(file).read_bytes()
-    if Path(file).suffix == ".py":
+    content = file.read_bytes()
+    if file.suffix == ".py":
         content = ast.dump(without_docstrings(ast.parse(content))).encode()
     return hashlib.sha256(content).hexdigest()[:16]
 
@@ -248,26 +222,17 @@ def code_digest(*modules: str) -> str:
     Raises:
         ModuleNotFoundError: the package has no such module.
     """
-    reached = set().union(*(modules_reached(module) for module in modules))
-    return fingerprint({name: _module_digest(name)[0] for name in reached})
-
-
-def modules_reached(module: str) -> set[str]:
-    """Return ``module`` and all package modules that it imports, directly or indirectly.
-
-    Raises:
-        ModuleNotFoundError: the package has no such module.
-    """
-    if source_of(module) is None:
-        raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
-    reached: set[str] = set()
-    waiting = [module]
+    for module in modules:
+        if source_of(module) is None:
+            raise ModuleNotFoundError(f"{module} is not a module below {SOURCE_ROOT}")
+    reached: dict[str, str] = {}
+    waiting = [*modules]
     while waiting:
         name = waiting.pop()
         if name not in reached:
-            reached.add(name)
-            waiting += _module_digest(name)[1]
-    return reached
+            reached[name], imported = _module_digest(name)
+            waiting += imported
+    return fingerprint(reached)
 
 
 def environment() -> dict[str, Any]:
@@ -293,10 +258,7 @@ def environment() -> dict[str, Any]:
 
 
 def git_state() -> dict[str, Any]:
-    """Return the commit of the checkout and whether it has uncommitted changes.
-
-    Both are None if the package is not in a git checkout.
-    """
+    """Return the commit of the checkout and whether it has changes; None outside of a checkout."""
 
     def git(*words: str) -> str | None:
         command = ["git", "-C", str(SOURCE_ROOT), *words]

@@ -5,7 +5,6 @@ checked when they are read, and error messages name file, line and column.
 """
 
 import csv
-from collections.abc import Collection
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -94,20 +93,16 @@ class Reported(BaseModel):
         return self.artifact, self.quantity, self.row, self.column
 
 
-def read_reported(
-    folder: str | Path, paper: str, artifacts: Collection[str] | None = None
-) -> list[Reported]:
+def read_reported(folder: str | Path, paper: str) -> list[Reported]:
     """Read the numbers of one paper, in the order of the file.
 
     Args:
         folder: the folder of the files.
         paper: key of the paper; the file is ``<paper>.csv``.
-        artifacts: names of the artifacts of the paper. If they are given, numbers of other
-            artifacts are refused.
 
     Raises:
-        ConfigError: the file is missing, the header is wrong, a number or key is malformed, an
-            artifact does not belong to the paper, or a number is given twice.
+        ConfigError: the file is missing, the header is wrong, a number or key is malformed, or a
+            number is given twice.
     """
     path = Path(folder) / f"{paper}.csv"
     try:
@@ -122,11 +117,6 @@ def read_reported(
         where = f"{path}, line {reader.line_num}"
         if None in cells or None in cells.values():
             raise ConfigError(f"{where}: it must have {len(REPORTED_COLUMNS)} cells")
-        artifact = cells["artifact"]
-        known = artifacts is None or artifact in (*artifacts, f"{paper}_text")
-        if not artifact.startswith(f"{paper}_") or not known:
-            raise ConfigError(f"{where}, column artifact: {artifact!r} is neither declared in "
-                              f"workflow/papers/{paper}.yaml nor {paper}_text")  # fmt: skip
         try:
             number = Reported(**cells, printed=cells["value"], printed_spread=cells["spread"])
         except ValidationError as error:

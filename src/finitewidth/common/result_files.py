@@ -53,6 +53,17 @@ def atomic(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def _reading(path: str | Path, *damages: type[Exception]) -> Iterator[None]:
+    """Say of a file that is missing, or damaged as such errors tell, what to do about it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ResultError(f"{path} is missing; run the rule that makes it") from error
+    except damages as error:
+        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
+
+
 def write_table(path: str | Path, rows: "pd.DataFrame", missing: str = "") -> None:
     """Write a table as CSV. Floats have the shortest form that reads back exactly.
 
@@ -92,14 +103,10 @@ def read_rows(path: str | Path, empty: bool = False) -> list[dict[str, str]]:
     Raises:
         ResultError: the file is missing or empty, or it ends within a row.
     """
-    try:
+    with _reading(path, csv.Error, UnicodeDecodeError):
         _refuse_cut_line(path)
         with Path(path).open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, strict=True))
-    except FileNotFoundError as error:
-        raise ResultError(f"{path} is missing; run the rule that makes it") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
     if (not rows and not empty) or any(None in row or None in row.values() for row in rows):
         raise ResultError(f"{path} is damaged (a row is cut short); delete it and run again")
     return rows
@@ -127,13 +134,9 @@ def read_table(path: str | Path, columns: Sequence[str] = (), **options: Any) ->
     """
     import pandas as pd
 
-    try:
+    with _reading(path, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
         _refuse_cut_line(path)
         rows = pd.read_csv(path, **options)
-    except FileNotFoundError as error:
-        raise ResultError(f"{path} is missing; run the rule that makes it") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
     missing = [column for column in columns if column not in rows.columns]
     if missing:
         raise ResultError(
@@ -155,20 +158,12 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     Raises:
         ResultError: the file is missing or truncated, or it contains pickled objects.
     """
-    import struct
-    import zipfile
-
-    try:
+    with _reading(path, Exception):  # bytes that are damaged raise many kinds of errors
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
             arrays = {name: pack[name] for name in pack.files}
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
             raise ValueError("it contains other data than arrays")
         return arrays
-    except FileNotFoundError as error:
-        raise ResultError(f"{path} is missing; run the rule that makes it") from error
-    except (OSError, ValueError, EOFError, RuntimeError, TypeError, KeyError, struct.error,
-            zipfile.BadZipFile) as error:  # fmt: skip
-        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -188,9 +183,5 @@ def read_json(path: str | Path) -> Any:
     Raises:
         ResultError: the file is missing or is not valid JSON.
     """
-    try:
+    with _reading(path, ValueError):
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ResultError(f"{path} is missing; run the rule that makes it") from error
-    except ValueError as error:
-        raise ResultError(f"{path} is damaged ({error}); delete it and run again") from error

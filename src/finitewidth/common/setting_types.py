@@ -12,6 +12,7 @@ This module does not import torch.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -49,12 +50,7 @@ class Source:
         return self.kind != "ours"
 
     def accepts(self, default: Any, value: Any) -> bool:
-        """Whether a value is one that the paper or its code gives.
-
-        Args:
-            default: the value in ``config/papers``.
-            value: the value in question.
-        """
+        """Whether the paper or its code gives a value; ``config/papers`` has the ``default``."""
         if any(_same(value, other) for other in (*self.paper_also, *self.code_also)):
             return True
         if not self.stated:
@@ -86,19 +82,15 @@ def _written(value: Any) -> str:
     )
 
 
-def paper(meaning: str, default: Any = ..., alias: str | None = None, **more: Any) -> Any:
-    """Return a field whose value is the paper's; ``more`` as the attributes of `Source`."""
-    return _field(meaning, default, alias, Source("paper", **more))
+def _field(
+    kind: str, meaning: str, default: Any = ..., alias: str | None = None, **more: Any
+) -> Any:
+    """Return a field whose value is of this kind; ``more`` as the attributes of `Source`."""
+    extra = {"source": Source(kind, **more)}
+    return Field(default, alias=alias, description=meaning, json_schema_extra=extra)
 
 
-def code(meaning: str, default: Any = ..., alias: str | None = None, **more: Any) -> Any:
-    """Return a field whose value is that of the authors' code; ``more`` as for `paper`."""
-    return _field(meaning, default, alias, Source("code", **more))
-
-
-def ours(meaning: str, default: Any = ..., alias: str | None = None, **more: Any) -> Any:
-    """Return a field whose value is our own choice; ``more`` as for `paper`."""
-    return _field(meaning, default, alias, Source("ours", **more))
+paper, code, ours = partial(_field, "paper"), partial(_field, "code"), partial(_field, "ours")
 
 
 def section(meaning: str, **sources: Source) -> Any:
@@ -111,11 +103,6 @@ def section(meaning: str, **sources: Source) -> Any:
     """
     paths = {path.replace("__", "."): source for path, source in sources.items()}
     return Field(description=meaning, json_schema_extra={"sources": paths} if paths else None)
-
-
-def _field(meaning: str, default: Any, alias: str | None, source: Source) -> Any:
-    extra = {"source": source}
-    return Field(default, alias=alias, description=meaning, json_schema_extra=extra)
 
 
 def general(meaning: str, default: Any = ...) -> Any:

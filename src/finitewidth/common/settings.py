@@ -42,20 +42,15 @@ class _Loader(_SafeLoader):
 
 
 def preset_file(config: Mapping[str, Any], folder: str | Path) -> str:
-    """Return the path of the file of the chosen preset.
-
-    Args:
-        config: settings with the key ``preset``.
-        folder: the folder ``config``.
+    """Return the path of the file of the chosen preset, below the folder ``config``.
 
     Raises:
         ConfigError: the preset is unknown.
     """
     preset = config.get("preset")
     if preset not in PRESETS:
-        raise ConfigError(
-            f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; {one_of(PRESETS)}"
-        )
+        raise ConfigError(f"preset: {preset!r} is unknown{nearest(preset, PRESETS)}; "
+                          f"{one_of(PRESETS)}")  # fmt: skip
     return str(Path(folder) / "preset" / f"{preset}.yaml")
 
 
@@ -76,28 +71,22 @@ def results_folder(preset: str, seed: int = 0, images: Sequence[str] = ()) -> st
 
 def preset_only(preset: str, folder: str | Path) -> dict[str, Any]:
     """Return the settings of a preset without overrides."""
-    return {**_defaults(folder, preset), "preset": preset}
+    folder, result = Path(folder), {}
+    parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
+    for part in (*parts, folder / "preset" / f"{preset}.yaml"):
+        result = merged(result, read_yaml(part))
+    return {**result, "preset": preset}
 
 
 def completed(config: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Return settings in which those that are missing are those of the preset.
-
-    Args:
-        config: settings with the key ``preset``.
-        folder: the folder ``config``.
-    """
+    """Return settings in which those that are missing are those of the preset."""
     return merged(preset_only(config["preset"], folder), config)
 
 
 def overrides(config: Mapping[str, Any], folder: str | Path) -> list[str]:
     """Return the settings that differ from those of the preset, as for Snakemake's ``--config``.
 
-    Args:
-        config: settings with the key ``preset``.
-        folder: the folder ``config``.
-
-    Returns:
-        For example ``["npf={nu: {runs: 2}}"]``; empty if nothing differs.
+    For example ``["npf={nu: {runs: 2}}"]``; empty if nothing differs.
     """
     changed = _changed(config, preset_only(config["preset"], folder))
     flow = {"default_flow_style": True, "width": 10**6, "sort_keys": False}
@@ -119,15 +108,6 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, An
         elif value != other:
             changed[key] = value
     return changed
-
-
-def _defaults(folder: str | Path, preset: str) -> dict[str, Any]:
-    folder = Path(folder)
-    parts = [folder / "config.yaml", *sorted((folder / "papers").glob("*.yaml"))]
-    result: dict[str, Any] = {}
-    for part in (*parts, folder / "preset" / f"{preset}.yaml"):
-        result = merged(result, read_yaml(part))
-    return result
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -41,9 +41,6 @@ def device_facts(device: str) -> dict[str, str | None]:
 
     A scheduler assigns GPUs through ``CUDA_VISIBLE_DEVICES``. Torch sees only these, and its device
     ``cuda`` is the first of them.
-
-    Args:
-        device: the device that `prepare_torch` returned.
     """
     name = torch.cuda.get_device_name() if device == "cuda" else None
     given = os.environ.get("CUDA_VISIBLE_DEVICES")

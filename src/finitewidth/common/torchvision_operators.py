@@ -50,11 +50,7 @@ def _declare() -> None:
 
 
 def repair() -> str:
-    """Make ``import torchvision`` work in this environment if it fails for the missing operators.
-
-    Returns:
-        What was done and why; empty if nothing was.
-    """
+    """Make ``import torchvision`` work here if it fails for the operators; say what was done."""
     import subprocess
     import sysconfig
     from pathlib import Path

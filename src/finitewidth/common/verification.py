@@ -30,9 +30,10 @@ class Provenances:
     def __init__(self, results: str | Path, root: str | Path = SOURCE_ROOT.parent):
         """Read all provenances of a run; ``root`` is the folder of the project."""
         self.results, self._root = Path(results), Path(root)
+        self._data = self.results.parent / "data"
         self.stamps: dict[str, dict[str, Any]] = {}
         self.damaged: list[str] = []
-        for file in self._files():
+        for file in (*provenance_files(self.results), *provenance_files(self._data)):
             stamp = _read(file)
             if stamp is None:
                 self.damaged.append(str(file))
@@ -40,13 +41,6 @@ class Provenances:
                 self.stamps[str(file)] = stamp
         self._digest = cache(digest_of)
         self._code_changed = cache(lambda name: code_changed(self.stamps[name]["code"], self._root))
-
-    @property
-    def _data(self) -> Path:
-        return self.results.parent / "data"
-
-    def _files(self) -> list[Path]:
-        return [*provenance_files(self.results), *provenance_files(self._data)]
 
     @cached_property
     def _makers(self) -> dict[str, str]:
@@ -111,21 +105,17 @@ class Provenances:
             for file in stamp["digests"]["outputs"]
             if not self._is_of_this_run(file)
         ]
-        for file in dict.fromkeys(
-            (*filter(os.path.exists, self._makers), *self._without_provenance())
-        ):
+        files = [*filter(os.path.exists, self._makers)]
+        for path in sorted(self.results.rglob("*")):  # those without a provenance
+            below = path.relative_to(self.results).parts
+            hidden = any(part.startswith(".") for part in below)
+            if not (below[0] in MADE_WITHOUT or hidden or path.is_dir()
+                    or path.name.endswith("provenance.json")):  # fmt: skip
+                files.append(str(path))
+        for file in dict.fromkeys(files):
             if problem := self.problem(file) or self.other_run(file):
                 lines.append(f"{file}: {problem}; {REMEDY}")
         return lines
-
-    def _without_provenance(self) -> Iterator[str]:
-        for file in sorted(self.results.rglob("*")):
-            below = file.relative_to(self.results).parts
-            hidden = any(part.startswith(".") for part in below)
-            if below[0] in MADE_WITHOUT or hidden or file.is_dir():
-                continue
-            if str(file) not in self._makers and not file.name.endswith("provenance.json"):
-                yield str(file)
 
 
 def _read(file: Path) -> dict[str, Any] | None:

@@ -8,8 +8,7 @@ pixel of the photographs.
 import numpy as np
 
 from finitewidth.common.provenance import fixed_seed_for
-from finitewidth.data.catalogue import SOURCES
-from finitewidth.data.store import Dataset
+from finitewidth.data.store import Dataset, from_catalogue
 
 TEST_SHARE = 0.2
 VARIANTS = 2  # images per base digit in digits_on_patches
@@ -25,7 +24,8 @@ def digits() -> Dataset:
     Source: scikit-learn's copy of the UCI optical digits (Alpaydin & Kaynak 1998).
     """
     grey, labels = _base_digits()
-    return _assemble("digits", {s: (grey[i][..., None], labels[i]) for s, i in _split(labels)})
+    parts = split_indices(labels).items()
+    return _assemble("digits", {s: (grey[index][..., None], labels[index]) for s, index in parts})
 
 
 def warped_digits() -> Dataset:
@@ -36,7 +36,7 @@ def warped_digits() -> Dataset:
     """
     grey, labels = _base_digits()
     parts = {}
-    for split, index in _split(labels):
+    for split, index in split_indices(labels).items():
         generator = np.random.default_rng(fixed_seed_for("data", "warped_digits", split))
         warped = np.stack([_warp(image, generator) for image in grey[index]])
         parts[split] = (warped[..., None], labels[index])
@@ -52,7 +52,7 @@ def digits_on_patches() -> Dataset:
     grey, labels = _base_digits()
     blocks = _photo_blocks()
     parts = {}
-    for split, index in _split(labels):
+    for split, index in split_indices(labels).items():
         generator = np.random.default_rng(fixed_seed_for("data", "digits_on_patches", split))
         repeated = np.repeat(index, VARIANTS)
         pictures = [_blend(grey[i], blocks[split], generator) for i in repeated]
@@ -61,14 +61,7 @@ def digits_on_patches() -> Dataset:
 
 
 def split_indices(labels: np.ndarray) -> dict[str, np.ndarray]:
-    """Indices of the base digits in each split, ascending; a fifth of each class is test data.
-
-    Args:
-        labels: (n,).
-
-    Returns:
-        ``train`` and ``test``: index arrays.
-    """
+    """Ascending indices of the base digits in each split; a fifth of each class is test data."""
     test = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
@@ -76,10 +69,6 @@ def split_indices(labels: np.ndarray) -> dict[str, np.ndarray]:
         test.append(generator.permutation(members)[: round(TEST_SHARE * len(members))])
     chosen = np.sort(np.concatenate(test))
     return {"train": np.setdiff1d(np.arange(len(labels)), chosen), "test": chosen}
-
-
-def _split(labels: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    return list(split_indices(labels).items())
 
 
 def _base_digits() -> tuple[np.ndarray, np.ndarray]:
@@ -108,11 +97,7 @@ def _warp(image: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 
 def _photo_blocks() -> dict[str, np.ndarray]:
-    """Blocks of both photographs at half size, by split.
-
-    Returns:
-        ``train`` and ``test``: float arrays (n, 32, 32, 3) in 0..255.
-    """
+    """Blocks of both photographs at half size by split: float (n, 32, 32, 3) in 0..255."""
     from sklearn.datasets import load_sample_images
 
     blocks = []
@@ -150,14 +135,6 @@ def _blend(digit: np.ndarray, blocks: np.ndarray, generator: np.random.Generator
 
 
 def _assemble(name: str, parts: dict[str, tuple[np.ndarray, np.ndarray]]) -> Dataset:
-    source = SOURCES[name]
-    return Dataset(
-        name=name,
-        title=source.title,
-        train_images=parts["train"][0],
-        train_labels=parts["train"][1],
-        test_images=parts["test"][0],
-        test_labels=parts["test"][1],
-        class_names=tuple(str(digit) for digit in range(10)),
-        origin=source.origin,
-    )
+    arrays = {f"{split}_images": images for split, (images, _) in parts.items()}
+    arrays |= {f"{split}_labels": labels for split, (_, labels) in parts.items()}
+    return from_catalogue(name, map(str, range(10)), arrays)

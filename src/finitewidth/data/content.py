@@ -11,7 +11,7 @@ This module imports only the standard library, because the workflow imports it a
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +42,15 @@ def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KN
 def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     """Return a digest (16 hex digits) of the names and bytes of all files of an image folder.
 
-    Args:
-        folder: with ``train`` and ``test``.
-        known: the file of digests that are known already; None to read all files.
-
-    Returns:
-        The digest; "" if the folder contains no files. A file that cannot be read counts by its
-        name, and reading the dataset says what is wrong with it.
+    It is "" if the folder contains no files. A file that cannot be read counts by its name, and
+    reading the dataset says what is wrong with it. The file ``known`` has digests that are known
+    already; with None all files are read.
     """
-    files = list(_files(folder))
+    files = [
+        os.path.join(split, label.name, file.name)
+        for split in SPLITS for label in entries(folder / split)
+        for file in entries(Path(label.path))
+    ]  # fmt: skip
     if not files:
         return ""
     if known is None:
@@ -60,13 +60,6 @@ def content_of(folder: Path, known: Path | None = KNOWN) -> str:
     if state not in digests:
         digests[state] = _digest(folder, files)
     return digests[state]
-
-
-def _files(folder: Path) -> Iterator[str]:
-    for split in SPLITS:
-        for label in entries(folder / split):
-            for file in entries(Path(label.path)):
-                yield os.path.join(split, label.name, file.name)
 
 
 def _state(folder: Path, files: list[str]) -> str:
@@ -82,17 +75,11 @@ def _state(folder: Path, files: list[str]) -> str:
 
 def _digest(folder: Path, files: list[str]) -> str:
     digest = hashlib.sha256()
-    for file in files:
-        digest.update(os.fsencode(f"\0{file} ") + _bytes_of(folder / file))
+    for name in files:
+        digest.update(os.fsencode(f"\0{name} "))
+        file = folder / name
+        with contextlib.suppress(OSError):
+            if file.is_file() and file.stat().st_size <= LARGEST:  # a pipe would wait for ever
+                with file.open("rb") as stream:
+                    digest.update(hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:16]
-
-
-def _bytes_of(file: Path) -> bytes:
-    """Return the digest of a file; nothing if it is no file, too large, or cannot be read."""
-    try:
-        if not file.is_file() or file.stat().st_size > LARGEST:  # a pipe would wait for ever
-            return b""
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").digest()
-    except OSError:
-        return b""

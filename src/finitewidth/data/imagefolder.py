@@ -37,11 +37,6 @@ def load_imagefolder(name: str, title: str, root: str | Path) -> Dataset:
     grey, otherwise (n, H, W, 3). Hidden files, and files whose suffix is not in
     `finitewidth.data.places.SUFFIXES`, are passed over.
 
-    Args:
-        name: of the dataset.
-        title: shown in figures.
-        root: a folder with ``train`` and ``test``.
-
     Raises:
         DataError: a folder is missing or empty, there is only one class, a class has fewer pictures
             than `FEWEST`, the classes of train and test differ, a picture is a link out of
@@ -92,7 +87,11 @@ def _samples(folder: Path) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
             raise DataError(f"{folder / name / inner[0]} is a folder inside a class folder; put "
                             f"its pictures into {folder / name}")  # fmt: skip
     labels = {name: number for number, name in enumerate(classes)}
-    samples = make_dataset(folder, labels, is_valid_file=_is_picture, allow_empty=True)
+    samples = make_dataset(
+        folder, labels, allow_empty=True,
+        is_valid_file=lambda file: not Path(file).name.startswith(".")
+        and Path(file).suffix.lower() in SUFFIXES,
+    )  # fmt: skip
     counts, fewest = Counter(classes[label] for _, label in samples), FEWEST[folder.name]
     for name in classes:
         if counts[name] < fewest:
@@ -102,26 +101,18 @@ def _samples(folder: Path) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
     return classes, samples
 
 
-def _is_picture(file: str) -> bool:
-    path = Path(file)
-    return not path.name.startswith(".") and path.suffix.lower() in SUFFIXES
-
-
 def _read_all(files: Sequence[Path]) -> list[np.ndarray]:
     """Read the pictures in order; all have the size of the first."""
     pictures: list[np.ndarray] = []
     for file in files:
         pixels = read_picture(file)
-        height, width = pixels.shape[:2]
-        first_height, first_width = (pictures or [pixels])[0].shape[:2]
-        if not pictures and 3 * height * width * len(files) > LARGEST_TREE:
-            raise DataError(f"{len(files):,} pictures of {width}×{height} pixels need more than "
+        size, first = ("{1}×{0}".format(*one.shape) for one in (pixels, (pictures or [pixels])[0]))
+        if not pictures and 3 * pixels.shape[0] * pixels.shape[1] * len(files) > LARGEST_TREE:
+            raise DataError(f"{len(files):,} pictures of {size} pixels need more than "
                             f"{LARGEST_TREE:,} bytes; make them smaller or use fewer")  # fmt: skip
-        if (height, width) != (first_height, first_width):
-            raise DataError(
-                f"{file} is {width}×{height} pixels, the first image "
-                f"{first_width}×{first_height}; resize all images to one size"
-            )
+        if size != first:
+            raise DataError(f"{file} is {size} pixels, the first image {first}; resize all images "
+                            "to one size")  # fmt: skip
         pictures.append(pixels)
     return pictures
 

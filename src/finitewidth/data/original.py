@@ -15,7 +15,7 @@ from finitewidth.common import torchvision_operators
 from finitewidth.common.errors import DataError
 from finitewidth.data.catalogue import SOURCES
 from finitewidth.data.places import VARIABLE
-from finitewidth.data.store import Dataset
+from finitewidth.data.store import Dataset, from_catalogue
 
 CLASSES = {"mnist": "MNIST", "fashion_mnist": "FashionMNIST", "cifar10": "CIFAR10"}
 CIFAR_FOLDER = "cifar-10-batches-py"
@@ -69,12 +69,9 @@ def _checksums(name: str, kind: Any) -> dict[str, str | None]:
 
 def _missing_text(name: str, root: Path, missing: list[str], failure: str | None) -> str:
     rest = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-    why = (
-        "downloading is switched off"
-        if failure is None
-        else f"the download failed: {' '.join(failure.split())}"
-    )
-    allow = ", allow the download (data.download: true)" if failure is None else ""
+    why, allow = "downloading is switched off", ", allow the download (data.download: true)"
+    if failure is not None:
+        why, allow = f"the download failed: {' '.join(failure.split())}", ""
     return (
         f"{SOURCES[name].title} is missing: {root} was searched for {missing[0]}{rest} ({why}); "
         f"set {VARIABLE} or data.root to a folder that contains it{allow}, "
@@ -96,58 +93,42 @@ def _fetch(name: str, kind: Any, root: Path, missing: list[str]) -> None:
             kind(str(folder), train=True, download=True)
             _verify(name, kind, folder)
             for file in missing:
-                _move(folder, root, file)
+                # with its packed twin, if any, which serves to verify the unpacked file
+                for each in (f"{file}.gz", file):
+                    source, target = folder / each, root / each
+                    if source.is_file() and not os.path.lexists(target):
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        os.replace(source, target)
     except Exception as error:  # downloads fail in many ways; the remedy is the same for all
         raise DataError(_missing_text(name, root, missing, str(error))) from error
-
-
-def _move(source: Path, target: Path, file: str) -> None:
-    """Move a fetched file into place, with its packed twin, and replace nothing that is there."""
-    for name in (f"{file}.gz", file):  # the packed file, if any, serves to verify the unpacked one
-        if (source / name).is_file() and not os.path.lexists(target / name):
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(source / name, target / name)
 
 
 def _verify(name: str, kind: Any, root: Path) -> None:
     packed = dict(kind.resources) if name == "fashion_mnist" else {}
     for file, md5 in _checksums(name, kind).items():
         path = root / file
-        content = _content(path)
-        if md5 is not None:
-            _compare(path, md5, content)
-            continue
         twin = path.with_name(f"{path.name}.gz")
-        if twin.is_file():
-            original = _content(twin)
-            _compare(twin, packed[twin.name], original)
-            _compare(path, _md5(gzip.decompress(original)), content)
+        if md5 is None and twin.is_file():
+            md5 = _md5(gzip.decompress(_content(twin, packed[twin.name])))
+        _content(path, md5)
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, md5: str | None) -> bytes:
+    """The content of a file, whose checksum is compared where it is known."""
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
-        raise DataError(
-            f"{path} cannot be read ({error.strerror}); check its owner and mode"
-        ) from (error)
+        reason = f"{error.strerror}); check its owner and mode"
+        raise DataError(f"{path} cannot be read ({reason}") from error
+    if md5 not in (None, found := _md5(content)):
+        raise DataError(f"{path} is truncated or altered: md5 expected {md5}, found {found}; "
+                        "delete it and run again with data.download: true, or copy it "
+                        "again")  # fmt: skip
+    return content
 
 
 def _md5(content: bytes) -> str:
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
-
-
-def _compare(path: Path, expected: str, content: bytes) -> None:
-    found = _md5(content)
-    if found != expected:
-        raise DataError(_altered_text(path, f"md5 expected {expected}, found {found}"))
-
-
-def _altered_text(path: Path, how: str) -> str:
-    return (
-        f"{path} is truncated or altered: {how}; "
-        "delete it and run again with data.download: true, or copy it again"
-    )
 
 
 def _read_idx(name: str, kind: Any, root: Path) -> Dataset:
@@ -161,24 +142,15 @@ def _read_idx(name: str, kind: Any, root: Path) -> Dataset:
         labels = mnist.read_label_file(str(raw / f"{prefix}-labels-idx1-ubyte")).numpy()
         arrays |= {f"{split}_images": images[..., None], f"{split}_labels": labels.astype(np.int64)}
     classes = [str(digit) for digit in range(10)] if name == "mnist" else kind.classes
-    return _dataset(name, classes, arrays)
+    return from_catalogue(name, classes, arrays)
 
 
 def _read_cifar(kind: Any, root: Path) -> Dataset:
     arrays: dict[str, np.ndarray] = {}
-    classes: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy warns about the old pickle format of these files
         for split in ("train", "test"):
             part = kind(str(root), train=split == "train")
             arrays[f"{split}_images"] = np.ascontiguousarray(part.data)
             arrays[f"{split}_labels"] = np.array(part.targets, np.int64)
-            classes = part.classes
-    return _dataset("cifar10", classes, arrays)
-
-
-def _dataset(name: str, classes: list[str], arrays: dict[str, np.ndarray]) -> Dataset:
-    source = SOURCES[name]
-    return Dataset(
-        name=name, title=source.title, class_names=tuple(classes), origin=source.origin, **arrays
-    )
+    return from_catalogue("cifar10", part.classes, arrays)

@@ -82,6 +82,8 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
     trees = dict(data_config.get("imagefolder") or {})
     if images := data_config.get("images"):
         folder = folder_of(images, data_config)
+        if not folder.is_dir():
+            raise ConfigError(f"data.images: {folder} is no folder; {_LAYOUT}")
         _check_layout("data.images", folder)
         name = name_of(folder.absolute())
         if trees.setdefault(name, images) != images:
@@ -99,8 +101,6 @@ def registered(data_config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_layout(key: str, folder: Path) -> None:
-    if not folder.is_dir():
-        raise ConfigError(f"{key}: {folder} is no folder; {_LAYOUT}")
     for split in SPLITS:
         if not (folder / split).is_dir():
             raise ConfigError(f"{key}: {folder} has no folder {split}; {_LAYOUT}")

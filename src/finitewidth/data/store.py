@@ -4,14 +4,15 @@ The checksums of the zip format reveal a changed byte of an image or a label.
 """
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
 from finitewidth.common.errors import DataError
 from finitewidth.common.result_files import atomic
+from finitewidth.data.catalogue import SOURCES
 
 FORMAT = 1
 _ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
@@ -46,6 +47,14 @@ class Dataset:
         return tuple(self.train_images.shape[1:])
 
 
+def from_catalogue(name: str, classes: Iterable[str], arrays: Mapping[str, np.ndarray]) -> Dataset:
+    """Return a dataset of `finitewidth.data.catalogue.SOURCES`, with its title and its origin."""
+    source = SOURCES[name]
+    return Dataset(
+        name=name, title=source.title, origin=source.origin, class_names=tuple(classes), **arrays
+    )
+
+
 def write_dataset(path: str | Path, dataset: Dataset) -> None:
     """Write ``dataset`` as uncompressed ``.npz``; equal datasets give equal bytes.
 
@@ -72,20 +81,29 @@ def read_dataset(path: str | Path) -> Dataset:
             than its name says. The message names the file and the remedy.
     """
     path = Path(path)
+    remedy = f"delete it and build it again: snakemake --cores 1 {path}"
     try:
-        stream = path.open("rb")
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
+            arrays = {key: pack[key] for key in _ARRAYS}
+            about = json.loads(pack["about"].tobytes())
+        if about["format"] != FORMAT:
+            raise ValueError(f"format {about['format']}, this version reads format {FORMAT}")
+        texts = {key: about[key] for key in _TEXTS}
+        dataset = Dataset(class_names=tuple(about["class_names"]), **texts, **arrays)
+        problem = problem_of(dataset)
     except OSError as error:
-        raise DataError(_message(path, f"cannot be opened ({error.strerror})")) from error
-    with stream:
-        return _parse(path, stream)
+        raise DataError(f"{path} cannot be opened ({error.strerror}); {remedy}") from error
+    except Exception as error:  # bytes that are damaged raise many kinds of errors
+        raise DataError(f"{path} is damaged ({error}); {remedy}") from error
+    if problem:
+        raise DataError(f"{path} is malformed: {problem}; {remedy}")
+    if dataset.name != path.stem:
+        raise DataError(f"{path} holds the dataset {dataset.name!r}; {remedy}")
+    return dataset
 
 
 def problem_of(dataset: Dataset) -> str | None:
-    """Describe the first problem with the types, shapes, lengths or range of labels of a dataset.
-
-    Returns:
-        The description, or None if the dataset is consistent.
-    """
+    """Describe the first problem with types, shapes, lengths or labels; None if there is none."""
     classes = len(dataset.class_names)
     for split in ("train", "test"):
         images, labels = getattr(dataset, f"{split}_images"), getattr(dataset, f"{split}_labels")
@@ -103,26 +121,3 @@ def problem_of(dataset: Dataset) -> str | None:
     if not all(isinstance(text, str) for text in texts) or len(set(dataset.class_names)) < classes:
         return "names must be text and class names differ"
     return None
-
-
-def _parse(path: Path, stream: BinaryIO) -> Dataset:
-    try:
-        with np.load(stream, allow_pickle=False) as pack:
-            arrays = {key: pack[key] for key in _ARRAYS}
-            about = json.loads(pack["about"].tobytes())
-        if about["format"] != FORMAT:
-            raise ValueError(f"format {about['format']}, this version reads format {FORMAT}")
-        texts = {key: about[key] for key in _TEXTS}
-        dataset = Dataset(class_names=tuple(about["class_names"]), **texts, **arrays)
-        problem = problem_of(dataset)
-    except Exception as error:  # bytes that are damaged raise many kinds of errors
-        raise DataError(_message(path, f"is damaged ({error})")) from error
-    if problem:
-        raise DataError(_message(path, f"is malformed: {problem}"))
-    if dataset.name != path.stem:
-        raise DataError(_message(path, f"holds the dataset {dataset.name!r}"))
-    return dataset
-
-
-def _message(path: Path, problem: str) -> str:
-    return f"{path} {problem}; delete it and build it again: snakemake --cores 1 {path}"

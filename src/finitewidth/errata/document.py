@@ -56,16 +56,20 @@ def markdown(
         unused: id that is not given to an erratum -> what it was.
     """
     computed = {erratum.id: erratum.computed(networks) for erratum in errata}
-    parts = [PREFACE, counts(errata, computed, networks), _texts()]
+    rows = "\n".join(
+        f"| `{key}` | {text.title} | {'yes' if text.transcribed else 'no'} | `{text.sha256}` |"
+        for key, text in known_texts().items()
+    )
+    parts = [PREFACE, _counts(errata, computed, networks), SOURCES.format(folder=FOLDER, rows=rows)]
     for paper in dict.fromkeys(erratum.paper for erratum in errata):
         parts.append(f"## `{paper}`: {titles[paper]}\n")
-        parts += [entry(e, computed[e.id]) for e in errata if e.paper == paper]
+        parts += [f"{wording(e)}- {_numbers(e, computed[e.id])}\n"
+                  for e in errata if e.paper == paper]  # fmt: skip
     parts += [f"The number {name} is not used: it was {what}.\n" for name, what in unused.items()]
     return "\n".join(parts)
 
 
-def counts(errata: Sequence[Erratum], found: Mapping[str, Evidence | None], networks: int) -> str:
-    """How many entries there are of each class, and how many of those computed are confirmed."""
+def _counts(errata: Sequence[Erratum], found: Mapping[str, Evidence | None], networks: int) -> str:
     kinds = [(kind, sum(erratum.kind == kind for erratum in errata)) for kind in KINDS]
     outcomes = [outcome(found[erratum.id]) for erratum in errata]
     confirmed = outcomes.count("misprint confirmed")
@@ -77,19 +81,6 @@ def counts(errata: Sequence[Erratum], found: Mapping[str, Evidence | None], netw
         f"{sum(erratum.transcribed for erratum in errata)} are known from a transcribed copy only. "
         f"Drawn ones use {networks:,} small networks, or fewer wide ones.\n"
     )
-
-
-def _texts() -> str:
-    rows = "\n".join(
-        f"| `{key}` | {text.title} | {'yes' if text.transcribed else 'no'} | `{text.sha256}` |"
-        for key, text in known_texts().items()
-    )
-    return SOURCES.format(folder=FOLDER, rows=rows)
-
-
-def entry(erratum: Erratum, evidence: Evidence | None) -> str:
-    """One erratum: heading, both formulas, sources, and the numbers computed."""
-    return wording(erratum) + f"- {_numbers(erratum, evidence)}\n"
 
 
 def wording(erratum: Erratum) -> str:

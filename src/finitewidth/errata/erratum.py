@@ -51,12 +51,11 @@ class Evidence:
         at most 4 errors. They disagree if they differ by more than 1e-3 of it and by more than 6
         errors.
         """
-        values = np.array([self.truth, self.truth_error, self.printed, self.corrected])
-        if not np.isfinite(values).all():
+        values = self.truth, self.printed, self.corrected
+        if not np.isfinite([*values, self.truth_error]).all():
             return False
-        scale = float(np.abs(values[[0, 2, 3]]).max())
-        right = abs(self.corrected - self.truth)
-        wrong = abs(self.printed - self.truth)
+        scale = max(map(abs, values))
+        right, wrong = abs(self.corrected - self.truth), abs(self.printed - self.truth)
         agrees = right <= max(AGREES * scale, AGREES_ERRORS * self.truth_error)
         return agrees and wrong > max(DIFFERS * scale, DIFFERS_ERRORS * self.truth_error)
 

@@ -15,7 +15,6 @@ from finitewidth.common.paper_files import (
     refuse_unknown,
     text_file,
 )
-from finitewidth.common.texts import Quote
 from finitewidth.errata.erratum import Erratum, outcome
 
 
@@ -43,18 +42,16 @@ def _texts(paper: str) -> Mapping[str, Any]:
 
 @cache
 def _errata(paper: str) -> tuple[Erratum, ...]:
-    entries = _texts(paper).get("errata", {})
-    return tuple(_erratum(paper, name, dict(values)) for name, values in entries.items())
-
-
-def _erratum(paper: str, name: str, values: dict[str, Any]) -> Erratum:
-    where = f"{text_file(paper, 'errata')}: {name}"
-    values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
-    for key in ("claims", "numbers"):
-        values[key] = tuple(values.get(key, ()))
-    if "check" in values:
-        values["check"] = function_of(paper, "errata", values["check"])
-    return build(Erratum, where, values, id=name, paper=paper)
+    errata = []
+    for name, entry in _texts(paper).get("errata", {}).items():
+        where, values = f"{text_file(paper, 'errata')}: {name}", dict(entry)
+        values["quotes"] = quotes_of(f"{where}: quotes", values.get("quotes", ()))
+        for key in ("claims", "numbers"):
+            values[key] = tuple(values.get(key, ()))
+        if "check" in values:
+            values["check"] = function_of(paper, "errata", values["check"])
+        errata.append(build(Erratum, where, values, id=name, paper=paper))
+    return tuple(errata)
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -86,11 +83,6 @@ def row(erratum: Erratum, networks: int) -> dict[str, Any]:
         {name: getattr(erratum, name) for name in names}
         | dict(zip(values, numbers, strict=True))
         | {"outcome": outcome(evidence), "transcribed": erratum.transcribed}
-        | {"sources": sources(erratum.quotes)}
+        | {"sources": "; ".join(f'{q.text}: {q.line}, "{q.words}"' for q in erratum.quotes)}
         | {"claims": " ".join(erratum.claims), "numbers": " ".join(erratum.numbers)}
     )
-
-
-def sources(quotes: Iterable[Quote]) -> str:
-    """Quotes as one string, ``text: line, "words"; ...``."""
-    return "; ".join(f'{quote.text}: {quote.line}, "{quote.words}"' for quote in quotes)

@@ -24,9 +24,6 @@ def settings_model(papers: tuple[str, ...]) -> type[Section]:
     """Return the model of the settings of some papers.
 
     A paper without settings has no ``finitewidth.papers.<paper>.settings``.
-
-    Args:
-        papers: their keys.
     """
     modules = {paper: f"finitewidth.papers.{paper}.settings" for paper in papers}
     sections: dict[str, Any] = {
@@ -38,11 +35,7 @@ def settings_model(papers: tuple[str, ...]) -> type[Section]:
 
 
 def check(config: Mapping[str, Any], papers: Sequence[str]) -> Section:
-    """Return the settings as a model.
-
-    Args:
-        config: the settings.
-        papers: the keys of all papers.
+    """Return the settings of all papers as a model.
 
     Raises:
         ConfigError: a setting is unknown, impossible or contradicts another. The message has a line

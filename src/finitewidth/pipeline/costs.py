@@ -86,20 +86,16 @@ def read_table(path: str | Path) -> list[Cost]:
 def write_table(path: str | Path, rows: Iterable[Cost]) -> None:
     """Write ``rows``, sorted by preset and job, numbers rounded to three digits."""
     rows = sorted(rows, key=lambda row: (PRESETS.index(row.preset), row.job))
-    lines = ["\t".join(COLUMNS), *("\t".join(map(_cell, astuple(row))) for row in rows)]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _cell(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{float(f'{value:.3g}'):.10g}"
+    cells = [
+        [each if isinstance(each, str) else f"{float(f'{each:.3g}'):.10g}" for each in astuple(row)]
+        for row in rows
+    ]
+    text = "".join("\t".join(line) + "\n" for line in [COLUMNS, *cells])
+    Path(path).write_text(text, encoding="utf-8")
 
 
 def measured(preset: str, results: str | Path) -> dict[str, Cost]:
     """Job -> its row, from the provenance of a run; without what has no CPU time or memory.
-
-    Args:
-        preset: of the run.
-        results: its folder; the datasets are beside it.
 
     Raises:
         ResultError: a provenance is damaged.
@@ -111,10 +107,9 @@ def measured(preset: str, results: str | Path) -> dict[str, Cost]:
     for file in [*provenance_files(results), *datasets.glob("*.json")]:
         record = read_json(file)
         usage = usage_in(record)
-        # a job that was killed while it ended has left no name
-        if "job" in record and not math.isnan(usage.cpu + usage.memory):
+        job = record.get("job")  # one that was killed while it ended has left no name
+        if job and not math.isnan(usage.cpu + usage.memory):
             day = datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
-            job = record["job"]
             rows[job] = Cost(preset, job, usage.cpu, usage.memory, f"{MEASURED} {day}")
     return rows
 
@@ -122,18 +117,10 @@ def measured(preset: str, results: str | Path) -> dict[str, Cost]:
 def refresh(
     preset: str, results: str | Path, table: str | Path = TABLE, *, only_new: bool = False
 ) -> str:
-    """Replace the rows of a preset by what a run took. Other rows stay.
+    """Replace the rows of a preset by what a run took, and say how many and how much.
 
-    The run must have had the preset's own settings, on a CPU.
-
-    Args:
-        preset: its name.
-        results: the folder of the run.
-        table: the file, which is rewritten.
-        only_new: keep the rows of jobs that have one already.
-
-    Returns:
-        How many rows were written, and the seconds of their jobs before and now.
+    The run, whose folder is ``results``, must have had the preset's own settings, on a CPU. With
+    ``only_new``, the rows of jobs that have one already stay, as do all of other presets.
 
     Raises:
         ResultError: there is no provenance, or a file of it is damaged.

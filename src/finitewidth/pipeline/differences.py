@@ -53,11 +53,8 @@ class Difference:
 def of_training(ours: PlannedTraining, theirs: PlannedTraining, source: str) -> list[Difference]:
     """What differs between a training of this run and the same training of the paper.
 
-    Args:
-        ours: of this run.
-        theirs: of the paper.
-        source: name of the dataset that this run uses; if it is the paper's own or a re-encoded
-            copy, "all images" is told as their number.
+    If the dataset ``source`` of this run is the paper's own or a re-encoded copy, "all images" is
+    told as their number.
     """
     one, other = _described(ours), _described(theirs)
     if is_original(source, ours.dataset):
@@ -72,17 +69,16 @@ def of_settings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[Diff
 
 
 def in_words(differences: Iterable[Difference], first: Sequence[str] = ()) -> tuple[str, ...]:
-    """All differences as short statements, equal ones merged.
-
-    Args:
-        differences: in any order; epochs, runs and sizes of networks are told first.
-        first: statements that go before.
-    """
+    """All differences as short statements after ``first``, those of `ORDER` first, equal merged."""
     grouped: dict[str, dict[str, None]] = {}
     for one in differences:
         grouped.setdefault(one.what, {})[_pair(one)] = None
-    names = sorted(grouped, key=lambda what: ORDER.index(what) if what in ORDER else len(ORDER))
-    statements = [*first, *(_statement(what, list(grouped[what])) for what in names)]
+    statements = [*first]
+    for what in sorted(grouped, key=lambda what: (*ORDER, what).index(what)):
+        pairs = list(grouped[what])
+        more = [f"{len(pairs) - MOST_VALUES} more"] * (len(pairs) > MOST_VALUES)
+        named = "" if what == LAYERS else what
+        statements.append(f"{named} {listed(pairs[:MOST_VALUES] + more)}".strip())
     if len(statements) > MOST + 1:
         statements = [*statements[:MOST], f"and {len(statements) - MOST} more"]
     return tuple(statements)
@@ -164,7 +160,8 @@ def _pair(one: Difference) -> str:
     ours, theirs = one.ours, one.theirs
     if ours is theirs is None:
         return ""
-    if _is_count(one.what) and _number(ours) and _number(theirs) and ours < theirs:
+    counted = one.what in COUNTED or one.what.rsplit(maxsplit=1)[-1] in COUNTED
+    if counted and _number(ours) and _number(theirs) and ours < theirs:
         return f"{ours:,} of {theirs:,}"
     if _list(ours) and _list(theirs) and len(theirs) > MOST_VALUES and {*ours} < {*theirs}:
         return f"{len(ours)} of {len(theirs)} values"
@@ -172,10 +169,6 @@ def _pair(one: Difference) -> str:
         return f"{ours} (paper {NAMED_LAYERS.sub('', theirs)})"
     missing = "all" if one.what in (TRAIN, TEST) else "none"
     return f"{_value(ours, missing)} (paper {_value(theirs, missing)})"
-
-
-def _is_count(what: str) -> bool:
-    return what in COUNTED or what.rsplit(maxsplit=1)[-1] in COUNTED
 
 
 def _number(value: Any) -> bool:
@@ -198,10 +191,3 @@ def _value(value: Any, missing: str) -> str:
     if isinstance(value, int | float):
         return f"{value:,}" if isinstance(value, int) else f"{value:g}"
     return str(value).replace("_", " ")
-
-
-def _statement(what: str, pairs: list[str]) -> str:
-    first = pairs[:MOST_VALUES]
-    if len(pairs) > MOST_VALUES:
-        first.append(f"{len(pairs) - MOST_VALUES} more")
-    return f"{'' if what == LAYERS else what} {listed(first)}".strip()

@@ -20,10 +20,9 @@ def pooled(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def counted(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """``3 runs``, ``3 to 5 runs``, ``20 runs and 4,000 draws``, or that there are none.
+    """``3 to 5 runs``, ``20 runs and 4,000 draws``, or that there are none.
 
-    Args:
-        counts: unit -> part of what is counted -> number.
+    ``counts`` has unit -> part of what is counted -> number.
     """
     words = [f"{_range(numbers.values())} {_unit(unit, numbers.values())}"
              for unit, numbers in counts.items() if numbers]  # fmt: skip
@@ -31,11 +30,7 @@ def counted(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def counted_by_panel(counts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str:
-    """``(a) 3, (c, d) 5 runs``; as `counted` where all panels have the same numbers.
-
-    Args:
-        counts: letter of a panel -> its numbers, as for `counted`.
-    """
+    """``(a) 3, (c, d) 5 runs``, from the numbers of each panel; as `counted` if all are alike."""
     words = []
     for unit in dict.fromkeys(unit for panel in counts.values() for unit in panel):
         letters: dict[str, list[str]] = {}

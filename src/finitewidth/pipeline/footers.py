@@ -16,7 +16,6 @@ from finitewidth.claims.grades import (
     DRAWN,
     ON_STAND_IN,
     SMALLER,
-    STAND_IN,
     grade_of,
 )
 from finitewidth.claims.needs import is_original
@@ -25,7 +24,6 @@ from finitewidth.common.setting_types import Source
 from finitewidth.common.settings import at, leaves, replaced
 from finitewidth.data.catalogue import ROLES, describe, find_source
 from finitewidth.data.places import is_own
-from finitewidth.experiments.planned import PlannedTraining
 from finitewidth.pipeline.differences import Difference, in_words, of_settings, of_training
 from finitewidth.pipeline.footer_words import counted, counted_by_panel, named, pooled
 from finitewidth.pipeline.jobs import Jobs, Read
@@ -78,18 +76,12 @@ class Footers:
     """
 
     def __init__(
-        self,
-        papers: Sequence[Paper],
-        config: Mapping[str, Any],
-        preset: Mapping[str, Any],
-        paper: Mapping[str, Any],
-        sources: Mapping[tuple[str, ...], Source],
-    ):
+        self, papers: Sequence[Paper], config: Mapping[str, Any], preset: Mapping[str, Any],
+        paper: Mapping[str, Any], sources: Mapping[Path, Source],
+    ):  # fmt: skip
         self.jobs = Jobs(papers, config)
         self._papers, self._sources = papers, sources
         self._config, self._preset_config, self._paper_config = config, preset, paper
-        self._found: dict[Any, list[Difference]] = {}
-        self._smaller: dict[str, list[Difference]] = {}
         self._scales: dict[Any, Scale] = {}  # a start of Snakemake asks for many of them often
 
     @cached_property
@@ -102,49 +94,35 @@ class Footers:
         return Jobs(self._papers, self._paper_config)
 
     @cached_property
+    def _choosing(self) -> Jobs:
+        """The same run with accepted values replaced by those of preset paper, not our choices."""
+        return self._with_the_papers(lambda path: False)
+
+    @cached_property
     def _canonical(self) -> Jobs:
-        """The same run with accepted values and own choices replaced by those of preset paper."""
-        return self._with_the_papers(lambda path: self._is_choice(path) or self._accepted(path))
+        """The same as `_choosing`, with our own choices replaced, too."""
+        return self._with_the_papers(lambda path: not self._sources[path].stated)
 
     @cached_property
     def _repeated(self) -> Jobs:
         """The same as `_canonical`, with as many runs and draws as the paper."""
         return self._with_the_papers(
             lambda path: (
-                path[-1] in REPETITIONS
-                or "shown" in path
-                or self._is_choice(path)
-                or self._accepted(path)
+                path[-1] in REPETITIONS or "shown" in path or not self._sources[path].stated
             )
         )
 
-    @cached_property
-    def _choosing(self) -> Jobs:
-        """The same run with accepted values replaced by those of preset paper, not our choices."""
-        return self._with_the_papers(self._accepted)
-
     def _with_the_papers(self, taken: Callable[[Path], bool]) -> Jobs:
-        """The same run with the values of preset ``paper`` for some settings that differ."""
-        wanted = leaves(self._paper_config)
-        changed = {path: wanted[path] for path in self._differing if taken(path)}
-        return Jobs(self._papers, replaced(self._config, changed))
-
-    @cached_property
-    def _differing(self) -> dict[Path, Any]:
-        """Settings of papers that differ from preset ``paper``, with their values here."""
+        """The same run with the values of preset ``paper`` where these are accepted or taken."""
         theirs = leaves(self._paper_config)
-        return {
-            path: value
+        changed = {
+            path: theirs[path]
             for path, value in leaves(self._config).items()
-            if path in self._sources and theirs.get(path, value) != value
+            if path in self._sources
+            and theirs.get(path, value) != value
+            and (taken(path) or self._sources[path].accepts(theirs[path], value))
         }
-
-    def _accepted(self, path: Path) -> bool:
-        theirs = at(self._paper_config, ".".join(path))
-        return self._sources[path].accepts(theirs, self._differing[path])
-
-    def _is_choice(self, path: Path) -> bool:
-        return not self._sources[path].stated
+        return Jobs(self._papers, replaced(self._config, changed))
 
     def scale(
         self,
@@ -168,37 +146,24 @@ class Footers:
         files = frozenset((read.reference, read.files) for read in reads)
         key = files, role, tuple(rows), seen.key
         if key not in self._scales:
-            self._scales[key] = self._scale(reads, role, rows, seen)
+            jobs = self._jobs_behind(reads, role, rows)
+            roles = self._roles(reads, jobs) if role is None else (role,)
+            ours, papers = self._config["data"], self._paper_config["data"]
+            reduced = self._differ(self._canonical, self._paper, jobs, seen)
+            chosen = (one for name in jobs for one in self._compared(self._choosing, name, seen))
+            self._scales[key] = Scale(
+                modified=any(ours[r] != self._preset_config["data"][r] for r in roles)
+                or self._differ(self.jobs, self._preset, jobs, seen),
+                reduced=reduced,
+                choices=() if reduced else in_words(chosen),
+                originals=all(ours[r] == papers[r] for r in roles),
+                sizes=not self._differ(self._repeated, self._paper, jobs, seen)
+                and not any(map(self._chosen_smaller, jobs)),
+                stand_in=not all(is_original(ours[r], r) for r in roles),
+            )
         return self._scales[key]
 
-    def _scale(
-        self, reads: Sequence[Read], role: str | None, rows: Sequence[str], seen: Seen
-    ) -> Scale:
-        jobs = self._jobs_behind(reads, role, rows)
-        roles = self._roles(reads, jobs) if role is None else (role,)
-        ours = self._config["data"]
-        modified = any(ours[r] != self._preset_config["data"][r] for r in roles)
-        originals = all(ours[r] == self._paper_config["data"][r] for r in roles)
-        reduced = self._differ(self._canonical, self._paper, jobs, seen)
-        return Scale(
-            modified=modified or self._differ(self.jobs, self._preset, jobs, seen),
-            reduced=reduced,
-            choices=()
-            if reduced
-            else in_words(
-                one for name in jobs for one in self._compared(self._choosing, name, seen)
-            ),
-            originals=originals,
-            sizes=not (
-                self._differ(self._repeated, self._paper, jobs, seen)
-                or any(self._chosen_smaller(name) for name in jobs)
-            ),
-            stand_in=not all(is_original(ours[r], r) for r in roles),
-        )
-
-    def differences(
-        self, reads: Sequence[Read], role: str | None = None, rows: Sequence[str] = ()
-    ) -> tuple[str, ...]:
+    def differences(self, reads: Sequence[Read], rows: Sequence[str] = ()) -> tuple[str, ...]:
         """What differs from the paper in what some inputs rest on, in words; the data come first.
 
         Values that the paper also accepts are left out, and so are our own choices except smaller
@@ -206,30 +171,20 @@ class Footers:
 
         Args:
             reads: the inputs.
-            role: if given, trainings on other datasets are left out.
             rows: if given, trainings for other rows are left out.
         """
-        jobs = self._jobs_behind(reads, role, rows)
+        jobs = self._jobs_behind(reads, rows=rows)
         seen = Seen.of(self.jobs, reads)
-        stated = [one for name in jobs for one in self._differences_of(name, seen)]
-        roles = self._roles(reads, jobs) if role is None else (role,)
-        same = all(self._config["data"][r] == self._paper_config["data"][r] for r in roles)
+        stated = [one for name in jobs for one in self._compared(self._canonical, name, seen)]
+        roles, data = self._roles(reads, jobs), self._config["data"]
         chosen = in_words(one for name in jobs for one in self._chosen_smaller(name))
-        if not stated and not chosen and same:
+        if not stated and not chosen and all(data[r] == self._paper_config["data"][r]
+                                             for r in roles):  # fmt: skip
             return ()
-        data = self._config["data"]
-        first = [describe(data[r], r, data["imagefolder"]) for r in roles]
-        words = in_words(stated, first)
+        words = in_words(stated, [describe(data[r], r, data["imagefolder"]) for r in roles])
         if chosen:
             words += (f"our own choice: {', '.join(chosen).replace('(paper ', '(preset paper ')}",)
         return words
-
-    def _differences_of(self, name: str, seen: Seen) -> list[Difference]:
-        """What differs between one job and that of the paper."""
-        key = name, seen.unseen.get(name)
-        if key not in self._found:
-            self._found[key] = list(self._compared(self._canonical, name, seen))
-        return self._found[key]
 
     def _chosen_smaller(self, name: str) -> list[Difference]:
         """Sizes of a training that the paper does not give and that are smaller than in preset
@@ -238,11 +193,10 @@ class Footers:
         ours, theirs = self._choosing.trainings.get(name), self._paper.trainings.get(name)
         if ours is None or theirs is None or ours.run == theirs.run:
             return []
-        if name not in self._smaller:
-            stated = {one.what for one in self._differences_of(name, Seen(unseen={}))}
-            every = of_training(ours, theirs, self._config["data"][ours.dataset])
-            self._smaller[name] = [one for one in every if one.smaller and one.what not in stated]
-        return self._smaller[name]
+        seen = Seen(unseen={})
+        stated = {one.what for one in self._compared(self._canonical, name, seen)}
+        every = of_training(ours, theirs, self._config["data"][ours.dataset])
+        return [one for one in every if one.smaller and one.what not in stated]
 
     def _compared(self, ours: Jobs, name: str, seen: Seen) -> Iterator[Difference]:
         theirs = self._paper
@@ -267,11 +221,8 @@ class Footers:
     ) -> str:
         """How good the evidence is that some inputs give (`finitewidth.claims.grades`).
 
-        Args:
-            reads: the inputs.
-            rows: if given, trainings for other rows are left out.
-            reduced: whether sizes are reduced, if it is known otherwise than from the settings.
-            artifact: as for `scale`.
+        It is told by ``reduced`` whether sizes are, if that is known otherwise than from the
+        settings; the rest is as for `scale`.
         """
         scale = self.scale(reads, rows=rows, artifact=artifact)
         return grade_of(
@@ -287,17 +238,13 @@ class Footers:
             return DRAWING
         return self.grade(self.jobs[name].reads, artifact=self.jobs[name].declared)
 
-    def scale_of_artifact(self, name: str) -> Scale:
-        """How what a figure or table shows compares with the preset and the paper."""
-        return self.scale(self.jobs[name].reads, artifact=self.jobs[name].declared)
-
     def status(self, name: str) -> str:
         """What a figure or table shows, one of `finitewidth.claims.grades.STATUSES`."""
         if self._drawn(name):
             return DRAWN
-        if self.grade_of_artifact(name) == STAND_IN:
+        scale = self.scale(self.jobs[name].reads, artifact=self.jobs[name].declared)
+        if scale.stand_in:
             return ON_STAND_IN
-        scale = self.scale_of_artifact(name)
         return AT_SIZES if scale.sizes and scale.originals else SMALLER
 
     def _drawn(self, name: str) -> bool:
@@ -331,12 +278,7 @@ class Footers:
                 if self._differ(self.jobs, self._preset, [name], Seen(unseen={}))}  # fmt: skip
 
     def _roles(self, reads: Sequence[Read], jobs: Sequence[str] | None = None) -> tuple[str, ...]:
-        """The papers' datasets that some inputs and jobs read, in the order of the catalogue.
-
-        Args:
-            reads: the inputs.
-            jobs: the jobs; by default all behind the inputs.
-        """
+        """The papers' datasets that some inputs and jobs (by default all behind them) read."""
         chosen = self._jobs_behind(reads) if jobs is None else jobs
         roles = {read.role for read in (*reads, *(r for j in chosen for r in self.jobs[j].reads))}
         return tuple(role for role in ROLES if role in roles)
@@ -357,12 +299,12 @@ class Footers:
         Its parts are separated by " · ", for example ``stand-in data: digits 8×8 for MNIST · other
         sizes than the paper's``.
         """
-        if self.grade_of_artifact(artifact) == DRAWING:
+        if self._drawn(artifact):
             return ""
-        data = self._config["data"]
-        roles = self._roles(self.jobs[artifact].reads)
+        data, job = self._config["data"], self.jobs[artifact]
+        roles = self._roles(job.reads)
         words = [_marked(role, data[role], data["imagefolder"]) for role in roles]
-        if not self.scale_of_artifact(artifact).sizes:
+        if not self.scale(job.reads, artifact=job.declared).sizes:
             words.append("other sizes than the paper's")
         return " · ".join(filter(None, words))
 
@@ -376,10 +318,8 @@ class Footers:
     ) -> str:
         """Preset, data, number of runs or draws, and what is reduced or chosen differently.
 
-        Args:
-            reads: the inputs of an artifact, a claim or a number.
-            artifact: the artifact, where it may show some of the runs only.
-            name: its name; its own scientific settings count as well.
+        ``reads`` and ``artifact`` are as for `scale`; the scientific settings of the artifact of
+        this ``name`` count as well.
         """
         scale = self.scale(reads, artifact=artifact)
         modified = scale.modified or (
@@ -388,9 +328,7 @@ class Footers:
         seed = self._config.get("seed", 0)
         seeded = f", seed {seed}" if seed else ""
         words = [f"preset {self._config['preset']}{seeded}{', modified' * bool(modified)}"]
-        words += self.datasets(reads).values()
-        sections = self._sections(reads)
-        words += pooled(sections)
+        words += [*self.datasets(reads).values(), *pooled(self._sections(reads))]
         words.append(self._amount(reads, artifact, name))
         if scale.reduced:
             fewer = "fewer runs or draws than the paper's"
@@ -478,9 +416,5 @@ def _identity(jobs: Jobs, name: str, seen: Seen) -> Any:
     if name not in jobs.experiments and name not in jobs.artifacts and name not in jobs.trainings:
         return None
     job = jobs[name]
-    earlier = job.declared.earlier if isinstance(job.declared, PlannedTraining) else None
-    return (
-        seen.params(jobs, name),
-        earlier,
-        [(read.reference, read.jobs, read.role) for read in job.reads],
-    )
+    earlier = getattr(job.declared, "earlier", None)
+    return seen.params(jobs, name), earlier, [(r.reference, r.jobs, r.role) for r in job.reads]

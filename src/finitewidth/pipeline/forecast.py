@@ -1,17 +1,11 @@
 """What a complete run takes: sums of the table of costs, and the longest chain of jobs."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
 
 from finitewidth.common.number_words import rough_duration
 from finitewidth.pipeline.costs import Cost
 
-if TYPE_CHECKING:
-    from finitewidth.pipeline.jobs import Read
-    from finitewidth.pipeline.plan import Plan
-
-DATA = "results/data/"
 # An assumption of ours: no GPU was at hand. The rows of the trainings of `collapse` at preset
 # `paper` are operations, of which a core makes 45 GFLOP/s, so that a GPU makes 1.1 TFLOP/s. Those
 # of Figures 3 to 11 are 2,040 hours of a GPU then. The authors report 312 for panes a to e, and
@@ -29,35 +23,7 @@ NOTES = (
     "`estimated` is the share of the time that no run has measured at this preset. Memory is that",
     "of the largest job.",
 )
-Needs = Mapping[str, Collection[str]]
-
-
-def needs_of(plan: "Plan") -> dict[str, list[str]]:
-    """Job -> the jobs whose files it reads, of all jobs of a complete run.
-
-    Jobs are named as by `finitewidth.pipeline.announced.job_name`.
-    """
-    jobs = [*plan.declared(), *(plan.jobs[name] for name in plan.jobs.trainings)]
-    needs = {job.name: list(_makers(job.reads)) for job in jobs}
-    needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
-    ends = {
-        f"claims {paper.name}": list(_makers(plan.claim_reads(paper.name))) for paper in plan.papers
-    }
-    ends |= {
-        f"captions_{paper}": [f"claims {each}" for each in plan.judged_in(paper)]
-        for paper in plan.captioned
-    }
-    artifacts = [entry.artifact for entry in plan.artifacts]
-    ends["datapackages"] = [*artifacts, *(f"captions_{paper}" for paper in plan.captioned)]
-    ends["errata"] = []
-    return {**needs, **ends, "report": [*artifacts, *ends]}
-
-
-def _makers(reads: Iterable["Read"]) -> Iterator[str]:
-    """The jobs that make some inputs; those of datasets have no declaration."""
-    makers = [name for read in reads for name in read.jobs]
-    data = [file for read in reads for file in read.files if file.startswith(DATA)]
-    yield from dict.fromkeys([*makers, *(f"dataset {Path(file).stem}" for file in data)])
+Needs = Mapping[str, Collection[str]]  # job -> the jobs whose files it reads
 
 
 def behind(needs: Needs, targets: Iterable[str]) -> set[str]:
@@ -74,41 +40,22 @@ def behind(needs: Needs, targets: Iterable[str]) -> set[str]:
 def chains(needs: Needs, seconds: Mapping[str, float]) -> dict[str, list[str]]:
     """Job -> the longest chain of jobs that begins with it and ends with the last of a run.
 
-    Args:
-        needs: job -> jobs that end before it starts.
-        seconds: of each job; a job that is not there counts as none.
+    A job without ``seconds`` counts as none.
     """
     readers: dict[str, list[str]] = {name: [] for name in needs}
     for name, before in needs.items():
         for each in before:
             readers[each].append(name)
     longest: dict[str, list[str]] = {}
-    lengths: dict[str, float] = {}
-    waiting = [(name, False) for name in needs]
-    while waiting:
-        name, ready = waiting.pop()
-        if name in longest:
-            continue
-        if not ready:  # its readers first
-            waiting += [(name, True), *((each, False) for each in readers[name])]
-            continue
-        after = max(readers[name], key=lengths.__getitem__, default=None)
-        longest[name] = [name, *(longest[after] if after else [])]
-        lengths[name] = seconds.get(name, 0.0) + (lengths[after] if after else 0.0)
+    for name in TopologicalSorter(readers).static_order():  # the readers of a job come before it
+        after = [longest[each] for each in readers[name]]
+        longest[name] = [name, *max(after, key=lambda each: length(each, seconds), default=())]
     return longest
 
 
 def length(chain: Sequence[str], seconds: Mapping[str, float]) -> float:
     """Seconds of the jobs of a chain, one after another."""
     return sum(seconds.get(name, 0.0) for name in chain)
-
-
-def with_gpu(costs: Mapping[str, Cost], on_gpu: Collection[str]) -> dict[str, float]:
-    """Job -> seconds, of a GPU for those in ``on_gpu`` and of a core for the others."""
-    return {
-        name: cost.seconds / CORES_OF_A_GPU if name in on_gpu else cost.seconds
-        for name, cost in costs.items()
-    }
 
 
 def table(
@@ -126,17 +73,17 @@ def table(
         on_gpu: jobs that run on a GPU where there is one.
     """
     presets = dict.fromkeys(cost.preset for cost in costs.values())
-    head = f"preset {', '.join(presets)}, from workflow/costs.tsv"
-    gpu = with_gpu(costs, on_gpu)
-    lines = [_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()]
+    core = {name: cost.seconds for name, cost in costs.items()}
+    gpu = {name: cost / CORES_OF_A_GPU if name in on_gpu else cost for name, cost in core.items()}
     longest = []
-    for name, seconds in (("a core", with_gpu(costs, ())), ("a GPU", gpu)):
+    for name, seconds in (("a core", core), ("a GPU", gpu)):
         chain = max(chains(needs, seconds).values(), key=lambda each: length(each, seconds))
         jobs = ", ".join(f"{job} {rough_duration(seconds.get(job, 0.0))}" for job in chain)
         longest.append(f"{name} each {rough_duration(length(chain, seconds))} ({jobs})")
     missing = [name for name in needs if name not in costs]
     return "\n".join([
-        head, "", HEADER, *lines, "",
+        f"preset {', '.join(presets)}, from workflow/costs.tsv", "", HEADER,
+        *(_line(name, behind(needs, targets), costs, gpu) for name, targets in sums.items()), "",
         "longest chain of jobs:", *longest,
         f"jobs without a row in the table: {len(missing)} of {len(needs)}"
         + (f" ({', '.join(missing)})" if 0 < len(missing) <= 5 else ""),

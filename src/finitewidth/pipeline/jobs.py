@@ -120,35 +120,25 @@ class Jobs:
             ConfigError: nothing of that name is declared.
         """
         if name not in self._made:
-            self._made[name] = self._make(name)
+            declared = self.experiments.get(name) or self.artifacts.get(name)
+            if declared is None and name not in self.trainings:
+                raise ConfigError(f"{name!r} is neither an artifact, an experiment nor a training; "
+                                  "workflow/papers/ declares what there is")  # fmt: skip
+            self._made[name] = self._declared(name, declared) if declared else self._training(name)
         return self._made[name]
 
-    def _make(self, name: str) -> Job:
-        if name in self.experiments:
-            declared = self.experiments[name]
-            return Job(
-                name=name, kind="experiment", paper=declared.paper, declared=declared,
-                reads=tuple(self._reads(declared.paper, declared.reads)),
-                params=self._chosen(declared.paper, name, declared.settings),
-            )  # fmt: skip
-        if name in self.artifacts:
-            declared = self.artifacts[name]
-            params = {**declared.show, **self._chosen(declared.paper, name, declared.settings)}
-            return Job(
-                name=name, kind=declared.kind, paper=declared.paper, declared=declared,
-                reads=tuple(self._reads(declared.paper, declared.of)), params=params,
-            )  # fmt: skip
-        if name in self.trainings:
-            return self._training(name)
-        raise ConfigError(f"{name!r} is neither an artifact, an experiment nor a training; "
-                          "workflow/papers/ declares what there is")  # fmt: skip
-
-    def _chosen(self, paper: str, name: str, wanted: Any) -> Any:
+    def _declared(self, name: str, declared: Experiment | Artifact) -> Job:
+        paper, experiment = declared.paper, isinstance(declared, Experiment)
         try:
-            return chosen(self.config.get(paper, {}), wanted)
+            params = chosen(self.config.get(paper, {}), declared.settings)
         except ConfigError as error:
             raise ConfigError(f"workflow/papers/{paper}.yaml: {name}: {error}; write it below the "
                               f"key {paper!r} of config/papers/{paper}.yaml") from None  # fmt: skip
+        return Job(
+            name=name, kind="experiment" if experiment else declared.kind, paper=paper,
+            reads=tuple(self._reads(paper, declared.reads if experiment else declared.of)),
+            params=params if experiment else {**declared.show, **params}, declared=declared,
+        )  # fmt: skip
 
     def _training(self, name: str) -> Job:
         training, paper = self.trainings[name], name.split("/")[0]
@@ -179,20 +169,18 @@ class Jobs:
             return Read(files=(f"config/reported/{rest}.csv",), **common)
         if kind in ("training", "trainings"):
             target, file = _looked_up(self.config.get(paper, {}), rest).split("/")
-            names = [target] if kind == "training" else self._family(paper, target)
+            several = kind == "trainings"
+            names = [t.name for t in self.families[paper, target]] if several else [target]
             return Read(
                 files=tuple(f"{self.folder(paper, each)}/{TRAINING_FILES[file]}" for each in names),
                 jobs=tuple(f"{paper}/{each}" for each in names),
-                several=kind == "trainings",
+                several=several,
                 **common,
             )
         job, table = reference.split(".")
         jobs = tuple(fnmatch.filter(self.experiments, job)) if job.endswith("*") else (job,)
         files = tuple(f"{self.results}/{table_file(f'{each}.{table}')}" for each in jobs)
         return Read(files=files, jobs=jobs, several=job.endswith("*"), **common)
-
-    def _family(self, paper: str, family: str) -> list[str]:
-        return [training.name for training in self.families[paper, family]]
 
     def folder(self, paper: str, training: str) -> str:
         """The folder of a training's results."""

@@ -4,21 +4,16 @@ Imports no torch: Snakemake reads this at every start.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.template import settings_of
-from finitewidth.claims import ledger, model, needs
+from finitewidth.claims import ledger, model
+from finitewidth.claims.needs import unmet
 from finitewidth.common import settings
-from finitewidth.common.declarations import (
-    Artifact,
-    Experiment,
-    Paper,
-    artifacts_of,
-    read_papers,
-)
+from finitewidth.common.declarations import Artifact, Experiment, artifacts_of, read_papers
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.paper_files import text_file
 from finitewidth.common.provenance import code_of
@@ -35,21 +30,11 @@ PAPERS = "src/finitewidth/papers"
 VERDICT_TABLES = ("verdicts", "parts", "numbers")
 
 
-def checked(config: Mapping[str, Any], papers: Sequence[Paper]) -> Mapping[str, Any]:
-    """Refuse a configuration that cannot be run; return it with the user's folders of images.
-
-    Args:
-        config: settings as Snakemake hands them over.
-        papers: all declarations.
-
-    Raises:
-        ConfigError: a setting is unknown, impossible or contradicts another.
-    """
-    configuration.check(config, [paper.name for paper in papers])
-    config = {**config, "data": registered(config["data"])}
-    for role in ROLES:
-        source_for(role, config["data"])
-    return config
+def _makers(reads: Iterable[Read]) -> list[str]:
+    """The jobs that make some inputs; those of datasets have no declaration."""
+    makers = [name for read in reads for name in read.jobs]
+    data = [file for read in reads for file in read.files if file.startswith("results/data/")]
+    return [*dict.fromkeys([*makers, *(f"dataset {Path(file).stem}" for file in data)])]
 
 
 class Plan:
@@ -72,17 +57,16 @@ class Plan:
         """
         self.root = Path(root)
         self.papers = read_papers(self.root / "workflow/papers")
-        self.config = config = checked(config, self.papers)
+        configuration.check(config, self.captioned)
+        self.config = config = {**config, "data": registered(config["data"])}
+        for role in ROLES:
+            source_for(role, config["data"])
         self.artifacts = artifacts_of(self.papers)
         folder = self.root / "config"
         paper = settings.preset_only("paper", folder)
-        self.footers = Footers(
-            self.papers,
-            config,
-            settings.preset_only(config["preset"], folder),
-            paper,
-            configuration.sources_of(paper, [each.name for each in self.papers]),
-        )
+        preset = settings.preset_only(config["preset"], folder)
+        sources = configuration.sources_of(paper, self.captioned)
+        self.footers = Footers(self.papers, config, preset, paper, sources)
         self.jobs = self.footers.jobs
         self.results = self.jobs.results
 
@@ -93,8 +77,20 @@ class Plan:
 
     @cached_property
     def needs(self) -> dict[str, list[str]]:
-        """Job -> the jobs whose files it reads."""
-        return forecast.needs_of(self)
+        """Job -> the jobs whose files it reads, of all jobs of a complete run.
+
+        Jobs are named as by `finitewidth.pipeline.announced.job_name`.
+        """
+        jobs = [*self.declared(), *(self.jobs[name] for name in self.jobs.trainings)]
+        needs = {job.name: _makers(job.reads) for job in jobs}
+        needs |= {name: [] for makers in [*needs.values()] for name in makers if name not in needs}
+        artifacts = [entry.artifact for entry in self.artifacts]
+        ends = {f"claims {paper}": _makers(self.claim_reads(paper)) for paper in self.captioned}
+        for paper in self.captioned:
+            ends[f"captions_{paper}"] = [f"claims {each}" for each in self.judged_in(paper)]
+        ends["datapackages"] = [*artifacts, *(f"captions_{paper}" for paper in self.captioned)]
+        ends["errata"] = []
+        return {**needs, **ends, "report": [*artifacts, *ends]}
 
     @cached_property
     def requests(self) -> Requests:
@@ -125,12 +121,9 @@ class Plan:
         job = self.jobs[name]
         if job.kind == "experiment" and not job.declared.tell:
             return dict(job.params)
-        facts = {
-            "datasets": partial(self.footers.datasets, job.reads),
-            "comparable": partial(self.footers.comparable, job.reads),
-        }
+        facts = {"datasets": self.footers.datasets, "comparable": self.footers.comparable}
         # the device is no parameter: another one does not make results out of date
-        known = {fact: facts[fact]() for fact in job.declared.tell if fact != "device"}
+        known = {fact: facts[fact](job.reads) for fact in job.declared.tell if fact != "device"}
         artifact = {"artifact": name} if isinstance(job.declared, Artifact) else {}
         return {**artifact, **job.params, **known}
 
@@ -237,8 +230,7 @@ class Plan:
 
     def _reported(self, paper: str) -> list[str]:
         """The file of a paper's printed numbers, if there is one."""
-        file = f"config/reported/{paper}.csv"
-        return [file] if (self.root / file).is_file() else []
+        return [file for file in (f"config/reported/{paper}.csv",) if (self.root / file).is_file()]
 
     def claim_settings(self, wildcards: Any) -> dict[str, Any]:
         """What the claims of a paper are judged with, beside the tables."""
@@ -249,8 +241,8 @@ class Plan:
             f"{each.artifact}/{each.quantity}": self._bases(each)
             for each in model.numbers_of(wildcards.paper)
         }
-        common = {"preset": self.config["preset"], "results": self.results}
-        return {**common, "numbers": numbers, "situations": situations}
+        return {"preset": self.config["preset"], "results": self.results,
+                "numbers": numbers, "situations": situations}  # fmt: skip
 
     def _bases(self, numbers: model.Numbers) -> dict[str, dict[str, Any]]:
         """Part -> the fields of the `reported.Basis` of some printed numbers."""
@@ -274,12 +266,12 @@ class Plan:
     def _situation(self, claim: ledger.Claim) -> dict[str, Any]:
         """The fields of the `ledger.Situation` of a claim in this configuration."""
         reads = self._reads(claim.reads)
-        scale = self.footers.scale(reads)
-        unmet = partial(needs.unmet, settings=self.config, paper_scale=scale.papers)
-        own = claim.own_sizes
+        scale, own = self.footers.scale(reads), claim.own_sizes
         return {
-            "unmet": unmet(claim.needs),
-            "sizes": scale.sizes if own is None else not unmet(own),
+            "unmet": unmet(claim.needs, self.config, paper_scale=scale.papers),
+            "sizes": scale.sizes
+            if own is None
+            else not unmet(own, self.config, paper_scale=scale.papers),
             "stand_in": scale.stand_in,
             "grade": self.footers.grade(reads),
             "context": self.footers.context(reads),
@@ -317,24 +309,19 @@ class Plan:
         jobs = {}
         for entry in self.of(paper):
             template = self._template_of(entry.artifact)
+            text = (self.root / template).read_text(encoding="utf-8")
+            try:
+                shown = {name: chosen(self.config, name) for name in settings_of(text)}
+            except ConfigError as error:
+                raise ConfigError(f"{template}: {error}") from None
             jobs[entry.artifact] = {
-                "template": template,
-                "settings": self._settings_in(template),
-                "footer": self.footer(entry.artifact),
+                "template": template, "settings": shown, "footer": self.footer(entry.artifact),
                 "output": self.caption(entry.artifact),
-            }
+            }  # fmt: skip
         return jobs
 
     def _template_of(self, artifact: str) -> str:
         return f"{PAPERS}/{self.jobs[artifact].paper}/captions/{artifact}.rst"
-
-    def _settings_in(self, template: str) -> dict[str, Any]:
-        """Name -> value of the settings that a template of a caption shows."""
-        text = (self.root / template).read_text(encoding="utf-8")
-        try:
-            return {name: chosen(self.config, name) for name in settings_of(text)}
-        except ConfigError as error:
-            raise ConfigError(f"{template}: {error}") from None
 
     def caption_inputs(self, paper: str) -> dict[str, list[str]]:
         """The templates that the captions of a paper are written from, and the verdicts they tell.
@@ -364,19 +351,19 @@ class Plan:
         return {
             f"{self.results}/{paper.name}/datapackage.json": {
                 "paper": paper.name, "title": paper.title, "preset": self.config["preset"],
-                "resources": [self._resource(entry) for entry in paper.artifacts],
+                "resources": [
+                    {
+                        "artifact": entry.artifact, "title": f"{entry.label}: {entry.title}",
+                        "footer": self.footer(entry.artifact), "module": entry.module,
+                        "file": self.jobs.outputs(entry.artifact)["csv"],
+                        "caption": self.caption(entry.artifact),
+                        "inputs": {read.reference: list(read.files)
+                                   for read in self.jobs[entry.artifact].reads},
+                    }
+                    for entry in paper.artifacts
+                ],
             }
             for paper in self.papers
-        }  # fmt: skip
-
-    def _resource(self, entry: Artifact) -> dict[str, Any]:
-        """What the data package of a paper tells about one artifact."""
-        name = entry.artifact
-        return {
-            "artifact": name, "title": f"{entry.label}: {entry.title}",
-            "footer": self.footer(name), "module": entry.module,
-            "file": self.jobs.outputs(name)["csv"], "caption": self.caption(name),
-            "inputs": {read.reference: list(read.files) for read in self.jobs[name].reads},
         }  # fmt: skip
 
     def report_settings(self, wildcards: Any = None) -> dict[str, Any]:
@@ -387,67 +374,52 @@ class Plan:
                 "label": entry.label, "title": entry.title,
                 "extra": entry.extra, "first_page": entry.first_page,
                 "files": self.jobs.outputs(entry.artifact), "caption": self.caption(entry.artifact),
-                **self._evidence(entry),
+                "scale": self.footers.status(entry.artifact),
+                "grade": self.footers.grade_of_artifact(entry.artifact),
             }
             for entry in self.artifacts
         ]  # fmt: skip
-        common = {"preset": self.config["preset"], "results": self.results}
         papers = {paper.name: paper.version_of for paper in self.papers}
         data = self.config["data"]
-        datasets = [describe(data[role], role, data["imagefolder"]) for role in ROLES]
-        return {**common, "papers": list(papers), "versions": papers, "errata": self.errata(),
-                "artifacts": artifacts, "datasets": datasets}  # fmt: skip
-
-    def _evidence(self, entry: Artifact) -> dict[str, str]:
-        """Scale and grade of an artifact."""
-        footers, name = self.footers, entry.artifact
-        return {"scale": footers.status(name), "grade": footers.grade_of_artifact(name)}
+        return {
+            "preset": self.config["preset"], "results": self.results,
+            "papers": list(papers), "versions": papers, "errata": self.errata(),
+            "artifacts": artifacts,
+            "datasets": [describe(data[role], role, data["imagefolder"]) for role in ROLES],
+        }  # fmt: skip
 
     def report_jobs(self, rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Job -> its files and footer: every rule without wildcards, and every training.
 
         ``rules`` are Snakemake's own by name, so that nothing is listed twice.
         """
-        jobs: dict[str, dict[str, Any]] = self.graph(rules)
-        artifacts = {entry.artifact for entry in self.artifacts}
-        declared = {job.name: job.paper for job in self.declared()}
-        for name, job in jobs.items():
-            job |= {
-                "log": "".join(map(str, rules[name].log)),
-                "benchmark": str(rules[name].benchmark or ""),
-                "footer": self.footer(name) if name in artifacts else "",
-                "paper": declared.get(name, ""),
-            }
-        return jobs | {f"train {name}": self._training_job(name) for name in self.jobs.trainings}
-
-    def _training_job(self, name: str) -> dict[str, Any]:
-        paper, training = name.split("/")
-        return {
-            "inputs": list(self.jobs[name].inputs.values()),
-            "outputs": list(self.jobs.outputs(name).values()),
-            "log": f"{self.results}/logs/{paper}/training/{training}.log",
-            "benchmark": f"{self.results}/benchmarks/{paper}/training/{training}.tsv",
-            "footer": "",
-            "paper": paper,
-        }
-
-    def graph(self, rules: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
-        """What every rule without wildcards reads and makes, from Snakemake's own ``rules``."""
-        return {
+        declared = {job.name: job for job in self.declared()}
+        jobs = {
             name: {
                 "inputs": [str(file) for file in rule.input if isinstance(file, str)],
                 "outputs": [str(file) for file in rule.output],
+                "log": "".join(map(str, rule.log)), "benchmark": str(rule.benchmark or ""),
+                "footer": self.footer(name) if name in self.jobs.artifacts else "",
+                "paper": declared[name].paper if name in declared else "",
             }
-            for name, rule in rules.items()
-            if not rule.has_wildcards()
-        }
+            for name, rule in rules.items() if not rule.has_wildcards()
+        }  # fmt: skip
+        for name in self.jobs.trainings:
+            paper, training = name.split("/")
+            jobs[f"train {name}"] = {
+                "inputs": list(self.jobs[name].inputs.values()),
+                "outputs": list(self.jobs.outputs(name).values()),
+                "log": f"{self.results}/logs/{paper}/training/{training}.log",
+                "benchmark": f"{self.results}/benchmarks/{paper}/training/{training}.tsv",
+                "footer": "", "paper": paper,
+            }  # fmt: skip
+        return jobs
 
     def forecast(self) -> str:
         """What every artifact, every paper and everything takes, as a table."""
-        entries = self.artifacts
-        sums = {entry.artifact: [entry.artifact] for entry in entries}
+        sums = {entry.artifact: [entry.artifact] for entry in self.artifacts}
         for paper in self.captioned:
-            sums[f"all of {paper}"] = [e.artifact for e in entries if e.paper == paper]
+            sums[f"all of {paper}"] = [entry.artifact for entry in self.of(paper)]
         on_gpu = {*self.jobs.trainings, *filter(self.on_device, self.jobs.experiments)}
         sums["everything"] = [*self.needs]
         return forecast.table(self.needs, self.costs, sums, on_gpu)

@@ -55,8 +55,8 @@ def recorded(snakemake: Any) -> Iterator[dict[str, Any]]:
         facts: dict[str, Any] = {}
         yield facts
         _refuse_other_code(params["code"], root)
-        if changed := [file for file, digest in digests_of(inputs).items()
-                       if digest != inputs[file]]:  # fmt: skip
+        now = digests_of(inputs)
+        if changed := [file for file in inputs if now[file] != inputs[file]]:
             raise ResultError(f"{', '.join(changed)} changed while this job read it; run again")
         from finitewidth.common.result_files import write_json  # it imports numpy
 

@@ -5,6 +5,8 @@ This module does not import torch.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,36 +17,17 @@ from finitewidth.common.setting_types import Section, fields_of, section_of
 from finitewidth.common.settings import LONGEST_SHOWN, nearest
 
 EXPONENT = re.compile(r"[-+.\d]+e[-+]?\d+", re.IGNORECASE)  # of a number that is text to YAML
-ALLOWED = {
-    "bool_type": "it must be true or false",
+ALLOWED = {  # where pydantic's own words are those of Python
     "dict_type": "it must be a mapping",
-    "finite_number": "it must be a finite number",
     "float_type": "it must be a number",
-    "greater_than": "it must be greater than {gt}",
-    "greater_than_equal": "it must be at least {ge}",
     "int_type": "it must be a whole number",
-    "less_than": "it must be less than {lt}",
-    "less_than_equal": "it must be at most {le}",
-    "list_type": "it must be a list",
-    "literal_error": "it must be {expected}",
     "model_type": "it must be a mapping",
-    "multiple_of": "it must be a multiple of {multiple_of}",
     "none_required": "it must be null",
-    "string_pattern_mismatch": "it must match {pattern}",
-    "string_too_long": "it may have at most {max_length} characters",
-    "string_type": "it must be text",
-    "too_long": "it may have at most {max_length} entries",
-    "too_short": "it needs at least {min_length} entries",
-    "union_tag_invalid": "it must be one of {expected_tags}",
 }
 
 
 def validated(model: type[Section], values: Mapping[str, Any]) -> Section:
-    """Return settings as a model.
-
-    Args:
-        model: of the settings.
-        values: the settings, as YAML gives them.
+    """Return settings, as YAML gives them, as a model.
 
     Raises:
         ConfigError: with a line for each mistake.
@@ -64,27 +47,31 @@ def _mistakes(
     unions: dict[str, list[str]] = {}
     for each in error.errors(include_url=False):
         kind, context = each["type"], each.get("ctx", {})
-        context = {name: _plain(value) for name, value in context.items()}
         path = _path(each["loc"], values, new=kind in ("missing", "extra_forbidden"))
-        key = _readable(".".join(map(str, path)))
+        key = ".".join(map(str, path))
+        if not key.isprintable() or len(key) > LONGEST_SHOWN:
+            key = _shown(key)
         if kind == "missing":
             yield key, "is missing"
         elif kind in ("extra_forbidden", "invalid_key"):
             known = list(fields_of(_at(model, values, path[:-1])[0]))
-            hint = nearest(path[-1], known)
-            yield key, f"unknown key{hint}; known keys are {', '.join(known)}"
+            yield key, f"unknown key{nearest(path[-1], known)}; known keys are {', '.join(known)}"
         elif kind == "refused":  # by a validator of a section
             key = ".".join([*map(str, path), context["key"]])
             yield key, f"{_cut(context['value'])} is refused; {context['allowed']}"
         else:
-            allowed = ALLOWED.get(kind, each["msg"]).format(**context)
+            field, value = _at(model, values, path)[1], reduce(getitem, path, values)
+            allowed = ALLOWED.get(kind, each["msg"].replace("Input should be", "it must be"))
             if kind.startswith("union_tag"):
-                key, allowed = f"{key}.kind", ALLOWED["union_tag_invalid"].format(**context)
+                key, value = f"{key}.kind", value.get("kind")
+                allowed = f"it must be one of {context['expected_tags']}"
             words = unions.setdefault(key, [])
             words += [allowed] * (allowed not in words)
-            value = shown(_value(values, path, kind.startswith("union_tag")))
-            field = _at(model, values, path)[1]
-            yield key, f"{value} is refused; {', or '.join(words)}{_hint(field, each)}"
+            meaning = f" ({field.description})" if field and field.description else ""
+            text = each["input"] if kind in ("int_type", "float_type") else None
+            if isinstance(text, str) and EXPONENT.fullmatch(text):
+                meaning += "; in YAML write 0.001, not 1e-3, which is text"
+            yield key, f"{_shown(value)} is refused; {', or '.join(words)}{meaning}"
 
 
 def _path(loc: Sequence[Any], values: Any, new: bool) -> list[Any]:
@@ -116,28 +103,8 @@ def _at(
     return model, field
 
 
-def _value(values: Any, path: Sequence[Any], kind: bool) -> Any:
-    for key in path:
-        values = values[key]
-    return values.get("kind") if kind else values
-
-
-def _plain(value: Any) -> Any:
-    """1000 in place of 1000.0."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _hint(field: FieldInfo | None, error: Mapping[str, Any]) -> str:
-    """The meaning of a setting, and how numbers are written."""
-    meaning = f" ({field.description})" if field is not None and field.description else ""
-    text = error["input"] if error["type"] in ("int_type", "float_type") else None
-    if isinstance(text, str) and EXPONENT.fullmatch(text):
-        meaning += "; in YAML write 0.001, not 1e-3, which is text"
-    return meaning
-
-
-def shown(value: Any) -> str:
-    """Return the value as code, cut after `LONGEST_SHOWN` characters."""
+def _shown(value: Any) -> str:
+    """The value as code, cut after `LONGEST_SHOWN` characters."""
     try:
         return _cut(repr(value))
     except (RecursionError, ValueError):  # ValueError of a number of many digits
@@ -146,8 +113,3 @@ def shown(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def _readable(key: str) -> str:
-    """Return the key, as code if it is long or contains characters that cannot be printed."""
-    return key if key.isprintable() and len(key) <= LONGEST_SHOWN else shown(key)

@@ -24,12 +24,8 @@ class Requests:
     """Memory, time, priority and group of the jobs of one configuration.
 
     Attempts count from 1: a failed job is submitted again with the next number, and what it asks
-    for grows with it.
-
-    Args:
-        jobs: all jobs.
-        costs: job -> its row in the table of costs; not every job has one.
-        needs: returns job -> the jobs whose files it reads; called when a priority is asked for.
+    for grows with it. Not every job has a row in the table of costs. What the jobs need is asked
+    for with the first priority.
     """
 
     def __init__(self, jobs: Jobs, costs: Mapping[str, Cost], needs: Callable[[], Needs]):
@@ -65,17 +61,14 @@ class Requests:
 
     @cached_property
     def _priorities(self) -> dict[str, int]:
-        """Job -> priority: figures and tables first, which are short and wanted, then what the
-        longest chain of jobs rests on.
-        """
+        """Figures and tables first, then what the longest chain of jobs rests on."""
         seconds = {name: cost.seconds for name, cost in self._costs.items()}
-        needs = self._needs()
-        after = chains(needs, seconds)
-
-        def urgency(name: str) -> tuple[bool, float]:
-            return name in self._jobs.artifacts, length(after[name], seconds)
-
-        return {name: place for place, name in enumerate(sorted(needs, key=urgency), 1)}
+        after = chains(self._needs(), seconds)
+        urgency = {
+            name: (name in self._jobs.artifacts, length(after[name], seconds))
+            for name in self._needs()
+        }
+        return {name: place for place, name in enumerate(sorted(urgency, key=urgency.get), 1)}
 
     def group_of(self, rule: str) -> str | None:
         """The group in which jobs of a rule can travel to a cluster; None: alone."""

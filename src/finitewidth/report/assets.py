@@ -5,6 +5,7 @@ at every start.
 """
 
 import hashlib
+import re
 import shutil
 from importlib.metadata import distribution
 from pathlib import Path
@@ -14,6 +15,11 @@ from finitewidth.common.errors import ResultError
 FOLDER = Path(__file__).parent
 KINDS = ("templates", "static", "sphinx")
 LICENCES = "licences.txt"
+# of a package, of a script that it bundles, or of its fonts
+LICENCE = re.compile(
+    r"\.dist-info/(.*/)?(licen|notice|copying)[^/]*$"
+    r"|^(?!.*\.dist-info/).*(\.js\.license\.txt|/license_dejavu|/license_stix)$"
+)
 # the report has scripts and styles of these, and fonts of the last in its pictures
 CARRIED = (
     "pydata-sphinx-theme", "Sphinx", "snowballstemmer", "Pygments", "accessible-pygments",
@@ -46,18 +52,10 @@ def licences() -> str:
     texts = []
     for name in CARRIED:
         package = distribution(name)
-        files = [file for file in package.files or () if _is_licence(file.as_posix().lower())]
+        files = [file for file in package.files or () if LICENCE.search(file.as_posix().lower())]
         if not files:
             raise ResultError(f"the package {name} has no licence file; install it again")
         for file in files:
             text = Path(str(file.locate())).read_text(encoding="utf-8").strip()
             texts.append(f"{name} {package.version}: {file.name}\n\n{text}")
     return f"\n\n\n{'-' * 72}\n\n".join(texts) + "\n"
-
-
-def _is_licence(path: str) -> bool:
-    """Whether a file is the licence of a package, of a script that it bundles, or of its fonts."""
-    name = path.rpartition("/")[2]
-    if ".dist-info/" in path:
-        return name.startswith(("licen", "notice", "copying"))
-    return path.endswith(".js.license.txt") or name in ("license_dejavu", "license_stix")

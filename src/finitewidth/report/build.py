@@ -6,11 +6,11 @@ The theme provides a light and a dark mode, search, and a layout for small scree
 import io
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from finitewidth.common.errors import ResultError
 from finitewidth.report.assets import FOLDER, write_assets
-from finitewidth.report.page import Page
 
 LOG = logging.getLogger("finitewidth")
 # what Sphinx writes and no page loads
@@ -48,14 +48,29 @@ CONFIGURATION = {
 }
 
 
-def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path) -> None:
-    """Write the pages as HTML.
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """HTML below a heading; without a title it continues the section before it."""
 
-    Args:
-        pages: the overview first.
-        preset: shown in the titles.
-        sources: an empty folder for Sphinx's source files.
-        folder: where the HTML files are written.
+    html: str
+    title: str = ""
+    anchor: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page: the name of its file, its title, and its label in the navigation."""
+
+    name: str
+    title: str
+    label: str
+    sections: tuple[Section, ...]
+
+
+def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path) -> None:
+    """Write the pages, the overview first, as HTML into ``folder``.
+
+    The empty folder ``sources`` takes reStructuredText that includes the HTML of each section.
 
     Raises:
         ResultError: Sphinx reports a warning, for example about a broken caption. The message
@@ -65,7 +80,18 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     for page in pages:
-        _write_page(page, pages, sources)
+        lines = [_escaped(page.title), "=" * 3 * len(page.title), ""]
+        if page.name == "index":
+            others = [f"   {other.label} <{other.name}>" for other in pages[1:]]
+            lines += [".. toctree::", "   :hidden:", "", *others, ""]
+        for count, section in enumerate(page.sections):
+            if section.title:
+                lines += [f".. _{section.anchor}:", "", _escaped(section.title),
+                          "-" * 3 * len(section.title), ""]  # fmt: skip
+            file = sources / f"{page.name}-{count}.html"
+            file.write_text(section.html, encoding="utf-8")
+            lines += [".. raw:: html", f"   :file: {file.name}", ""]
+        (sources / f"{page.name}.rst").write_text("\n".join(lines), encoding="utf-8")
     write_assets(sources / "_static")
     output, warnings = io.StringIO(), io.StringIO()
     settings = CONFIGURATION | {
@@ -85,22 +111,6 @@ def build_pages(pages: Sequence[Page], preset: str, sources: Path, folder: Path)
         for surplus in folder.rglob(name):
             surplus.unlink()
     LOG.info("%d pages in %s", len(pages), folder)
-
-
-def _write_page(page: Page, pages: Sequence[Page], sources: Path) -> None:
-    """Write a page as reStructuredText: its headings, and below each an HTML file, included raw."""
-    lines = [_escaped(page.title), "=" * 3 * len(page.title), ""]
-    if page.name == "index":
-        others = [f"   {other.label} <{other.name}>" for other in pages[1:]]
-        lines = [*lines, ".. toctree::", "   :hidden:", "", *others, ""]
-    for count, section in enumerate(page.sections):
-        if section.title:
-            lines += [f".. _{section.anchor}:", "", _escaped(section.title),
-                      "-" * 3 * len(section.title), ""]  # fmt: skip
-        file = sources / f"{page.name}-{count}.html"
-        file.write_text(section.html, encoding="utf-8")
-        lines += [".. raw:: html", f"   :file: {file.name}", ""]
-    (sources / f"{page.name}.rst").write_text("\n".join(lines), encoding="utf-8")
 
 
 def _escaped(text: str) -> str:

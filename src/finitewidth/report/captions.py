@@ -25,7 +25,7 @@ def as_html(caption: str) -> Markup:
     settings = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False,
                 "math_output": "LaTeX"}  # fmt: skip
     body = publish_parts(caption, writer="html5", settings_overrides=settings)["body"]
-    body = MATH.sub(lambda found: f"${found[1]}$", body)
+    body = MATH.sub(r"$\1$", body)
     return in_markup(re.sub(r'href="(?!https?:|#)[^"]*"', "", body))  # no address is a program
 
 

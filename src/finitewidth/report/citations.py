@@ -18,36 +18,26 @@ class Citation:
     authors: str
     year: int
     url: str
-    note: str
 
 
 def read_citations(file: str | Path, papers: Collection[str]) -> dict[str, Citation]:
-    """Return the reference of each paper; its ``notes`` must contain the short name.
-
-    Args:
-        file: ``CITATION.cff``.
-        papers: short names, such as ``npf``.
+    """Return short name -> reference of each paper, whose ``notes`` must contain the name.
 
     Raises:
         ConfigError: the file has no reference for one of the papers.
     """
     whole = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     found = {}
-    for reference in whole["references"]:
-        for name in re.findall(r"\w+", reference.get("notes", "")):
-            if name in papers:
-                found[name] = _citation(reference)
+    for entry in whole["references"]:
+        arxiv = [each["value"].removeprefix("arXiv:") for each in entry.get("identifiers", ())]
+        citation = Citation(
+            title=" ".join(entry["title"].split()),
+            authors=", ".join(author["family-names"] for author in entry["authors"]),
+            year=entry["year"],
+            url=entry.get("url") or (f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else ""),
+        )
+        names = set(papers).intersection(re.findall(r"\w+", entry.get("notes", "")))
+        found |= dict.fromkeys(names, citation)
     if missing := set(papers) - set(found):
         raise ConfigError(f"{file}: no reference has {', '.join(sorted(missing))} in its notes")
     return found
-
-
-def _citation(reference: dict) -> Citation:
-    arxiv = [entry["value"].removeprefix("arXiv:") for entry in reference.get("identifiers", ())]
-    return Citation(
-        title=" ".join(reference["title"].split()),
-        authors=", ".join(author["family-names"] for author in reference["authors"]),
-        year=reference["year"],
-        url=reference.get("url") or (f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else ""),
-        note=reference["notes"],
-    )

@@ -18,11 +18,7 @@ from finitewidth.report.captions import as_text
 
 
 def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the data packages of all papers.
-
-    Args:
-        packages: file to write -> ``paper``, ``title``, ``preset`` and ``resources``, as for
-            `package`.
+    """Write the data packages of all papers: file -> what `package` is called with.
 
     Raises:
         ResultError: a data file is missing or damaged, or a package cannot be written.
@@ -34,16 +30,11 @@ def write_packages(packages: Mapping[str, Mapping[str, Any]]) -> None:
 def package(
     folder: Path, paper: str, title: str, preset: str, resources: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the data package of one paper.
+    """Return the data package of one paper; paths are relative to its ``folder``.
 
-    Args:
-        folder: where the package will be written; paths are relative to it.
-        paper: key of the paper.
-        title: title of the paper.
-        preset: of the run.
-        resources: of each artifact ``artifact``, ``title``, ``footer``, ``file`` (the data file),
-            ``caption`` (the file with its caption), ``module`` (the renderer) and ``inputs`` (the
-            reference of a table -> its files).
+    Of each artifact ``resources`` has ``artifact``, ``title``, ``footer``, ``file`` (the data
+    file), ``caption`` (the file with its caption), ``module`` (the renderer) and ``inputs`` (the
+    reference of a table -> its files).
     """
     return {
         "profile": "tabular-data-package",
@@ -61,7 +52,10 @@ def _resource(
 ) -> dict[str, Any]:  # fmt: skip
     path = Path(file)
     fields = import_module(module).FIELDS
-    sources = {reference: _columns(files) for reference, files in inputs.items()}
+    sources = {}  # reference -> columns; all files of a reference have the same
+    for reference, files in inputs.items():
+        with Path(files[0]).open(encoding="utf-8") as stream:
+            sources[reference] = set(stream.readline().strip().split(","))
     return {
         "profile": "tabular-data-resource",
         "name": artifact,
@@ -80,12 +74,6 @@ def _resource(
             "missingValues": [MISSING],
         },
     }  # fmt: skip
-
-
-def _columns(files: Sequence[str]) -> set[str]:
-    """The columns of the first of some files with the same columns."""
-    with Path(files[0]).open(encoding="utf-8") as stream:
-        return set(stream.readline().strip().split(","))
 
 
 def _field(name: str, field: Field, sources: Mapping[str, set[str]], module: str) -> dict[str, Any]:

@@ -42,24 +42,20 @@ class Downloads:
         display.
         """
         file = Path(file)
-        if file not in self._copies:
-            copied = file.is_file() and self._whole(file)
-            self._copies[file] = self._copied(file, compress) if copied else None
-        return self._copies[file]
-
-    def _copied(self, file: Path, compress: bool) -> Download:
-        below = file.relative_to(self._results)
+        if file in self._copies:
+            return self._copies[file]
+        if not (file.is_file() and self._whole(file)):
+            return self._copies.setdefault(file, None)
         suffix = ".txt" if file.suffix == ".log" else ""
-        compress = (
-            compress and file.stat().st_size > LARGE and file.suffix not in (".png", ".pdf", ".npz")
-        )
+        compress &= file.stat().st_size > LARGE and file.suffix not in (".png", ".pdf", ".npz")
         if compress:
             suffix += "z" if file.suffix == ".svg" else ".gz"
-        href = f"files/{below.as_posix()}{suffix}"
+        href = f"files/{file.relative_to(self._results).as_posix()}{suffix}"
         target = self._folder / href
         target.parent.mkdir(parents=True, exist_ok=True)
         if compress:
             target.write_bytes(gzip.compress(file.read_bytes(), mtime=0))
         else:
             shutil.copyfile(file, target)
-        return Download(href=href, label=Path(href).name, size=target.stat().st_size)
+        copy = Download(href=href, label=target.name, size=target.stat().st_size)
+        return self._copies.setdefault(file, copy)

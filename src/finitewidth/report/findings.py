@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from finitewidth.captions.written import what_is_drawn
-from finitewidth.claims import facts, ledger, reported, rollup, verdicts
+from finitewidth.claims import facts, ledger, reported, verdicts
+from finitewidth.claims.facts import CONFIRMED, counted
 from finitewidth.claims.verdicts import NOT_RUN, Verdict
 from finitewidth.common import reported_numbers, result_files
 from finitewidth.common.usage import Usage
@@ -18,7 +19,6 @@ from finitewidth.report.citations import Citation, read_citations
 
 MADE, NOT_MADE = "made", "not made yet"
 ALTERED = "altered"  # a file is not what its job wrote, so nothing of the artifact is shown
-CONFIRMED = "misprint confirmed"
 OTHER_SETTINGS = "made with other settings"  # than those of the report
 OTHER_RUN = "of another run"  # its job had other code, or read other files than those of now
 
@@ -67,7 +67,7 @@ class ArtifactFindings:
     benchmark: str = ""
 
     @cached_property
-    def rollup(self) -> rollup.Rollup:
+    def rollup(self) -> dict[str, dict[str, int]]:
         """The counts of its verdicts and outcomes."""
         return _rolled(self.claims, self.numbers)
 
@@ -88,7 +88,7 @@ class Paper:
     version_of: str = ""
 
     @cached_property
-    def rollup(self) -> rollup.Rollup:
+    def rollup(self) -> dict[str, dict[str, int]]:
         """The counts of its verdicts and outcomes."""
         return _rolled(self.claims, self.numbers)
 
@@ -176,7 +176,7 @@ class Findings:
         return [artifact for paper in self.papers for artifact in paper.own]
 
     @cached_property
-    def rollup(self) -> rollup.Rollup:
+    def rollup(self) -> dict[str, dict[str, int]]:
         """The counts of all papers."""
         return _rolled(self.claims, self.numbers)
 
@@ -198,7 +198,15 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     citations = read_citations(root / "CITATION.cff", settings["papers"])
     records = sources.read_records(settings["results"])
     provenances = Provenances(settings["results"], root)
-    artifacts = _as_made(settings["artifacts"], jobs, sources.footers_of(records))
+    parameters = {record["job"]: record.get("parameters") or {} for record in records}
+    artifacts = []
+    for entry in settings["artifacts"]:
+        # scale and grade are those of today's settings, which a result may not have been made with
+        job = jobs.get(entry["artifact"])
+        now = job.footer if job else ""
+        made = parameters.get(entry["artifact"], {}).get("footer") or now
+        other = {} if made == now else {"scale": OTHER_SETTINGS, "grade": ""}
+        artifacts.append({**entry, "footer": made, **other})
     errata = _optional(Path(settings["errata"]), provenances)
     judged = {
         name: _claims(name, settings, errata or (), provenances) for name in settings["papers"]
@@ -214,7 +222,8 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
             claims=tuple(claims), numbers=tuple(numbers),
             errata=tuple(erratum for erratum in errata or () if erratum["paper"] == name),
         ))  # fmt: skip
-    stamps = {name: stamp for name, job in jobs.items() if (stamp := sources.read_stamp(job))}
+    stamps = {name: record for record in records
+              if (name := sources.name_of(record)) in jobs and jobs[name].stamp}  # fmt: skip
     return Findings(
         preset=settings["preset"], results=settings["results"],
         overrides=tuple(settings["overrides"]), papers=tuple(papers), jobs=jobs, stamps=stamps,
@@ -225,45 +234,24 @@ def read_findings(settings: Mapping[str, Any], root: str | Path = ".") -> Findin
     )  # fmt: skip
 
 
-def _as_made(
-    artifacts: Sequence[Mapping[str, Any]], jobs: Mapping[str, sources.Job],
-    footers: Mapping[str, str],
-) -> list[dict[str, Any]]:  # fmt: skip
-    """Give each artifact its footer, and say which were made with other settings than these.
-
-    Scale and grade come from the settings of the report. They need not be those of a result that
-    was made before the settings changed.
-    """
-    found = []
-    for entry in artifacts:
-        job = jobs.get(entry["artifact"])
-        now = job.footer if job else ""
-        made = footers.get(entry["artifact"], now)
-        other = {} if made == now else {"scale": OTHER_SETTINGS, "grade": ""}
-        found.append({**entry, "footer": made, **other})
-    return found
-
-
-def _rolled(claims: Any, numbers: Any) -> rollup.Rollup:
-    return rollup.Rollup(
-        claims=rollup.counted([claim["verdict"] for claim in claims], verdicts.VERDICTS),
-        numbers=rollup.counted([number["outcome"] for number in numbers], reported.OUTCOMES),
-    )
+def _rolled(claims: Any, numbers: Any) -> dict[str, dict[str, int]]:
+    return {
+        "claims": counted((claim["verdict"] for claim in claims), verdicts.VERDICTS),
+        "numbers": counted((number["outcome"] for number in numbers), reported.OUTCOMES),
+    }
 
 
 def _optional(file: Path, provenances: Provenances) -> list[dict[str, str]] | None:
-    """Return the rows of a table; None if it is not there or not what its job wrote."""
+    """The rows of a table; None if it is not there or not what its job wrote."""
     if not file.is_file() or provenances.problem(file):
         return None
     return result_files.read_rows(file, empty=True)
 
 
 def _claims(
-    paper: str,
-    settings: Mapping[str, Any],
-    errata: Sequence[Mapping[str, str]],
+    paper: str, settings: Mapping[str, Any], errata: Sequence[Mapping[str, str]],
     provenances: Provenances,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Any]]:  # fmt: skip
     """Return the claims of a paper with their comparisons, in the order of the ledger."""
     verdicts, comparisons = (
         Path(settings["results"], "claims", f"{paper}_{kind}.csv") for kind in ("verdicts", "parts")
@@ -303,16 +291,12 @@ def _numbers(
 
 
 def _artifact(
-    entry: Mapping[str, Any],
-    claims: list[dict[str, Any]],
-    numbers: list[dict[str, str]],
-    jobs: Mapping[str, sources.Job],
-    provenances: Provenances,
-) -> ArtifactFindings:
+    entry: Mapping[str, Any], claims: list[dict[str, Any]], numbers: list[dict[str, str]],
+    jobs: Mapping[str, sources.Job], provenances: Provenances,
+) -> ArtifactFindings:  # fmt: skip
     name, job = entry["artifact"], jobs.get(entry["artifact"])
-    common = {key: entry[key] for key in ("artifact", "paper", "kind", "label", "title", "extra")}
-    common |= {
-        "first_page": entry.get("first_page", 0),
+    keys = ("artifact", "paper", "kind", "label", "title", "extra", "first_page")
+    common = {key: entry[key] for key in keys} | {
         "claims": tuple(claim for claim in claims if name in claim["artifacts"]),
         "numbers": tuple(number for number in numbers if number["artifact"] == name),
     }
@@ -325,14 +309,9 @@ def _artifact(
     another = any(provenances.other_run(file) for file in shown)
     return ArtifactFindings(
         **common,
-        state=ALTERED if problems else state,
-        files={} if problems else files,
-        problems=problems,
-        caption="" if problems else what_is_drawn(entry["caption"]),
-        footer=entry["footer"],
+        state=ALTERED if problems else state, files={} if problems else files, problems=problems,
+        caption="" if problems else what_is_drawn(entry["caption"]), footer=entry["footer"],
         scale=OTHER_RUN if another else entry["scale"],
         grade="" if another else entry["grade"],
-        jobs=tuple(sources.upstream(job.inputs, jobs)),
-        log=job.log,
-        benchmark=job.benchmark,
-    )
+        jobs=tuple(sources.upstream(job.inputs, jobs)), log=job.log, benchmark=job.benchmark,
+    )  # fmt: skip

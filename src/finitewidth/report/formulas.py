@@ -9,14 +9,17 @@ import html
 import re
 import unicodedata
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+PLACE = "\ue000"  # where a formula stands
 FORMULA = re.compile(r"\$([^$]+)\$")
 REWRITTEN = (  # LaTeX that docutils does not know -> the same in other words
     (re.compile(r"\\[bB]igg?l?(?=[(\[]|\\\{)"), r"\\left"),
@@ -81,6 +84,19 @@ def _inline(latex: str, sign: str) -> str:
     return f'<span class="fw-whole">{math}{sign}</span>' if sign else math
 
 
+def markdown_in_html(file: str | Path) -> Markup:
+    """A table as `finitewidth.tables.typeset.markdown` writes it as HTML, formulas as MathML."""
+    text = Path(file).read_text(encoding="utf-8")
+    formulas = FORMULA.findall(text)
+    text = FORMULA.sub(PLACE, text)  # Markdown would change signs of LaTeX
+    table = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    table = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", table)  # a header has a text
+    table = table.replace(" ± ", "\u00a0±\u00a0").replace(" SE<", "\u00a0SE<")
+    for formula in formulas:
+        table = table.replace(PLACE, in_html(f"${formula}$"), 1)
+    return Markup(table.replace("<table>", '<table class="table table-sm fw-typeset">'))
+
+
 def label_in_html(text: object) -> Markup:
     """The name of a comparison as HTML: ``sigma_w^2`` with its letter, its index and its power.
 
@@ -111,30 +127,22 @@ def _letter(name: str) -> str:
         return name
 
 
-def _converted(formula: str, block: bool) -> str:
+def visit(self: Any, node: nodes.math | nodes.math_block) -> None:
+    r"""Write a formula; on a line of its own with the number of its ``\tag`` at the right."""
+    text, block = node.astext(), isinstance(node, nodes.math_block)
     try:
-        return mathml(formula, block)
+        formula = mathml(TAG.sub("", text).strip() if block else text, block)
     except MathError as error:
-        raise ExtensionError(f"formula {formula!r}: {error}") from error
-
-
-def visit_inline(self: Any, node: nodes.math) -> None:
-    """Write a formula within a line."""
-    self.body.append(_converted(node.astext(), block=False))
-    raise nodes.SkipNode
-
-
-def visit_block(self: Any, node: nodes.math_block) -> None:
-    r"""Write a formula on a line of its own, with the number of its ``\tag`` at the right."""
-    text = node.astext()
-    numbers = TAG.findall(text)
-    formula = _converted(TAG.sub("", text).strip(), block=True)
-    number = f'<span class="fw-eqno">({numbers[0]})</span>' if numbers else ""
-    self.body.append(f'<div class="fw-formula" tabindex="0"><div>{formula}</div>{number}</div>')
+        raise ExtensionError(f"formula {text!r}: {error}") from error
+    if block:
+        numbers = TAG.findall(text)
+        number = f'<span class="fw-eqno">({numbers[0]})</span>' if numbers else ""
+        formula = f'<div class="fw-formula" tabindex="0"><div>{formula}</div>{number}</div>'
+    self.body.append(formula)
     raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the renderer of formulas with Sphinx."""
-    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.add_html_math_renderer("mathml", (visit, None), (visit, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,15 +18,11 @@ LOG = logging.getLogger("finitewidth")
 
 
 def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Path = ".") -> None:
-    """Write a report on all results that exist.
+    """Write a report on all results that exist, whose first page is ``index.html``.
 
     An earlier report is replaced only after the new one is complete, which is written beside it, in
-    ``.report``. What a killed process left there is deleted.
-
-    Args:
-        folder: where the report is written; its first page is ``index.html``.
-        settings: as for `finitewidth.report.findings.read_findings`.
-        root: folder of the project.
+    ``.report``. What a killed process left there is deleted. The other arguments are as for
+    `finitewidth.report.findings.read_findings`.
 
     Raises:
         ResultError: a file is damaged, a caption is not valid reStructuredText, or the disk is
@@ -37,9 +33,15 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     temporary = folder.with_name(f".{folder.name}")
     try:
         shutil.rmtree(temporary, ignore_errors=True)
-        _build(temporary, settings, root)
+        findings = read_findings(settings, root)
+        new, sources = temporary / "new", temporary / "sources"
+        new.mkdir(parents=True)
+        sources.mkdir()
+        pages = all_pages(findings, Downloads(findings.results, new, findings.whole))
+        build_pages(pages, findings.preset, sources, new)
+        (new / summary_page.FILE).write_text(summary_page.markdown(findings), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
-        (temporary / "new").rename(folder)
+        new.rename(folder)
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
@@ -47,14 +49,3 @@ def build_report(folder: str | Path, settings: Mapping[str, Any], root: str | Pa
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     LOG.info("report in %.1f s: %s", time.monotonic() - started, folder / "index.html")
-
-
-def _build(temporary: Path, settings: Mapping[str, Any], root: str | Path) -> None:
-    """Write the report into ``new`` in a folder that is not there yet."""
-    findings = read_findings(settings, root)
-    new, sources = temporary / "new", temporary / "sources"
-    new.mkdir(parents=True)
-    sources.mkdir()
-    pages = all_pages(findings, Downloads(findings.results, new, findings.whole))
-    build_pages(pages, findings.preset, sources, new)
-    (new / summary_page.FILE).write_text(summary_page.markdown(findings), encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from PIL import Image
 
 from finitewidth.claims import verdicts
 from finitewidth.claims.sentences import decisive_sentence
@@ -15,11 +16,10 @@ from finitewidth.common import number_words
 from finitewidth.common.provenance import environment as this_environment
 from finitewidth.common.usage import total
 from finitewidth.report import captions, formatting, sources, summary
+from finitewidth.report.build import Page, Section
 from finitewidth.report.downloads import Download, Downloads
 from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
-from finitewidth.report.formulas import in_html, label_in_html
-from finitewidth.report.page import Page, Section
-from finitewidth.report.tables import markdown_in_html
+from finitewidth.report.formulas import in_html, label_in_html, markdown_in_html
 
 DPI = 300  # of the pictures
 OPEN = 6  # artifacts of a page that are shown without a click, at most
@@ -46,9 +46,10 @@ def _pictures(artifacts: Sequence[ArtifactFindings], downloads: Downloads) -> di
 def overview(findings: Findings, downloads: Downloads) -> Page:
     """Return the first page: counts, findings, verdicts, papers, grades, what does not hold."""
     caveats = (verdicts.CAVEAT, verdicts.NOT_SEEN)
-    shown = _additional(findings, downloads)
     every = [artifact for paper in findings.papers for artifact in paper.artifacts]
     pictures = _pictures(every, downloads)
+    first = sorted((a for a in every if a.first_page), key=lambda a: a.first_page)
+    shown = [(a, pictures[a.artifact]) for a in first if a.artifact in pictures]
     parts = (
         (_rendered("overview.html", **summary.overview(findings)), "", ""),
         (_rendered("findings.html", shown=shown) if shown else "", "Findings", "findings"),
@@ -64,38 +65,27 @@ def overview(findings: Findings, downloads: Downloads) -> Page:
          "Inconclusive claims", "inconclusive"),
         (_rendered("legend.html"), "Meaning of the words", "legend"),
     )  # fmt: skip
-    sections = tuple(
+    sections = [
         Section(html=html, title=title, anchor=anchor) for html, title, anchor in parts if html
-    )
-    title = "Which results of the papers are reproduced?"
-    return Page(name="index", title=title, label="Overview", sections=sections)
-
-
-def _additional(
-    findings: Findings, downloads: Downloads
-) -> list[tuple[ArtifactFindings, Download]]:
-    """The figures of the findings that are in none of the papers, if the run has them."""
-    made = [a for paper in findings.papers for a in paper.artifacts if a.first_page and a.files]
-    return [
-        (artifact, picture)
-        for artifact in sorted(made, key=lambda artifact: artifact.first_page)
-        if (picture := downloads.put(artifact.files.get("png", "")))
     ]
+    title = "Which results of the papers are reproduced?"
+    return Page(name="index", title=title, label="Overview", sections=tuple(sections))
 
 
 def claims_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of all claims: a table, and below it the details of each verdict."""
-    details = [
-        Section(
-            html=_rendered(
-                "claims.html", claims=[_with_sources(c, findings, downloads) for c in paper.claims]
-            ),
-            title=f"Claims of {paper.short}",
-            anchor=f"claims-{paper.name}",
-        )
-        for paper in findings.papers
-        if paper.claims
-    ]
+    details = []
+    for paper in filter(lambda paper: paper.claims, findings.papers):
+        claims = []
+        for claim in paper.claims:
+            files = [f"{findings.results}/{table}" for table in claim["tables"]]
+            jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
+            data = [copy for file in files if (copy := downloads.put(file))]
+            claims.append({**claim, "data": data, "jobs": jobs})
+        details.append(Section(
+            html=_rendered("claims.html", claims=claims),
+            title=f"Claims of {paper.short}", anchor=f"claims-{paper.name}",
+        ))  # fmt: skip
     table = Section(html=_rendered("claims_table.html", findings=findings))
     title = f"All {len(findings.claims)} claims"
     return Page(name="claims", title=title, label="Claims", sections=(table, *details))
@@ -104,14 +94,11 @@ def claims_page(findings: Findings, downloads: Downloads) -> Page:
 def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
     """Return the page of a paper: tables and figures, numbers in the text, and its jobs."""
     head = _rendered("paper.html", paper=paper, pictures=_pictures(paper.artifacts, downloads))
-    folded = _folded(paper.artifacts)
-    sections = [
-        Section(html=head),
-        *(_artifact(artifact, findings, downloads, fold) for artifact, fold in folded),
-    ]
+    sections = [Section(html=head)]
+    for artifact, folded in _folded(paper.artifacts):
+        sections.append(_artifact(artifact, findings, downloads, folded))
     name = paper.name
-    text = [n for n in paper.numbers if n["artifact"] == f"{name}_text"]
-    if text:
+    if text := [n for n in paper.numbers if n["artifact"] == f"{name}_text"]:
         html = _rendered("numbers.html", numbers=text)
         sections.append(Section(html=html, title="Numbers in the text", anchor=f"{name}-text"))
     sections += _experiments(name, findings, downloads)
@@ -119,7 +106,7 @@ def paper_page(paper: Paper, findings: Findings, downloads: Downloads) -> Page:
 
 
 def _folded(artifacts: Sequence[ArtifactFindings]) -> Iterator[tuple[ArtifactFindings, bool]]:
-    """Say of each artifact of a page whether it is folded.
+    """Say of each artifact whether it is folded.
 
     On a long page these are the artifacts that carry no claim that does not stand above them, and
     all behind the first `OPEN` that do.
@@ -142,14 +129,10 @@ def errata_page(findings: Findings, downloads: Downloads) -> Page:
     facts = {**summary.errata(findings), "findings": findings, "data": data, "jobs": jobs}
     head = Section(html=_rendered("errata.html", **facts))
     cards = [
-        Section(
-            html=_rendered("errata_cards.html", errata=paper.errata),
-            title=f"Errata of {paper.short}",
-            anchor=f"errata-{paper.name}",
-        )
-        for paper in findings.papers
-        if paper.errata
-    ]
+        Section(html=_rendered("errata_cards.html", errata=paper.errata),
+                title=f"Errata of {paper.short}", anchor=f"errata-{paper.name}")
+        for paper in findings.papers if paper.errata
+    ]  # fmt: skip
     return Page(name="errata", title="Errata", label="Errata", sections=(head, *cards))
 
 
@@ -157,11 +140,8 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
     """Return the page of versions, machines and commits, and of time and memory of every job."""
     stamps = [{"who": "this report", **this_environment()}]
     stamps += [{"who": name, **stamp} for name, stamp in findings.stamps.items()]
-    facts = {
-        "findings": findings,
-        "environments": environments(stamps),
-        "total": total(findings.usage.values()),
-    }
+    facts = {"findings": findings, "environments": environments(stamps),
+             "total": total(findings.usage.values())}  # fmt: skip
     sections = (
         Section(html=_rendered("runs.html", **facts)),
         Section(html=_rendered("environments.html", **facts), title="Environment", anchor="env"),
@@ -172,11 +152,7 @@ def runs_page(findings: Findings, downloads: Downloads) -> Page:
 
 
 def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Group jobs by code, versions and machine.
-
-    Args:
-        stamps: provenances, each with the name of its job as ``who``.
-    """
+    """Group provenances, each with the name of its job as ``who``, by code, versions, machine."""
     together: dict[str, dict[str, Any]] = {}
     for stamp in stamps:
         facts = {key: stamp.get(key) for key in ("git", "python", "versions", "machine")}
@@ -185,15 +161,9 @@ def environments(stamps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(together.values())
 
 
-def paper_of(job: sources.Job) -> str:
-    """Return the page that shows the settings of a job: that of its paper, or ``runs``."""
-    return job.paper or "runs"
-
-
 def job_href(job: sources.Job) -> str:
-    """Return the address of the settings of a job."""
-    page = paper_of(job)
-    return f"{page}.html#{job_anchor(job)}"
+    """Return the address of the settings of a job, on the page of its paper, or on ``runs``."""
+    return f"{job.paper or 'runs'}.html#{job_anchor(job)}"
 
 
 def job_anchor(job: sources.Job) -> str:
@@ -207,17 +177,8 @@ def artifact_anchor(artifact: str) -> str:
 
 
 def artifact_href(artifact: str) -> str:
-    """Return the address of an artifact."""
+    """Return the address of an artifact, or of the numbers in the text: ``npf_text``."""
     return f"{artifact.split('_')[0]}.html#{artifact_anchor(artifact)}"
-
-
-def number_href(number: Mapping[str, str]) -> str:
-    """Return the address of a printed number: that of its artifact, or of the text's numbers."""
-    artifact = number["artifact"]
-    paper = artifact.split("_")[0]
-    if artifact == f"{paper}_text":
-        return f"{paper}.html#{paper}-text"
-    return artifact_href(artifact)
 
 
 def _artifact(
@@ -227,75 +188,47 @@ def _artifact(
     copies = {
         kind: downloads.put(file, compress=kind != "csv") for kind, file in artifact.files.items()
     }
-    pixels = _pixels(artifact.files["png"]) if "png" in artifact.files else None
+    pixels = None
+    if "png" in artifact.files:
+        with Image.open(artifact.files["png"]) as picture:
+            pixels = picture.size
     inches = pixels[0] / DPI if pixels else 0
+    first, rest = captions.first_sentence(artifact.caption)
+    settings = shlex.join([f"preset={findings.preset}", *findings.overrides])
     facts = {
-        "artifact": artifact,
-        "folded": folded,
+        "artifact": artifact, "folded": folded, "claims": artifact.claims,
         "downloads": {kind: copy for kind, copy in copies.items() if copy},
-        "caption": _caption(artifact.caption),
+        "caption": {"first": captions.as_html(first),
+                    "rest": captions.as_html(rest) if rest else Markup()},
         "alt": f"{artifact.label}: {captions.as_text(artifact.caption)}",
-        "pixels": pixels,
-        "inches": inches,
-        "wide": inches > COLUMN,
+        "pixels": pixels, "inches": inches, "wide": inches > COLUMN,
         "package": downloads.put(f"{findings.results}/{artifact.paper}/datapackage.json"),
         "table": markdown_in_html(artifact.files["md"]) if "md" in artifact.files else None,
-        "claims": artifact.claims,
-        "command": command(artifact.artifact, findings),
+        "command": f"snakemake --cores 1 {artifact.artifact} --config {settings}",
         "experiments": [job for job in artifact.jobs if not job.is_training],
         "trainings": [job for job in artifact.jobs if job.is_training],
         "usage": findings.usage.get(artifact.artifact),
-        "log": downloads.put(artifact.log),
-        "benchmark": downloads.put(artifact.benchmark),
-    }
+        "log": downloads.put(artifact.log), "benchmark": downloads.put(artifact.benchmark),
+    }  # fmt: skip
     html = _rendered("artifact.html", **facts)
     anchor = artifact_anchor(artifact.artifact)
     return Section(html=html, title=f"{artifact.label}: {artifact.title}", anchor=anchor)
 
 
-def _caption(caption: str) -> dict[str, Markup]:
-    """The first sentence of a caption and the rest, as HTML."""
-    first, rest = captions.first_sentence(caption)
-    return {"first": captions.as_html(first), "rest": captions.as_html(rest) if rest else Markup()}
-
-
-def command(artifact: str, findings: Findings) -> str:
-    """Return the command that computes an artifact with the settings of this run."""
-    settings = [f"preset={findings.preset}", *findings.overrides]
-    return f"snakemake --cores 1 {artifact} --config {shlex.join(settings)}"
-
-
-def _with_sources(
-    claim: Mapping[str, Any], findings: Findings, downloads: Downloads
-) -> dict[str, Any]:
-    """Add to a claim the files and the jobs that its verdict is based on."""
-    files = tuple(f"{findings.results}/{table}" for table in claim["tables"])
-    jobs = [job for job in sources.upstream(files, findings.jobs) if not job.is_training]
-    return {
-        **claim,
-        "data": [data for file in files if (data := downloads.put(file))],
-        "jobs": jobs,
-    }
-
-
-def _job(job: sources.Job, findings: Findings, downloads: Downloads) -> dict[str, Any]:
-    stamp = findings.stamps.get(job.name)
-    files = (job.stamp, job.log, job.benchmark)
-    return {
-        "job": job,
-        "anchor": job_anchor(job),
-        "stamp": stamp,
-        "settings": _settings(stamp) if stamp else "",
-        "files": [copy for file in files if file and (copy := downloads.put(file))],
-    }
-
-
 def _experiments(page: str, findings: Findings, downloads: Downloads) -> list[Section]:
     """Return the section of the jobs of a page; empty if there are none."""
-    jobs = [job for job in findings.jobs.values() if job.stamp and paper_of(job) == page]
+    jobs = []
+    for job in findings.jobs.values():
+        if job.stamp and (job.paper or "runs") == page:
+            stamp, files = findings.stamps.get(job.name), (job.stamp, job.log, job.benchmark)
+            jobs.append({
+                "job": job, "anchor": job_anchor(job), "stamp": stamp,
+                "settings": _settings(stamp) if stamp else "",
+                "files": [copy for file in files if file and (copy := downloads.put(file))],
+            })  # fmt: skip
     if not jobs:
         return []
-    html = _rendered("jobs.html", page=page, jobs=[_job(job, findings, downloads) for job in jobs])
+    html = _rendered("jobs.html", page=page, jobs=jobs)
     return [Section(html=html, title="Experiments and settings", anchor=f"{page}-experiments")]
 
 
@@ -305,13 +238,6 @@ def _settings(stamp: Mapping[str, Any]) -> str:
     if "replicas" in settings:
         settings["replicas"] = f"{len(settings['replicas'])}, listed in {sources.STAMP}"
     return yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=100)
-
-
-def _pixels(file: str) -> tuple[int, int]:
-    from PIL import Image
-
-    with Image.open(file) as picture:
-        return picture.size
 
 
 @cache
@@ -330,7 +256,6 @@ def _environment() -> Environment:
     }  # fmt: skip
     environment.globals |= {
         "artifact_href": artifact_href, "artifact_anchor": artifact_anchor, "job_href": job_href,
-        "number_href": number_href,
     }  # fmt: skip
     return environment
 

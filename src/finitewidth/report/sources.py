@@ -1,6 +1,6 @@
 """The jobs that an artifact is computed from, and the provenance that they wrote."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,8 @@ class Job:
     """
 
     name: str
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
     log: str = ""
     benchmark: str = ""
     footer: str = ""
@@ -46,22 +46,15 @@ class Job:
 
 def read_jobs(described: Mapping[str, Mapping[str, Any]]) -> dict[str, Job]:
     """Return the jobs by name, from the workflow's description of its rules."""
-    return {
-        name: Job(
-            name=name, inputs=tuple(facts["inputs"]), outputs=tuple(facts["outputs"]),
-            log=facts["log"], benchmark=facts["benchmark"], footer=facts["footer"],
-            paper=facts["paper"],
-        )
-        for name, facts in described.items()
-    }  # fmt: skip
+    return {name: Job(name=name, **facts) for name, facts in described.items()}
 
 
-def upstream(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
+def upstream(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
     """Return all jobs upstream of ``files`` that write a provenance file, the nearest first."""
     return [job for job in makers_of(files, jobs) if job.stamp]
 
 
-def makers_of(files: tuple[str, ...], jobs: Mapping[str, Job]) -> list[Job]:
+def makers_of(files: Sequence[str], jobs: Mapping[str, Job]) -> list[Job]:
     """Return all jobs that ``files`` rest on, each once, the nearest first."""
     makers = {file: job for job in jobs.values() for file in job.outputs}
     found: dict[str, Job] = {}
@@ -82,42 +75,23 @@ def read_records(results: str | Path) -> list[dict[str, Any]]:
     Raises:
         ResultError: a file is damaged.
     """
-    found = [_read(file) for file in provenance_files(results) if file.stem != REPORT]
+    found = []
+    for file in provenance_files(results):
+        if file.stem != REPORT:
+            stamp = result_files.read_json(file)
+            if not isinstance(stamp, dict):
+                raise ResultError(f"{file} is damaged: it is not a JSON object; delete it and run "
+                                  "again")  # fmt: skip
+            found.append(stamp)
     return [record for record in found if "job" in record]
 
 
-def footers_of(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the lines below the tables and figures as their jobs were told to write them."""
-    told = {record["job"]: record.get("parameters") or {} for record in records}
-    return {job: words["footer"] for job, words in told.items() if words.get("footer")}
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of the job that left a provenance, as `Job` has it."""
+    return f"train {record['job']}" if "/" in record["job"] else record["job"]
 
 
 def usage_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Usage]:
-    """Return what the jobs took that left the provenances, the longest wall time first.
-
-    Returns:
-        Name of a job, as `Job` has it -> its time and memory.
-    """
-    found: dict[str, Usage] = {}
-    for record in records:
-        name = f"train {record['job']}" if "/" in record["job"] else record["job"]
-        found[name] = found.get(name, Usage()) + usage_in(record)
+    """Return name of a job -> what it took, the longest wall time first."""
+    found = {name_of(record): usage_in(record) for record in records}
     return dict(sorted(found.items(), key=lambda item: -item[1].wall))
-
-
-def read_stamp(job: Job) -> dict[str, Any] | None:
-    """Read the provenance of a job; None if the job has not been run.
-
-    Raises:
-        ResultError: the file is damaged.
-    """
-    if job.stamp is None or not Path(job.stamp).is_file():
-        return None
-    return _read(Path(job.stamp))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    stamp = result_files.read_json(file)
-    if not isinstance(stamp, dict):
-        raise ResultError(f"{file} is damaged: it is not a JSON object; delete it and run again")
-    return stamp

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from finitewidth.claims import grades, verdicts
-from finitewidth.claims.facts import CONFIRMED, Fact, number_key
+from finitewidth.claims.facts import CONFIRMED, Fact, counted, number_key
 from finitewidth.claims.reported import CLOSE, DIFFERS, OFF, OUTCOMES, REPRODUCED
 from finitewidth.claims.reported import NOT_RUN as NUMBER_NOT_RUN
-from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import IN_PART
 from finitewidth.errata.table import unused
 from finitewidth.report.findings import (
@@ -46,32 +45,29 @@ UNJUDGED = (verdicts.NOT_DECIDABLE, verdicts.NOT_RUN)
 def overview(findings: Findings) -> dict[str, Any]:
     """The counts of the tiles on the first page."""
     own = findings.own
-    made = [artifact for artifact in own if artifact.state == MADE]
     states = [a.scale if a.state == MADE else a.state for a in own]
     alarms = [float(c["false_alarm"] or 0) for c in findings.claims if c.get("false_alarm")]
+    numbers = {}  # of those that are printed: kind -> outcome -> count
+    for kind in ("measured", "constant"):
+        outcomes = [n["outcome"] for n in findings.numbers if n.get("kind") == kind]
+        if outcomes:
+            numbers[kind] = counted(outcomes, OUTCOMES)
     return {
-        "findings": findings,
-        "own": own,
+        "findings": findings, "own": own, "facts": findings.facts,
         "states": counted(states, (*SCALE_WORDS, NOT_MADE, ALTERED)),
-        "scales": counted([a.scale for a in made], SCALE_WORDS),
-        "scale_words": SCALE_WORDS,
+        "scales": counted(states, SCALE_WORDS), "scale_words": SCALE_WORDS,
         "judged": sum(claim["verdict"] not in UNJUDGED for claim in findings.claims),
-        "numbers": numbers_by_kind(findings.numbers),
+        "numbers": numbers,
         "comparable": {
-            kind: comparable(counts) for kind, counts in numbers_by_kind(findings.numbers).items()
+            kind: {"total": sum(counts.get(word, 0) for word in (REPRODUCED, CLOSE, OFF, DIFFERS)),
+                   "agree": sum(counts.get(word, 0) for word in (REPRODUCED, CLOSE))}
+            for kind, counts in numbers.items()
         },
-        "facts": findings.facts,
         "unfinished": states.count(NOT_MADE),
-        "altered": [
-            artifact
-            for paper in findings.papers
-            for artifact in paper.artifacts
-            if artifact.problems
-        ],
+        "altered": [a for paper in findings.papers for a in paper.artifacts if a.problems],
         "unrun": sum(claim["verdict"] == verdicts.NOT_RUN for claim in findings.claims),
-        "alarms": sum(alarms),
-        "candidates": sum(alarm > 0 for alarm in alarms),
-    }
+        "alarms": sum(alarms), "candidates": sum(alarm > 0 for alarm in alarms),
+    }  # fmt: skip
 
 
 def strongest(findings: Findings) -> dict[str, Any]:
@@ -102,22 +98,6 @@ def strongest(findings: Findings) -> dict[str, Any]:
     }
 
 
-def numbers_by_kind(numbers: Sequence[Mapping[str, str]]) -> dict[str, dict[str, int]]:
-    """Outcome -> count, of measured numbers and of constants, where there are any."""
-    found = {}
-    for kind in ("measured", "constant"):
-        outcomes = [number["outcome"] for number in numbers if number.get("kind") == kind]
-        if outcomes:
-            found[kind] = counted(outcomes, OUTCOMES)
-    return found
-
-
-def comparable(outcomes: Mapping[str, int]) -> dict[str, int]:
-    """How many printed numbers can be compared, as ``total``, and how many of these ``agree``."""
-    agree = sum(outcomes.get(word, 0) for word in (REPRODUCED, CLOSE))
-    return {"total": agree + sum(outcomes.get(word, 0) for word in (OFF, DIFFERS)), "agree": agree}
-
-
 def evidence(findings: Findings) -> dict[str, Any]:
     """How many results there are of each grade."""
     artifacts = [a.grade if a.state == MADE else "" for a in findings.own]
@@ -143,7 +123,6 @@ def news(findings: Findings) -> dict[str, Any]:
     bare = [fact for fact in findings.facts if not (fact.claims or fact.numbers)]
     papers = [errata[fact.errata[0]]["paper"] for fact in bare]
     claims = {claim["claim"]: claim for claim in findings.claims}
-
     places = {paper.name: place for place, paper in enumerate(findings.papers)}
 
     def order(fact: Fact) -> tuple[Any, ...]:
@@ -152,13 +131,8 @@ def news(findings: Findings) -> dict[str, Any]:
         return not judged, in_part, [places[claim["paper"]] for claim in judged]
 
     facts = sorted(findings.facts, key=order)
-    return {
-        "facts": facts,
-        "claims": claims,
-        "numbers": numbers,
-        "errata": errata,
-        "misprints": counted(papers, [paper.name for paper in findings.papers]),
-    }
+    return {"facts": facts, "claims": claims, "numbers": numbers, "errata": errata,
+            "misprints": counted(papers, places)}  # fmt: skip
 
 
 def claims_with(findings: Findings, words: Sequence[str]) -> list[Mapping[str, Any]]:

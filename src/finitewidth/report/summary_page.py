@@ -11,14 +11,14 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from finitewidth.claims.facts import counted
 from finitewidth.claims.reported import NOT_RUN
 from finitewidth.claims.reported import OUTCOMES as NUMBER_OUTCOMES
-from finitewidth.claims.rollup import counted
 from finitewidth.claims.verdicts import VERDICTS
 from finitewidth.common import number_words
 from finitewidth.common.usage import Usage, total
 from finitewidth.report import formatting
-from finitewidth.report.findings import MADE, ArtifactFindings, Findings, Paper
+from finitewidth.report.findings import MADE, ArtifactFindings, Findings
 from finitewidth.report.formulas import FORMULA
 from finitewidth.report.sources import Job, makers_of
 
@@ -53,10 +53,10 @@ def markdown(findings: Findings) -> str:
             for artifact in paper.artifacts
         },
         made=MADE,
-        own=[artifact for paper in findings.papers for artifact in paper.own],
+        own=findings.own,
         verdicts=counted([claim["verdict"] for claim in findings.claims], VERDICTS),
         outcomes=counted([number["outcome"] for number in findings.numbers], NUMBER_OUTCOMES),
-        compared=compared,
+        compared=lambda paper: [number for number in paper.numbers if number["outcome"] != NOT_RUN],
         machines=machines(findings.records),
     )
 
@@ -68,11 +68,6 @@ def cost_of(
     own = jobs.get(artifact.artifact)
     needed = makers_of(own.outputs, jobs) if own else []
     return total(usage[job.name] for job in needed if job.name in usage)
-
-
-def compared(paper: Paper) -> list[Mapping[str, str]]:
-    """The printed numbers of a paper that the run has a counterpart of."""
-    return [number for number in paper.numbers if number["outcome"] != NOT_RUN]
 
 
 def machines(stamps: Iterable[Mapping[str, Any]]) -> list[str]:

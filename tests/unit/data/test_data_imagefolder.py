@@ -1,4 +1,5 @@
 import os
+import shutil
 from itertools import product
 
 import numpy as np
@@ -23,8 +24,9 @@ def tree(tmp_path):
         for label, name in enumerate(("ant", "bee")):
             for number in range(count):
                 colour = (10 * number, 100 * label, 200 if split == "train" else 250)
-                paint(tmp_path / split / name / f"{number:02d}.png", np.full((4, 5, 3), colour))
-    return tmp_path
+                file = tmp_path / "tree" / split / name / f"{number:02d}.png"
+                paint(file, np.full((4, 5, 3), colour))
+    return tmp_path / "tree"
 
 
 def load(tree):
@@ -93,79 +95,19 @@ def test_the_first_unreadable_file_is_named(tree, damage):
     assert str(tree / "train" / "ant" / "01.png") in str(caught.value)
 
 
-def test_one_size_only(tree):
-    paint(tree / "test" / "bee" / "00.png", np.zeros((5, 4, 3)))
-    with pytest.raises(DataError, match="is 4×5 pixels, the first image 5×4") as caught:
-        load(tree)
-    assert str(tree / "test" / "bee" / "00.png") in str(caught.value)
+def bare(tree, label, *numbers):
+    for number in numbers:
+        (tree / label / f"{number:02d}.png").unlink()
 
 
-def test_sixteen_bits_are_refused(tree):
-    Image.fromarray(np.full((4, 5), 999, np.uint16)).save(tree / "train" / "ant" / "00.png")
-    with pytest.raises(DataError, match=r"00\.png has more than 8 bits"):
-        load(tree)
+def linked_out(tree):
+    path = tree / "train/ant/00.png"
+    path.rename(tree.with_name("elsewhere.png"))
+    path.symlink_to(tree.with_name("elsewhere.png"))
 
 
-def test_missing_folders_are_named(tree, tmp_path):
-    with pytest.raises(DataError, match=r"nowhere.train has no class folders; .*data.imagefolder"):
-        load(tmp_path / "nowhere")
-    (tree / "test" / "bee" / "00.png").unlink()
-    with pytest.raises(DataError, match=r"test.bee has 0 images .*; a class needs at least 1"):
-        load(tree)
-    (tree / "test" / "bee").rmdir()
-    with pytest.raises(DataError, match=r"different class folders: \['bee'\]"):
-        load(tree)
-
-
-def test_no_classes(tmp_path):
-    (tmp_path / "train").mkdir()
-    with pytest.raises(DataError, match="no class folders"):
-        load(tmp_path)
-
-
-def test_one_class_is_too_few(tmp_path):
-    for split in ("train", "test"):
-        for number in range(2):
-            paint(tmp_path / split / "ant" / f"{number}.png", np.zeros((4, 5)))
-    with pytest.raises(DataError, match=r"train has one class only \(ant\); at least two"):
-        load(tmp_path)
-
-
-def test_a_class_with_one_training_picture_is_named(tree):
-    for number in (1, 2):
-        (tree / "train" / "bee" / f"{number:02d}.png").unlink()
-    with pytest.raises(
-        DataError, match=r"train.bee has 1 images .*; a class needs at least 2 in train"
-    ):
-        load(tree)
-
-
-def test_a_folder_inside_a_class_is_refused(tree):
-    paint(tree / "train" / "ant" / "more" / "0.png", np.zeros((4, 5, 3)))
-    with pytest.raises(DataError, match=r"more is a folder inside a class folder; put its pict"):
-        load(tree)
-
-
-def test_a_link_out_of_the_tree_is_refused(tree, tmp_path_factory):
-    outside = tmp_path_factory.mktemp("elsewhere")
-    path = tree / "train" / "ant" / "00.png"
-    path.rename(outside / "00.png")
-    path.symlink_to(outside / "00.png")
-    with pytest.raises(DataError, match=r"00\.png is a link out of .*; copy the pictures there"):
-        load_imagefolder("own", "own", tree)
-
-
-def test_links_inside_the_tree_are_read(tree, tmp_path_factory):
-    (tree / "test" / "ant" / "01.png").symlink_to("../../train/ant/01.png")
-    place = tmp_path_factory.mktemp("place") / "link"
-    place.symlink_to(tree)
-    dataset = load(place)
-    np.testing.assert_array_equal(dataset.test_images[1], dataset.train_images[1])
-
-
-@pytest.mark.parametrize("kind", ["link", "pipe", "large"])
-def test_what_is_no_picture_is_named(tree, kind):
-    path = tree / "train" / "ant" / "00.png"
+def replaced(tree, kind):
+    path = tree / "train/ant/00.png"
     path.unlink()
     if kind == "link":
         path.symlink_to("nowhere.png")
@@ -174,8 +116,47 @@ def test_what_is_no_picture_is_named(tree, kind):
     else:
         with path.open("wb") as stream:
             stream.truncate(imagefolder.LARGEST_FILE + 1)  # a hole, no disk is used
-    with pytest.raises(DataError, match=r"00\.png is no file of at most 67,108,864 bytes"):
+
+
+DEEP = np.full((4, 5), 999, np.uint16)
+NO_FILE = r"00\.png is no file of at most 67,108,864 bytes"
+REFUSED = {
+    "size": (lambda t: paint(t / "test/bee/00.png", np.zeros((5, 4, 3))),
+             r"test.bee.00\.png is 4×5 pixels, the first image 5×4"),
+    "bits": (lambda t: Image.fromarray(DEEP).save(t / "train/ant/00.png"),
+             r"00\.png has more than 8 bits"),
+    "no pictures": (lambda t: bare(t, "test/bee", 0),
+                    r"test.bee has 0 images .*; a class needs at least 1"),
+    "one picture": (lambda t: bare(t, "train/bee", 1, 2),
+                    r"train.bee has 1 images .*; a class needs at least 2 in train"),
+    "no folder": (lambda t: shutil.rmtree(t / "test/bee"), r"different class folders: \['bee'\]"),
+    "one class": (lambda t: [shutil.rmtree(t / s / "bee") for s in ("train", "test")],
+                  r"train has one class only \(ant\); at least two"),
+    "no classes": (lambda t: [shutil.rmtree(t / "train" / name) for name in ("ant", "bee")],
+                   r"train has no class folders; .*data.imagefolder"),
+    "inner": (lambda t: paint(t / "train/ant/more/0.png", np.zeros((4, 5, 3))),
+              r"more is a folder inside a class folder; put its pict"),
+    "outside": (linked_out, r"00\.png is a link out of .*; copy the pictures there"),
+    "link": (lambda t: replaced(t, "link"), NO_FILE),
+    "pipe": (lambda t: replaced(t, "pipe"), NO_FILE),
+    "large": (lambda t: replaced(t, "large"), NO_FILE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_a_tree_that_is_no_dataset_is_refused_by_its_first_fault(tree, change):
+    spoil, message = REFUSED[change]
+    spoil(tree)
+    with pytest.raises(DataError, match=message):
         load(tree)
+
+
+def test_links_inside_the_tree_are_read(tree, tmp_path_factory):
+    (tree / "test" / "ant" / "01.png").symlink_to("../../train/ant/01.png")
+    place = tmp_path_factory.mktemp("place") / "link"
+    place.symlink_to(tree)
+    dataset = load(place)
+    np.testing.assert_array_equal(dataset.test_images[1], dataset.train_images[1])
 
 
 def test_all_pixels_together_are_limited_before_the_second_is_read(tree, monkeypatch):

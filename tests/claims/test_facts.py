@@ -1,10 +1,10 @@
 """Counts of verdicts and outcomes, and facts that are counted once."""
 
-from finitewidth.claims import facts, rollup
+from finitewidth.claims import facts
 
 
 def test_counts_are_in_the_order_of_the_words():
-    found = rollup.counted(["off", "reproduced", "off"], ["reproduced", "close", "off"])
+    found = facts.counted(["off", "reproduced", "off"], ["reproduced", "close", "off"])
     assert list(found.items()) == [("reproduced", 1), ("off", 2)]
 
 
