@@ -6,7 +6,6 @@ import pytest
 import torch
 from tests import kernels_by_definition as reference
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.npk import npk
 
@@ -114,66 +113,3 @@ def test_the_sum_of_softmax_outputs_has_no_gradient(dtype):
     assert kernels["softmax_sum"].dtype == dtype
     noise = kernels["softmax_sum"].abs().max() / kernels["logits_trace"].abs().max()
     assert noise < 100 * torch.finfo(dtype).eps ** 2
-
-
-def call(kernel, **changes):
-    sizes = (3, 4, 2)
-    weights, biases = random_network(sizes, 1)
-    arguments = {
-        "x": inputs(sizes), "weights": weights, "biases": biases, "with_biases": True,
-        "output": "logits_trace",
-    }  # fmt: skip
-    if kernel is gated_ntk.value_kernel:
-        arguments["gates"] = random_gates(sizes, soft=True)
-    if kernel is gated_ntk.soft_relu_ntk:
-        arguments["beta"] = None
-    if kernel is gated_ntk.feature_kernel:
-        V, c = random_network(sizes[:-1], 2)
-        arguments |= {"feature_weights": V, "feature_biases": c, "beta": 4.0}
-    return kernel(**(arguments | changes))
-
-
-@pytest.mark.parametrize(
-    ("kernel", "changes", "argument"),
-    [
-        (gated_ntk.soft_relu_ntk, {"x": torch.ones(3)}, "x"),
-        (gated_ntk.soft_relu_ntk, {"weights": []}, "weights"),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"weights": [torch.ones(3, 4), torch.ones(5, 2)]},
-            r"weights\[1\]",
-        ),
-        (gated_ntk.soft_relu_ntk, {"biases": [torch.ones(4)]}, "biases"),
-        (gated_ntk.soft_relu_ntk, {"biases": [torch.ones(4), torch.ones(3)]}, r"biases\[1\]"),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"weights": [torch.ones(2, 3, 4), torch.ones(3, 4, 2)]},
-            "replica",
-        ),
-        (gated_ntk.soft_relu_ntk, {"output": "softmax"}, "output"),
-        (gated_ntk.soft_relu_ntk, {"output": "true_class_logit"}, "labels"),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"output": "true_class_logit", "labels": torch.arange(SAMPLES)},
-            "labels.*between 0 and 1",
-        ),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"output": "true_class_logit", "labels": torch.zeros(2, dtype=torch.long)},
-            "labels",
-        ),
-        (gated_ntk.value_kernel, {"gates": []}, "gates"),
-        (gated_ntk.value_kernel, {"gates": [torch.ones(SAMPLES, 5)]}, "gates"),
-        (gated_ntk.value_kernel, {"gates": [torch.ones(SAMPLES + 1, 4)]}, "gates"),
-        (gated_ntk.feature_kernel, {"hidden": "leaky"}, "hidden"),
-        (gated_ntk.feature_kernel, {"feature_weights": [torch.ones(2, 4)]}, "feature weights"),
-        (
-            gated_ntk.feature_kernel,
-            {"feature_weights": [torch.ones(3, 5)], "feature_biases": None},
-            "feature weights",
-        ),
-    ],
-)
-def test_impossible_arguments_are_named(kernel, changes, argument):
-    with pytest.raises(ConfigError, match=argument):
-        call(kernel, **changes)
