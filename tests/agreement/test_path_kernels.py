@@ -29,13 +29,6 @@ def inputs(sizes, replicas=(), seed=99):
     return torch.randn(*replicas, SAMPLES, sizes[0], generator=generator, dtype=torch.float64)
 
 
-def random_gates(sizes, soft, replicas=(), seed=5):
-    generator = torch.Generator().manual_seed(seed)
-    shapes = [(*replicas, SAMPLES, width) for width in sizes[1:-1]]
-    draws = [torch.rand(*shape, generator=generator, dtype=torch.float64) for shape in shapes]
-    return draws if soft else [(draw < 0.5).double() for draw in draws]
-
-
 def agree(found, wanted, tolerance=1e-10):
     assert found.dtype == torch.float64
     torch.testing.assert_close(

@@ -48,12 +48,7 @@ def relu_gates(
         L-1 tensors (..., S, width) in the dtype of ``weights``.
 
     """
-    gates, z = [], x.to(weights[0].dtype)
-    for layer, weight in enumerate(weights[:-1]):
-        q = z @ weight if biases is None else z @ weight + biases[layer][..., None, :]
-        gates.append((q > 0).to(q.dtype))
-        z = q * gates[-1]
-    return gates
+    return feature_gates(x, weights[:-1], biases and biases[:-1], beta=None)
 
 
 def feature_gates(

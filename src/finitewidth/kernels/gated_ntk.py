@@ -104,8 +104,11 @@ def feature_kernel(
     x, V, W = x.to(dtype), cast(feature_weights, dtype), cast(weights, dtype)
     inputs, q_f, gates = feature_pass(x, V, cast(feature_biases, dtype), beta, eps, hidden)
     _, q_v, logits = value_pass(x, W, cast(biases, dtype), gates)
-    slopes = _Slopes(gates, q_f, q_v, beta, eps, hidden)
-    signals = (_feature_signals(c, W, V, slopes) for c in _covectors(logits, output, labels))
+    slopes = [gate_slopes(q, beta, eps) for q in q_f]
+    crossing = [slope * q for slope, q in zip(slopes, q_v, strict=True)]  # from value to feature
+    own = [hidden_slope(*f, hidden) for f in zip(q_f, gates, slopes, strict=True)]
+    covectors = _covectors(logits, output, labels)
+    signals = (_feature_signals(c, W, V, gates, crossing, own) for c in covectors)
     return _layer_sum(signals, inputs, with_biases)
 
 
@@ -138,39 +141,12 @@ def soft_relu_ntk(
     return _layer_sum(signals, inputs, with_biases)
 
 
-class _Slopes:
-    """The factors by which each hidden layer multiplies a backward signal.
-
-    Attributes:
-        value: within the value network.
-        into_feature: from the value network into the feature network.
-        feature: within the feature network.
-    """
-
-    def __init__(
-        self,
-        gates: Sequence[Tensor],
-        q_f: Sequence[Tensor],
-        q_v: Sequence[Tensor],
-        beta: float | None,
-        eps: float,
-        hidden: str,
-    ) -> None:
-        slopes = [gate_slopes(q, beta, eps) for q in q_f]
-        self.value = gates
-        self.into_feature = [slope * q for slope, q in zip(slopes, q_v, strict=True)]
-        self.feature = [hidden_slope(*f, hidden) for f in zip(q_f, gates, slopes, strict=True)]
-
-
 def _layer_sum(
     signals: Iterable[Sequence[Tensor]], inputs: Sequence[Tensor], with_biases: bool
 ) -> Tensor:
     """Sum <signal, signal'> (<z, z'> [+ 1]) over outputs and layers.
 
-    Args:
-        signals: for each output, the backward signals of all layers, output layer first.
-        inputs: the inputs of all layers, first layer first.
-        with_biases: whether to add 1.
+    Each of the signals begins with the output layer, ``inputs`` with the first layer.
     """
     grams = [_gram(z) + with_biases for z in inputs]
     kernel = torch.zeros_like(grams[0])
@@ -189,18 +165,23 @@ def _value_signals(covector: Tensor, W: Sequence[Tensor], gates: Sequence[Tensor
 
 
 def _feature_signals(
-    covector: Tensor, W: Sequence[Tensor], V: Sequence[Tensor], slopes: _Slopes
+    covector: Tensor,
+    W: Sequence[Tensor],
+    V: Sequence[Tensor],
+    gates: Sequence[Tensor],
+    crossing: Sequence[Tensor],
+    own: Sequence[Tensor],
 ) -> list[Tensor]:
     """Return the derivatives e^{L-1} .. e^1 of the output by q_f, last hidden layer first."""
     signals: list[Tensor] = []
     delta = covector
     for layer in reversed(range(len(V))):
         of_hidden = delta @ W[layer + 1].mT
-        signal = of_hidden * slopes.into_feature[layer]
+        signal = of_hidden * crossing[layer]
         if signals:
-            signal = signal + (signals[-1] @ V[layer + 1].mT) * slopes.feature[layer]
+            signal = signal + (signals[-1] @ V[layer + 1].mT) * own[layer]
         signals.append(signal)
-        delta = of_hidden * slopes.value[layer]
+        delta = of_hidden * gates[layer]
     return signals
 
 
