@@ -197,16 +197,10 @@ def _shared_numbers(
 def _errors(
     init: Initialisation, depths: Sequence[int], norms: Sequence[np.ndarray], chance: _Chance
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run the backward pass of `scalar_chain.backward` for several depths together.
+    """Run the backward pass of `scalar_chain.backward` for several depths, in descending order.
 
-    Args:
-        init: the law of the deepest network.
-        depths: the depths in descending order.
-        norms: |x^l|^2, divided by the growth, one array (block,) per layer.
-        chance: the random numbers.
-
-    Returns:
-        Theta_W and Theta_b, divided by the growth, and the output, each (depths, block).
+    With ``norms`` |x^l|^2 over the growth, (block,) per layer, it returns Theta_W and Theta_b,
+    divided by the growth, and the output, each (depths, block).
     """
     gains, shape = init.weight_gains, (len(depths), BLOCK)
     growths = [growth_of(init, relu=True, depth=depth) for depth in depths]
