@@ -70,42 +70,6 @@ def feature_kernel_by_jacobian(
     return _kernel(logits, theta, (x,), with_biases, output, labels, weights[-1].shape[-1])
 
 
-def relu_ntk_by_jacobian(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Sequence[Tensor] | None,
-    *,
-    with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
-) -> Tensor:
-    """Compute the tangent kernel (S, S) of a ReLU network from its gradients (NPF section 1.1)."""
-    theta = _with_biases(weights, biases)
-    logits = _perceptron(torch.relu)
-    return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
-
-
-def soft_relu_ntk_by_jacobian(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Sequence[Tensor] | None,
-    *,
-    beta: float,
-    eps: float = 0.0,
-    with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
-) -> Tensor:
-    """Compute the tangent kernel (S, S) of a soft-ReLU network from its gradients (DGN Table 3)."""
-
-    def unit(q: Tensor) -> Tensor:
-        return q * (1 + eps) / (1 + torch.exp(-beta * q))
-
-    theta = _with_biases(weights, biases)
-    logits = _perceptron(unit)
-    return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
-
-
 def tangent_kernel_by_jacobian(
     network: nn.Module, x: Tensor, of: Callable[[nn.Module, Tensor], Tensor] | None = None
 ) -> Tensor:
@@ -206,22 +170,6 @@ def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
 def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:
     units = [x.shape[1], *(gate.shape[1] for gate in gates)]
     return list(itertools.pairwise(units))
-
-
-def _perceptron(unit: Callable[[Tensor], Tensor]) -> Callable[[Network, Tensor], Tensor]:
-    """Return a function of weights and an input that computes the outputs of a network.
-
-    Args:
-        unit: the activation of the hidden units.
-    """
-
-    def logits(theta: Network, sample: Tensor) -> Tensor:
-        z = sample
-        for weight, bias in zip(theta[0][:-1], theta[1][:-1], strict=True):
-            z = unit(z @ weight + bias)
-        return z @ theta[0][-1] + theta[1][-1]
-
-    return logits
 
 
 def _gated(theta: Network, sample: Tensor, gates: Sequence[Tensor]) -> Tensor:

@@ -15,12 +15,12 @@ SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 10)]
 SAMPLES = 6
 
 
-def random_network(sizes, seed, biased=True, replicas=()):
+def random_network(sizes, seed, replicas=()):
     generator = torch.Generator().manual_seed(seed)
     normal = {"generator": generator, "dtype": torch.float64}
     pairs = list(itertools.pairwise(sizes))
     weights = [torch.randn(*replicas, a, b, **normal) * (2 / a) ** 0.5 for a, b in pairs]
-    biases = [torch.randn(*replicas, b, **normal) for _, b in pairs] if biased else None
+    biases = [torch.randn(*replicas, b, **normal) for _, b in pairs]
     return weights, biases
 
 
@@ -45,12 +45,18 @@ def test_feature_kernel_of_hard_gates_is_zero_by_autograd_too(hidden):
         assert not kernel(inputs(sizes), *feature, *value, **options).any()
 
 
-def test_soft_relu_with_hard_gates_is_relu():
-    sizes = SIZES[3]
-    x, network = inputs(sizes, (2,)), random_network(sizes, 3, replicas=(2,))
-    found = gated_ntk.soft_relu_ntk(x, *network, beta=None, with_biases=True)
-    gates = gated_networks.relu_gates(*network, x)
-    agree(found, gated_ntk.value_kernel(x, *network, gates, with_biases=True))
+def all_kernels(x, feature, value):
+    soft = {"beta": 4.0, "eps": 0.1}
+    gates = gated_networks.feature_gates(x, *feature, **soft)
+    hard = gated_networks.relu_gates(*value, x)
+    return [
+        gated_ntk.value_kernel(x, *value, gates, with_biases=True),
+        gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
+        gated_ntk.value_kernel(x, *value, hard, with_biases=False),
+        gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
+        npk(x, gates),
+        npk(x, hard, "trace"),
+    ]
 
 
 @pytest.mark.parametrize("own_inputs", [False, True])
@@ -59,39 +65,12 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
     x = inputs(sizes, replicas if own_inputs else ())
     feature = random_network(sizes[:-1], 2, replicas=replicas)
     value = random_network(sizes, 1, replicas=replicas)
-    soft = {"beta": 4.0, "eps": 0.1}
-    gates = gated_networks.feature_gates(x, *feature, **soft)
-    hard = gated_networks.relu_gates(*value, x)
-    found = [
-        gated_ntk.value_kernel(x, *value, gates, with_biases=True),
-        gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
-        gated_ntk.value_kernel(x, *value, hard, with_biases=False),
-        gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
-        npk(x, gates),
-        npk(x, hard, "trace"),
-    ]
+    found = all_kernels(x, feature, value)
     for r in range(3):
-        x_r = x[r] if own_inputs else x
-        f, v = ([[t[r] for t in part] for part in network] for network in (feature, value))
-        gates_r = gated_networks.feature_gates(x_r, *f, **soft)
-        alone = [
-            reference.value_kernel_by_jacobian(x_r, *v, gates_r, with_biases=True),
-            reference.feature_kernel_by_jacobian(x_r, *f, *v, **soft, with_biases=True),
-            reference.relu_ntk_by_jacobian(x_r, *v, with_biases=False),
-            reference.soft_relu_ntk_by_jacobian(x_r, *v, **soft, with_biases=True),
-            npk(x_r, gates_r),
-            npk(x_r, gated_networks.relu_gates(*v, x_r), "trace"),
-        ]
-        for stacked, single in zip(found, alone, strict=True):
+        alone = ([[t[r] for t in part] for part in network] for network in (feature, value))
+        wanted = all_kernels(x[r] if own_inputs else x, *alone)
+        for stacked, single in zip(found, wanted, strict=True):
             agree(stacked[r], single)
-
-
-def test_hard_gates_of_features_are_those_of_a_relu_network():
-    sizes = SIZES[3]
-    x, (weights, biases) = inputs(sizes), random_network(sizes, 4)
-    gates = gated_networks.relu_gates(weights, biases, x)
-    same = gated_networks.feature_gates(x, weights[:-1], biases[:-1], beta=None)
-    assert all(map(torch.equal, gates, same))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
