@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vmap
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.paths import enumerate_paths, path_activity, path_features, path_values
 
 Network = tuple[list[Tensor], list[Tensor]]
@@ -25,8 +24,6 @@ def value_kernel_by_jacobian(
     gates: Sequence[Tensor],
     *,
     with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
 ) -> Tensor:
     """Compute K^v, (S, S), from gradients over the value weights."""
 
@@ -34,7 +31,7 @@ def value_kernel_by_jacobian(
         return _gated(theta, sample, gates_of_sample)
 
     theta = _with_biases(weights, biases)
-    return _kernel(logits, theta, (x, *gates), with_biases, output, labels, theta[0][-1].shape[-1])
+    return _kernel(logits, theta, (x, *gates), with_biases, theta[0][-1].shape[-1])
 
 
 def feature_kernel_by_jacobian(
@@ -48,8 +45,6 @@ def feature_kernel_by_jacobian(
     eps: float = 0.0,
     hidden: str = "hard",
     with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
 ) -> Tensor:
     """Compute K^f, (S, S), from gradients over the feature weights.
 
@@ -67,7 +62,7 @@ def feature_kernel_by_jacobian(
         return _gated(value, sample, gates)
 
     theta = _with_biases(feature_weights, feature_biases)
-    return _kernel(logits, theta, (x,), with_biases, output, labels, weights[-1].shape[-1])
+    return _kernel(logits, theta, (x,), with_biases, weights[-1].shape[-1])
 
 
 def tangent_kernel_by_jacobian(
@@ -190,41 +185,19 @@ def _kernel(
     theta: Network,
     samples: tuple[Tensor, ...],
     with_biases: bool,
-    output: str,
-    labels: Tensor | None,
     classes: int,
 ) -> Tensor:
-    """Compute the Gram matrix of per-sample gradients of the chosen output.
-
-    For ``logits_trace`` it is the sum of the matrices of all outputs.
-    """
-    if output not in ("logits_trace", "true_class_logit", "softmax_sum"):
-        raise ConfigError(
-            f"output: {output!r} is unknown; it must be logits_trace, true_class_logit or "
-            "softmax_sum"
-        )
-    if output == "true_class_logit" and labels is None:
-        raise ConfigError(
-            "labels: None given; output 'true_class_logit' needs one integer label per input"
-        )
+    """Compute the sum over outputs of the Gram matrices of per-sample gradients."""
     size = len(samples[0])
-    units = torch.eye(classes, dtype=samples[0].dtype)
-    chosen = [unit.expand(size, classes) for unit in units]
-    if output == "true_class_logit":
-        chosen = [units[labels]]
-    elif output == "softmax_sum":
-        chosen = chosen[:1]  # unused
 
     def scalar(theta: Network, unit: Tensor, *sample: Tensor) -> Tensor:
-        answer = logits(theta, *sample)
-        if output == "softmax_sum":
-            return torch.softmax(answer, dim=-1).sum()
-        return answer @ unit
+        return logits(theta, *sample) @ unit
 
     axes = (None, 0, *(0 for _ in samples))
     kernel = torch.zeros(())
-    for unit in chosen:
-        weights, biases = vmap(grad(scalar), in_dims=axes)(theta, unit, *samples)
+    for unit in torch.eye(classes, dtype=samples[0].dtype):
+        units = unit.expand(size, classes)
+        weights, biases = vmap(grad(scalar), in_dims=axes)(theta, units, *samples)
         counted = weights + biases if with_biases else weights
         gradients = torch.cat([gradient.flatten(1) for gradient in counted], dim=1)
         kernel = kernel + gradients @ gradients.T
