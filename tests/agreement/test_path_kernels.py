@@ -71,17 +71,3 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
         wanted = all_kernels(x[r] if own_inputs else x, *alone)
         for stacked, single in zip(found, wanted, strict=True):
             agree(stacked[r], single)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_sum_of_softmax_outputs_has_no_gradient(dtype):
-    sizes = SIZES[3]
-    x, feature, value = inputs(sizes), random_network(sizes[:-1], 2), random_network(sizes, 1)
-    soft = {"beta": 4.0, "eps": 0.1, "with_biases": False, "dtype": dtype}
-    kernels = {
-        output: gated_ntk.feature_kernel(x, *feature, *value, **soft, output=output)
-        for output in ("logits_trace", "softmax_sum")
-    }
-    assert kernels["softmax_sum"].dtype == dtype
-    noise = kernels["softmax_sum"].abs().max() / kernels["logits_trace"].abs().max()
-    assert noise < 100 * torch.finfo(dtype).eps ** 2
