@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import grad, vmap
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.paths import enumerate_paths, path_activity, path_features, path_values
 
 Network = tuple[list[Tensor], list[Tensor]]
@@ -25,20 +24,14 @@ def value_kernel_by_jacobian(
     gates: Sequence[Tensor],
     *,
     with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
 ) -> Tensor:
-    """Compute K^v, (S, S), from gradients over the value weights; see ``gated_ntk.value_kernel``.
-
-    Raises:
-        ConfigError: ``output`` is unknown or ``labels`` missing.
-    """
+    """Compute K^v, (S, S), from gradients over the value weights."""
 
     def logits(theta: Network, sample: Tensor, *gates_of_sample: Tensor) -> Tensor:
         return _gated(theta, sample, gates_of_sample)
 
     theta = _with_biases(weights, biases)
-    return _kernel(logits, theta, (x, *gates), with_biases, output, labels, theta[0][-1].shape[-1])
+    return _kernel(logits, theta, (x, *gates), with_biases, theta[0][-1].shape[-1])
 
 
 def feature_kernel_by_jacobian(
@@ -52,15 +45,10 @@ def feature_kernel_by_jacobian(
     eps: float = 0.0,
     hidden: str = "hard",
     with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
 ) -> Tensor:
     """Compute K^f, (S, S), from gradients over the feature weights.
 
     See ``gated_ntk.feature_kernel``.
-
-    Raises:
-        ConfigError: ``output`` is unknown or ``labels`` missing.
     """
     value = _with_biases(weights, biases)
 
@@ -74,51 +62,7 @@ def feature_kernel_by_jacobian(
         return _gated(value, sample, gates)
 
     theta = _with_biases(feature_weights, feature_biases)
-    return _kernel(logits, theta, (x,), with_biases, output, labels, weights[-1].shape[-1])
-
-
-def relu_ntk_by_jacobian(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Sequence[Tensor] | None,
-    *,
-    with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
-) -> Tensor:
-    """Compute the tangent kernel (S, S) of a ReLU network from its gradients (NPF section 1.1).
-
-    Raises:
-        ConfigError: ``output`` is unknown or ``labels`` missing.
-    """
-    theta = _with_biases(weights, biases)
-    logits = _perceptron(torch.relu)
-    return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
-
-
-def soft_relu_ntk_by_jacobian(
-    x: Tensor,
-    weights: Sequence[Tensor],
-    biases: Sequence[Tensor] | None,
-    *,
-    beta: float,
-    eps: float = 0.0,
-    with_biases: bool,
-    output: str = "logits_trace",
-    labels: Tensor | None = None,
-) -> Tensor:
-    """Compute the tangent kernel (S, S) of a soft-ReLU network from its gradients (DGN Table 3).
-
-    Raises:
-        ConfigError: ``output`` is unknown or ``labels`` missing.
-    """
-
-    def unit(q: Tensor) -> Tensor:
-        return q * (1 + eps) / (1 + torch.exp(-beta * q))
-
-    theta = _with_biases(weights, biases)
-    logits = _perceptron(unit)
-    return _kernel(logits, theta, (x,), with_biases, output, labels, theta[0][-1].shape[-1])
+    return _kernel(logits, theta, (x,), with_biases, weights[-1].shape[-1])
 
 
 def tangent_kernel_by_jacobian(
@@ -159,9 +103,6 @@ def value_tangent_kernel(weights: Sequence[Tensor], output: int = 0) -> Tensor:
     """Compute V = (grad v)ᵀ (grad v), (P, P), from the gradients of all path values.
 
     Source: NPF Definition 3.2.
-
-    Raises:
-        ConfigError: the network has too many paths to list.
     """
     sizes = [*(weight.shape[0] for weight in weights), weights[-1].shape[1]]
     paths = enumerate_paths(sizes, output)
@@ -177,27 +118,13 @@ def overlap_by_definition(
 
     Source: NPF Definition 2.2.
 
-    Args:
-        gates: one tensor (..., S, width) per hidden layer.
-        paths: (P, L+1) from ``enumerate_paths``.
-        input_unit: if it is given, only the paths from this input unit are counted, and the number
-            is not divided. In a fully connected network the result is the same for every input
-            unit (remark after Definition 2.2).
-
-    Returns:
-        (..., S, S) in float64.
-
-    Raises:
-        ConfigError: ``gates`` do not match ``paths``, or no path starts from ``input_unit``.
+    With ``input_unit``, only the paths from this input unit are counted, and the number is not
+    divided. In a fully connected network the result is the same for every input unit (remark after
+    Definition 2.2).
     """
     inputs = int(paths[:, 0].max()) + 1
     if input_unit is not None:
         paths, inputs = paths[paths[:, 0] == input_unit], 1
-        if not len(paths):
-            raise ConfigError(
-                f"input_unit: no path starts from input unit {input_unit}; it must lie between 0 "
-                "and n0 - 1"
-            )
     activity = path_activity(gates, paths)
     return activity @ activity.mT / inputs
 
@@ -206,33 +133,9 @@ def npk_by_definition(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tens
     """Compute the neural path kernel H(s, s') = <phi_s, phi_s'> (NPF Lemma 2.1).
 
     Arguments are those of `path_features`.
-
-    Returns:
-        (..., S, S) in float64.
-
-    Raises:
-        ConfigError: ``x`` or ``gates`` do not match ``paths``.
     """
     features = path_features(x, gates, paths)
     return features @ features.mT
-
-
-def path_features_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
-    """Compute path features (S, P) as derivatives of the output by the path values.
-
-    Source: NPF equation 1. Every path has its own parameter, an entry of v of shape
-    (n0, w_1, .., w_{L-1}). The paths are in the order of ``paths.enumerate_paths``. v must fit in
-    memory.
-    """
-
-    def from_path_values(v: Tensor, sample: Tensor, *gates_of_sample: Tensor) -> Tensor:
-        for gate in reversed(gates_of_sample):
-            v = v @ gate
-        return v @ sample
-
-    v = torch.zeros(x.shape[1], *(gate.shape[1] for gate in gates), dtype=x.dtype)
-    axes = (None, 0, *(0 for _ in gates))
-    return vmap(grad(from_path_values), in_dims=axes)(v, x, *gates).flatten(1)
 
 
 def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
@@ -264,22 +167,6 @@ def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:
     return list(itertools.pairwise(units))
 
 
-def _perceptron(unit: Callable[[Tensor], Tensor]) -> Callable[[Network, Tensor], Tensor]:
-    """Return a function of weights and an input that computes the outputs of a network.
-
-    Args:
-        unit: the activation of the hidden units.
-    """
-
-    def logits(theta: Network, sample: Tensor) -> Tensor:
-        z = sample
-        for weight, bias in zip(theta[0][:-1], theta[1][:-1], strict=True):
-            z = unit(z @ weight + bias)
-        return z @ theta[0][-1] + theta[1][-1]
-
-    return logits
-
-
 def _gated(theta: Network, sample: Tensor, gates: Sequence[Tensor]) -> Tensor:
     z = sample
     for weight, bias, gate in zip(theta[0][:-1], theta[1][:-1], gates, strict=True):
@@ -298,41 +185,19 @@ def _kernel(
     theta: Network,
     samples: tuple[Tensor, ...],
     with_biases: bool,
-    output: str,
-    labels: Tensor | None,
     classes: int,
 ) -> Tensor:
-    """Compute the Gram matrix of per-sample gradients of the chosen output.
-
-    For ``logits_trace`` it is the sum of the matrices of all outputs.
-    """
-    if output not in ("logits_trace", "true_class_logit", "softmax_sum"):
-        raise ConfigError(
-            f"output: {output!r} is unknown; it must be logits_trace, true_class_logit or "
-            "softmax_sum"
-        )
-    if output == "true_class_logit" and labels is None:
-        raise ConfigError(
-            "labels: None given; output 'true_class_logit' needs one integer label per input"
-        )
+    """Compute the sum over outputs of the Gram matrices of per-sample gradients."""
     size = len(samples[0])
-    units = torch.eye(classes, dtype=samples[0].dtype)
-    chosen = [unit.expand(size, classes) for unit in units]
-    if output == "true_class_logit":
-        chosen = [units[labels]]
-    elif output == "softmax_sum":
-        chosen = chosen[:1]  # unused
 
     def scalar(theta: Network, unit: Tensor, *sample: Tensor) -> Tensor:
-        answer = logits(theta, *sample)
-        if output == "softmax_sum":
-            return torch.softmax(answer, dim=-1).sum()
-        return answer @ unit
+        return logits(theta, *sample) @ unit
 
     axes = (None, 0, *(0 for _ in samples))
     kernel = torch.zeros(())
-    for unit in chosen:
-        weights, biases = vmap(grad(scalar), in_dims=axes)(theta, unit, *samples)
+    for unit in torch.eye(classes, dtype=samples[0].dtype):
+        units = unit.expand(size, classes)
+        weights, biases = vmap(grad(scalar), in_dims=axes)(theta, units, *samples)
         counted = weights + biases if with_biases else weights
         gradients = torch.cat([gradient.flatten(1) for gradient in counted], dim=1)
         kernel = kernel + gradients @ gradients.T

@@ -32,12 +32,12 @@ from finitewidth.library.modules import cross_kernel as cross_kernel
 from finitewidth.library.modules import kernel_diagonal as kernel_diagonal
 from finitewidth.library.modules import kernel_over_training as kernel_over_training
 from finitewidth.library.modules import kernel_terms as kernel_terms
-from finitewidth.library.modules import label_alignment as label_alignment
 from finitewidth.library.regression import KernelRegression as KernelRegression
 from finitewidth.library.study import study as study
 from finitewidth.library.tiles import tiled_kernel as tiled_kernel
 from finitewidth.library.trust import trust as trust
 from finitewidth.measures.blocks import block_means as block_means
+from finitewidth.measures.blocks import label_alignment as label_alignment
 from finitewidth.networks.architecture import Architecture as Architecture
 
 __version__: str

@@ -1,4 +1,4 @@
-"""The CNTK compared with its definition, with wide networks and with the fully connected limit."""
+"""The CNTK compared with its definition and with the fully connected limit."""
 
 import math
 
@@ -13,10 +13,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.cntk import box_sum, cntk
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
-from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.networks.forward import forward
-from finitewidth.networks.regimes import regime
-from finitewidth.networks.weights import weight_shape
+from finitewidth.networks.architecture import Architecture
 
 
 def network(pooled=True, channels=(4, 6), dense=(5,)):
@@ -63,54 +60,6 @@ def test_images_of_one_pixel_have_the_kernel_of_a_fully_connected_network():
         # eight of the nine weights of both convolutions are multiplied by zeros
         found = 81 * cntk(x, architecture=network(pooled))
         np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("pooled", "parametrisation", "sigma_b2"), [(True, "ntk", 0.0), (False, "standard", 0.2)]
-)
-def test_wide_networks_have_the_kernel_in_the_mean(pooled, parametrisation, sigma_b2):
-    """Compare with 80 networks of 200 or 100 channels.
-
-    The bounds are 4.5 standard errors plus 2 % for the finite width. The probability of a false
-    alarm is below 1e-4, because there are three entries, which are nearly normal.
-    """
-    width = 200 if pooled else 100
-    wide = network(pooled, (width, width), (width,))
-    x = images(2, 2, 5, 5)
-    law = {"sigma_w2": 2.0, "sigma_b2": sigma_b2, "parametrisation": parametrisation}
-    wanted = cntk(x, architecture=wide, **law).numpy()
-    draws = np.array([_empirical(wide, x.float(), seed, **law) for seed in range(80)])
-    error = draws.std(axis=0, ddof=1) / math.sqrt(len(draws))
-    assert (error < 0.05 * wanted).all()
-    assert (np.abs(draws.mean(axis=0) - wanted) < 4.5 * error + 0.02 * wanted).all()
-
-
-def _empirical(architecture, x, seed, sigma_w2, sigma_b2, parametrisation):
-    """Return the kernel (S, S) of one network, by autograd."""
-    stream = torch.Generator().manual_seed(seed)
-    layers = layers_of(architecture, (*x.shape[2:], x.shape[1]), outputs=1)
-    parameters, squares = {}, {}
-    for number, layer in enumerate(layers):
-        shape = weight_shape(layer)
-        fan_in = layer.fan_in * math.prod(shape[2:])
-        variances = {"weight": sigma_w2 / fan_in, "bias": sigma_b2}
-        for name, size in (("weight", shape), ("bias", (layer.fan_out,))):
-            drawn = torch.randn(1, *size, generator=stream) * math.sqrt(variances[name])
-            parameters[f"{number}.{name}"] = drawn.requires_grad_()
-            trained = name == "weight" or sigma_b2 > 0
-            squares[f"{number}.{name}"] = (
-                trained * 1.0 if parametrisation == "standard" else variances[name]
-            )
-    outputs = forward(layers, regime("relu").gating, parameters, None, x[None])[0, :, 0]
-    gradients = []
-    for output in outputs:
-        parts = torch.autograd.grad(output, list(parameters.values()), retain_graph=True)
-        gradients.append(
-            torch.cat([math.sqrt(squares[name]) * part.flatten()
-                       for name, part in zip(parameters, parts, strict=True)])
-        )  # fmt: skip
-    rows = torch.stack(gradients).double()
-    return (rows @ rows.T).numpy()
 
 
 shapes = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4))

@@ -21,7 +21,6 @@ from held_out import (
     law,
     numbers,
     other_activation,
-    seed,
     shown,
     stream,
     weight_variance,
@@ -39,7 +38,6 @@ from finitewidth.kernels.gated_moments import (
     value_kernel_moments,
 )
 from finitewidth.kernels.npk import npk, nu
-from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.given_network import tangent_kernel
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
@@ -95,13 +93,6 @@ def test_tangent_kernel_of_a_drawn_network(number):
         agree(theta_w, sum(grams[: len(sizes)]))
         agree(theta_b, sum(grams[len(sizes) :]))
         agree(f.flatten(), outputs(parameters))
-        if number < 2:  # by autograd it computes a whole block of networks
-            key, options = seed("given", number), {"activation": phi.accepted}
-            ways = [
-                sample_by_brute_force(init, x, 3, key, method=method, **options)
-                for method in ("products", "autograd")
-            ]
-            agree(ways[0].theta, ways[1].theta)
 
 
 @pytest.mark.parametrize("number", numbers(12, 120))

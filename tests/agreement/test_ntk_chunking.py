@@ -1,4 +1,4 @@
-"""Draws depend on the seed and not on the memory budget.
+"""Draws depend on the seed and not on the number of blocks in memory.
 
 A smaller number of draws gives the first of the same draws.
 """
@@ -6,7 +6,6 @@ A smaller number of draws gives the first of the same draws.
 import numpy as np
 import pytest
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
@@ -23,20 +22,20 @@ INIT = Initialisation(widths=(6, 50, 70, 40), sigma_w2=2.0, sigma_b2=0.1)
 X = np.eye(2, 6)
 
 
-def scalar(draws, seed, **options):
-    return sample_scalar_chain(INIT, draws, seed, **options)
+def scalar(draws, seed):
+    return sample_scalar_chain(INIT, draws, seed)
 
 
-def vector(draws, seed, **options):
-    return sample_vectors(INIT, draws, seed, activation="tanh", **options)
+def vector(draws, seed):
+    return sample_vectors(INIT, draws, seed, activation="tanh")
 
 
-def matrix(draws, seed, **options):
-    return sample_kernels(INIT, X, draws, seed, activation="relu", **options)
+def matrix(draws, seed):
+    return sample_kernels(INIT, X, draws, seed, activation="relu")
 
 
-def brute(draws, seed, **options):
-    return sample_by_brute_force(INIT, X, draws, seed, activation="erf", **options)
+def brute(draws, seed):
+    return sample_by_brute_force(INIT, X, draws, seed, activation="erf")
 
 
 SAMPLERS = [scalar, vector, matrix, brute]
@@ -48,16 +47,12 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(streams, "NORMALS_PER_BLOCK", 20_000)
 
 
-def smallest_budget(sampler, draws):
-    with pytest.raises(ConfigError, match="memory_bytes = 10: must be at least") as refusal:
-        sampler(draws, 1, memory_bytes=10)
-    return int(str(refusal.value).split("at least ")[1].split()[0])
-
-
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_memory_budget_does_not_change_the_numbers(sampler):
-    least = smallest_budget(sampler, 230)
-    ample, tight = sampler(230, 5), sampler(230, 5, memory_bytes=least)
+def test_blocks_at_once_do_not_change_the_numbers(sampler, monkeypatch):
+    ample = sampler(230, 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(streams, "planned", lambda draws, block, *_: streams.Blocks(draws, block, 1))
+        tight = sampler(230, 5)
     for part in ("theta_w", "theta_b", "output"):
         np.testing.assert_allclose(getattr(ample, part), getattr(tight, part), rtol=1e-12)
 
@@ -67,14 +62,6 @@ def test_fewer_draws_are_a_prefix_and_seeds_matter(sampler):
     many, few = sampler(230, 5), sampler(41, 5)
     np.testing.assert_allclose(many.theta[:41], few.theta, rtol=1e-12)
     assert not np.allclose(sampler(41, 6).theta, few.theta)
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_progress_counts_up_to_all_draws(sampler):
-    calls = []
-    sampler(230, 5, progress=lambda done, total: calls.append((done, total)))
-    assert calls[-1] == (230, 230)
-    assert calls == sorted(calls)
 
 
 def test_streamed_blocks_are_the_kept_ones():

@@ -1,17 +1,12 @@
-"""Closed forms of the moments compared with recursions, samplers and brute force.
+"""Closed forms of the moments compared with recursions and samplers.
 
 Also the printed formulas.
 """
-
-import itertools
 
 import numpy as np
 import pytest
 from ntk_two_sample import assert_mean
 
-from finitewidth.kernels.ntk_init.brute_force import sample_by_brute_force
-from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
-from finitewidth.kernels.ntk_init.draws import joined
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
 from finitewidth.kernels.ntk_init.limits import (
     dispersion_correction,
@@ -22,7 +17,6 @@ from finitewidth.kernels.ntk_init.limits import (
 )
 from finitewidth.kernels.ntk_init.moment_recursion import log_kernel_moments, log_theta_moment
 from finitewidth.kernels.ntk_init.moments import log_moments
-from finitewidth.kernels.ntk_init.printed_moments import printed_log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 
 WIDTHS = [(5, 4, 8, 6, 5), (3, 1, 2, 1), (2,), (4, 1), (1, 1, 1), (30,) * 12, (7, *[20] * 40)]
@@ -49,63 +43,6 @@ def test_recursion_is_the_mean_of_powers_up_to_order_four(sigma_w2):
     for order in (1, 2, 3, 4):
         exact = np.exp(log_theta_moment(init, order) - order * log_growth)
         assert_mean(theta**order, exact)
-
-
-def test_moments_of_networks_drawn_in_full_are_the_exact_ones_and_not_the_printed_ones():
-    init = Initialisation(widths=(5, 4, 8, 6, 5), sigma_w2=2.1)
-    x = np.eye(1, 5)
-    draws = sample_by_brute_force(init, x, 400_000, 22, activation="relu")
-    w, b = draws.theta_w[:, 0, 0], draws.theta_b[:, 0, 0]
-    exact, printed = log_moments(init), printed_log_moments(init)
-    for sample, name in ((w * b, "wb"), (b * b, "b2"), (w, "w"), (b, "b")):
-        assert_mean(sample, np.exp(getattr(exact, name)))
-    with pytest.raises(AssertionError):
-        assert_mean(w * b, np.exp(printed.wb))
-
-
-def test_correlation_lemma_fails_between_layers():
-    """Check E prod N_delta N_x over s layers, (2 (1-1/n)^s + (1+5/n)^s) / 3.
-
-    The printed value is (1+1/n)^s.
-    """
-    n, s, count = 8, 2, 400_000
-    init = constant_width(s + 1, n, sigma_w2=2.0)
-    x = np.eye(1, n)
-    rng = np.random.default_rng(23)
-    weights = [rng.standard_normal((count, n, n)) * (2 / n) ** 0.5 for _ in range(s)]
-    last = rng.standard_normal((count, n)) * (2 / n) ** 0.5
-    layers, slopes = [np.tile(x, (count, 1))], []
-    for weight in weights:
-        h = np.einsum("nij,nj->ni", weight, layers[-1])
-        slopes.append(h > 0)
-        layers.append(np.maximum(h, 0))
-    delta = slopes[-1] * last
-    for weight, slope in zip(reversed(weights[1:]), reversed(slopes[:-1]), strict=True):
-        delta = slope * np.einsum("nij,ni->nj", weight, delta)
-    product = (delta**2).sum(axis=1) * (layers[-1] ** 2).sum(axis=1)
-    assert init.depth == s + 1
-    assert_mean(product, (2 * (1 - 1 / n) ** s + (1 + 5 / n) ** s) / 3)
-    with pytest.raises(AssertionError):
-        assert_mean(product, (1 + 1 / n) ** s)
-
-
-@pytest.mark.parametrize(
-    ("phase", "sigma_w2", "corrected", "printed"),
-    [("critical", 2.0, 30.5, 23.2), ("chaotic", 2.2, 77.0, 56.0)],
-)
-def test_exact_dispersion_tends_to_the_corrected_limit_and_not_to_the_printed_one(
-    phase, sigma_w2, corrected, printed
-):
-    limit = dispersion_limit(1.0, phase)
-    wrong = dispersion_limit(1.0, phase, form="printed")
-    assert (limit, wrong) == (pytest.approx(corrected, abs=0.05), pytest.approx(printed, abs=0.05))
-    gaps = []
-    for width in (500, 1000, 2000, 4000):
-        exact = log_moments(constant_width(width, width, sigma_w2=sigma_w2)).dispersion
-        gaps.append(abs(exact - limit))
-    assert all(0.4 < fine / coarse < 0.6 for coarse, fine in itertools.pairwise(gaps))
-    assert gaps[-1] < 0.01 * limit
-    assert abs(exact - wrong) > 0.2 * limit
 
 
 @pytest.mark.parametrize("alpha_0", [0.5, 2.0])
@@ -138,15 +75,6 @@ def test_the_second_moment_is_the_sum_over_all_pairs_of_layers():
     assert second > factor / 3
 
 
-@pytest.mark.parametrize("alpha_0", [0.1, 0.5, 2.0])
-@pytest.mark.parametrize("lam", [0.1, 0.5, 1.5])
-def test_limits_at_the_edge_of_chaos_for_other_input_widths(alpha_0, lam):
-    width = 4000
-    init = constant_width(int(lam * width), width, sigma_w2=2.0, input_width=int(alpha_0 * width))
-    exact = log_moments(init).dispersion
-    assert exact == pytest.approx(dispersion_limit(lam, "critical", alpha_0=alpha_0), rel=0.01)
-
-
 @pytest.mark.parametrize("lam", [0.3, 1.0, 2.0])
 def test_limits_in_elementary_terms(lam):
     e5, corrected, printed = np.exp(5 * lam), limit_parts(lam), limit_parts(lam, form="printed")
@@ -167,30 +95,6 @@ def test_limits_in_elementary_terms(lam):
         assert dispersion_limit(lam, "critical", alpha_0=alpha, form="printed") == pytest.approx(
             eq9
         )
-
-
-@pytest.mark.parametrize("widths", [(7, *[20] * 9), (7, 9, 20, 6, 12)], ids=["equal", "unequal"])
-@pytest.mark.parametrize("independent", [False, True])
-def test_each_depth_and_variance_of_a_sweep_has_its_own_networks_moments(widths, independent):
-    init = Initialisation(widths=widths, sigma_w2=2.0)
-    cells, variances = {}, [1.5, 2.0, 2.5]
-    depths = [1, 2, init.depth]
-    blocks = sample_depths(
-        init, depths, 40_000, 24, sigma_w2=variances, input_norm2=1.7, independent=independent
-    )
-    for block in blocks:
-        for cell, draws in block.items():
-            cells.setdefault(cell, []).append(draws)
-    assert set(cells) == {(d, v) for d in depths for v in variances}
-    for (depth, variance), parts in cells.items():
-        draws = joined(parts)
-        one = Initialisation(widths=widths[:depth], sigma_w2=variance)
-        exact = log_moments(one, input_norm2=1.7)
-        assert_mean(draws.theta_w, np.exp(exact.w))
-        assert_mean(draws.theta_b, np.exp(exact.b))
-        assert_mean(draws.theta_w * draws.theta_b, np.exp(exact.wb))
-        output2 = 1.7 * variance / widths[0] * (variance / 2) ** (depth - 1)
-        assert_mean(draws.output**2, output2)
 
 
 def test_mean_over_a_pair_of_units_in_the_proof_of_lemma_a4():

@@ -6,7 +6,6 @@ import pytest
 import torch
 from tests import kernels_by_definition as reference
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.npk import npk
 
@@ -16,25 +15,18 @@ SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 10)]
 SAMPLES = 6
 
 
-def random_network(sizes, seed, biased=True, replicas=()):
+def random_network(sizes, seed, replicas=()):
     generator = torch.Generator().manual_seed(seed)
     normal = {"generator": generator, "dtype": torch.float64}
     pairs = list(itertools.pairwise(sizes))
     weights = [torch.randn(*replicas, a, b, **normal) * (2 / a) ** 0.5 for a, b in pairs]
-    biases = [torch.randn(*replicas, b, **normal) for _, b in pairs] if biased else None
+    biases = [torch.randn(*replicas, b, **normal) for _, b in pairs]
     return weights, biases
 
 
 def inputs(sizes, replicas=(), seed=99):
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(*replicas, SAMPLES, sizes[0], generator=generator, dtype=torch.float64)
-
-
-def random_gates(sizes, soft, replicas=(), seed=5):
-    generator = torch.Generator().manual_seed(seed)
-    shapes = [(*replicas, SAMPLES, width) for width in sizes[1:-1]]
-    draws = [torch.rand(*shape, generator=generator, dtype=torch.float64) for shape in shapes]
-    return draws if soft else [(draw < 0.5).double() for draw in draws]
 
 
 def agree(found, wanted, tolerance=1e-10):
@@ -53,12 +45,18 @@ def test_feature_kernel_of_hard_gates_is_zero_by_autograd_too(hidden):
         assert not kernel(inputs(sizes), *feature, *value, **options).any()
 
 
-def test_soft_relu_with_hard_gates_is_relu():
-    sizes = SIZES[3]
-    x, network = inputs(sizes, (2,)), random_network(sizes, 3, replicas=(2,))
-    found = gated_ntk.soft_relu_ntk(x, *network, beta=None, with_biases=True)
-    gates = gated_networks.relu_gates(*network, x)
-    agree(found, gated_ntk.value_kernel(x, *network, gates, with_biases=True))
+def all_kernels(x, feature, value):
+    soft = {"beta": 4.0, "eps": 0.1}
+    gates = gated_networks.feature_gates(x, *feature, **soft)
+    hard = gated_networks.relu_gates(*value, x)
+    return [
+        gated_ntk.value_kernel(x, *value, gates, with_biases=True),
+        gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
+        gated_ntk.value_kernel(x, *value, hard, with_biases=False),
+        gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
+        npk(x, gates),
+        npk(x, hard, "trace"),
+    ]
 
 
 @pytest.mark.parametrize("own_inputs", [False, True])
@@ -67,113 +65,9 @@ def test_stacked_networks_are_the_networks_one_by_one(own_inputs):
     x = inputs(sizes, replicas if own_inputs else ())
     feature = random_network(sizes[:-1], 2, replicas=replicas)
     value = random_network(sizes, 1, replicas=replicas)
-    soft = {"beta": 4.0, "eps": 0.1}
-    gates = gated_networks.feature_gates(x, *feature, **soft)
-    hard = gated_networks.relu_gates(*value, x)
-    found = [
-        gated_ntk.value_kernel(x, *value, gates, with_biases=True),
-        gated_ntk.feature_kernel(x, *feature, *value, **soft, with_biases=True),
-        gated_ntk.value_kernel(x, *value, hard, with_biases=False),
-        gated_ntk.soft_relu_ntk(x, *value, **soft, with_biases=True),
-        npk(x, gates),
-        npk(x, hard, "trace"),
-    ]
+    found = all_kernels(x, feature, value)
     for r in range(3):
-        x_r = x[r] if own_inputs else x
-        f, v = ([[t[r] for t in part] for part in network] for network in (feature, value))
-        gates_r = gated_networks.feature_gates(x_r, *f, **soft)
-        alone = [
-            reference.value_kernel_by_jacobian(x_r, *v, gates_r, with_biases=True),
-            reference.feature_kernel_by_jacobian(x_r, *f, *v, **soft, with_biases=True),
-            reference.relu_ntk_by_jacobian(x_r, *v, with_biases=False),
-            reference.soft_relu_ntk_by_jacobian(x_r, *v, **soft, with_biases=True),
-            npk(x_r, gates_r),
-            npk(x_r, gated_networks.relu_gates(*v, x_r), "trace"),
-        ]
-        for stacked, single in zip(found, alone, strict=True):
+        alone = ([[t[r] for t in part] for part in network] for network in (feature, value))
+        wanted = all_kernels(x[r] if own_inputs else x, *alone)
+        for stacked, single in zip(found, wanted, strict=True):
             agree(stacked[r], single)
-
-
-def test_hard_gates_of_features_are_those_of_a_relu_network():
-    sizes = SIZES[3]
-    x, (weights, biases) = inputs(sizes), random_network(sizes, 4)
-    gates = gated_networks.relu_gates(weights, biases, x)
-    same = gated_networks.feature_gates(x, weights[:-1], biases[:-1], beta=None)
-    assert all(map(torch.equal, gates, same))
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_the_sum_of_softmax_outputs_has_no_gradient(dtype):
-    sizes = SIZES[3]
-    x, feature, value = inputs(sizes), random_network(sizes[:-1], 2), random_network(sizes, 1)
-    soft = {"beta": 4.0, "eps": 0.1, "with_biases": False, "dtype": dtype}
-    kernels = {
-        output: gated_ntk.feature_kernel(x, *feature, *value, **soft, output=output)
-        for output in ("logits_trace", "softmax_sum")
-    }
-    assert kernels["softmax_sum"].dtype == dtype
-    noise = kernels["softmax_sum"].abs().max() / kernels["logits_trace"].abs().max()
-    assert noise < 100 * torch.finfo(dtype).eps ** 2
-
-
-def call(kernel, **changes):
-    sizes = (3, 4, 2)
-    weights, biases = random_network(sizes, 1)
-    arguments = {
-        "x": inputs(sizes), "weights": weights, "biases": biases, "with_biases": True,
-        "output": "logits_trace",
-    }  # fmt: skip
-    if kernel is gated_ntk.value_kernel:
-        arguments["gates"] = random_gates(sizes, soft=True)
-    if kernel is gated_ntk.soft_relu_ntk:
-        arguments["beta"] = None
-    if kernel is gated_ntk.feature_kernel:
-        V, c = random_network(sizes[:-1], 2)
-        arguments |= {"feature_weights": V, "feature_biases": c, "beta": 4.0}
-    return kernel(**(arguments | changes))
-
-
-@pytest.mark.parametrize(
-    ("kernel", "changes", "argument"),
-    [
-        (gated_ntk.soft_relu_ntk, {"x": torch.ones(3)}, "x"),
-        (gated_ntk.soft_relu_ntk, {"weights": []}, "weights"),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"weights": [torch.ones(3, 4), torch.ones(5, 2)]},
-            r"weights\[1\]",
-        ),
-        (gated_ntk.soft_relu_ntk, {"biases": [torch.ones(4)]}, "biases"),
-        (gated_ntk.soft_relu_ntk, {"biases": [torch.ones(4), torch.ones(3)]}, r"biases\[1\]"),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"weights": [torch.ones(2, 3, 4), torch.ones(3, 4, 2)]},
-            "replica",
-        ),
-        (gated_ntk.soft_relu_ntk, {"output": "softmax"}, "output"),
-        (gated_ntk.soft_relu_ntk, {"output": "true_class_logit"}, "labels"),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"output": "true_class_logit", "labels": torch.arange(SAMPLES)},
-            "labels.*between 0 and 1",
-        ),
-        (
-            gated_ntk.soft_relu_ntk,
-            {"output": "true_class_logit", "labels": torch.zeros(2, dtype=torch.long)},
-            "labels",
-        ),
-        (gated_ntk.value_kernel, {"gates": []}, "gates"),
-        (gated_ntk.value_kernel, {"gates": [torch.ones(SAMPLES, 5)]}, "gates"),
-        (gated_ntk.value_kernel, {"gates": [torch.ones(SAMPLES + 1, 4)]}, "gates"),
-        (gated_ntk.feature_kernel, {"hidden": "leaky"}, "hidden"),
-        (gated_ntk.feature_kernel, {"feature_weights": [torch.ones(2, 4)]}, "feature weights"),
-        (
-            gated_ntk.feature_kernel,
-            {"feature_weights": [torch.ones(3, 5)], "feature_biases": None},
-            "feature weights",
-        ),
-    ],
-)
-def test_impossible_arguments_are_named(kernel, changes, argument):
-    with pytest.raises(ConfigError, match=argument):
-        call(kernel, **changes)

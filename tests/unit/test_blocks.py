@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.measures.blocks import alignment, block_means, gap
+from finitewidth.measures.blocks import block_means, gap
+from finitewidth.measures.blocks import label_alignment as alignment
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
 

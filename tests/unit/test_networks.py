@@ -315,12 +315,6 @@ def test_gates():
     assert steep.tolist() == [0, 1]
 
 
-def test_regimes():
-    assert regime("dlnpf", 4.0).learns == {"value", "feature"}
-    with pytest.raises(ConfigError, match="'rleu' is unknown; it must be one of relu, "):
-        regime("rleu")
-
-
 def test_weights_as_lists():
     layers = small_layers(FC)
     weights, biases = as_lists(random_weights(layers, 0))

@@ -371,5 +371,5 @@ def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tm
         torch.testing.assert_close(numbers(network)[name], tensor, rtol=0, atol=0, equal_nan=True)
     assert repr(result) == repr(expected)
     # the last network must have started anew from the checkpoint, not from its first weights
-    assert store.latest()[0]["epoch"] == 3
-    assert store.latest()[0]["step"] == 2
+    assert store.latest()["epoch"] == 3
+    assert store.latest()["step"] == 2

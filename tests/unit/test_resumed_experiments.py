@@ -22,7 +22,7 @@ def parts(monkeypatch):
         values = []
         for part in ("first", "second"):
             store = checkpoints.store(part)
-            state, _ = store.latest()
+            state = store.latest()
             if state is None:
                 computed.append(part)
                 state = {"value": settings["value"] + len(part)}

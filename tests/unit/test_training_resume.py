@@ -1,12 +1,8 @@
 """A training that is interrupted, at any moment, ends with the bytes of one that was not."""
 
 import hashlib
-import json
 import logging
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,7 +62,7 @@ def test_interrupted_once_anywhere(tmp_path, at, where, optimiser):
     """Before a step, or after it and before its checkpoint; also at the ends of epochs."""
     run, store = described(optimiser=optimiser), CheckpointStore(tmp_path, "a")
     interrupted(run, IMAGES, store, at, where)
-    assert store.latest()[0]["step"] > 0
+    assert store.latest()["step"] > 0
     found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
     assert_same(found, gated.train(run, IMAGES))
 
@@ -186,11 +182,11 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     interrupted(run, IMAGES, store, 7)
     for path in sorted(store.folder.iterdir())[0 if both else 1 :]:
         damage(path, how, mark)
-    state, complaints = store.latest()
-    assert (state is None) == both
-    assert len(complaints) == 1 + both
-    assert all("is damaged and is ignored" in complaint for complaint in complaints)
-    assert "000000000007.pt" in complaints[0]
+    assert (store.latest() is None) == both
+    assert len(caplog.messages) == 1 + both
+    assert all("is damaged and is ignored" in message for message in caplog.messages)
+    assert "000000000007.pt" in caplog.messages[0]
+    caplog.clear()
     with caplog.at_level(logging.INFO, "finitewidth"):
         # so late that no checkpoint is written over the damaged ones
         found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=3600)
@@ -203,27 +199,10 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
 def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
     run = described()
     interrupted(run, IMAGES, CheckpointStore(tmp_path, "a"), 4)
-    assert CheckpointStore(tmp_path, "b").latest() == (None, [])
+    assert CheckpointStore(tmp_path, "b").latest() is None
     other = described(optimiser="adam")
     identities = {fingerprint(each.to_mapping()) for each in (run, other)}
     assert len(identities) == 2
-
-
-# real kills: the job as a process of its own
-
-JOB = """
-import json, sys, time
-from finitewidth.common import result_files
-from finitewidth.training import gated, job
-step = gated._Training._step
-def slow(self, batch):
-    time.sleep(0.01)  # long enough to be killed within
-    step(self, batch)
-gated._Training._step = slow
-print("ready", flush=True)
-words = json.loads(sys.argv[1])
-result_files.write_json(words["outputs"]["history"] + ".json", job.run_training(**words))
-"""
 
 
 def job_words(folder, data):
@@ -251,12 +230,6 @@ def data(tmp_path_factory):
         class_names=("a", "b", "c"),
     ))  # fmt: skip
     return path
-
-
-def start(words):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", JOB, json.dumps(words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
 
 
 def test_a_training_with_another_base_seed_starts_anew(tmp_path, data, caplog):

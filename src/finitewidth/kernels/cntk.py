@@ -191,19 +191,10 @@ def _pairs(
     diagonal: np.ndarray | None,
     each: Callable[..., Iterable[Tensor]],
 ) -> np.ndarray:
-    """Compute the kernels of the convolutional part for all pairs of images.
+    """Return the covariance of the inputs of the dense part and the tangent kernel below it.
 
-    Args:
-        first: N images.
-        second: N' images.
-        law: constants of the network.
-        diagonal: (2, N), the result for each image with itself, if both sides are the same images.
-            Only one half of the symmetric result is then computed. None otherwise.
-        each: `map`, or what replaces it.
-
-    Returns:
-        (2, N, N'): the covariance of the inputs of the dense part, and the tangent kernel of the
-        convolutions.
+    They are (2, N, N'), for all pairs of images. If both sides are the same images, ``diagonal`` is
+    the result for each image with itself, (2, N), and only one half of the rest is computed.
     """
     sizes = first.images.shape[-1], second.images.shape[-1]
     if diagonal is None:
@@ -249,14 +240,8 @@ def _block(side: _Side, law: _Law) -> int:
 def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tensor:
     """Average E relu relu and Theta E relu' relu' over pairs of positions, for B pairs of images.
 
-    Args:
-        first: B images.
-        second: B images.
-        law: constants of the network.
-        same: whether both images of each pair are the same. Cosines at offset 0 are then exactly 1.
-
-    Returns:
-        (2, B).
+    The result is (2, B). With ``same``, both images of each pair are the same, and cosines at
+    offset 0 are exactly 1.
     """
     _, height, width, count = first.images.shape
     total = torch.zeros(2, count, dtype=torch.float64, device=first.images.device)
@@ -274,9 +259,7 @@ def _readout(first: _Side, second: _Side, law: _Law, same: bool = False) -> Tens
 def _recursion(first: _Side, second: _Side, law: _Law, same: bool) -> tuple[Tensor, Tensor]:
     """Run the recursion over the convolutions for one vertical offset.
 
-    Returns:
-        E relu relu and Theta E relu' relu' after the last convolution, both
-        (rows, columns, columns or 1, B).
+    Return E relu relu and Theta E relu' relu', both (rows, columns, columns or 1, B).
     """
     scale = law.sigma_w2 / SHIFTS
     products, below = (first.images * second.images).mean(dim=0), None
@@ -337,17 +320,9 @@ def _shortened(z: Tensor, axes: tuple[int, ...], start: int) -> Tensor:
 def _dense(
     covariance: np.ndarray, tangent: np.ndarray, own: list[np.ndarray], law: _Law
 ) -> np.ndarray:
-    """Compute the kernel of the output from the kernels of the convolutional part.
+    """Compute the kernel of the output, (N, N'), from the kernels of the convolutional part.
 
-    Args:
-        covariance: (N, N'), covariance of the inputs of the dense part.
-        tangent: (N, N'), tangent kernel of the convolutions.
-        own: the two kernels of each image with itself, (2, N): for both sides, or for one side if
-            the kernel is symmetric.
-        law: constants of the network.
-
-    Returns:
-        (N, N').
+    ``own`` holds both kernels of each image with itself, (2, N), for one side if it is symmetric.
     """
     variances = [diagonal[0] for diagonal in own]
     *hidden, last = law.gains[law.convolutions :]

@@ -47,16 +47,8 @@ def relu_gates(
     Returns:
         L-1 tensors (..., S, width) in the dtype of ``weights``.
 
-    Raises:
-        ConfigError: the shapes do not match.
     """
-    check_network(x, weights, biases)
-    gates, z = [], x.to(weights[0].dtype)
-    for layer, weight in enumerate(weights[:-1]):
-        q = z @ weight if biases is None else z @ weight + biases[layer][..., None, :]
-        gates.append((q > 0).to(q.dtype))
-        z = q * gates[-1]
-    return gates
+    return feature_gates(x, weights[:-1], biases and biases[:-1], beta=None)
 
 
 def feature_gates(
@@ -82,10 +74,7 @@ def feature_gates(
     Returns:
         L-1 tensors (..., S, width) in the dtype of ``weights``.
 
-    Raises:
-        ConfigError: the shapes do not match or ``hidden`` is unknown.
     """
-    check_network(x, weights, biases, "feature ")
     return feature_pass(x.to(weights[0].dtype), weights, biases, beta, eps, hidden)[2]
 
 
@@ -116,12 +105,7 @@ def feature_pass(
 
     Returns:
         The layer inputs z_f^0 .. z_f^{L-2}, the pre-activations q_f^1 .. q_f^{L-1} and their gates.
-
-    Raises:
-        ConfigError: ``hidden`` is unknown.
     """
-    if hidden not in ("hard", "soft"):
-        raise ConfigError(f"hidden: {hidden!r} must be 'hard' or 'soft'")
     z, inputs, preactivations, gates = x, [], [], []
     for layer in range(len(weights)):
         inputs.append(z)
@@ -144,25 +128,22 @@ def hidden_slope(q: Tensor, gate: Tensor, slope: Tensor, hidden: str) -> Tensor:
     return (q > 0).to(q.dtype) if hidden == "hard" else gate + q * slope
 
 
-def check_network(
-    x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | None, name: str = ""
-) -> None:
+def check_network(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor] | None) -> None:
     """Check that the shapes of inputs, weights and biases match.
 
     Args:
         x: inputs (S, n0) or (R, S, n0).
         weights: one tensor (..., fan_in, fan_out) per layer.
         biases: one tensor (..., fan_out) per layer, or None.
-        name: prefix for the names of weights and biases in error messages.
 
     Raises:
         ConfigError: the shapes do not match. The message names the argument.
     """
     if not len(weights):
-        raise ConfigError(f"{name}weights: the list is empty; it needs at least the output layer")
+        raise ConfigError("weights: the list is empty; it needs at least the output layer")
     if biases is not None and len(biases) != len(weights):
         raise ConfigError(
-            f"{name}biases: {len(biases)} layers; there must be {len(weights)}, as in weights"
+            f"biases: {len(biases)} layers; there must be {len(weights)}, as in weights"
         )
     if x.dim() < 2:
         raise ConfigError(f"x: shape {tuple(x.shape)} must be (S, n0) or (R, S, n0)")
@@ -170,17 +151,17 @@ def check_network(
     for layer, weight in enumerate(weights):
         if weight.dim() < 2 or weight.shape[-2] != units:
             raise ConfigError(
-                f"{name}weights[{layer}]: shape {tuple(weight.shape)} must be (..., {units}, "
+                f"weights[{layer}]: shape {tuple(weight.shape)} must be (..., {units}, "
                 f"fan_out), because the layer below has {units} units"
             )
         units = weight.shape[-1]
         if biases is not None and biases[layer].shape[-1:] != (units,):
             raise ConfigError(
-                f"{name}biases[{layer}]: shape {tuple(biases[layer].shape)} must be (..., {units})"
+                f"biases[{layer}]: shape {tuple(biases[layer].shape)} must be (..., {units})"
             )
-    check_replicas(f"{name}weights", [x.shape[:-2], *(weight.shape[:-2] for weight in weights)])
+    check_replicas("weights", [x.shape[:-2], *(weight.shape[:-2] for weight in weights)])
     if biases is not None:
-        check_replicas(f"{name}biases", [weights[0].shape[:-2], *(b.shape[:-1] for b in biases)])
+        check_replicas("biases", [weights[0].shape[:-2], *(b.shape[:-1] for b in biases)])
 
 
 def check_replicas(argument: str, leading: Sequence[Sequence[int]]) -> None:
@@ -217,53 +198,6 @@ def common_axes(*leading: Sequence[int]) -> tuple[int, ...]:
             raise ValueError(f"sizes {sorted(sizes)} cannot be broadcast")
         axes.append(sizes.pop() if sizes else 1)
     return tuple(axes)
-
-
-def check_gates(gates: Sequence[Tensor]) -> None:
-    """Check that gates are given, finite and not negative, and that S is the same in each layer.
-
-    Raises:
-        ConfigError: they are not. The message names the layer.
-    """
-    if not len(gates):
-        raise ConfigError("gates: the list is empty; it needs at least one hidden layer")
-    for layer, gate in enumerate(gates):
-        if gate.dim() < 2 or gate.shape[-2] != gates[0].shape[-2]:
-            raise ConfigError(
-                f"gates[{layer}]: shape {tuple(gate.shape)} must be (..., S, width) with the same "
-                "S in each layer"
-            )
-        if not bool((torch.isfinite(gate) & (gate >= 0)).all()):
-            raise ConfigError(
-                f"gates[{layer}]: a gate is negative or not finite; all must be at least 0"
-            )
-    check_replicas("gates", [gate.shape[:-2] for gate in gates])
-
-
-def check_widths(
-    argument: str, layers: Sequence[Tensor], widths: Sequence[int], samples: int | None = None
-) -> None:
-    """Check that gates or weights have the widths of a network.
-
-    Args:
-        argument: name of the argument for the error message.
-        layers: one tensor (..., width) per layer.
-        widths: the widths of the network.
-        samples: number of inputs that gates must have; None for weights.
-
-    Raises:
-        ConfigError: widths, number of inputs or replica axes do not match.
-    """
-    found = [layer.shape[-1] for layer in layers]
-    if found != list(widths):
-        raise ConfigError(f"{argument}: widths {found} must be {list(widths)}, as in weights")
-    for layer in layers:
-        if samples is not None and layer.shape[-2:-1] != (samples,):
-            raise ConfigError(
-                f"{argument}: shape {tuple(layer.shape)} must be (..., {samples}, width), because "
-                f"x has {samples} rows"
-            )
-    check_replicas(argument, [layer.shape[:-2] for layer in layers])
 
 
 def _affine(

@@ -6,16 +6,13 @@ matrix of backward signals times a Gram matrix of layer inputs. Gradients are no
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_networks import (
     cast,
-    check_network,
-    check_widths,
     feature_pass,
     gate_slopes,
     hidden_slope,
@@ -58,12 +55,7 @@ def value_kernel(
 
     Returns:
         (..., S, S).
-
-    Raises:
-        ConfigError: an argument is unknown or has a wrong shape. The message names it.
     """
-    check_network(x, weights, biases)
-    check_widths("gates", gates, [weight.shape[-1] for weight in weights[:-1]], x.shape[-2])
     x, W, gates = x.to(dtype), cast(weights, dtype), cast(gates, dtype)
     inputs, _, logits = value_pass(x, W, cast(biases, dtype), gates)
     signals = (_value_signals(c, W, gates) for c in _covectors(logits, output, labels))
@@ -108,18 +100,15 @@ def feature_kernel(
 
     Returns:
         (..., S, S).
-
-    Raises:
-        ConfigError: an argument is unknown or has a wrong shape. The message names it.
     """
-    check_network(x, feature_weights, feature_biases, "feature ")
-    check_network(x, weights, biases)
-    check_widths("feature weights", feature_weights, [w.shape[-1] for w in weights[:-1]])
     x, V, W = x.to(dtype), cast(feature_weights, dtype), cast(weights, dtype)
     inputs, q_f, gates = feature_pass(x, V, cast(feature_biases, dtype), beta, eps, hidden)
     _, q_v, logits = value_pass(x, W, cast(biases, dtype), gates)
-    slopes = _Slopes(gates, q_f, q_v, beta, eps, hidden)
-    signals = (_feature_signals(c, W, V, slopes) for c in _covectors(logits, output, labels))
+    slopes = [gate_slopes(q, beta, eps) for q in q_f]
+    crossing = [slope * q for slope, q in zip(slopes, q_v, strict=True)]  # from value to feature
+    own = [hidden_slope(*f, hidden) for f in zip(q_f, gates, slopes, strict=True)]
+    covectors = _covectors(logits, output, labels)
+    signals = (_feature_signals(c, W, V, gates, crossing, own) for c in covectors)
     return _layer_sum(signals, inputs, with_biases)
 
 
@@ -139,9 +128,8 @@ def soft_relu_ntk(
 
     The hidden units are q·G(q). The gates depend on the same weights, so the derivative of a hidden
     unit is G(q) + q G'(q). For ``beta`` and ``eps`` see ``gated_networks.gate_values``. The other
-    arguments, the result and the errors are those of ``value_kernel``.
+    arguments and the result are those of ``value_kernel``.
     """
-    check_network(x, weights, biases)
     x, W, b = x.to(dtype), cast(weights, dtype), cast(biases, dtype)
     _, q, gates = feature_pass(x, W[:-1], b and b[:-1], beta, eps, "soft")
     inputs, _, logits = value_pass(x, W, b, gates)
@@ -153,39 +141,12 @@ def soft_relu_ntk(
     return _layer_sum(signals, inputs, with_biases)
 
 
-class _Slopes:
-    """The factors by which each hidden layer multiplies a backward signal.
-
-    Attributes:
-        value: within the value network.
-        into_feature: from the value network into the feature network.
-        feature: within the feature network.
-    """
-
-    def __init__(
-        self,
-        gates: Sequence[Tensor],
-        q_f: Sequence[Tensor],
-        q_v: Sequence[Tensor],
-        beta: float | None,
-        eps: float,
-        hidden: str,
-    ) -> None:
-        slopes = [gate_slopes(q, beta, eps) for q in q_f]
-        self.value = gates
-        self.into_feature = [slope * q for slope, q in zip(slopes, q_v, strict=True)]
-        self.feature = [hidden_slope(*f, hidden) for f in zip(q_f, gates, slopes, strict=True)]
-
-
 def _layer_sum(
     signals: Iterable[Sequence[Tensor]], inputs: Sequence[Tensor], with_biases: bool
 ) -> Tensor:
     """Sum <signal, signal'> (<z, z'> [+ 1]) over outputs and layers.
 
-    Args:
-        signals: for each output, the backward signals of all layers, output layer first.
-        inputs: the inputs of all layers, first layer first.
-        with_biases: whether to add 1.
+    Each of the signals begins with the output layer, ``inputs`` with the first layer.
     """
     grams = [_gram(z) + with_biases for z in inputs]
     kernel = torch.zeros_like(grams[0])
@@ -204,18 +165,23 @@ def _value_signals(covector: Tensor, W: Sequence[Tensor], gates: Sequence[Tensor
 
 
 def _feature_signals(
-    covector: Tensor, W: Sequence[Tensor], V: Sequence[Tensor], slopes: _Slopes
+    covector: Tensor,
+    W: Sequence[Tensor],
+    V: Sequence[Tensor],
+    gates: Sequence[Tensor],
+    crossing: Sequence[Tensor],
+    own: Sequence[Tensor],
 ) -> list[Tensor]:
     """Return the derivatives e^{L-1} .. e^1 of the output by q_f, last hidden layer first."""
     signals: list[Tensor] = []
     delta = covector
     for layer in reversed(range(len(V))):
         of_hidden = delta @ W[layer + 1].mT
-        signal = of_hidden * slopes.into_feature[layer]
+        signal = of_hidden * crossing[layer]
         if signals:
-            signal = signal + (signals[-1] @ V[layer + 1].mT) * slopes.feature[layer]
+            signal = signal + (signals[-1] @ V[layer + 1].mT) * own[layer]
         signals.append(signal)
-        delta = of_hidden * slopes.value[layer]
+        delta = of_hidden * gates[layer]
     return signals
 
 
@@ -226,30 +192,10 @@ def _covectors(logits: Tensor, output: str, labels: Tensor | None) -> Iterator[T
         for unit in torch.eye(classes).to(logits):
             yield unit.expand_as(logits)
     elif output == "true_class_logit":
-        _check_labels(labels, logits)
         yield torch.nn.functional.one_hot(labels.long(), classes).to(logits).expand_as(logits)
-    elif output == "softmax_sum":
+    else:
         probabilities = torch.softmax(logits, dim=-1)
         yield probabilities * (1 - probabilities.sum(-1, keepdim=True))
-    else:
-        raise ConfigError(f"output: {output!r} must be one of {', '.join(get_args(Output))}")
-
-
-def _check_labels(labels: Tensor | None, logits: Tensor) -> None:
-    if labels is None:
-        raise ConfigError(
-            "labels: None given; output 'true_class_logit' needs one integer label per input"
-        )
-    if labels.is_floating_point() or labels.shape[-1:] != logits.shape[-2:-1]:
-        raise ConfigError(
-            f"labels: {labels.dtype} of shape {tuple(labels.shape)} must be integers of shape "
-            f"(..., {logits.shape[-2]})"
-        )
-    if bool(((labels < 0) | (labels >= logits.shape[-1])).any()):
-        raise ConfigError(
-            f"labels: found {int(labels.min())} to {int(labels.max())}; they must lie between 0 "
-            f"and {logits.shape[-1] - 1}"
-        )
 
 
 def _gram(z: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from finitewidth.common.arrays import as_tensor
 from finitewidth.common.errors import ConfigError, FinitewidthError
-from finitewidth.kernels.gated_networks import check_gates, check_replicas
+from finitewidth.kernels.gated_networks import check_replicas
 
 
 class SingularKernelError(FinitewidthError):
@@ -164,7 +164,19 @@ def _shared_units(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
 
 def _checked(gates: Sequence[Tensor | ArrayLike]) -> list[Tensor]:
     tensors = [as_tensor(gate, f"gates[{layer}]") for layer, gate in enumerate(gates)]
-    check_gates(tensors)
+    if not tensors:
+        raise ConfigError("gates: the list is empty; it needs at least one hidden layer")
+    for layer, gate in enumerate(tensors):
+        if gate.dim() < 2 or gate.shape[-2] != tensors[0].shape[-2]:
+            raise ConfigError(
+                f"gates[{layer}]: shape {tuple(gate.shape)} must be (..., S, width) with the same "
+                "S in each layer"
+            )
+        if not bool((torch.isfinite(gate) & (gate >= 0)).all()):
+            raise ConfigError(
+                f"gates[{layer}]: a gate is negative or not finite; all must be at least 0"
+            )
+    check_replicas("gates", [gate.shape[:-2] for gate in tensors])
     return tensors
 
 

@@ -3,33 +3,10 @@
 Source: Lakshminarayanan and Singh 2020, "Neural Path Features and Neural Path Kernel", section 2.
 """
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-
-from finitewidth.common.errors import ConfigError
-
-MAX_PATHS = 10**6
-
-
-def network_sizes(weights: Sequence[Tensor]) -> tuple[int, ...]:
-    """Return the units per layer, (n0, w_1, .., w_{L-1}, n_out).
-
-    Args:
-        weights: one tensor (..., fan_in, fan_out) per layer.
-    """
-    return (*(w.shape[-2] for w in weights), weights[-1].shape[-1])
-
-
-def count_paths(sizes: Sequence[int]) -> int:
-    """Return the number of paths to one output unit, P = n0 w_1 ... w_{L-1} (NPF section 2.1).
-
-    Args:
-        sizes: units per layer, (n0, w_1, .., w_{L-1}, n_out).
-    """
-    return math.prod(sizes[:-1])
 
 
 def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
@@ -42,21 +19,7 @@ def enumerate_paths(sizes: Sequence[int], output: int = 0) -> Tensor:
     Returns:
         (P, L+1) integers: the unit of layer l that path p passes through, I_l(p) in NPF
         section 2.1.
-
-    Raises:
-        ConfigError: a layer has no unit, the output unit does not exist, or P exceeds
-            ``MAX_PATHS``.
     """
-    if len(sizes) < 2 or any(size < 1 for size in sizes):
-        raise ConfigError(f"sizes: {tuple(sizes)} must be two or more positive numbers of units")
-    if not 0 <= output < sizes[-1]:
-        raise ConfigError(f"output: {output} must lie between 0 and {sizes[-1] - 1}")
-    number = count_paths(sizes)
-    if number > MAX_PATHS:
-        raise ConfigError(
-            f"sizes: a network {tuple(sizes)} has {number} paths; at most {MAX_PATHS} are allowed; "
-            "use finitewidth.kernels.npk, which does not list paths"
-        )
     layers = [*(torch.arange(size) for size in sizes[:-1]), torch.tensor([output])]
     return torch.stack([grid.flatten() for grid in torch.meshgrid(*layers, indexing="ij")], dim=-1)
 
@@ -70,14 +33,9 @@ def path_activity(gates: Sequence[Tensor], paths: Tensor) -> Tensor:
 
     Returns:
         (..., S, P) in float64; 0 or 1 for hard gates.
-
-    Raises:
-        ConfigError: ``gates`` and ``paths`` belong to networks of different shapes.
     """
-    _check_layers("gates", len(gates), paths.shape[1] - 2)
     activity = torch.ones(())
     for layer, gate in enumerate(gates, start=1):
-        _check_units(f"gates[{layer - 1}]", gate.shape[-1], paths[:, layer])
         activity = activity * gate.double()[..., paths[:, layer]]
     return activity
 
@@ -94,11 +52,7 @@ def path_features(x: Tensor, gates: Sequence[Tensor], paths: Tensor) -> Tensor:
 
     Returns:
         (..., S, P) in float64; the transpose of the paper's matrix Phi.
-
-    Raises:
-        ConfigError: ``x`` or ``gates`` do not match ``paths``.
     """
-    _check_units("x", x.shape[-1], paths[:, 0])
     return x.double()[..., paths[:, 0]] * path_activity(gates, paths)
 
 
@@ -113,14 +67,9 @@ def path_values(weights: Sequence[Tensor], paths: Tensor) -> Tensor:
 
     Returns:
         (..., P) in the dtype of the weights.
-
-    Raises:
-        ConfigError: ``weights`` do not match ``paths``.
     """
-    _check_layers("weights", len(weights), paths.shape[1] - 1)
     values = torch.ones(())
     for layer, weight in enumerate(weights):
-        _check_units(f"weights[{layer}]", weight.shape[-2], paths[:, layer])
         values = values * weight[..., paths[:, layer], paths[:, layer + 1]]
     return values
 
@@ -140,26 +89,8 @@ def path_output(
 
     Returns:
         (..., S) in float64.
-
-    Raises:
-        ConfigError: the network has too many paths, or the shapes do not match.
     """
-    paths = enumerate_paths(network_sizes(weights), output)
+    sizes = (*(weight.shape[-2] for weight in weights), weights[-1].shape[-1])
+    paths = enumerate_paths(sizes, output)
     values = path_values([weight.double() for weight in weights], paths)
     return (path_features(x, gates, paths) @ values[..., None])[..., 0]
-
-
-def _check_layers(argument: str, found: int, wanted: int) -> None:
-    if found != wanted:
-        raise ConfigError(
-            f"{argument}: {found} layers; there must be {wanted}, as the paths pass through"
-        )
-
-
-def _check_units(argument: str, units: int, visited: Tensor) -> None:
-    """Check the size of a layer: paths visit each of its units, so it is the largest index + 1."""
-    wanted = int(visited.max()) + 1
-    if units != wanted:
-        raise ConfigError(
-            f"{argument}: {units} units; there must be {wanted}, as the paths pass through"
-        )

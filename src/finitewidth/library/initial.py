@@ -119,27 +119,21 @@ def draw_ntk(
     """
     init = described(init, activation)
     if inputs is None and init.outputs == 1:
-        return _at_one_input(init, activation, draws, seed, input_norm2, device)
+        if activation == "relu":
+            from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
+
+            return sample_scalar_chain(init, draws, seed, input_norm2=input_norm2).theta
+        from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
+
+        return sample_vectors(
+            init, draws, seed, activation=activation, input_norm2=input_norm2, device=device
+        ).theta
     from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 
     if inputs is None:
         inputs = np.zeros((1, init.widths[0]))
         inputs[0, 0] = np.sqrt(input_norm2)
     return sample_kernels(init, inputs, draws, seed, activation=activation, device=device).theta
-
-
-def _at_one_input(
-    init: Initialisation, activation: Any, draws: int, seed: int, input_norm2: float, device: str
-) -> np.ndarray:
-    if activation == "relu":
-        from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
-
-        return sample_scalar_chain(init, draws, seed, input_norm2=input_norm2).theta
-    from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
-
-    return sample_vectors(
-        init, draws, seed, activation=activation, input_norm2=input_norm2, device=device
-    ).theta
 
 
 def dispersion(

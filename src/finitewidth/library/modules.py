@@ -12,7 +12,6 @@ from finitewidth.kernels import trained
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 from finitewidth.kernels.trained import Options, full_kernel, traced_kernel
 from finitewidth.kernels.trained.inputs import Inputs, as_inputs
-from finitewidth.measures.blocks import alignment
 
 LARGEST = 2**30  # bytes: 11,585 inputs with a traced kernel
 KINDS = ("traced", "full")
@@ -110,31 +109,6 @@ def kernel_over_training(
         for module, mode in modes:
             module.training = mode
     return torch.stack(found)
-
-
-def label_alignment(kernel: Any, labels: Any) -> Any:
-    """Return the cosine of kernels and of the label matrix, <K, Y Y^T> / (|K| |Y Y^T|).
-
-    Y Y^T is 1 for pairs of one class and 0 otherwise (thesis, equation 2.63). A constant kernel has
-    1/sqrt(C) if the C classes are of equal size.
-
-    Args:
-        kernel: (..., S, S).
-        labels: the classes, (S,).
-
-    Returns:
-        (...,).
-
-    Raises:
-        ConfigError: the shapes do not match, or a kernel is zero.
-
-    Examples:
-        >>> import numpy as np
-        >>> import finitewidth as fw
-        >>> float(fw.label_alignment(np.ones((2, 2)), [0, 0]))
-        1.0
-    """
-    return alignment(kernel, labels)
 
 
 def cross_kernel(

@@ -37,7 +37,7 @@ HOME = {
     "kernel_over_training": "finitewidth.library.modules",
     "tiled_kernel": "finitewidth.library.tiles",
     "block_means": "finitewidth.measures.blocks",
-    "label_alignment": "finitewidth.library.modules",
+    "label_alignment": "finitewidth.measures.blocks",
     "KernelRegression": "finitewidth.library.regression",
     "study": "finitewidth.library.study",
     # gates and paths

@@ -212,11 +212,7 @@ def _times(steps: int, times: Sequence[int] | None) -> list[int]:
 
 
 def _check(settings: dict[str, Any], device: str) -> None:
-    """Refuse arguments of `study` that are out of range.
-
-    Raises:
-        ConfigError: one is.
-    """
+    """Refuse arguments of `study` that are out of range."""
     import torch
 
     from finitewidth.training.module import LOSSES, OPTIMISERS

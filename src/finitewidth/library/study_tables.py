@@ -15,7 +15,7 @@ from finitewidth.common.provenance import seed_for
 from finitewidth.data.select import first_per_class
 from finitewidth.kernels.ntk_init.estimators import naive
 from finitewidth.kernels.trained import diagonal, largest_eigenvalue, traced_kernel
-from finitewidth.measures.blocks import alignment, block_means
+from finitewidth.measures.blocks import block_means, label_alignment
 from finitewidth.measures.gates import Gates, gate_kernel, gate_shares, gates_of
 from finitewidth.networks.user_network import draw
 from finitewidth.training.module import loss_and_accuracy, train_module
@@ -250,7 +250,7 @@ class _Observer:
             "kernel": name, "step": step, "diagonal": float(means.diagonal),
             "same_class": float(means.same_class / means.diagonal),
             "other_class": float(means.other_class / means.diagonal),
-            "alignment": float(alignment(kernel, labels)),
+            "alignment": float(label_alignment(kernel, labels)),
             "change": float(np.linalg.norm(kernel - first) / np.linalg.norm(first)),
         })  # fmt: skip
         self._entries.append(entries(kernel, labels, name, step))

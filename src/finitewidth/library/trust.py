@@ -6,7 +6,7 @@ during training is another question (``trust``, section 4).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,8 +142,6 @@ def trust(
         >>> round(answer.relative_deviation, 3)
         0.087
     """
-    from dataclasses import replace
-
     name = (
         activation if isinstance(activation, str) else getattr(activation, "__name__", "callable")
     )
@@ -152,38 +150,33 @@ def trust(
     gram = np.array([[input_norm2 / init.widths[0]]])
     infinite = float(infinite_width_of_gram(single, gram, activation=activation).ntk[0, 0])
     exact = activation == "relu" and init.sigma_b2 == 0
-    found = (
-        _exact(single, input_norm2)
-        if exact
-        else _estimated(single, activation, input_norm2, draws, seed)
-    )
-    mean, mean_error, ratio, ratio_error = found
+    if exact:
+        moments = log_moments(single, input_norm2=input_norm2)
+        mean, mean_error = float(np.exp(moments.mean)), 0.0
+        ratio, ratio_error = moments.dispersion, 0.0
+    else:
+        checked_count("draws", draws, 3)
+        theta = draw_ntk(
+            single, activation=activation, draws=draws, seed=seed, input_norm2=input_norm2
+        )
+        estimate = dispersion(theta, seed=seed)
+        mean, mean_error = float(theta.mean()), float(theta.std(ddof=1) / np.sqrt(draws))
+        ratio, ratio_error = estimate.value, estimate.standard_error
     squares = ratio * mean**2 - 2 * mean * infinite + infinite**2
     x = _inputs(inputs, init, input_norm2, seed)
+    several = draw_ntk(init, x, activation=activation, draws=EIGENVALUE_DRAWS, seed=seed)
+    largest_step = float(np.median(2 * len(x) / np.linalg.eigvalsh(several)[:, -1]))
+    hidden = init.widths[1:]
+    over_width = init.depth * np.mean([1 / n for n in hidden]) if hidden else np.nan
     return Trust(
         init=init, activation=name, input_norm2=float(input_norm2),
         phase=phase(activation, init.sigma_w2, init.sigma_b2),
-        border=_border(activation, init.sigma_b2), depth_over_width=_depth_over_width(init),
+        border=_border(activation, init.sigma_b2), depth_over_width=float(over_width),
         mean=mean, mean_error=mean_error, dispersion=ratio, dispersion_error=ratio_error,
         infinite=infinite, distance=float(np.sqrt(max(squares, 0)) / infinite),
-        largest_step=_largest_step(init, x, activation, seed), inputs=len(x),
+        largest_step=largest_step, inputs=len(x),
         draws=0 if exact else draws,
     )  # fmt: skip
-
-
-def _exact(init: Initialisation, input_norm2: float) -> tuple[float, float, float, float]:
-    moments = log_moments(init, input_norm2=input_norm2)
-    return float(np.exp(moments.mean)), 0.0, moments.dispersion, 0.0
-
-
-def _estimated(
-    init: Initialisation, activation: Any, input_norm2: float, draws: int, seed: int
-) -> tuple[float, float, float, float]:
-    checked_count("draws", draws, 3)
-    theta = draw_ntk(init, activation=activation, draws=draws, seed=seed, input_norm2=input_norm2)
-    estimate = dispersion(theta, seed=seed)
-    error = float(theta.std(ddof=1) / np.sqrt(draws))
-    return float(theta.mean()), error, estimate.value, estimate.standard_error
 
 
 def _border(activation: Any, sigma_b2: float) -> float:
@@ -191,11 +184,6 @@ def _border(activation: Any, sigma_b2: float) -> float:
         return border(activation, sigma_b2)
     except ConfigError:
         return float("nan")
-
-
-def _depth_over_width(init: Initialisation) -> float:
-    hidden = init.widths[1:]
-    return float(init.depth * np.mean([1 / n for n in hidden])) if hidden else float("nan")
 
 
 def _inputs(inputs: Any, init: Initialisation, input_norm2: float, seed: int) -> np.ndarray:
@@ -206,8 +194,3 @@ def _inputs(inputs: Any, init: Initialisation, input_norm2: float, seed: int) ->
         (checked_count("inputs", inputs), init.widths[0])
     )
     return normal * np.sqrt(input_norm2) / np.linalg.norm(normal, axis=1, keepdims=True)
-
-
-def _largest_step(init: Initialisation, x: np.ndarray, activation: Any, seed: int) -> float:
-    theta = draw_ntk(init, x, activation=activation, draws=EIGENVALUE_DRAWS, seed=seed)
-    return float(np.median(2 * len(x) / np.linalg.eigvalsh(theta)[:, -1]))

@@ -87,19 +87,27 @@ def gap(means: BlockMeans) -> np.ndarray:
     return (means.same_class - means.other_class) / means.diagonal
 
 
-def alignment(kernel: Any, labels: Any) -> np.ndarray:
-    """Return the cosine of kernels and of the label matrix Y Y^T, (...,).
+def label_alignment(kernel: Any, labels: Any) -> Any:
+    """Return the cosine of kernels and of the label matrix, <K, Y Y^T> / (|K| |Y Y^T|).
 
-    A = <K, Y Y^T>_F / (|K|_F |Y Y^T|_F), where Y Y^T is 1 for pairs of one class and 0 otherwise.
-    Source: thesis (2.63), ``collapse`` Figure 2. A constant kernel has the alignment 1/sqrt(C) if
-    the C classes are of equal size.
+    Y Y^T is 1 for pairs of one class and 0 otherwise (thesis, equation 2.63). A constant kernel has
+    1/sqrt(C) if the C classes are of equal size.
 
     Args:
         kernel: (..., S, S).
         labels: the classes, (S,).
 
+    Returns:
+        (...,).
+
     Raises:
         ConfigError: the shapes do not match, or a kernel is zero.
+
+    Examples:
+        >>> import numpy as np
+        >>> import finitewidth as fw
+        >>> float(fw.label_alignment(np.ones((2, 2)), [0, 0]))
+        1.0
     """
     theta, together = _checked(kernel, labels)
     size = np.linalg.norm(theta, axis=(-2, -1))

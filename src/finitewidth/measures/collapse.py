@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.measures.blocks import alignment, block_means
+from finitewidth.measures.blocks import block_means, label_alignment
 
 COLLAPSE = ("nc1", "nc1_ratio", "nc2", "nc3", "nc4")
 INVARIANT = (
@@ -297,7 +297,7 @@ def kernel_measures(
         found |= {f"{name}_{kind}": float(value) for kind, value in zip("dcn", blocks, strict=True)}
     for name, kernel in (("alignment_theta", theta), ("alignment_theta_h", theta_h)):
         if np.any(kernel):
-            found[name] = float(alignment(kernel, labels))
+            found[name] = float(label_alignment(kernel, labels))
     return found
 
 

@@ -140,7 +140,9 @@ def _forward(
         elif gating.source == "feature":
             q_feature = preactivation(layer, number, feature, z_feature)
             gates = gate(q_feature, gating)
-            z_feature = hidden_feature(q_feature, gates, gating)
+            # hidden units of a feature network: ReLU (NPF), or q times gates (DGN Table 2)
+            hard = gating.feature_hidden == "hard"
+            z_feature = torch.relu(q_feature) if hard else q_feature * gates
             z_value = q * gates
         elif gating.source == "own":
             z_value = torch.relu(q) if gating.beta is None else q * gate(q, gating)
@@ -184,23 +186,11 @@ def _broadcast(number: float | Tensor, q: Tensor) -> float | Tensor:
     return number.view(-1, 1, 1)
 
 
-def hidden_feature(q: Tensor, gates: Tensor, gating: Gating) -> Tensor:
-    """Return the hidden output of a feature network: ReLU (NPF) or q times gates (DGN Table 2)."""
-    return torch.relu(q) if gating.feature_hidden == "hard" else q * gates
-
-
 def preactivation(layer: Layer, number: int, weights: Weights, z: Tensor) -> Tensor:
     """Compute the pre-activations of one layer for R stacked networks.
 
-    Args:
-        layer: the layer.
-        number: its number, from 0.
-        weights: weights of all layers.
-        z: outputs of the layer below, (R, batch, units), or (batch, R·channels, height, width).
-            Before a dense layer, images are flattened or averaged as ``layer.reduce`` says.
-
-    Returns:
-        (R, batch, units), or (batch, R·channels, height, width) of a convolution.
+    Outputs of a layer are (R, batch, units), or (batch, R·channels, height, width) of a
+    convolution. Before a dense layer, images are flattened or averaged as ``layer.reduce`` says.
     """
     weight, bias = weights[f"{number}.weight"], weights.get(f"{number}.bias")
     if layer.kind == "conv":

@@ -26,11 +26,7 @@ class SavingTimes:
     """When to write checkpoints: at least some seconds apart, longer apart if saving takes long."""
 
     def __init__(self, seconds: float):
-        """Start the clock.
-
-        Args:
-            seconds: between two checkpoints.
-        """
+        """Start the clock; two checkpoints are at least some seconds apart."""
         self.seconds = seconds
         self._next = time.monotonic() + seconds
 
@@ -114,30 +110,25 @@ class CheckpointStore:
         if not self.keep_all:
             self._remove(self._paths()[: -self.KEPT])
 
-    def latest(self) -> tuple[dict[str, Any] | None, list[str]]:
-        """Load the newest checkpoint that is not damaged.
+    def latest(self) -> dict[str, Any] | None:
+        """Load the newest checkpoint that is not damaged; None if there is none. Log what is.
 
         Torch does not detect a changed number, so the digest at the end of each file is verified.
         Files are loaded without executing pickled code: a file that contains more than tensors and
         plain values counts as damaged.
-
-        Returns:
-            The state, or None if there is no usable checkpoint, and one message per damaged file.
         """
-        complaints: list[str] = []
-        return next(self._sound(reversed(self._paths()), complaints), None), complaints
+        return next(self._sound(reversed(self._paths())), None)
 
-    def every(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """Load all checkpoints that are not damaged, oldest first; messages as of `latest`."""
-        complaints: list[str] = []
-        return list(self._sound(self._paths(), complaints)), complaints
+    def every(self) -> list[dict[str, Any]]:
+        """Load all checkpoints that are not damaged, oldest first, as `latest` does."""
+        return list(self._sound(self._paths()))
 
     def next_number(self) -> int:
         """Return a number larger than that of any checkpoint, damaged ones included."""
         return max((int(path.stem) for path in self._paths()), default=0) + 1
 
-    def _sound(self, paths: Iterable[Path], complaints: list[str]) -> Iterator[dict[str, Any]]:
-        """Load what is not damaged, and add a message for each damaged file."""
+    def _sound(self, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+        """Load what is not damaged, and log each damaged file."""
         for path in paths:
             try:
                 with path.open("rb") as stream:
@@ -149,7 +140,7 @@ class CheckpointStore:
                 state = torch.load(path, map_location="cpu", weights_only=True)
             except Exception as error:  # a damaged pickle can raise any exception
                 reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-                complaints.append(f"checkpoint {path} is damaged and is ignored ({reason})")
+                LOG.warning("checkpoint %s is damaged and is ignored (%s)", path, reason)
             else:
                 yield state
 

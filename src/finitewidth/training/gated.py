@@ -125,12 +125,9 @@ class _Training(EpochTraining):
 
     @torch.no_grad()
     def _scores(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Test loss, and accuracies on all, the even-numbered and the odd-numbered test images.
+        """Test loss, and accuracies on all, the even and the odd test images, (R,) each.
 
         The two halves allow the epoch to be chosen on one half and scored on the other.
-
-        Returns:
-            Four tensors (R,).
         """
         x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
         losses, right = [], []
@@ -234,16 +231,10 @@ def _chosen(gates: Sequence[Tensor] | None, batch: Tensor) -> list[Tensor] | Non
 
 
 def batch_losses(loss: str, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Mean loss of each replica over its batch.
+    """Mean loss of each replica over its batch, (R,), of outputs (R, batch, outputs).
 
-    Args:
-        loss: ``cross_entropy`` (targets are classes) or ``squared`` (targets are real), the mean of
-            (f - y)² over the batch and the outputs, as ``mse`` of Keras.
-        outputs: (R, batch, outputs).
-        targets: (R, batch).
-
-    Returns:
-        (R,).
+    Targets (R, batch) are classes for ``cross_entropy`` and real for ``squared``, the mean of
+    (f - y)² over the batch and the outputs, as ``mse`` of Keras.
     """
     if loss == "cross_entropy":
         flat = F.cross_entropy(outputs.flatten(0, 1), targets.flatten(), reduction="none")

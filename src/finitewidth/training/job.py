@@ -87,11 +87,6 @@ def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
 
     Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
     are the same for all variants.
-
-    Args:
-        dataset: whole.
-        run: the training.
-        device: where the tensors are stored, e.g. ``cpu``.
     """
     subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
     if run.data.classes is not None:

@@ -71,7 +71,9 @@ def carry_out(
     Raises:
         ResultError: a checkpoint cannot be written.
     """
-    state = _newest(checkpoints)
+    state = checkpoints.latest() if checkpoints else None
+    if state is not None and checkpoints.part:
+        LOG.info("checkpoint of %s found", checkpoints.part)
     if state is not None and RESULT in state:
         LOG.info("finished in an earlier run")
         return state[RESULT]
@@ -98,16 +100,6 @@ def carry_out(
         checkpoints.save(number, {RESULT: result})
         checkpoints.keep_newest()
     return result
-
-
-def _newest(checkpoints: CheckpointStore | None) -> dict[str, Any] | None:
-    """Return the newest state that is not damaged; None if there is none. Log what is damaged."""
-    state, complaints = checkpoints.latest() if checkpoints else (None, [])
-    for complaint in complaints:
-        LOG.warning("%s", complaint)
-    if state is not None and checkpoints.part:
-        LOG.info("checkpoint of %s found", checkpoints.part)
-    return state
 
 
 def moved(value: Any, device: torch.device) -> Any:

@@ -16,12 +16,9 @@ CHUNK = 1024  # inputs of which losses are computed at once
 
 
 def loss_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean loss of outputs (N, K) for labels (N,).
+    """Return the mean loss of outputs (N, K) for labels (N,), integers from 0.
 
-    Args:
-        loss: "squared", 1/(2N) sum_s |f(x_s) - y_s|^2 with one-hot y, or "cross_entropy".
-        outputs: of a network.
-        labels: integers from 0.
+    It is "squared", 1/(2N) sum_s |f(x_s) - y_s|^2 with one-hot y, or "cross_entropy".
     """
     if loss == "cross_entropy":
         return functional.cross_entropy(outputs, labels)

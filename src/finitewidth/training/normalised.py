@@ -131,15 +131,9 @@ def train(
 
 
 def losses_of(loss: str, outputs: Tensor, labels: Tensor) -> Tensor:
-    """Mean loss of each replica over a batch.
+    """Mean loss, see `NormalisedPlan`, of each replica over a batch, (R,).
 
-    Args:
-        loss: see `NormalisedPlan`.
-        outputs: (R, b, K).
-        labels: (b,), classes.
-
-    Returns:
-        (R,).
+    Outputs are (R, b, K), and labels, the classes, (b,).
     """
     replicas, count, classes = outputs.shape
     if loss == "cross_entropy":

@@ -22,13 +22,7 @@ class StackedOptimiser:
     """
 
     def __init__(self, kind: str, weights: Sequence[Tensor], step_sizes: Sequence[float]):
-        """Create the optimiser.
-
-        Args:
-            kind: ``sgd``, ``adam`` or ``rmsprop``.
-            weights: tensors (R, …).
-            step_sizes: one per replica.
-        """
+        """Create ``sgd``, ``adam`` or ``rmsprop`` for tensors (R, …), with R step sizes."""
         self._parts = [part for part, _ in _runs(step_sizes)]
         groups = [
             {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}
@@ -160,12 +154,7 @@ class Schedule:
     """
 
     def __init__(self, fractions: Sequence[float], steps: int):
-        """Compute the steps at which rates change.
-
-        Args:
-            fractions: of all steps, ascending.
-            steps: number of steps of the whole training.
-        """
+        """Compute the steps at which rates change, from ascending fractions of all ``steps``."""
         # a product such as .7 * 10 = 7.000000000000001 must not delay the change by one step
         self._starts = [ceil(fraction * steps - 1e-6) for fraction in fractions]
 

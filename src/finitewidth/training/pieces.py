@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.progress import LOG, Progress
-from finitewidth.training.checkpoints import Checkpoints, CheckpointStore, SavingTimes
+from finitewidth.training.checkpoints import Checkpoints, SavingTimes
 
 RESULTS = "results"  # the only entry of a checkpoint: number of a piece -> its result
 PLAIN = (bool, int, float, str, type(None))
@@ -49,7 +49,10 @@ def stored_map(
     """
     items = list(items)
     store = checkpoints.store(part, keep_all=True) if checkpoints else None
-    found = _earlier(store, part, len(items)) if store else {}
+    states = store.every() if store else []
+    found = {place: result for state in states for place, result in state[RESULTS].items()}
+    if found:
+        LOG.info("%s: continuing after %d of %d pieces", part, len(found), len(items))
     number = store.next_number() if store else 0
     times = SavingTimes(checkpoints.seconds if checkpoints else float("inf"))
     shown = Progress(len(items), part, done=len(found)) if progress else None
@@ -70,17 +73,6 @@ def stored_map(
         yield result
     if shown:
         shown.close()
-
-
-def _earlier(store: CheckpointStore, part: str, count: int) -> dict[int, Any]:
-    """Return the results that an interrupted job has stored, by number; log what is damaged."""
-    states, complaints = store.every()
-    for complaint in complaints:
-        LOG.warning("%s", complaint)
-    found = {place: result for state in states for place, result in state[RESULTS].items()}
-    if found:
-        LOG.info("%s: continuing after %d of %d pieces", part, len(found), count)
-    return found
 
 
 def plain(value: Any) -> Any:

@@ -23,13 +23,7 @@ class Stops:
     NAMES = ("window", "each", "lowest", "first", "last", "best", "idle", "small")
 
     def __init__(self, replicas: int, fall: float = 1e-7, patience: int = 100):
-        """Start without any loss.
-
-        Args:
-            replicas: R.
-            fall: by which the loss must fall.
-            patience: number of steps.
-        """
+        """Start without any loss; it must fall by ``fall`` within ``patience`` steps."""
         self.fall, self.patience = fall, patience
         self.window = np.full(replicas, NEVER)
         self.each = np.full(replicas, NEVER)

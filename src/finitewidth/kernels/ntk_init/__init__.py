@@ -25,7 +25,7 @@ Modules that import torch:
 * ``vector_sweep``: `sweep_vectors`, the same for all depths and weight variances in one pass.
 * ``matrix_sampler``: `sample_kernels` for S inputs and C outputs; cost O(L M S^2) per draw, CPU or
   CUDA.
-* ``given_network``: `tangent_kernel` of a given network, in closed form and by its definition.
+* ``given_network``: `tangent_kernel` of a given network, in closed form.
 * ``brute_force``: `sample_by_brute_force`, which draws the weight matrices; the reference.
 
 Samplers return `draws.NtkDraws`. Bad arguments raise a `finitewidth.common.errors.ConfigError`.

@@ -1,4 +1,4 @@
-"""Reference sampler, which draws all weight matrices. It is used in tests and benchmarks."""
+"""Reference sampler, which draws all weight matrices. The other samplers are tested against it."""
 
 from typing import Any
 
@@ -7,16 +7,9 @@ import torch
 from finitewidth.kernels.ntk_init import streams
 from finitewidth.kernels.ntk_init.activations import Activation, TensorMap, activation_of
 from finitewidth.kernels.ntk_init.draws import NtkDraws, checked_finite, joined
-from finitewidth.kernels.ntk_init.given_network import (
-    tangent_kernel,
-    tangent_kernel_by_definition,
-)
-from finitewidth.kernels.ntk_init.initialisation import (
-    Initialisation,
-    checked_choice,
-    checked_inputs,
-)
-from finitewidth.kernels.ntk_init.normals import Normals, checked_device
+from finitewidth.kernels.ntk_init.given_network import tangent_kernel
+from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_inputs
+from finitewidth.kernels.ntk_init.normals import Normals
 
 
 def drawn_network(
@@ -44,10 +37,6 @@ def sample_by_brute_force(
     seed: int,
     *,
     activation: "str | Activation | TensorMap",
-    method: str = "products",
-    device: str | torch.device = "cpu",
-    memory_bytes: int = streams.DEFAULT_MEMORY,
-    progress: streams.Progress | None = None,
 ) -> NtkDraws:
     """Draw the S C x S C tangent kernel of random networks whose matrices are drawn in full.
 
@@ -57,60 +46,29 @@ def sample_by_brute_force(
         draws: number of draws, >= 1. A smaller number gives the first of the same draws.
         seed: from `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
-        method: "products" for a forward and a backward pass by matrix products, "autograd" for
-            Jacobians by torch.func, which is the definition.
-        device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
-        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
-        progress: called with (draws done, draws wanted).
 
     Cost: sum of n_l n_(l-1) normal variables per draw, and as many multiplications per input.
     Memory: 8 bytes per weight and per draw held at the same time. Use one of the other samplers if
     it applies.
 
     Raises:
-        ConfigError: an argument is out of range, the budget is too small for one block, or a number
-            overflows.
+        ConfigError: an argument is out of range, there are too many draws, or a number overflows.
     """
-    checked_choice("method", method, ("products", "autograd"))
-    activation, device = activation_of(activation), checked_device(device)
-    array = checked_inputs(inputs, init.widths[0])
+    activation, array = activation_of(activation), checked_inputs(inputs, init.widths[0])
     errors = len(array) * init.outputs
     sizes = zip(init.widths, init.layer_widths[1:], strict=True)
     numbers = sum((fan_in + 1) * width for fan_in, width in sizes)
     work = 16 * (numbers + errors * sum(init.layer_widths))
     result = 8 * (2 * errors**2 + errors)
-    plan = streams.planned(draws, streams.block_size(numbers), work, memory_bytes, result)
-    x, parts = torch.as_tensor(array, device=device), []
+    plan = streams.planned(draws, streams.block_size(numbers), work, result)
+    x, parts = torch.as_tensor(array), []
     for blocks in plan.groups():
-        normals = Normals(seed, blocks, plan.block, device)
-        drawn = _kernels(init, normals, x, activation, method)
+        weights, biases = drawn_network(init, Normals(seed, blocks, plan.block, x.device))
+        theta_w, theta_b, output = tangent_kernel(
+            weights, biases, x,
+            activation=activation, weight_gains=init.weight_gains, bias_gain=init.bias_gain,
+        )  # fmt: skip
+        found = (part.numpy() for part in (theta_w, theta_b.contiguous(), output))
+        drawn = NtkDraws(*found, log_growth=0.0, depth=init.depth)
         parts.append(drawn.first(plan.kept(blocks)))
-        if progress is not None:
-            progress(blocks.start * plan.block + len(parts[-1]), plan.draws)
     return checked_finite(joined(parts))
-
-
-def _kernels(
-    init: Initialisation,
-    normals: Normals,
-    x: torch.Tensor,
-    activation: Activation,
-    method: str,
-) -> NtkDraws:
-    weights, biases = drawn_network(init, normals)
-    gains = {"weight_gains": init.weight_gains, "bias_gain": init.bias_gain}
-    theta_w, theta_b, output = tangent_kernel(weights, biases, x, activation=activation, **gains)
-    if method == "autograd":
-        pairs = [
-            tangent_kernel_by_definition(
-                [w[i] for w in weights],
-                [b[i] for b in biases],
-                x,
-                activation=activation.value,
-                **gains,
-            )
-            for i in range(normals.draws)
-        ]
-        theta_w, theta_b = (torch.stack(parts) for parts in zip(*pairs, strict=True))
-    numbers = (part.cpu().numpy() for part in (theta_w, theta_b.contiguous(), output))
-    return NtkDraws(*numbers, log_growth=0.0, depth=init.depth)

@@ -54,7 +54,6 @@ def sample_depths(
     sigma_w2: Sequence[float] | None = None,
     input_norm2: float = 1.0,
     independent: bool = False,
-    progress: streams.Progress | None = None,
 ) -> Iterator[dict[Cell, NtkDraws]]:
     """Draw the kernel at one input for many depths and weight variances, block by block.
 
@@ -70,7 +69,6 @@ def sample_depths(
         sigma_w2: weight variances; None for that of ``init``.
         input_norm2: |x|^2 > 0.
         independent: whether each pair of depth and variance has its own random numbers.
-        progress: called with (draws done, draws wanted) after each block.
 
     Yields:
         {(depth, sigma_w2): draws of at most 2,048 networks}.
@@ -96,8 +94,6 @@ def sample_depths(
             block = _shared_numbers(init, depths, variances, norm2, seed, blocks.start)
         kept = plan.kept(blocks)
         yield {cell: block[cell].first(kept) for cell in cells}
-        if progress is not None:
-            progress(blocks.start * BLOCK + kept, draws)
 
 
 def checked_grid(
@@ -201,16 +197,10 @@ def _shared_numbers(
 def _errors(
     init: Initialisation, depths: Sequence[int], norms: Sequence[np.ndarray], chance: _Chance
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run the backward pass of `scalar_chain.backward` for several depths together.
+    """Run the backward pass of `scalar_chain.backward` for several depths, in descending order.
 
-    Args:
-        init: the law of the deepest network.
-        depths: the depths in descending order.
-        norms: |x^l|^2, divided by the growth, one array (block,) per layer.
-        chance: the random numbers.
-
-    Returns:
-        Theta_W and Theta_b, divided by the growth, and the output, each (depths, block).
+    With ``norms`` |x^l|^2 over the growth, (block,) per layer, it returns Theta_W and Theta_b,
+    divided by the growth, and the output, each (depths, block).
     """
     gains, shape = init.weight_gains, (len(depths), BLOCK)
     growths = [growth_of(init, relu=True, depth=depth) for depth in depths]

@@ -18,17 +18,10 @@ BOOTSTRAP_NUMBERS = 2**21
 
 
 def checked_sample(theta: Any, least: int = 2) -> np.ndarray:
-    """Return ``theta`` as a float64 vector divided by its largest absolute value.
+    """Return draws as a float64 vector divided by its largest absolute value.
 
-    The division does not change ratios of moments.
-
-    Args:
-        theta: (draws,).
-        least: smallest number of draws that is allowed.
-
-    Raises:
-        ConfigError: ``theta`` is not a vector, has fewer than ``least`` numbers, is not finite or
-            is zero throughout.
+    The division does not change ratios of moments. Refuse what is no vector of at least ``least``
+    finite numbers, or is zero throughout.
     """
     sample = np.asarray(theta, dtype=np.float64)
     if sample.ndim != 1 or len(sample) < least:
@@ -119,31 +112,7 @@ class Estimate:
 def dispersion(
     theta: Any, *, estimator: str = "naive", seed: int = 0, resamples: int = 1000
 ) -> Estimate:
-    """Estimate r = E[Theta^2] / E[Theta]^2 with a bootstrap error.
-
-    If rare draws dominate the second moment (at the edge of chaos with L / M above about 1/2), a
-    sample usually does not contain them. Value and error are then both too small. Use `log_moments`
-    in this case.
-
-    Args:
-        theta: (draws,), at least 3 draws. Use `scaled_theta` of the draws; a common factor cancels.
-        estimator: "naive", "leave_one_out" (prefactor 1/N), "printed_leave_one_out" or
-            "bias_corrected".
-        seed: seed of the bootstrap.
-        resamples: number of bootstrap samples, >= 2.
-
-    Cost: draws x resamples operations, in blocks of 16 MiB.
-
-    Raises:
-        ConfigError: there are too few draws, the estimator is unknown, or a number is not finite.
-
-    Examples:
-        >>> import finitewidth as fw
-        >>> theta = fw.draw_ntk(fw.constant_width(20, 100, sigma_w2=2.0), draws=20_000)
-        >>> estimate = fw.dispersion(theta)
-        >>> bool(abs(estimate.value - 1.578) < 4 * estimate.standard_error)  # the exact value
-        True
-    """
+    """Estimate r = E[Theta^2] / E[Theta]^2 of draws, (draws,), with a bootstrap error."""
     function = ESTIMATORS[checked_choice("estimator", estimator, tuple(ESTIMATORS))]
     sample = checked_sample(theta, LEAST)
     values = bootstrapped(sample, function, seed=seed, resamples=resamples)
@@ -153,25 +122,20 @@ def dispersion(
     )
 
 
-def linearised_dispersion(theta: Any, *, estimator: str = "naive") -> tuple[float, float]:
-    """Return an estimate as `dispersion` does, and its standard error by linearisation.
+def linearised_dispersion(theta: Any) -> tuple[float, float]:
+    """Return the naive estimate of draws, (draws,), and its standard error by linearisation.
 
     To first order, r = m_2 / m_1^2 changes by the mean of (theta^2 - m_2) / m_1^2 -
     2 r (theta - m_1) / m_1. Its standard deviation gives the error of every estimator to leading
     order. This is useful if a bootstrap would take longer than the draws.
 
-    Args:
-        theta: as for `dispersion`.
-        estimator: as for `dispersion`.
-
     Raises:
-        ConfigError: there are too few draws, the estimator is unknown, or a number is not finite.
+        ConfigError: there are too few draws, or a number is not finite.
     """
-    function = ESTIMATORS[checked_choice("estimator", estimator, tuple(ESTIMATORS))]
     sample = checked_sample(theta, LEAST)
-    unit = sample / sample.mean()
-    influence = unit * unit - 2 * naive(sample) * unit
-    return float(function(sample)), float(influence.std(ddof=1) / len(sample) ** 0.5)
+    unit, value = sample / sample.mean(), naive(sample)
+    influence = unit * unit - 2 * value * unit
+    return float(value), float(influence.std(ddof=1) / len(sample) ** 0.5)
 
 
 def bootstrapped(
@@ -181,17 +145,7 @@ def bootstrapped(
     seed: int,
     resamples: int = 1000,
 ) -> np.ndarray:
-    """Return a statistic of bootstrap samples, (resamples,).
-
-    Args:
-        sample: (draws,).
-        statistic: a function of arrays (..., draws) that reduces the last axis.
-        seed: seed of the bootstrap.
-        resamples: number of bootstrap samples, >= 2.
-
-    Raises:
-        ConfigError: ``resamples`` is less than 2.
-    """
+    """Return a statistic, which reduces the last axis, of bootstrap samples, (resamples,)."""
     resamples = checked_count("resamples", resamples, least=2)
     rng = np.random.default_rng(seed)
     rows = max(1, BOOTSTRAP_NUMBERS // len(sample))

@@ -7,33 +7,12 @@ connected networks is also used here.
 from collections.abc import Sequence
 
 import torch
-from torch.func import jacrev
 
 from finitewidth.kernels.ntk_init.activations import Activation, TensorMap
-from finitewidth.kernels.ntk_init.initialisation import refuse
 from finitewidth.kernels.trained.dense import forward, signals, stacked
 from finitewidth.kernels.trained.fully_connected import FullyConnected
 
 Tensors = Sequence[torch.Tensor]
-
-
-def checked_layers(weights: Tensors, biases: Tensors, inputs: torch.Tensor) -> None:
-    """Check that the shapes of layers and inputs match.
-
-    Raises:
-        ConfigError: there are no layers, or the shapes do not match.
-    """
-    if not weights or len(weights) != len(biases):
-        raise refuse("biases", f"{len(biases)} vectors", f"one per weight matrix ({len(weights)})")
-    fan_in = inputs.shape[-1]
-    for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
-        if weight.shape[-1] != fan_in or bias.shape[-1] != weight.shape[-2]:
-            raise refuse(
-                f"weights[{layer - 1}]",
-                f"shape {tuple(weight.shape)}",
-                f"(..., n_{layer}, {fan_in}) with a bias of n_{layer} numbers",
-            )
-        fan_in = weight.shape[-2]
 
 
 def network_output(
@@ -82,7 +61,6 @@ def tangent_kernel(
     Raises:
         ConfigError: the shapes do not match or the activation is unknown.
     """
-    checked_layers(weights, biases, inputs)
     stack = FullyConnected([weight.mT for weight in weights], biases, activation)
     stack, x, leading = stacked(stack, inputs)
     run = forward(stack, x, dtype=inputs.dtype)
@@ -99,36 +77,3 @@ def tangent_kernel(
     output = run.inputs[-1] @ run.weights[-1] + stack.biases[-1][:, None, :]
     found = (theta_w, theta_b, output)
     return tuple(part.reshape(*leading, *part.shape[1:]) for part in found)
-
-
-def tangent_kernel_by_definition(
-    weights: Tensors,
-    biases: Tensors,
-    inputs: torch.Tensor,
-    *,
-    activation: TensorMap,
-    weight_gains: Sequence[float] | None = None,
-    bias_gain: float = 1.0,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Compute Theta_W and Theta_b of one network from the Jacobian of all its parameters.
-
-    This is the definition of the kernel. It is used in tests and benchmarks. Arguments and results
-    are those of `tangent_kernel`, without a batch; ``activation`` must be a torch callable. Memory:
-    S C rows of the Jacobian.
-
-    Raises:
-        ConfigError: the shapes do not match.
-    """
-    checked_layers(weights, biases, inputs)
-
-    def output(weights: Tensors, biases: Tensors) -> torch.Tensor:
-        return network_output(weights, biases, inputs, activation).reshape(-1)
-
-    jacobians = jacrev(output, argnums=(0, 1))(tuple(weights), tuple(biases))
-    gains = [1.0] * len(weights) if weight_gains is None else weight_gains
-    theta_w = sum(
-        float(gain) * part.flatten(1) @ part.flatten(1).T
-        for gain, part in zip(gains, jacobians[0], strict=True)
-    )
-    theta_b = sum(part.flatten(1) @ part.flatten(1).T for part in jacobians[1])
-    return theta_w, bias_gain * theta_b

@@ -15,17 +15,12 @@ def log_pairs(left: np.ndarray, right: np.ndarray) -> float:
     return float(np.logaddexp.reduce(np.logaddexp.accumulate(left)[:-1] + right[1:]))
 
 
-def log_chained(start: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return log sum_{l1 < l2} exp(start_l1 + steps_l1 + ... + steps_(l2-1)) for l2 = 2..L."""
-    carried, sums = -np.inf, []
-    for own, step in zip(start[:-1], steps, strict=True):
-        carried = np.logaddexp(carried, own) + step
-        sums.append(carried)
-    return np.array(sums)
-
-
 def log_chained_pairs(start: np.ndarray, steps: np.ndarray, end: np.ndarray) -> float:
     """Return log sum_{l1 < l2} exp(start_l1 + steps_l1 + ... + steps_(l2-1) + end_l2)."""
     if len(start) == 1:
         return -np.inf
-    return float(np.logaddexp.reduce(log_chained(start, steps) + end[1:]))
+    carried, sums = -np.inf, []
+    for own, step in zip(start[:-1], steps, strict=True):
+        carried = np.logaddexp(carried, own) + step
+        sums.append(carried)
+    return float(np.logaddexp.reduce(np.array(sums) + end[1:]))

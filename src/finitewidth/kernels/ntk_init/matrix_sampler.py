@@ -45,8 +45,6 @@ def sample_kernels(
     *,
     activation: "str | Activation | TensorMap",
     device: str | torch.device = "cpu",
-    memory_bytes: int = streams.DEFAULT_MEMORY,
-    progress: streams.Progress | None = None,
 ) -> NtkDraws:
     """Draw the S C x S C tangent kernel from its exact law.
 
@@ -57,15 +55,12 @@ def sample_kernels(
         seed: from `finitewidth.common.provenance.seed_for`.
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
         device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
-        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
-        progress: called with (draws done, draws wanted).
 
     Cost: O(sum of widths x S C (S + S C)) per draw. Memory: about 32 S bytes per unit and per draw
     held at the same time.
 
     Raises:
-        ConfigError: an argument is out of range, the budget is too small for one block, or a number
-            overflows.
+        ConfigError: an argument is out of range, there are too many draws, or a number overflows.
     """
     activation, device = activation_of(activation), checked_device(device)
     array = checked_inputs(inputs, init.widths[0])
@@ -73,14 +68,12 @@ def sample_kernels(
     units = sum(init.layer_widths)
     block = streams.block_size(units * (count + errors + 1))
     result = 8 * (2 * errors**2 + errors)
-    plan = streams.planned(draws, block, 8 * units * (4 * count + 2 * errors), memory_bytes, result)
+    plan = streams.planned(draws, block, 8 * units * (4 * count + 2 * errors), result)
     x = torch.as_tensor(array, device=device)
     parts = []
     for blocks in plan.groups():
         normals = Normals(seed, blocks, plan.block, device)
         parts.append(_draw(init, normals, activation, x).first(plan.kept(blocks)))
-        if progress is not None:
-            progress(blocks.start * plan.block + len(parts[-1]), plan.draws)
     return checked_finite(joined(parts))
 
 

@@ -124,13 +124,7 @@ def _transfer(
 ) -> np.ndarray:
     """Return the matrix of the recursion of one layer, divided by growth^degree.
 
-    Args:
-        degree: degree of the monomials.
-        width: width of the layer.
-        forward: r = forward * chi2_K.
-        back: c = back * chi2_(K-1).
-        shrink: 1 / growth, the factor of A.
-        gain: w.
+    r = forward * chi2_K, c = back * chi2_(K-1), A has the factor shrink = 1 / growth, and w = gain.
     """
     monomials = _monomials(degree)
     places = {powers: place for place, powers in enumerate(monomials)}

@@ -13,7 +13,6 @@ import numpy as np
 from finitewidth.kernels.ntk_init.draws import LOG_MAX
 from finitewidth.kernels.ntk_init.initialisation import (
     Initialisation,
-    checked_number,
     refuse,
 )
 from finitewidth.kernels.ntk_init.log_sums import log_chained_pairs, log_pairs, sums_from
@@ -74,8 +73,7 @@ def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
             "0 here",
             "with random biases there is no closed form: use sample_scalar_chain",
         )
-    checked_scalar(init, input_norm2)
-    return checked_number("input_norm2", input_norm2, above=0)
+    return checked_scalar(init, input_norm2)
 
 
 def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments:
@@ -89,12 +87,6 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
 
     Raises:
         ConfigError: biases are random, there are several outputs, or the norm is not positive.
-
-    Examples:
-        >>> import finitewidth as fw
-        >>> moments = fw.log_moments(fw.constant_width(2, 100, sigma_w2=2.0, input_width=1))
-        >>> float(moments.dispersion) > 1
-        True
     """
     log_norm2 = np.log(checked_without_biases(init, input_norm2))
     depth, a = init.depth, init.sigma_w2 / 2

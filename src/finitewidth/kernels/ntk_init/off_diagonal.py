@@ -10,9 +10,6 @@ from finitewidth.kernels.ntk_init.initialisation import (
     refuse,
 )
 
-RATIO_BOUNDS = (0.25, 1.0)  # equation 16, bounds of the limit for L, M -> infinity
-DISPERSION_FACTOR = 16.0  # equation 17: off-diagonal dispersion <= 16 times the diagonal one
-
 
 def checked_cosine(cosine: float) -> float:
     """Return a cosine as a float.

@@ -11,15 +11,12 @@ from finitewidth.kernels.ntk_init.log_sums import log_chained_pairs, log_pairs, 
 from finitewidth.kernels.ntk_init.moments import LogMoments, checked_without_biases
 
 
-def printed_log_moments(
-    init: Initialisation, *, input_norm2: float = 1.0, reading: str = "as_proved"
-) -> LogMoments:
-    """Compute equations 11 to 15 of ``beyond``, for the standard parametrisation.
+def printed_log_moments(init: Initialisation, *, reading: str = "as_proved") -> LogMoments:
+    """Compute equations 11 to 15 of ``beyond``, for the standard parametrisation and |x| = 1.
 
     Args:
         init: the law of a ReLU network with one output and sigma_b2 = 0. ``parametrisation`` is
             ignored.
-        input_norm2: |x|^2 > 0.
         reading: "as_printed" for equation 13 as printed. "as_proved" counts each pair of layers
             twice and divides C by X, as the proof in the appendix of the paper does.
 
@@ -29,7 +26,7 @@ def printed_log_moments(
         ConfigError: biases are random, there are several outputs, or the reading is unknown.
     """
     checked_choice("reading", reading, ("as_printed", "as_proved"))
-    log_norm2 = np.log(checked_without_biases(init, input_norm2))
+    checked_without_biases(init, 1.0)
     depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
     size, log_x, log_c = np.log(n / n[0]), np.log1p(5 / n[1:]), np.log1p(1 / n[1:])
@@ -52,9 +49,9 @@ def printed_log_moments(
     )
     top = (depth - 1) * log_a
     return LogMoments(
-        w=float(log_norm2 + top + np.logaddexp.reduce(size)),
+        w=float(top + np.logaddexp.reduce(size)),
         b=float(np.logaddexp.reduce(from_top)),
-        w2=float(2 * (log_norm2 + top) + w2),
+        w2=float(2 * top + w2),
         b2=float(b2),
-        wb=float(log_norm2 + top + wb),
+        wb=float(top + wb),
     )

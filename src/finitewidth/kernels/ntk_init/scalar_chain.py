@@ -95,12 +95,7 @@ def checked_scalar(init: Initialisation, input_norm2: float) -> float:
 
 
 def scalar_chain_blocks(
-    init: Initialisation,
-    draws: int,
-    seed: int,
-    *,
-    input_norm2: float = 1.0,
-    progress: streams.Progress | None = None,
+    init: Initialisation, draws: int, seed: int, *, input_norm2: float = 1.0
 ) -> Iterator[NtkDraws]:
     """Draw as `sample_scalar_chain` does, but yield blocks of at most 2,048 draws."""
     norm2 = checked_scalar(init, input_norm2)
@@ -110,8 +105,6 @@ def scalar_chain_blocks(
         forward = Forward(rng, init, norm2, BLOCK)
         block = backward(rng, init, forward, init.depth)
         yield block.first(kept)
-        if progress is not None:
-            progress(blocks.start * BLOCK + kept, draws)
 
 
 def sample_scalar_chain(
@@ -120,8 +113,6 @@ def sample_scalar_chain(
     seed: int,
     *,
     input_norm2: float = 1.0,
-    memory_bytes: int = streams.DEFAULT_MEMORY,
-    progress: streams.Progress | None = None,
 ) -> NtkDraws:
     """Draw Theta(x, x) of a ReLU network from its exact law.
 
@@ -130,15 +121,12 @@ def sample_scalar_chain(
         draws: number of draws, >= 1. A smaller number gives the first of the same draws.
         seed: from `finitewidth.common.provenance.seed_for`.
         input_norm2: |x|^2 > 0. The law depends on x only through it.
-        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
-        progress: called with (draws done, draws wanted) after each block.
 
     Cost: O(L) per draw, about 50 ns per layer without biases. Memory: 24 bytes per draw and 32 KiB
     per layer.
 
     Raises:
-        ConfigError: an argument is out of range, or the budget is too small for one block.
+        ConfigError: an argument is out of range, or there are too many draws.
     """
-    plan = streams.planned(draws, BLOCK, 16 * (init.depth + 8), memory_bytes, result=24)
-    blocks = scalar_chain_blocks(init, plan.draws, seed, input_norm2=input_norm2, progress=progress)
-    return joined(list(blocks))
+    plan = streams.planned(draws, BLOCK, 16 * (init.depth + 8), 24)
+    return joined(list(scalar_chain_blocks(init, plan.draws, seed, input_norm2=input_norm2)))

@@ -1,12 +1,12 @@
 """Random streams for blocks of draws.
 
 Draws are numbered and divided into blocks of fixed size. Each block has its own random stream,
-which is derived from the seed and the number of the block. The memory budget determines only how
-many blocks are processed at the same time. Hence the numbers depend on the seed and not on the
-budget, and a smaller number of draws gives the first of the same draws.
+which is derived from the seed and the number of the block. Hence the numbers do not depend on how
+many blocks are processed at the same time, and a smaller number of draws gives the first of the
+same draws.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,7 @@ import numpy as np
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.ntk_init.initialisation import checked_count
 
-Progress = Callable[[int, int], None]
-DEFAULT_MEMORY = 2**30
+MEMORY = 2**30  # bytes that blocks and results take together
 LARGEST_BLOCK = 2048
 NORMALS_PER_BLOCK = 2**19
 
@@ -60,28 +59,24 @@ class Blocks:
         return min(self.draws, blocks.stop * self.block) - blocks.start * self.block
 
 
-def planned(
-    draws: int, block: int, bytes_per_draw: int, memory_bytes: int, result: int = 0
-) -> Blocks:
-    """Choose how many blocks are processed at the same time.
+def planned(draws: int, block: int, bytes_per_draw: int, result: int) -> Blocks:
+    """Choose how many blocks are processed at the same time, within `MEMORY`.
 
     Args:
         draws: number of draws, >= 1.
         block: draws per block.
         bytes_per_draw: working memory of one draw.
-        memory_bytes: memory budget, results included.
         result: bytes per draw of the results.
 
     Raises:
-        ConfigError: one block and the results do not fit into the budget.
+        ConfigError: one block and the results do not fit.
     """
     draws = checked_count("draws", draws)
-    free = checked_count("memory_bytes", memory_bytes) - result * draws
+    free = MEMORY - result * draws
     if free < block * bytes_per_draw:
         needed = block * bytes_per_draw + result * draws
         raise ConfigError(
-            f"memory_bytes = {memory_bytes}: must be at least {needed} for {draws} draws "
-            f"({block} at a time with {bytes_per_draw} bytes each, {result * draws} bytes of "
-            "results); increase memory_bytes, use fewer draws or take the results block by block"
+            f"draws = {draws}: they need {needed} bytes, which must be at most {MEMORY}; use fewer "
+            "draws at a time, with a seed each, or a smaller network"
         )
     return Blocks(draws, block, max(1, free // (block * bytes_per_draw)))

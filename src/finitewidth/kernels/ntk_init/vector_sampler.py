@@ -26,8 +26,6 @@ def sample_vectors(
     activation: "str | Activation | TensorMap",
     input_norm2: float = 1.0,
     device: str | torch.device = "cpu",
-    memory_bytes: int = streams.DEFAULT_MEMORY,
-    progress: streams.Progress | None = None,
 ) -> NtkDraws:
     """Draw Theta(x, x) from its exact law, for any activation.
 
@@ -38,26 +36,21 @@ def sample_vectors(
         activation: "relu", "tanh", "erf", an `Activation` or an elementwise torch callable.
         input_norm2: |x|^2 > 0. The law depends on x only through it.
         device: "cpu" or a CUDA device. The law does not depend on it, but the numbers do.
-        memory_bytes: memory budget in bytes, results included. It does not change the numbers.
-        progress: called with (draws done, draws wanted).
 
     Cost: two normal variables per unit (three with biases) and one evaluation of phi and phi'.
     Memory: 24 bytes per unit and per draw held at the same time.
 
     Raises:
-        ConfigError: an argument is out of range, the budget is too small for one block, or a number
-            overflows.
+        ConfigError: an argument is out of range, there are too many draws, or a number overflows.
     """
     norm2 = checked_scalar(init, input_norm2)
     activation, device = activation_of(activation), checked_device(device)
     units = sum(init.widths)
-    plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, memory_bytes, 24)
+    plan = streams.planned(draws, streams.block_size(3 * units), 40 * units, 24)
     parts = []
     for blocks in plan.groups():
         normals = Normals(seed, blocks, plan.block, device)
         parts.append(_draw(init, normals, activation, norm2).first(plan.kept(blocks)))
-        if progress is not None:
-            progress(blocks.start * plan.block + len(parts[-1]), plan.draws)
     return checked_finite(joined(parts))
 
 

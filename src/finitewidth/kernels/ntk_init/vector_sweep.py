@@ -61,7 +61,6 @@ def sweep_vectors(
     input_norm2: float = 1.0,
     device: str | torch.device = "cpu",
     dtype: torch.dtype = torch.float64,
-    progress: streams.Progress | None = None,
 ) -> Iterator[dict[Cell, NtkDraws]]:
     """Draw Theta(x, x) for many depths and weight variances, block by block.
 
@@ -82,7 +81,6 @@ def sweep_vectors(
         dtype: of the units of a layer. With float32 they take a third of the time. Inner products
             are then known to some 1e-6, and what follows from them is computed in float64; the
             random numbers are the same. Draws of deep networks change by about 1e-5 of their size.
-        progress: called with (draws done, draws wanted) after each block.
 
     Yields:
         {(depth, sigma_w2): draws} for one block after the other.
@@ -109,8 +107,6 @@ def sweep_vectors(
         found = _networks(init, depths, variances, *_joined(parts))
         kept = plan.kept(blocks)
         yield {cell: checked_finite(found[cell].first(kept)) for cell in found}
-        if progress is not None:
-            progress(blocks.start * block + kept, draws)
 
 
 Part = tuple[list[_Layer], torch.Tensor, torch.Tensor]

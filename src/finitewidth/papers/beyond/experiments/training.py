@@ -15,7 +15,7 @@ from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.measures.blocks import alignment, block_means, gap
+from finitewidth.measures.blocks import block_means, gap, label_alignment
 from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import Checkpoints
 from finitewidth.training.fully_connected import Draw, Passes, initial_stack
@@ -155,7 +155,7 @@ def _observed(stack: FullyConnected, images: _Images, *, keep: bool) -> dict[str
     means = block_means(theta, images.labels)
     row = {name: float(value) for name, value in vars(means).items()} | {
         "gap": float(gap(means)),
-        "alignment": float(alignment(theta, images.labels)),
+        "alignment": float(label_alignment(theta, images.labels)),
         "train_loss": loss(stack, *images.train),
         "test_loss": loss(stack, *images.test),
     }
