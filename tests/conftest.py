@@ -29,17 +29,6 @@ def full(request) -> bool:
     return request.config.getoption("full")
 
 
-@pytest.fixture
-def one_thread():
-    """Torch on one thread: small products are slower, and sums rounded otherwise, on several."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 # what looks at the whole run at preset smoke, which is made once
 OF_THE_SMOKE_RUN = (
     "tests/workflow/test_smoke.py",

@@ -12,8 +12,6 @@ import pytest
 import torch
 from tests.descent_cases import descended, images, stack_of
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 SIGMA_W2 = {"tanh": (1.0, 2.0, 3.44, 5.5), "relu": (1.0, 1.5, 2.0, 2.25)}
 PLAN = {"rate": 2e-4, "steps": 2500, "times": (10, 100, 300, 1000), "stop": None}
 SEEDS = (0, 1)
@@ -23,9 +21,7 @@ DEPTHS = {"tanh": 5, "relu": 10}
 @pytest.fixture(scope="module")
 def reference():
     """Rows of steps in float64, by activation."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    found = {
+    return {
         activation: descended(
             stack_of(activation, values, DEPTHS[activation], seeds=SEEDS).copy(torch.float64),
             images(dtype=torch.float64),
@@ -34,8 +30,6 @@ def reference():
         )
         for activation, values in SIGMA_W2.items()
     }
-    torch.set_num_threads(threads)
-    return found
 
 
 def compared(reference, activation, **plan):

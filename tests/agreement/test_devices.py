@@ -27,7 +27,6 @@ from finitewidth.papers.trust.experiments import descent as trust
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.gated import train
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 # a stacked step treats numbers together on a GPU that it separates on a CPU, and rounds otherwise
 ROUNDING = {"rtol": 1e-4, "atol": 1e-5}
 ARCHITECTURES = {

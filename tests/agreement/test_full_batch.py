@@ -10,8 +10,6 @@ from finitewidth.measures.dynamics import Networks, Protocol, follow
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 RUNS, SAMPLES, WIDTH = 3, 7, 9
 
 

@@ -18,8 +18,6 @@ from finitewidth.training.gated import train
 from finitewidth.training.gated_stack import Images, build_stack
 from finitewidth.training.run import Replica, TrainingRun
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 FC = Architecture(dense=(32, 16, 48))
 CONV = Architecture(channels=(16, 16), dense=(16,))
 GATES = ((1.0, 0.1), (4.0, 0.1), (8.0, 0.4), (24.0, 0.4))

@@ -62,8 +62,6 @@ from finitewidth.kernels.ntk_init.vector_sampler import sample_vectors
 from finitewidth.kernels.ntk_init.vector_sweep import sweep_vectors
 from finitewidth.networks.architecture import Architecture
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def assert_scalar_law(samplers, plain, axes):
     """Compare {name: draws} of samplers at one input with networks drawn in full."""

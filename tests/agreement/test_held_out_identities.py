@@ -50,8 +50,6 @@ from finitewidth.kernels.wide_limits import wide_limits
 from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.random_gated import every_signed_network
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def agree(found, wanted, tolerance=1e-9):
     found, wanted = np.asarray(found), np.asarray(wanted)

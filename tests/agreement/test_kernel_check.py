@@ -9,7 +9,6 @@ from finitewidth.kernels import trained
 from finitewidth.kernels.trained import fully_connected, interface, operations, units
 
 pytestmark = [
-    pytest.mark.usefixtures("one_thread"),
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
 ]
 

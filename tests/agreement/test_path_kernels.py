@@ -9,8 +9,6 @@ from tests import kernels_by_definition as reference
 from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.npk import npk
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 10)]
 SAMPLES = 6
 

@@ -18,7 +18,6 @@ from torch.nn.utils import parametrizations
 from finitewidth.kernels import trained
 
 pytestmark = [
-    pytest.mark.usefixtures("one_thread"),
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
     pytest.mark.filterwarnings("error:.*do not agree:UserWarning"),
 ]

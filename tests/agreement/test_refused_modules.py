@@ -11,7 +11,6 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
 
 pytestmark = [
-    pytest.mark.usefixtures("one_thread"),
     pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad:UserWarning"),
 ]
 

@@ -27,8 +27,6 @@ from finitewidth.training.gated_stack import Images, build_stack
 from finitewidth.training.optimisers import KERAS_EPSILON, KERAS_RHO, StackedOptimiser
 from finitewidth.training.run import Replica, TrainingRun
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 ALIGNED = {
     "fc": Architecture(dense=(32, 16, 48)),
     "vconv": Architecture(channels=(16, 16), dense=(16,)),

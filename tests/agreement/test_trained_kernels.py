@@ -13,7 +13,6 @@ from finitewidth.kernels import trained
 from finitewidth.kernels.trained import contractions, sweeps
 
 pytestmark = [
-    pytest.mark.usefixtures("one_thread"),
     pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning"),
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
 ]

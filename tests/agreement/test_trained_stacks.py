@@ -17,7 +17,6 @@ from finitewidth.kernels.gated_ntk import soft_relu_ntk
 from finitewidth.kernels.ntk_init.given_network import tangent_kernel
 from finitewidth.kernels.trained import FullyConnected, as_fully_connected, dense
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 TOLERANCE = 1e-12
 SIZES = [(3, 2), (5, 7, 1), (4, 6, 5, 3), (6, 8, 3, 5, 4, 7)]
 SAMPLES = 5

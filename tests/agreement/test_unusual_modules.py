@@ -12,7 +12,6 @@ from torch.nn import functional
 from finitewidth.kernels import trained
 
 pytestmark = [
-    pytest.mark.usefixtures("one_thread"),
     pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning"),
     pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*torch.jit.trace.* is deprecated:DeprecationWarning"),

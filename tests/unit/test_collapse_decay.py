@@ -14,8 +14,6 @@ from finitewidth.data.bundled import digits
 from finitewidth.papers.collapse.experiments import decay, sweep
 from finitewidth.papers.collapse.figures import decay as decay_figure
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 RULE = {"trained": 0.95, "end": 6.0}
 SWEEP = {
     "sweep": "fully_connected", "dataset": "mnist", "loss": "squared", "init": "torch", "runs": 2,

@@ -14,8 +14,6 @@ from finitewidth.papers.collapse.experiments import heat_maps, models, training
 from finitewidth.papers.collapse.experiments.picking import picks
 from finitewidth.papers.collapse.figures import blocks, invariant
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 PICKING = {
     "within": 0.01, "collapsed_nc3": None, "other_within": 0.02, "widened": 0.03, "train": 0.999,
     "relaxed_train": 0.995, "nc3": 0.3, "contrast": 1.4, "dead": 0.25,

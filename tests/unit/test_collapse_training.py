@@ -18,8 +18,6 @@ from finitewidth.papers.collapse.experiments.heat_maps import trained_network
 from finitewidth.papers.collapse.experiments.training import Measuring, kernels_of
 from finitewidth.training.balanced import balanced_images
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 NETWORKS = [
     {"kind": "vgg", "convolutions": [4, "M", 8, "M"], "dense": [8, 6]},
     {"kind": "resnet", "channels": [4, 6], "blocks": [1, 1]},

@@ -26,8 +26,6 @@ from finitewidth.training.fully_connected import (
 from finitewidth.training.graded import steps_at_once
 from finitewidth.training.stopping import NEVER, Stops
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 ACTIVATIONS = ("relu", "tanh")
 DOUBLE = {"dtype": torch.float64}
 

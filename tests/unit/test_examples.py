@@ -28,7 +28,6 @@ def test_every_example_is_tested():
     assert {file.stem for file in FOLDER.glob("*.py")} == TESTED
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_kernel_of_a_resnet_of_torchvision():
     theta, by_layer, largest = runpy.run_path(str(EXAMPLE))["kernels"](2, 32, outputs=2)
     assert theta.shape == (2, 2)
@@ -40,7 +39,6 @@ def test_kernel_of_a_resnet_of_torchvision():
     assert values[-1] / 2 <= largest <= theta.trace()
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_what_it_prints(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", [str(EXAMPLE), "--inputs", "2", "--size", "32"])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
@@ -66,14 +64,12 @@ def test_what_the_dispersion_example_prints(capsys, monkeypatch):
     assert len(lines) == 6
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_kernels_and_the_trained_network_learn_the_digits():
     found = example("kernel_regression")["accuracies"](64, train=100, test=200, steps=100)
     assert set(found) == {"trained network", "kernel at the start", "kernel after training"}
     assert min(found.values()) > 0.75  # chance is 0.1
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_what_the_regression_example_prints(capsys, monkeypatch):
     arguments = ["--width", "16", "--train", "50", "--steps", "5"]
     lines = printed_by("kernel_regression", arguments, capsys, monkeypatch)
@@ -81,14 +77,12 @@ def test_what_the_regression_example_prints(capsys, monkeypatch):
     assert all(line.endswith("%") for line in lines[1:])
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_nu_falls_while_a_relu_network_learns():
     found = example("path_kernel")["nu_by_epoch"]([1, 20], width=32, hidden=3, count=60)
     assert found[20].shape == (3,)
     assert found[20].mean() < found[1].mean()
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_gates_of_the_path_kernel_example_are_those_of_the_network():
     module = example("path_kernel")
     generator = torch.Generator().manual_seed(0)

@@ -76,7 +76,6 @@ def expected_failures(model):
     expected_failed_checks=expected_failures,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.usefixtures("one_thread")
 def test_it_is_a_regressor_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -276,7 +276,6 @@ def test_stacked_networks_compute_what_each_computes_alone(kind, name):
         torch.testing.assert_close(found, together[r : r + 1], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind != "fc"])
 @pytest.mark.parametrize("name", REGIMES)

@@ -26,8 +26,6 @@ from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.normalised import NormalisedPlan, losses_of, train
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 SHAPE, CLASSES = (2, 8, 8), 3
 NETWORKS = {
     "vgg": Network(kind="vgg", convolutions=(4, "M", 5, "M"), dense=(7, 6)),

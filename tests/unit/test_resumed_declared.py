@@ -31,8 +31,6 @@ RESUMING = [name for name, declared in EXPERIMENTS.items() if declared.resumes]
 ALIKE = "trust_descent_", "trust_descent_scaled_", "collapse_training_"
 SHORT = {next(name for name in RESUMING if name.startswith(each)) for each in ALIKE}
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_what_takes_more_than_ten_minutes_resumes(preset):

@@ -12,8 +12,6 @@ from finitewidth.papers.trust.experiments import descent
 from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
 from finitewidth.training.fully_connected import Passes
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 DESCENT = RELU | {"steps": 20, "times": [10], "sigma_w2": [1, 3], "depths": [2, 4]}
 CASES = {
     "common": (descent, DESCENT),

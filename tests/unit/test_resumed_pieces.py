@@ -87,7 +87,6 @@ def test_other_identities_and_parts_have_results_of_their_own(tmp_path, other):
     assert work.called == PIECES
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("average", [True, False])
 def test_the_cntk_in_pieces(tmp_path, monkeypatch, average):
     """Few pairs in a group: the kernel has the same bytes, uninterrupted, killed and resumed."""

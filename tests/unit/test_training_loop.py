@@ -15,8 +15,6 @@ from finitewidth.training.gated_stack import build_stack
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 from finitewidth.training.selection import chosen_step_sizes, replica_number
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def train_by_hand(run, images):
     """Every epoch's weights and accuracies, kept without the loop's own bookkeeping."""

@@ -19,8 +19,6 @@ from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated, job
 from finitewidth.training.checkpoints import CheckpointStore
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 AGAIN = settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

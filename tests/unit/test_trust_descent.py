@@ -18,8 +18,6 @@ from finitewidth.training.descent import descend
 from finitewidth.training.descent_run import DescentPlan
 from finitewidth.training.fully_connected import Draw, initial_stack
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 CONFIG = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yaml")["trust"]
 RELU = CONFIG["descent_relu"] | TRUST_DESCENT
 PRINTED = {"reported": reported("trust")}

@@ -16,8 +16,6 @@ from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import scaled
 from finitewidth.training.fully_connected import Draw, initial_stack
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 SCALED = RELU | {"rate_rule": "scaled", "rate": 1.0, "mode": "steps", "widths": [6],
                  "sigma_b2": [1], "depths": [2, 3]}  # fmt: skip
 
