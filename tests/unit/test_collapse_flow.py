@@ -16,13 +16,13 @@ from finitewidth.figures import style
 from finitewidth.measures import collapse as measures
 from finitewidth.papers.collapse.errata import dynamics as definition
 from finitewidth.papers.collapse.experiments import block_flow, flow
-from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, Start
+from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState
 from finitewidth.papers.collapse.figures import flow as figure
 
 CONFIG = preset_only("quick", "config")["collapse"]["flow"]
 SMOKE = preset_only("smoke", "config")["collapse"]["flow"]
 KERNEL = BlockKernel(4, 3, 0.3, 0.2, 0.05)
-START = Start(6, 0.4, 0.2)
+START = {"features": 6, "means": 0.4, "within": 0.2}
 TIMES = [0.0, 1.0, 4.0]
 
 
@@ -30,9 +30,9 @@ def rng(*key):
     return np.random.default_rng([7, *key])
 
 
-def drawn(kernel=KERNEL, start=START, *, seed=0, **given):
+def drawn(*, seed=0, **given):
     arguments = {"centred": False, "bias": 0.1, "weight_scale": 0.5} | given
-    return block_flow.random_start(kernel, start, rng(seed), **arguments)
+    return block_flow.random_start(KERNEL, START, rng(seed), **arguments)
 
 
 def norm(matrices):
@@ -166,7 +166,7 @@ def test_variation_within_classes_is_bounded_from_a_positive_invariant(seed, exc
     for time, state in zip(times, block_flow.integrate(KERNEL, start, times, 1e-11), strict=True):
         scatter = float(np.trace(state.scatter[0]))
         rate = float(np.trace(block_flow.rates(KERNEL, state).scatter[0]))
-        assert rate <= -2 * KERNEL.samples / START.features * scatter**2
+        assert rate <= -2 * KERNEL.samples / START["features"] * scatter**2
         assert math.sqrt(scatter) <= flow.bound_within(KERNEL, 6, first, time) * (1 + 1e-9)
 
 
@@ -176,7 +176,7 @@ def test_variation_within_classes_that_stays_is_bounded_by_the_negative_part_of_
     assert negative > 0
     late = block_flow.integrate(KERNEL, start, [0.0, 2000.0], 1e-9)[-1]
     scatter = float(np.trace(late.scatter[0]))
-    assert scatter <= START.features * KERNEL.mu_single * negative
+    assert scatter <= START["features"] * KERNEL.mu_single * negative
     early = float(np.trace(start.scatter[0]))
     assert math.sqrt(scatter) > 2 * flow.bound_within(KERNEL, 6, early, 2000.0)  # it does not apply
 

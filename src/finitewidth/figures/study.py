@@ -197,12 +197,8 @@ def _maps(
 def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **looks: Any) -> Any:
     """Draw a symmetric matrix from its rows on and above the diagonal; return the image.
 
-    Args:
-        axis: where to draw.
-        rows: entries of one matrix, sorted by class.
-        scale: by which they are divided.
-        named: whether classes are named along the vertical axis, too.
-        **looks: of ``Axes.imshow``, such as the limits of the colours.
+    Entries are sorted by class and divided by ``scale``; with ``named``, classes are named along
+    the vertical axis, too.
     """
     row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
     matrix = np.full((int(column.max()) + 1,) * 2, np.nan)

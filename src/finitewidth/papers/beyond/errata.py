@@ -275,10 +275,8 @@ TINY = 1e-100
 def output(parameters: np.ndarray, x: np.ndarray) -> complex:
     """Output of a ReLU network of the widths `WIDTHS` with biases.
 
-    Args:
-        parameters: weights and biases of all layers, one after another; they may be complex, with
-            gates from the real part.
-        x: input, (n₀,).
+    Parameters are weights and biases of all layers, one after another; they may be complex, with
+    gates from the real part.
     """
     signal, used = x, 0
     for layer, (fan_in, width) in enumerate(pairwise(WIDTHS), 1):
@@ -304,17 +302,14 @@ def drawn_parameters() -> np.ndarray:
     return np.concatenate(parts)
 
 
-def relative_change(start: np.ndarray, alpha: float, label: float = 1.0) -> tuple[float, float]:
+def relative_change(start: np.ndarray, alpha: float) -> tuple[float, float]:
     """Change of the kernel of αf in a step on L(αf)/α², over the kernel and the step size.
 
     L is half the squared error on one input, and the step size tends to 0.
-
-    Returns:
-        The limit and its numerical error.
     """
 
     def loss(parameters: np.ndarray) -> complex:
-        return (alpha * output(parameters, INPUT) - label) ** 2 / (2 * alpha**2)
+        return (alpha * output(parameters, INPUT) - 1.0) ** 2 / (2 * alpha**2)
 
     def kernel(parameters: np.ndarray) -> float:
         return float((slopes(lambda p: alpha * output(p, INPUT), parameters) ** 2).sum())

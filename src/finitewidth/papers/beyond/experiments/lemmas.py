@@ -46,15 +46,11 @@ def moments(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     weights as the forward pass (tied), or through independent weights with the same gates (untied),
     which is the assumption A.3.
 
-    Args:
-        settings: of `finitewidth.papers.beyond.settings.Moments`.
-
-    Returns:
-        Rows quantity, weights, width, layers, value, error, draws, printed and exact. With
-        a = sigma_w2 / 2 the quantities are E[N] / a, E[N^2] / a^2 and E[N_x N_d] / a^2, as means
-        over layers, and the same for products over all layers (``chain``). The weights
-        ``difference`` denote tied minus untied. The parts are phi(U)^2 and phi'(U) V^2 of the
-        proofs of the lemmas, where U and V are standard normal.
+    Rows quantity, weights, width, layers, value, error, draws, printed and exact. With
+    a = sigma_w2 / 2 the quantities are E[N] / a, E[N^2] / a^2 and E[N_x N_d] / a^2, as means over
+    layers, and the same for products over all layers (``chain``). The weights ``difference`` denote
+    tied minus untied. The parts are phi(U)^2 and phi'(U) V^2 of the proofs of the lemmas, where U
+    and V are standard normal.
     """
     width, layers, draws = (settings[name] for name in ("width", "layers", "draws"))
     rng = np.random.default_rng(seed_for("beyond/lemmas/moments", width, layers))
@@ -163,12 +159,8 @@ def products(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     because a row w of its weights adds (w x)^2 to |x|^2 and |J^T w|^2 to |J|_F^2 if its unit is
     active. The first layer obeys the same rule from S = n / (2 a), T = 0.
 
-    Args:
-        settings: of `finitewidth.papers.beyond.settings.Products`.
-
-    Returns:
-        Rows width, layers, exact (the mean over the product of the means) and printed (Lemma A.4,
-        without its remainder).
+    Rows width, layers, exact (the mean over the product of the means) and printed (Lemma A.4,
+    without its remainder).
     """
     rows = []
     for width in settings["widths"]:
@@ -186,12 +178,8 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     All weights of the ReLU networks are drawn. The ratio of depth to width is constant, as in the
     limit of the theorem.
 
-    Args:
-        settings: of `finitewidth.papers.beyond.settings.GradientSteps`.
-
-    Returns:
-        Rows sigma_w2, phase, depth, width, change, value (mean |change| divided by the exact mean
-        of Theta), error, draws. The changes are those of `kernel_changes` at step size ``rate``.
+    Rows sigma_w2, phase, depth, width, change, value (mean |change| divided by the exact mean of
+    Theta), error, draws. The changes are those of `kernel_changes` at step size ``rate``.
     """
     rows = []
     for variance in settings["sigma_w2"]:
@@ -210,15 +198,9 @@ def steps(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
 def kernel_changes(init: Initialisation, rate: float, draws: int) -> dict[str, np.ndarray]:
     """Theta(x, x) after a step of size ``rate`` minus its value before the step.
 
-    Args:
-        init: the networks, of which all weights are drawn.
-        rate: step size.
-        draws: number of networks.
-
-    Returns:
-        (draws,) each: ``step``; ``step_of_weights``, where the biases stay 0; ``derivative``, the
-        change to first order in the step size, in which gates do not change. The proof of the
-        theorem computes the last one.
+    All weights are drawn. Changes are (draws,) each: ``step``; ``step_of_weights``, where the
+    biases stay 0; ``derivative``, to first order in the step size, in which gates do not change.
+    The proof of the theorem computes the last one.
     """
     seed = seed_for("beyond/gradient_steps", repr(init.sigma_w2), *init.widths)
     x = torch.zeros(1, init.widths[0], dtype=torch.float64)
@@ -261,12 +243,7 @@ def _changes(
 def estimators(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Means of estimators of the dispersion over many samples from a law of known dispersion.
 
-    Args:
-        settings: of `finitewidth.papers.beyond.settings.Estimators`.
-
-    Returns:
-        Rows estimator, size, truth, value (mean of the estimator divided by the truth), error,
-        draws.
+    Rows estimator, size, truth, value (mean of the estimator divided by the truth), error, draws.
     """
     rows = []
     for size in settings["sizes"]:

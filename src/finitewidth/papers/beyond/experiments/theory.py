@@ -24,7 +24,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         settings: of `finitewidth.papers.beyond.settings.Theory`.
 
     Returns:
-        ``limits``: form (printed, corrected), phase, alpha_0, x, y.
+        ``limits``: form (printed, corrected), phase, alpha_0, x, y, over_printed (y over that of
+        the printed form).
         ``architectures``: architecture, sigma_w2, curve (printed_sums, exact), depth, x, y.
         ``drawings``: architecture, x (layer), y (width).
     """
@@ -45,7 +46,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
     lambdas = np.linspace(0, settings["max_lambda"], settings["points"])
     lines = [("chaotic", 1.0), *(("critical", alpha_0) for alpha_0 in settings["alpha_0"])]
-    return pd.DataFrame(
+    limits = pd.DataFrame(
         {
             "form": form, "phase": phase, "alpha_0": alpha_0, "x": lam,
             "y": dispersion_limit(float(lam), phase, alpha_0=alpha_0, form=form),
@@ -54,6 +55,8 @@ def _limits(settings: Mapping[str, Any]) -> pd.DataFrame:
         for phase, alpha_0 in lines
         for lam in lambdas
     )  # fmt: skip
+    printed = limits.loc[limits["form"] == "printed", "y"].to_numpy()
+    return limits.assign(over_printed=limits["y"] / np.tile(printed, 2))
 
 
 def widths_of(architecture: str, depth: int, narrow: int, wide: int) -> tuple[int, ...]:

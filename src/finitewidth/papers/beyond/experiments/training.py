@@ -163,13 +163,7 @@ def _observed(stack: FullyConnected, images: _Images, *, keep: bool) -> dict[str
 
 
 def loss(stack: FullyConnected, x: Tensor, y: Tensor) -> float:
-    """Mean over images of half the squared error of the first network of a stack, in pieces.
-
-    Args:
-        stack: the networks.
-        x: images, (S, n_0).
-        y: targets, (S, K).
-    """
+    """Mean over images of half the squared error of the first network of a stack, in pieces."""
     total = 0.0
     for inputs, targets in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
         passes = Passes(stack, inputs, targets)

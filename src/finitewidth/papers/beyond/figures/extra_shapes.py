@@ -54,13 +54,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw a row of maps for each kind of input, and the coefficients of layers below.
-
-    Args:
-        rows: as of `select`.
-        settings: ``largest``, the log10 of a ratio from which on the colour stays the same, and
-            ``linear``, the one up to which the scale of colours is linear.
-    """
+    """Draw a row of maps for each kind of input, and the coefficients of layers below."""
     figure, axes = subplots(3, 3, height=HEIGHT, height_ratios=(1, 1, 0.95))
     maps, layers = rows[rows["panel"] == "map"], rows[rows["panel"] == "layers"]
     scale = SymLogNorm(settings["linear"], vmin=-settings["largest"], vmax=settings["largest"])

@@ -30,12 +30,7 @@ FIELDS = {
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return both forms of the theorem, and their ratio to the printed one."""
-    rows = tables["limits"].rename(columns={"x": "depth_over_width", "y": "dispersion"})
-    printed = rows[rows["form"] == "printed"]
-    key = ["phase", "alpha_0", "depth_over_width"]
-    both = rows.merge(printed[[*key, "dispersion"]], on=key, suffixes=("", "_printed"))
-    both["over_printed"] = both["dispersion"] / both["dispersion_printed"]
-    return both
+    return tables["limits"].rename(columns={"x": "depth_over_width", "y": "dispersion"})
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:

@@ -43,14 +43,8 @@ def of_group(table: pd.DataFrame, group: str, banded: bool) -> pd.DataFrame:
 def joined(estimates: pd.DataFrame, theory: pd.DataFrame, value: str) -> pd.DataFrame:
     """Join estimates and curves in one table.
 
-    Args:
-        estimates: estimates of an experiment, with ``x`` = L / M, ``y``, ``spread`` and ``draws``.
-        theory: curves of the same experiment, with ``x``, ``y`` and ``curve``.
-        value: name of the column for ``y``.
-
-    Returns:
-        ``series`` is ``estimate`` or the name of the curve, and ``source`` is ``ours``; other
-        columns as in `NETWORKS` and `SAMPLE`, and ``standard_error``.
+    Both have ``x`` = L / M and ``y``, which becomes the column ``value``. ``series`` is
+    ``estimate`` or the name of the curve; other columns as in `NETWORKS` and `SAMPLE`.
     """
     drawn = estimates.assign(series="estimate", networks=estimates["draws"])
     curves = theory.assign(series=theory["curve"], sample="none")
@@ -78,9 +72,7 @@ def stated(reported: pd.DataFrame, quantity: str, row: str, column: str) -> floa
 def from_paper(value: str, numbers: Mapping[str, float]) -> pd.DataFrame:
     """Rows with numbers of the paper, which hold for all networks.
 
-    Args:
-        value: name of the column for the numbers.
-        numbers: series -> number; NaN is left out.
+    ``numbers`` are by series; NaN is left out.
     """
     rows = [
         {"series": series, "source": "paper", "sample": "none", value: number}
@@ -113,11 +105,7 @@ def samples_of(rows: pd.DataFrame) -> list[str]:
 def log_dispersion_axis(axes: Sequence[Axes], lowest: float, highest: float) -> None:
     """Set a logarithmic vertical axis with plain tick labels.
 
-    Args:
-        axes: the panels.
-        lowest: what has to be seen; the axis begins at 0.98 or below, and bars that reach zero
-            end at its edge.
-        highest: what has to be seen.
+    It begins at 0.98 or below; bars that reach zero end at its edge.
     """
     lowest = lowest if lowest > 0 else 0.1
     for axis in axes:

@@ -6,9 +6,10 @@ enters: by (25), dS/dt = -mu_single (W^T W S + S W^T W). Several states are inte
 are stacked along a first axis.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -117,10 +118,7 @@ def stacked(states: Sequence[FlowState]) -> FlowState:
 def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
     """Time derivatives by ``collapse`` (25).
 
-    Args:
-        kernel: of the features.
-        state: stacked states.
-        frozen: whether the biases stay as they are, as in Appendix B.4.
+    With ``frozen`` the biases stay as they are, as in Appendix B.4.
     """
     back, residuals, m = _transposed(state.weights), state.residuals, kernel.samples
     summed = residuals.sum(axis=-1)
@@ -147,24 +145,9 @@ def invariant(kernel: BlockKernel, state: FlowState) -> np.ndarray:
     return state.weight_gram / kernel.samples - feature_terms(kernel, state)
 
 
-@dataclass(frozen=True)
-class Start:
-    """How states are drawn.
-
-    Attributes:
-        features: n, at least C.
-        means: standard deviation of the entries of H1.
-        within: standard deviation of features within a class.
-    """
-
-    features: int
-    means: float
-    within: float
-
-
 def random_start(
     kernel: BlockKernel,
-    start: Start,
+    start: Mapping[str, Any],
     rng: np.random.Generator,
     *,
     centred: bool,
@@ -176,7 +159,8 @@ def random_start(
 
     Args:
         kernel: of the features.
-        start: sizes and standard deviations.
+        start: ``features``: n, at least C; standard deviations ``means`` of the entries of H1 and
+            ``within`` of features within a class.
         rng: the random stream.
         centred: whether the class means sum to 0.
         bias: the value of all biases.
@@ -186,13 +170,13 @@ def random_start(
         excess: for W chosen so, trace of E over that of the features' terms: E is a random positive
             semidefinite matrix of rank 1 in this subspace.
     """
-    classes, features = kernel.classes, start.features
+    classes, features = kernel.classes, start["features"]
     inside = classes if weight_scale is None else features
     frame = np.linalg.qr(rng.standard_normal((features, inside)))[0]
-    means = start.means * frame @ rng.standard_normal((inside, classes))
+    means = start["means"] * frame @ rng.standard_normal((inside, classes))
     if centred:
         means = means - means.mean(axis=1, keepdims=True)
-    within = start.within * frame @ rng.standard_normal((inside, classes * kernel.samples))
+    within = start["within"] * frame @ rng.standard_normal((inside, classes * kernel.samples))
     across = within.reshape(features, classes, kernel.samples)
     across = (across - across.mean(axis=-1, keepdims=True)).reshape(features, -1)
     scatter = across @ across.T / kernel.samples
@@ -257,14 +241,7 @@ def integrate(
 
 
 def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: float) -> FlowState:
-    """The state at a time by the classical Runge-Kutta method of order 4.
-
-    Args:
-        kernel: of the features.
-        start: stacked states at time 0.
-        time: a multiple of the step.
-        step: of the method.
-    """
+    """The state at a time by the classical Runge-Kutta method of order 4."""
     values = start.flat()
 
     def derivative(at: np.ndarray) -> np.ndarray:

@@ -127,11 +127,7 @@ def _left(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
 
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:
-    """Powers of the stated eigenvalues in the characteristic polynomial with symbols.
-
-    Returns:
-        How often x - lambda_single, x - lambda_class and x - lambda_global divide det(x I - K).
-    """
+    """Powers of the stated eigenvalues in the characteristic polynomial with symbols."""
     import sympy
 
     x, symbols = sympy.Symbol("x"), sympy.symbols(NAMES)

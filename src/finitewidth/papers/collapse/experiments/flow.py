@@ -16,7 +16,6 @@ from finitewidth.measures.collapse import ClassParts, bias_gap, nc2, nc3
 from finitewidth.papers.collapse.experiments.block_flow import (
     BlockKernel,
     FlowState,
-    Start,
     feature_terms,
     integrate,
     invariant,
@@ -74,8 +73,8 @@ def _kernel(settings: Mapping[str, Any], other_class: float | None = None) -> Bl
     return BlockKernel(settings["classes"], settings["samples"], **given)
 
 
-def _start(settings: Mapping[str, Any]) -> Start:
-    return Start(settings["features"], **settings["start"])
+def _start(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {"features": settings["features"], **settings["start"]}
 
 
 def _times(settings: Mapping[str, Any]) -> list[float]:
@@ -133,12 +132,6 @@ def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float
     d/dt tr S = -2 mu_single tr(W^T W S) <= -2 m tr S^2 <= -(2 m / n) (tr S)^2, hence
     tr S <= 1 / (1 / tr S(0) + 2 m t / n). Neither a fit of the class means nor an end of training
     is needed.
-
-    Args:
-        kernel: of the features.
-        features: n.
-        scatter: tr S at time 0, not negative.
-        time: t.
     """
     return math.sqrt(scatter / (1 + 2 * kernel.samples * time * scatter / features))
 
@@ -184,15 +177,8 @@ def collapse_of(
 ) -> dict[str, float]:
     """How near one state is to neural collapse.
 
-    Args:
-        kernel: of the features.
-        states: stacked states.
-        place: which of them.
-        points: standard normal numbers (P, n), for NC4. A point of class c is its mean plus such a
-            vector, as long as the root mean square norm of centred class means on average.
-
-    Returns:
-        nc1, nc2, nc3, nc4, h2, mean, bias_gap, alignment, see `measure`.
+    The keys are columns of `measure`. A point of NC4 of class c is its mean plus one of ``points``,
+    standard normal numbers (P, n), as long as the root mean square norm of centred class means.
     """
     W, b, H1, S = (part[place] for part in states.parts)
     parts = ClassParts(H1, np.empty(0), H1.mean(axis=1), kernel.samples)
@@ -222,13 +208,6 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
     u^T W^T W u = (m / mu_single) u^T S u. Then (25) is ds/dt = -2 m s^2 for s = u^T S u, hence
     s = 1 / (2 m t), while S falls exponentially elsewhere. The other directions of W have the norm
     of (58).
-
-    Args:
-        kernel: of the features.
-        times: above 0.
-
-    Returns:
-        Rows with time, h2 = (2 m t)^(-1/2) and nc3.
     """
     rows = (kernel.classes - 1) * math.sqrt(kernel.samples / kernel.mu_class)
     return [
@@ -273,11 +252,7 @@ def _case(other_class: float, beta: float) -> str:
 
 
 def off_diagonal_part(gram: np.ndarray) -> float:
-    """The g of a matrix proportional to I - g 1 1^T, from the means on and off its diagonal.
-
-    Args:
-        gram: symmetric, (C, C).
-    """
+    """The g of a matrix proportional to I - g 1 1^T, from the means on and off its diagonal."""
     count = len(gram)
     diagonal = np.trace(gram) / count
     beside = (gram.sum() - np.trace(gram)) / (count * (count - 1))
@@ -334,15 +309,9 @@ def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def times_to_fall(kernel: BlockKernel, starts: np.ndarray, below: float, step: float) -> np.ndarray:
     """Times at which the components of residuals have fallen, by gradient descent (9).
 
-    Args:
-        kernel: of one output.
-        starts: residuals of all samples, sorted by class, (N, R).
-        below: the fraction of its start to which the norm of a component falls.
-        step: step size times the largest eigenvalue of the kernel.
-
-    Returns:
-        Steps times step size for the global mean, the class means minus it, and the samples minus
-        their class mean, (3, R).
+    Starts are residuals of all samples, sorted by class, (N, R); ``below`` is the fraction to which
+    the norm of a component falls, and ``step`` the step size times the largest eigenvalue. Times
+    (3, R) are of the global mean, the class means minus it, and the samples minus their class mean.
     """
     matrix, eta = kernel.matrix, step / kernel.mu_global
     residuals, wanted = starts, below * _components(kernel, starts)

@@ -112,9 +112,6 @@ def chosen(
     It is the one with the rate in the paper's caption, if there is one with this rate; otherwise
     the picked model with collapse; otherwise the one with the best test accuracy.
 
-    Returns:
-        Its row of ``ends`` and the reason.
-
     Raises:
         ConfigError: no network of the initialisation has finite measures.
     """

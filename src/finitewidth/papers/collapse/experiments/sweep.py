@@ -85,10 +85,6 @@ def measure(
 def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
     """Decays and rates of the networks of a seed.
 
-    Args:
-        settings: of `finitewidth.papers.collapse.settings.Sweep`.
-        steps: of the training.
-
     Raises:
         ConfigError: all rates are above ``largest_rate``.
     """

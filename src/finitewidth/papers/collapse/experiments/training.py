@@ -108,11 +108,7 @@ def pixels_of(data: Dataset, settings: Mapping[str, Any]) -> int:
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
-    """Numbers and values of the learning rates.
-
-    Args:
-        settings: of `finitewidth.papers.collapse.settings.Rates`.
-    """
+    """Numbers and values of the learning rates."""
     if settings["values"] is not None:
         return [(index, float(rate)) for index, rate in enumerate(settings["values"])]
     return [(index, grid_rate(settings, index)) for index in settings["indices"]]
@@ -123,10 +119,6 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
 
     The rates printed in the captions of ``collapse`` Figures 13 to 20 are on this grid, not on one
     that has both its ends.
-
-    Args:
-        settings: of `finitewidth.papers.collapse.settings.Rates`.
-        index: from 0.
     """
     first, last = settings["first"], settings["last"]
     return 10 ** (first + (last - first) * index / settings["points"])

@@ -75,12 +75,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Draw NC3 against three variables, and below other data and two explanations.
-
-    Args:
-        rows: as `select` returns them.
-        settings: ``datasets``: role of a dataset -> its description.
-    """
+    """Draw NC3 against three variables, and below other data and two explanations."""
     figure, axes = style.subplots(2, 3, height=HEIGHT)
     cells, ranks = rows[rows["panel"] == CELL], rows[rows["panel"] == RANK]
     shared, other = cells[cells["sweep"] != OTHER], cells[cells["sweep"] == OTHER]

@@ -190,10 +190,6 @@ def k15(tables: Tables) -> list[Part]:
 def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
     """The trained networks of all pairs with squared error, or of one pair.
 
-    Args:
-        tables: those named ``rates_<pair>`` are read.
-        loss: the pair; empty for all but the one with cross-entropy.
-
     Raises:
         CannotDecideError: there is none, or a network has several rows.
     """
@@ -233,11 +229,6 @@ def maps(tables: Tables) -> "pd.DataFrame":
 def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
     """The tables ``<kind>_<pair>`` of all pairs, one below the other.
 
-    Args:
-        tables: all.
-        kind: such as ``rates``.
-        key: columns in which two rows must differ.
-
     Raises:
         CannotDecideError: all are empty, or two rows have the same key.
     """
@@ -270,12 +261,6 @@ def over_pairs(
     name: str, rows: "pd.DataFrame", lacking: str = "networks", **thresholds: Any
 ) -> Part:
     """The mean over pairs of the column value, averaged over the rows of each pair.
-
-    Args:
-        name: of the comparison.
-        rows: with pair and value.
-        lacking: what there must be in `FEWEST` pairs.
-        thresholds: of the comparison.
 
     Raises:
         CannotDecideError: there are fewer pairs, or a value is not finite.

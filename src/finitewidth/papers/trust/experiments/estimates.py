@@ -50,12 +50,7 @@ def estimated(draws: NtkDraws, sample: str, known_error: float | None = None) ->
 
 
 def exact(init: Initialisation, input_norm2: float) -> Row:
-    """The same columns from the closed form for ReLU networks without biases.
-
-    Args:
-        init: the networks.
-        input_norm2: |x|^2.
-    """
+    """The same columns from the closed form for ReLU networks without biases."""
     moments = log_moments(init, input_norm2=input_norm2)
     return _row("exact", moments.mean, moments.dispersion, 0.0, 0)
 

@@ -81,8 +81,7 @@ def _kernels(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Kernels of random inputs, the last of which is the test point.
 
-    Returns:
-        kappa divided by its largest entry, and q^L divided by its diagonal; (S + 1, S + 1) each.
+    These are kappa over its largest entry, and q^L over its diagonal; (S + 1, S + 1) each.
     """
     x = rng.standard_normal((settings["samples"] + 1, settings["input_width"]))
     x /= np.linalg.norm(x, axis=1, keepdims=True)

@@ -65,15 +65,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 
 def measured(tables: Mapping[str, pd.DataFrame], width: int) -> pd.DataFrame:
-    """The change at the end of training, and the lowest loss over that of the best constant.
-
-    Args:
-        tables: ``changes``, ``networks`` and ``borders`` of the experiment.
-        width: of the networks shown.
-
-    Returns:
-        The columns of ``FIELDS``, a row per cell and per border of each quantity.
-    """
+    """The change at the end of training, and the lowest loss over that of the best constant."""
     networks = tables["networks"][tables["networks"]["width"] == width]
     ends = tables["changes"][tables["changes"]["time"] == tables["changes"]["time"].max()]
     losses = networks.assign(

@@ -109,10 +109,7 @@ def change_scale(logarithmic: bool = False) -> Scale:
 def cells(seeds: pd.DataFrame, networks: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Rows of a map: mean and range over seeds in every cell.
 
-    Args:
-        seeds: one row per network with ``quantity``, nan if it diverged, and ``time``.
-        networks: the table of the experiment.
-        quantity: name of a column of ``seeds``.
+    ``seeds`` has a row per network with ``quantity``, nan if it diverged, and ``time``.
     """
     # a network that reached the shown number of steps has not stopped before
     about = networks[[*SEED, "eta_lambda", "steps_taken", "diverged"]]
@@ -151,10 +148,7 @@ def grid(count: int, columns: int, height: float = 1.6) -> tuple[Figure, np.ndar
 def draw_map(axis: Axes, rows: pd.DataFrame, scale: Scale) -> None:
     """Draw one map, with numbers in its cells if there are few.
 
-    Args:
-        axis: where to draw.
-        rows: of one map; with columns ``lowest`` and ``highest``, cells show these too.
-        scale: the colours.
+    With columns ``lowest`` and ``highest``, cells show these too.
     """
     import seaborn as sns
 

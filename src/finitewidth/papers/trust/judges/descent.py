@@ -126,9 +126,9 @@ def chaotic(rows: "pd.DataFrame", depth: int = 0) -> "pd.DataFrame":
     return required(rows[inside], f"the chaotic phase for L >= {depth}")
 
 
-def near_border(rows: "pd.DataFrame", depth: int = FROM_DEPTH) -> "pd.DataFrame":
-    """Networks of the weight variance nearest to the border, from some depth on."""
-    deep = required(rows[rows["depth"] >= depth], f"L >= {depth}")
+def near_border(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Networks of the weight variance nearest to the border, from `FROM_DEPTH` on."""
+    deep = required(rows[rows["depth"] >= FROM_DEPTH], f"L >= {FROM_DEPTH}")
     away = (deep["place"] - 1).abs()
     return deep[away <= away.min() + 1e-9]
 
