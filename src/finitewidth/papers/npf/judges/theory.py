@@ -40,22 +40,17 @@ def n04(tables: Tables) -> list[Part]:
         )
     for row in _some(tables["mean"], networks="drawn").itertuples():
         name = f"{row.draws:,} networks, {row.gates} gates, d={row.depth}, w={row.width}"
-        parts.append(
+        parts += [
             Part(
-                name=f"{name}: largest z",
-                value=row.max_z,
-                high=4.5,
-                paper=True,
+                name=f"{name}: largest z", value=row.max_z, high=4.5, paper=True,
                 tolerance="the largest of 210 standard normal numbers stays below",
-            )
-        )
-        parts.append(
+            ),
             Part(
                 name=f"{name}: trace over the formula's", value=row.trace_ratio, low=0.95,
                 high=1.05, standard_error=row.trace_ratio_se, dof=row.draws - 1, paper=True,
                 tolerance="the mean of the draws is known to less than 5 %",
-            )
-        )  # fmt: skip
+            ),
+        ]  # fmt: skip
     return parts
 
 
@@ -157,11 +152,7 @@ def _below_bound(words: str, wide: "pd.DataFrame", sigma2: float) -> Part:
 
 
 def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
-    """The rows that have these values.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """The rows that have these values; an error if there is none."""
     for column, value in wanted.items():
         rows = rows[rows[column] == value]
     if rows.empty:
