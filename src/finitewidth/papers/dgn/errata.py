@@ -19,15 +19,7 @@ from finitewidth.networks.random_gated import every_signed_network
 
 
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
-    """Inner products of the derivatives of path strengths (equation 3).
-
-    Args:
-        weights: one matrix per layer.
-        paths: the units of each path, (P, d + 1).
-
-    Returns:
-        (P, P).
-    """
+    """Inner products (P, P) of the derivatives of path strengths (3) of paths (P, d + 1)."""
     total = 0.0
     factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]
     for k in range(len(weights)):

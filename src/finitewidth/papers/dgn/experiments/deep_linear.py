@@ -80,11 +80,9 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
 def _trajectories(
     depth: int, runs: Sequence[int], settings: Mapping[str, Any]
 ) -> tuple[np.ndarray, ...]:
-    """Descend from the initial weights of ``runs``.
+    """Squared errors over e_0^2, kernels, norms of all weights, and errors of the recursion.
 
-    Returns:
-        Squared errors relative to e_0^2, kernels, norms of all weights, and squared errors under
-        the linear recursion relative to e_0^2; each (steps + 1, R).
+    Each is (steps + 1, R). The last are squared errors over e_0^2 too.
     """
     width, times = settings["width"], range(settings["steps"] + 1)
     x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()

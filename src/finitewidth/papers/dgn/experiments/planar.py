@@ -74,13 +74,8 @@ def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, 
     """The networks of some runs.
 
     A run's points, targets and initial (value) weights are the same for both kinds of network, and
-    its points and targets are the same for all depths.
-
-    Args:
-        name: ``relu``, or ``galu`` for value networks gated by an independent ReLU network.
-        depth: number of layers of weights.
-        runs: numbers of the runs.
-        settings: as for `measure`.
+    its points and targets are the same for all depths. The value networks of ``galu`` are gated by
+    an independent ReLU network.
     """
     sizes = [2, *[settings["width"]] * (depth - 1), 1]
     sigma = math.sqrt(settings["gain"] / settings["width"])

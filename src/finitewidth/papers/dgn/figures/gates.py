@@ -31,13 +31,7 @@ TRAINED = fields.number(
 def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **line: Any) -> None:
     """Plot a curve over epochs with marks, and with bars of the standard deviation over runs.
 
-    Args:
-        axis: to draw into.
-        rows: of one curve: epoch, ``y``, standard_deviation.
-        y: name of the column to draw.
-        series: a name of `LOOKS`.
-        place: where marks begin, as a fraction of their distance; different for each curve.
-        **line: further arguments of ``Axes.errorbar``, such as ``label``.
+    Marks begin at ``place``, a fraction of their distance that is different for each curve.
     """
     rows = rows.sort_values("epoch")
     every = max(1, len(rows) // MARKED)

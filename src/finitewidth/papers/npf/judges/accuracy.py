@@ -29,9 +29,6 @@ def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_te
     """Accuracies of a cell's runs, percent, by seed; by default the best test accuracies.
 
     Diverged runs and step sizes that a search did not choose are left out.
-
-    Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
     """
     what = f"{regime} in row {row}"
     return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)

@@ -139,12 +139,8 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset four or five lines per network and optimiser.
 
     These are our accuracies for three choices of the epoch, the paper's, and the difference if it
-    is known. Cells of networks that are not trained are marked.
-
-    Args:
-        rows: as selected.
-        settings: ``paper`` (npf or npf0); ``beta``, slope of the gates of DLNPF, which npf prints
-            in the header.
+    is known. Cells of networks that are not trained are marked. npf prints ``beta``, slope of the
+    gates of DLNPF, in the header.
     """
     regimes = dict(REGIMES[settings["paper"]])
     if "beta" in settings:
@@ -214,12 +210,7 @@ def _names(rows: pd.DataFrame, regimes: Mapping[str, str]) -> list[str]:
 
 
 def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the notes on networks that are not trained; empty if there are none.
-
-    Args:
-        rows: ``trained``, ``train_accuracy_lowest`` and ``trained_from``, the latter in percent.
-        names: of the networks, in the order of the rows.
-    """
+    """Return the notes on networks that are not trained; ``names`` are those of the rows."""
     lowest = [
         f"{name} {rounded_down(accuracy, 1)} %"
         for name, accuracy, trained in zip(
