@@ -90,20 +90,13 @@ def stages(stages: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[Pl
 
 def nu(nu: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU networks telling two digits apart, kept every few epochs."""
-    run = TrainingRun(
-        replicas=replicas_of("relu", "npf/nu", nu),
-        loss="squared",
-        snapshots=tuple(range(0, nu["epochs"] + 1, nu["every"])),
-        **common_of("nu", nu["network"], nu, classes=nu["classes"]),
-    )
+    replicas = replicas_of("relu", "npf/nu", nu)
+    run = TrainingRun(replicas=replicas, **common_of("nu", nu["network"], nu))
     yield PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
 
 
 def kvf(kvf: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """DLNPF networks, kept every few epochs."""
-    run = TrainingRun(
-        replicas=replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"]),
-        snapshots=tuple(range(0, kvf["epochs"] + 1, kvf["every"])),
-        **common_of("kvf", kvf["network"], kvf),
-    )
+    replicas = replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"])
+    run = TrainingRun(replicas=replicas, **common_of("kvf", kvf["network"], kvf))
     yield PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])
