@@ -6,6 +6,8 @@ import pytest
 import torch
 from tests import kernels_by_definition as reference
 from tests.cntk_by_definition import cntk_by_definition
+from tests.experiment_cases import history_row
+from tests.experiment_cases import kept_weights as kept
 from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import merged, preset_only
@@ -21,13 +23,7 @@ REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 
 
 def history(accuracy=0.5, regime="relu", row="fc_sgd", **over):
-    values = {
-        "row": row, "regime": regime, "stage": None, "beta": None, "eps": None,
-        "variant": "original", "seed": 0, "step_size": 0.1, "epoch": 1,
-        "train_accuracy": 1.0, "test_accuracy": accuracy, "test_accuracy_first": accuracy,
-        "test_accuracy_second": accuracy, "diverged": 0,
-    }  # fmt: skip
-    return values | over
+    return history_row(**{"test_accuracy": accuracy, "regime": regime, "row": row} | over)
 
 
 def printed(paper):
@@ -183,22 +179,6 @@ def test_a_number_of_the_text_leaves_out_seeds_of_which_a_run_diverged():
     row = rows.loc[("cifar10", "frnpf")]
     assert (row["mean"], row["runs"], row["diverged"]) == (pytest.approx(43), 1, 1)
     assert rows.loc[("gconv_adam", "frnpf"), "diverged"] == 0
-
-
-def kept(parts, replicas=2, width=6, depth=2, bias=False, outputs=1):
-    """Random weights as a training keeps them, at epochs 0 and 3."""
-    rng = np.random.default_rng(1)
-    sizes = [64] + [width] * depth + [outputs]
-    arrays = {}
-    for epoch in (0, 3):
-        for part in parts:
-            for layer in range(depth + (part == "value")):
-                shape = (replicas, sizes[layer], sizes[layer + 1])
-                name = f"epoch{epoch}/{part}/{layer}"
-                arrays[f"{name}.weight"] = rng.normal(0, 0.4, shape).astype(np.float32)
-                if bias:
-                    arrays[f"{name}.bias"] = rng.normal(0, 0.1, shape[::2]).astype(np.float32)
-    return arrays
 
 
 def test_nu_is_that_of_the_kernel_by_definition():
