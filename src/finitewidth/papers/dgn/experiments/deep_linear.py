@@ -22,11 +22,6 @@ FIGURE = "dgn_fig10"
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Kernel, error and weights over time for (x, y) = (1, 1), sigma^2 = 1/w and step size rate/d.
 
-    Args:
-        inputs: none.
-        settings: ``width``, ``depths``, ``runs``, ``rate``, ``loss_half``, ``steps``, ``shown``
-            (number of runs in the figure).
-
     Returns:
         ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth
         (interpolated number of steps until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth

@@ -28,13 +28,6 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
-    Args:
-        inputs: none.
-        settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``gaussian``),
-            ``gain`` (sigma^2 = gain/width); ``runs``; ``rate``, ``rho``, ``loss_half``, ``steps``,
-            ``linear_steps``, ``precision`` (see `finitewidth.measures.dynamics.Protocol`).
-        checkpoints: where to store the rows of each batch of runs; None for none.
-
     Returns:
         ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
         ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their

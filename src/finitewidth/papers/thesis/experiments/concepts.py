@@ -12,12 +12,6 @@ Rows = Iterator[dict[str, Any]]
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """List the nodes and connections of all drawings.
 
-    Args:
-        inputs: none.
-        settings: ``network`` (units of each layer), ``convolution`` (``size``, ``window``),
-            ``recurrent`` (``inputs``, ``units``, ``outputs``), ``residual`` (``inputs``,
-            ``units``, ``hidden``, ``outputs``).
-
     Returns:
         ``network`` and ``layers``, with the columns drawing, kind (node, or the kind of the
         connection), layer and end of a node; start_layer, start, layer and end of a connection.

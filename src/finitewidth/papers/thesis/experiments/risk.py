@@ -22,12 +22,6 @@ Form = Literal["printed", "corrected"]
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Drawn risks, exact means and limits, and gradient descent beside the pseudoinverse.
 
-    Args:
-        inputs: none.
-        settings: ``draws``, ``targets``, ``samples`` N, ``ratios``, ``signal`` r^2, ``noises``
-            sigma^2, ``points``, ``doubled`` (numbers of samples), ``descent`` with ``ratios`` and
-            ``tolerance``.
-
     Returns:
         In the first four tables ``case`` names r^2 / sigma^2, ``x`` is P/N, ``size`` is N.
         ``drawn``: case, noise, x, size, parameters, draws, mean, mean_error, median, median_error,
