@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.claims.synthetic import npf as synthetic
 
-from finitewidth.claims.verdicts import CannotDecideError, Part, decide
+from finitewidth.claims.verdicts import CannotDecideError, decide
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.papers.npf.judges import accuracy as npf_accuracy
 from finitewidth.papers.npf.judges.accuracy import CNTK
@@ -100,12 +100,6 @@ def test_an_untrained_network_beside_the_cntk_is_undecided():
     parts = npf_accuracy.n16(tables | {"cntk": rows})
     undecided = [part for part in parts if part.undefined]
     assert [part.outside for part in undecided] == ["ReLU is not trained: 80.0 % in a run"]
-
-
-def test_decides_nothing_keeps_the_value_and_needs_a_reason():
-    part = Part(name="a", value=1.0, low=0, standard_error=0.1, paper=True)
-    assert npf_accuracy.decides_nothing(part, "") is part
-    assert npf_accuracy.decides_nothing(part, "why").value == 1.0
 
 
 def test_the_number_of_the_cntk_is_the_printed_one():

@@ -222,25 +222,13 @@ def table4_numbers(tables: Tables) -> list[Ours]:
     ]  # fmt: skip
 
 
-def test_accuracy_in_text(tables: Tables) -> list[Ours]:
-    """Test accuracies in the text, percent."""
-    return _in_text(tables, "test_accuracy")
-
-
-def train_accuracy_in_text(tables: Tables) -> list[Ours]:
-    """Train accuracies in the text, percent."""
-    return _in_text(tables, "train_accuracy")
-
-
-def _in_text(tables: Tables, quantity: str) -> list[Ours]:
-    """Accuracies in percent, with the keys of the printed ones."""
+def accuracies_in_text(tables: Tables) -> list[Ours]:
+    """Test and train accuracies in the text, percent; no two of them have the same keys."""
     runs = tables["runs"]
-    rows = _sound(runs)
-    rows = rows[rows["quantity"] == quantity]
     return [
         mean_of(row, column, group["value"], ROWS.get((row, column), str(row)),
-                _not_trained(runs, 1, quantity=quantity, row=row, column=column))
-        for (row, column), group in rows.groupby(["row", "column"])
+                _not_trained(runs, 1, row=row, column=column))
+        for (row, column), group in _sound(runs).groupby(["row", "column"])
     ]  # fmt: skip
 
 

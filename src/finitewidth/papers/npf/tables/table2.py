@@ -155,9 +155,10 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             head = dict.fromkeys(head, "")
     ours = rows[rows["source"] == "ours"]
     once = ours[ours["epoch"] == "best_test"]
-    notes = (*_notes(rows), *untrained(once, _names(once, regimes)),
-             *left_out(zip(_names(once, regimes), once["diverged"].astype(int),
-                           once["runs"].astype(int), strict=True)))  # fmt: skip
+    names = [f"{row['network']}/{row['optimiser']} {regimes[row['regime']]}"
+             for row in once.to_dict("records")]  # fmt: skip
+    lost = zip(names, once["diverged"].astype(int), once["runs"].astype(int), strict=True)
+    notes = (*_notes(rows), *untrained(once, names), *left_out(lost))
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
     notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
     shown = pd.DataFrame(lines)
@@ -197,16 +198,6 @@ def _notes(rows: pd.DataFrame) -> Iterator[str]:
     compared = rows[ours].groupby("data", sort=False)["compared"].any()
     if names := ", ".join(compared.index[~compared]):
         yield f"Not comparable with the paper's numbers, by data or sizes: {names}"
-
-
-def _names(rows: pd.DataFrame, regimes: Mapping[str, str]) -> list[str]:
-    """The name of each cell, ``FC/SGD ReLU``."""
-    return [
-        f"{network}/{optimiser} {regimes[regime]}"
-        for network, optimiser, regime in zip(
-            rows["network"], rows["optimiser"], rows["regime"], strict=True
-        )
-    ]
 
 
 def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
