@@ -181,9 +181,12 @@ def test_a_number_of_the_text_leaves_out_seeds_of_which_a_run_diverged():
     assert rows.loc[("gconv_adam", "frnpf"), "diverged"] == 0
 
 
+TWO_DIGITS = {"classes": [4, 7], "per_class": 3}
+
+
 def test_nu_is_that_of_the_kernel_by_definition():
     data, arrays = digits(), kept(["value"], width=12)
-    tables = nu.measure({"data": data, "weights": arrays}, {"classes": [4, 7], "per_class": 3})
+    tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     runs = tables["runs"]
     assert runs[["epoch", "seed"]].to_numpy().tolist() == [[0, 0], [0, 1], [3, 0], [3, 1]]
     index = np.concatenate([np.flatnonzero(data.train_labels == c)[:3] for c in (4, 7)])
@@ -199,8 +202,7 @@ def test_nu_is_that_of_the_kernel_by_definition():
 def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
     arrays = kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
-    settings = {"classes": [4, 7], "per_class": 3}
-    tables = nu.measure({"data": digits(), "weights": arrays}, settings)
+    tables = nu.measure({"data": digits(), "weights": arrays}, TWO_DIGITS)
     dead = tables["runs"].iloc[2]
     assert np.isnan(dead["nu"])
     assert "network is dead" in dead["problem"]
@@ -214,8 +216,7 @@ def test_energies_of_the_labels_are_those_by_projection():
     """Against the squared length of y's projection on the span of k singular vectors."""
     data, arrays = digits(), kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
-    settings = {"classes": [4, 7], "per_class": 3}
-    tables = nu.measure({"data": data, "weights": arrays}, settings)
+    tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     energy = tables["energy"].set_index(["panel", "series", "x"])
     x, y = nu.binary_examples(data, [4, 7], 3)
     weights = [w[1] for w in network_at(arrays, 3, "value")[0]]
