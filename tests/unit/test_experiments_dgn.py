@@ -129,16 +129,12 @@ def test_fig8_takes_each_kernel_from_its_own_network():
     def solved(kernel):
         return float(y @ torch.linalg.solve(kernel, y))
 
-    relu = gated_ntk.soft_relu_ntk(
-        x, weights("relu", "value", 1), None, beta=None, with_biases=False
-    )
-    found = runs.loc[("adaptable", "ReLU", 3, 1), "nu"]
-    assert found == pytest.approx(solved(relu / relu.trace()), rel=1e-6)
-    soft = gated_ntk.soft_relu_ntk(
-        x, weights("soft_relu", "value", 1), None, beta=4.0, eps=0.1, with_biases=False
-    )
-    found = runs.loc[("adaptable", "soft-ReLU", 3, 1), "nu"]
-    assert found == pytest.approx(solved(soft / soft.trace()), rel=1e-6)
+    for series, name, gate in (("ReLU", "relu", {"beta": None}),
+                               ("soft-ReLU", "soft_relu", NU["gate"])):  # fmt: skip
+        own = weights(name, "value", 1)
+        kernel = gated_ntk.soft_relu_ntk(x, own, None, **gate, with_biases=False)
+        found = runs.loc[("adaptable", series, 3, 1), "nu"]
+        assert found == pytest.approx(solved(kernel / kernel.trace()), rel=1e-6)
     for number, regime in enumerate(FROZEN):
         panel, series = {"frnpf_di": ("adaptable", "frozen ReLU"), "galu": ("gates",
                          "unlearnt gates"), "flnpf": ("gates", "learnt gates")}[regime]  # fmt: skip

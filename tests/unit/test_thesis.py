@@ -142,8 +142,12 @@ def test_exact_means_tend_to_the_corrected_limit_and_not_to_the_printed_one(rati
     assert (limit(ratio, 1.0, 0.25, "printed") == limit(ratio, 1.0, 0.25)) == (ratio < 1)
 
 
-def test_tables_of_the_experiment_and_its_figure():
-    tables = risk.measure({}, SMALL["risk"])
+@pytest.fixture(scope="module")
+def tables():
+    return risk.measure({}, SMALL["risk"])
+
+
+def test_tables_of_the_experiment_and_its_figure(tables):
     drawn = tables["drawn"]
     assert set(drawn[~drawn["has_mean"]]["x"]) == {1.0}
     assert drawn["exact"].isna().equals(~drawn["has_mean"])
@@ -154,8 +158,7 @@ def test_tables_of_the_experiment_and_its_figure():
     assert rows.loc[rows["series"] == "lowest", "ratio"].tolist() == [2]
 
 
-def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_variance():
-    tables = risk.measure({}, SMALL["risk"])
+def test_figure_2_4_shows_means_with_errors_and_medians_where_there_is_no_variance(tables):
     rows = fig2_4.select(tables, {})
     known = tables["drawn"]["has_variance"].astype(bool)
     means, medians = (rows[rows["series"] == name] for name in ("mean", "median"))
@@ -179,10 +182,9 @@ def test_gradient_descent_reaches_the_weights_of_least_norm(parameters):
     assert np.allclose(one, rate * x.T @ y)
 
 
-def test_a_removed_ratio_changes_no_other():
-    whole = risk.measure({}, SMALL["risk"])["drawn"]
+def test_a_removed_ratio_changes_no_other(tables):
     part = risk.measure({}, SMALL["risk"] | {"ratios": [2.0]})["drawn"]
-    kept = whole[whole["x"] == 2.0].reset_index(drop=True)
+    kept = tables["drawn"].query("x == 2").reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, part)
 
 
