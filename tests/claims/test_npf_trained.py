@@ -14,12 +14,11 @@ from finitewidth.papers.npf.judges.accuracy import CNTK
 REPORTED = Path(__file__).parents[2] / "config/reported"
 
 
-def with_untrained(table, where, accuracy=0.9, **changes):
+def with_untrained(table, where, accuracy=0.9):
     """A copy of a table in which the first run that meets ``where`` is not trained."""
     table = table.copy()
     index = table.index[(table[list(where)] == list(where.values())).all(axis=1)][0]
-    for name, value in ({"trained": 0, "best_train": accuracy} | changes).items():
-        table.loc[index, name] = value
+    table.loc[index, ["trained", "best_train"]] = [0, accuracy]
     return table
 
 
@@ -56,22 +55,13 @@ def test_a_contradicting_cell_that_is_not_trained_does_not_contradict():
 
 
 def test_a_diverged_run_makes_a_cell_untrained_even_if_no_run_is_left():
-    runs = synthetic.table2_runs(runs=1)["runs"]
-    runs = with_untrained(runs, {"row": "fc_sgd", "regime": "dlnpf"}, diverged=1)
+    runs = synthetic.table2_runs()["runs"]
+    cell = (runs["row"] == "fc_sgd") & (runs["regime"] == "dlnpf")
+    runs.loc[cell, ["diverged", "trained"]] = [1, 0]
     assert "a run diverged" in npf_accuracy.untrained(runs, "fc_sgd", "relu", "dlnpf")
-    first = [part for part in npf_accuracy.n25(synthetic.cells() | {"runs": runs_of_all(runs)})
+    first = [part for part in npf_accuracy.n25(synthetic.cells() | {"runs": runs})
              if part.name.startswith("fc_sgd, dlnpf")]  # fmt: skip
     assert [math.isnan(part.value) for part in first] == [True]
-
-
-def runs_of_all(first):
-    """Five runs of every cell, but only those of ``first`` for the cells that diverged."""
-    runs = synthetic.table2_runs()["runs"]
-    lost = first[first["diverged"] == 1][["row", "regime"]].drop_duplicates()
-    for row, regime in lost.to_numpy():
-        cell = (runs["row"] == row) & (runs["regime"] == regime)
-        runs.loc[cell, ["diverged", "trained"]] = [1, 0]
-    return runs
 
 
 def test_nothing_is_decided_if_no_comparison_rests_on_trained_networks():
