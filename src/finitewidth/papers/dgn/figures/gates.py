@@ -46,9 +46,3 @@ def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **l
 def untrained(rows: pd.DataFrame) -> list[str]:
     """The series of which not all runs are trained, in the order of the rows."""
     return list(dict.fromkeys(rows.loc[rows["trained"] == 0, "series"]))
-
-
-def epochs(axis: Axes, rows: pd.DataFrame) -> None:
-    """Label the axis of epochs, with the names of the networks that are not trained below."""
-    bad = ", ".join(untrained(rows))
-    axis.set_xlabel("epoch" + f"\nnot trained: {bad}" * bool(bad))
