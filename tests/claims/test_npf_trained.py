@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.claims.synthetic import npf as synthetic
 
-from finitewidth.claims.verdicts import CannotDecideError, Part, decide
+from finitewidth.claims.verdicts import CannotDecideError, decide
 from finitewidth.common.reported_numbers import read_reported
 from finitewidth.papers.npf.judges import accuracy as npf_accuracy
 from finitewidth.papers.npf.judges.accuracy import CNTK
@@ -14,12 +14,11 @@ from finitewidth.papers.npf.judges.accuracy import CNTK
 REPORTED = Path(__file__).parents[2] / "config/reported"
 
 
-def with_untrained(table, where, accuracy=0.9, **changes):
+def with_untrained(table, where, accuracy=0.9):
     """A copy of a table in which the first run that meets ``where`` is not trained."""
     table = table.copy()
     index = table.index[(table[list(where)] == list(where.values())).all(axis=1)][0]
-    for name, value in ({"trained": 0, "best_train": accuracy} | changes).items():
-        table.loc[index, name] = value
+    table.loc[index, ["trained", "best_train"]] = [0, accuracy]
     return table
 
 
@@ -56,22 +55,13 @@ def test_a_contradicting_cell_that_is_not_trained_does_not_contradict():
 
 
 def test_a_diverged_run_makes_a_cell_untrained_even_if_no_run_is_left():
-    runs = synthetic.table2_runs(runs=1)["runs"]
-    runs = with_untrained(runs, {"row": "fc_sgd", "regime": "dlnpf"}, diverged=1)
+    runs = synthetic.table2_runs()["runs"]
+    cell = (runs["row"] == "fc_sgd") & (runs["regime"] == "dlnpf")
+    runs.loc[cell, ["diverged", "trained"]] = [1, 0]
     assert "a run diverged" in npf_accuracy.untrained(runs, "fc_sgd", "relu", "dlnpf")
-    first = [part for part in npf_accuracy.n25(synthetic.cells() | {"runs": runs_of_all(runs)})
+    first = [part for part in npf_accuracy.n25(synthetic.cells() | {"runs": runs})
              if part.name.startswith("fc_sgd, dlnpf")]  # fmt: skip
     assert [math.isnan(part.value) for part in first] == [True]
-
-
-def runs_of_all(first):
-    """Five runs of every cell, but only those of ``first`` for the cells that diverged."""
-    runs = synthetic.table2_runs()["runs"]
-    lost = first[first["diverged"] == 1][["row", "regime"]].drop_duplicates()
-    for row, regime in lost.to_numpy():
-        cell = (runs["row"] == row) & (runs["regime"] == regime)
-        runs.loc[cell, ["diverged", "trained"]] = [1, 0]
-    return runs
 
 
 def test_nothing_is_decided_if_no_comparison_rests_on_trained_networks():
@@ -100,12 +90,6 @@ def test_an_untrained_network_beside_the_cntk_is_undecided():
     parts = npf_accuracy.n16(tables | {"cntk": rows})
     undecided = [part for part in parts if part.undefined]
     assert [part.outside for part in undecided] == ["ReLU is not trained: 80.0 % in a run"]
-
-
-def test_decides_nothing_keeps_the_value_and_needs_a_reason():
-    part = Part(name="a", value=1.0, low=0, standard_error=0.1, paper=True)
-    assert npf_accuracy.decides_nothing(part, "") is part
-    assert npf_accuracy.decides_nothing(part, "why").value == 1.0
 
 
 def test_the_number_of_the_cntk_is_the_printed_one():

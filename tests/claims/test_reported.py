@@ -299,6 +299,6 @@ def test_numbers_in_the_text_of_dgn_rest_on_their_own_trainings():
           "trained": 1}
          for row, column in keys for value in (55.0, 56.0)]
     )  # fmt: skip
-    found = dgn_training.test_accuracy_in_text({"runs": runs})
+    found = dgn_training.accuracies_in_text({"runs": runs})
     parts = {(ours.row, ours.column): ours.part for ours in found}
     assert parts == dict(zip(keys, ("gates_only", "table4", "mnist"), strict=True))

@@ -6,6 +6,8 @@ import pytest
 import torch
 from tests import kernels_by_definition as reference
 from tests.cntk_by_definition import cntk_by_definition
+from tests.experiment_cases import history_row
+from tests.experiment_cases import kept_weights as kept
 from tests.training_cases import planned_trainings
 
 from finitewidth.common.settings import merged, preset_only
@@ -21,13 +23,7 @@ REGIMES = ("frnpf_ii", "frnpf_di", "dlnpf", "flnpf", "relu")
 
 
 def history(accuracy=0.5, regime="relu", row="fc_sgd", **over):
-    values = {
-        "row": row, "regime": regime, "stage": None, "beta": None, "eps": None,
-        "variant": "original", "seed": 0, "step_size": 0.1, "epoch": 1,
-        "train_accuracy": 1.0, "test_accuracy": accuracy, "test_accuracy_first": accuracy,
-        "test_accuracy_second": accuracy, "diverged": 0,
-    }  # fmt: skip
-    return values | over
+    return history_row(**{"test_accuracy": accuracy, "regime": regime, "row": row} | over)
 
 
 def printed(paper):
@@ -185,25 +181,12 @@ def test_a_number_of_the_text_leaves_out_seeds_of_which_a_run_diverged():
     assert rows.loc[("gconv_adam", "frnpf"), "diverged"] == 0
 
 
-def kept(parts, replicas=2, width=6, depth=2, bias=False, outputs=1):
-    """Random weights as a training keeps them, at epochs 0 and 3."""
-    rng = np.random.default_rng(1)
-    sizes = [64] + [width] * depth + [outputs]
-    arrays = {}
-    for epoch in (0, 3):
-        for part in parts:
-            for layer in range(depth + (part == "value")):
-                shape = (replicas, sizes[layer], sizes[layer + 1])
-                name = f"epoch{epoch}/{part}/{layer}"
-                arrays[f"{name}.weight"] = rng.normal(0, 0.4, shape).astype(np.float32)
-                if bias:
-                    arrays[f"{name}.bias"] = rng.normal(0, 0.1, shape[::2]).astype(np.float32)
-    return arrays
+TWO_DIGITS = {"classes": [4, 7], "per_class": 3}
 
 
 def test_nu_is_that_of_the_kernel_by_definition():
     data, arrays = digits(), kept(["value"], width=12)
-    tables = nu.measure({"data": data, "weights": arrays}, {"classes": [4, 7], "per_class": 3})
+    tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     runs = tables["runs"]
     assert runs[["epoch", "seed"]].to_numpy().tolist() == [[0, 0], [0, 1], [3, 0], [3, 1]]
     index = np.concatenate([np.flatnonzero(data.train_labels == c)[:3] for c in (4, 7)])
@@ -219,8 +202,7 @@ def test_nu_is_that_of_the_kernel_by_definition():
 def test_nu_of_a_run_that_diverged_is_recorded_and_left_out():
     arrays = kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
-    settings = {"classes": [4, 7], "per_class": 3}
-    tables = nu.measure({"data": digits(), "weights": arrays}, settings)
+    tables = nu.measure({"data": digits(), "weights": arrays}, TWO_DIGITS)
     dead = tables["runs"].iloc[2]
     assert np.isnan(dead["nu"])
     assert "network is dead" in dead["problem"]
@@ -234,8 +216,7 @@ def test_energies_of_the_labels_are_those_by_projection():
     """Against the squared length of y's projection on the span of k singular vectors."""
     data, arrays = digits(), kept(["value"], width=12)
     arrays["epoch3/value/1.weight"][0] = np.nan
-    settings = {"classes": [4, 7], "per_class": 3}
-    tables = nu.measure({"data": data, "weights": arrays}, settings)
+    tables = nu.measure({"data": data, "weights": arrays}, TWO_DIGITS)
     energy = tables["energy"].set_index(["panel", "series", "x"])
     x, y = nu.binary_examples(data, [4, 7], 3)
     weights = [w[1] for w in network_at(arrays, 3, "value")[0]]

@@ -204,11 +204,6 @@ def test_linear_curves(linear):
     assert linear["runs"].groupby("depth").size().tolist() == [6, 6]
 
 
-def reported(*rows):
-    """Numbers of a paper: quantity, row and value."""
-    return pd.DataFrame(rows, columns=["quantity", "row", "value"])
-
-
 def written(module, tables):
     """The rows that a figure shows, as its data file has them."""
     return fields.checked(module.select(tables, {}), module.FIELDS)
@@ -217,7 +212,7 @@ def written(module, tables):
 @pytest.fixture(scope="module")
 def figures(memorised, linear):
     """Module -> its tables."""
-    nothing = reported()
+    nothing = pd.DataFrame(columns=["quantity", "row", "value"])
     return {
         fig7: {"spectra": memorised["spectra"], "errors": memorised["error_curves"],
                "reported": nothing},

@@ -1,6 +1,7 @@
 """Renderers of tables typeset the rows that they are given."""
 
 from importlib import import_module
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -8,9 +9,10 @@ from tests import table_cases
 
 from finitewidth.common import fields, result_files
 from finitewidth.common.errors import ResultError
-from finitewidth.papers.dgn.tables import extra_text
+from finitewidth.papers.dgn.tables import extra_identities, extra_text
+from finitewidth.papers.npf.experiments import limits
+from finitewidth.papers.npf.tables import extra_limits, table2
 from finitewidth.papers.npf.tables import extra_text as npf_extra_text
-from finitewidth.papers.npf.tables import table2
 from finitewidth.tables.job import render_table, typeset_again
 from finitewidth.tables.typeset import markdown
 
@@ -21,17 +23,11 @@ CIFAR = {"datasets": {"cifar10": "CIFAR-10"}, "trained": 0.95}
 
 
 def cells():
-    rows = []
-    for row in table2.ROWS:
-        for regime in table2.REGIMES["npf"]:
-            values = {"paper": "npf", "row": row, "regime": regime, "select": "best_test",
-                      "runs": 3, "diverged": 0, "difference": -1.25,
-                      "difference_se": -2.5, "reported_runs": 5, "trained": 1,
-                      "train_accuracy_lowest": 99.0, "trained_from": 95.0}  # fmt: skip
-            for name in (*table2.OURS, "reported"):
-                values |= {f"{name}_mean": 97.0, f"{name}_spread": 0.125}
-            rows.append(values)
-    return pd.DataFrame(rows)
+    """Rows of Table 2 that are all alike."""
+    same = {"runs": 3, "diverged": 0, "difference": -1.25, "difference_se": -2.5, "trained": 1}
+    for name in (*table2.OURS, "reported"):
+        same |= {f"{name}_mean": 97.0, f"{name}_spread": 0.125}
+    return table_cases.accuracies("npf").assign(**same)
 
 
 SETTINGS = {
@@ -63,10 +59,10 @@ def test_a_table_in_three_formats(tmp_path):
     assert len(pd.read_csv(tmp_path / "t.csv")) == 4 * 30
 
 
-def typeset(module, rows, settings):
+def typeset(module, rows, settings=None, table="rows"):
     """The table of these rows, as from its data file."""
-    rows = fields.checked(module.select({"rows": rows}, settings), module.FIELDS)
-    return module.typeset(rows, settings)
+    rows = fields.checked(module.select({table: rows}, settings or {}), module.FIELDS)
+    return module.typeset(rows, settings or {})
 
 
 @pytest.mark.parametrize("artifact", sorted(MODULES))
@@ -179,3 +175,40 @@ def test_text_tables_put_ours_beside_the_printed_number(module, key):
     assert note.endswith(f"{module.TITLES[key].format(**gates)} 1 of 4")
     wanted = {"mnist": "MNIST", "all": "MNIST, CIFAR-10"}.get(key[1], "CIFAR-10")
     assert line["data"] == wanted
+
+
+def test_a_limit_is_held_against_the_networks_it_belongs_to():
+    runs = pd.DataFrame(
+        [
+            {"weights": weights, "output_variance": variance, "limit": limit, "depth": 3,
+             "width": 2048, "run": run, "scale": 0.9 + 0.1 * run, "correlation": 0.99, "error": 0.1}
+            for weights, variance, limit, run in product(
+                ("gaussian", "signed"), ("2/w", "1/w"), ("tangent", "halved", "signed"), range(3)
+            )
+        ]
+    )  # fmt: skip
+    rows = limits.measure({"limits": runs}, {})["rows"]
+    assert len(rows) == 8  # two kinds of weights, two output variances, two limits each
+    own = rows[rows["expected"].notna()][["weights", "output_variance", "limit"]]
+    assert sorted(own.to_numpy().tolist()) == [
+        ["gaussian", "1/w", "halved"], ["gaussian", "2/w", "tangent"], ["signed", "2/w", "signed"]
+    ]  # fmt: skip
+    assert rows["scale"].tolist() == pytest.approx([1.0] * 8)
+    assert rows["scale_error"].tolist() == pytest.approx([0.1 / 3**0.5] * 8)
+    table = typeset(extra_limits, rows)
+    cells = table.cells
+    assert cells["output variance"].tolist() == ["2/w", "2/w", "1/w", "1/w"] * 2
+    assert cells["expected"].tolist().count("1") == 3
+    assert set(cells["factor"]) == {"1.000 ± 0.058"}
+    assert table.notes == ("d = 3: 3 networks of width w = 2\u202f048",)
+
+
+def test_stated_means_stand_beside_drawn_ones():
+    row = {"identity": "D10", "case": "mean kernel, d=2", "expected": 2.0, "value": 2.01,
+           "standard_error": 0.02, "draws": 5000}  # fmt: skip
+    table = typeset(extra_identities, pd.DataFrame([row]), table="identities")
+    (line,) = table.cells.to_dict("records")
+    assert line["what"] == "mean kernel, d = 2"
+    assert line["where"] == "Corollary 8.1"
+    assert (line["stated"], line["draws"]) == ("2", "5\u202f000")
+    assert line["drawn ± standard error"] == "2.010 ± 0.020"

@@ -113,12 +113,9 @@ def test_relu_networks_have_the_limit_of_their_scale(tables, weights, limit):
     assert mean.loc[("1/w", limit), "scale"] < 0.8
 
 
-@pytest.mark.parametrize(("factor", "labels"), [(2.0, (1, -1)), (0.5, (3, 1)), (4.0, (0, 2))])
-def test_floor_of_two_points_of_one_direction(factor, labels):
-    def loss(a):
-        return (a - labels[0]) ** 2 + (factor * a - labels[1]) ** 2
-
-    assert dgn.homogeneous_floor(factor, labels) == pytest.approx(minimize_scalar(loss).fun)
+def test_floor_of_two_points_of_one_direction():
+    least = minimize_scalar(lambda a: (a - dgn.LABELS[0]) ** 2 + (2 * a - dgn.LABELS[1]) ** 2)
+    assert least.fun == pytest.approx(dgn.FLOOR)
 
 
 def test_without_biases_no_training_gets_below_nine_fifths(of_dgn):

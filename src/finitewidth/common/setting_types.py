@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
@@ -218,10 +218,14 @@ def refused(key: str, value: Any, allowed: str) -> PydanticCustomError:
     return PydanticCustomError("refused", "{value} is refused; {allowed}", context)
 
 
-def refuse_rare_snapshots(every: int, epochs: int) -> None:
-    """Refuse a training of fewer epochs than lie between two of its snapshots."""
-    if every > epochs:
-        raise refused("every", every, f"it must be at most epochs, {epochs}")
+class Evaluated(Section):
+    """A training of at least as many ``epochs`` as lie between two of its snapshots, ``every``."""
+
+    @model_validator(mode="after")
+    def _evaluated(self) -> "Evaluated":
+        if self.every > self.epochs:
+            raise refused("every", self.every, f"it must be at most epochs, {self.epochs}")
+        return self
 
 
 # --- walks --------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """A training as the workflow declares it. Does not import torch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,21 +47,17 @@ def replicas_of(
     )
 
 
-def common_of(
-    row: str,
-    network: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    classes: Sequence[int] | None = None,
-) -> dict[str, Any]:
+def common_of(row: str, network: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of a `TrainingRun` that all stacks of a section of the settings share.
 
     Args:
         row: as in the history.
         network: settings of its architecture.
-        settings: ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs`` and, if images are
-            averaged, ``pool``.
-        classes: two classes for targets of -1 and +1, or None for all classes.
+        settings: ``train``, ``test``, ``optimiser``, ``batch_size``, ``epochs``; ``pool`` if images
+            are averaged, ``classes`` if there are two with targets of -1 and +1, and ``every`` if
+            weights are kept every few epochs.
     """
+    classes, every = settings.get("classes"), settings.get("every")
     return {
         "row": row,
         "architecture": Architecture.from_mapping(network),
@@ -71,6 +67,8 @@ def common_of(
             test=settings["test"],
             pool=settings.get("pool", 1),
         ),
+        "loss": "squared" if classes else "cross_entropy",
+        "snapshots": tuple(range(0, settings["epochs"] + 1, every)) if every else (),
         "optimiser": settings["optimiser"],
         "batch_size": settings["batch_size"],
         "epochs": settings["epochs"],

@@ -1,7 +1,7 @@
 """Nodes, edges, arrows and boxes that all diagrams use. All lengths are in inches."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,6 +12,8 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 from finitewidth.figures import style
 
 Place = tuple[float, float]
+Unit = tuple[int, int]  # layer, and number from 1
+Units = Mapping[Unit, Place]
 
 INK, FAINT, PALE = "0.15", "0.57", "0.93"
 # blue, red, green, purple and brown: dark enough for text, which the orange is not
@@ -42,7 +44,7 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axis
 
 
-def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[tuple[int, int], Place]:
+def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[Unit, Place]:
     """Return the place of every unit of a layered network, with the first unit on top.
 
     Args:
@@ -66,7 +68,7 @@ def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[tuple[int,
     }
 
 
-def ends(row: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]]:
+def ends(row: Mapping[str, Any]) -> tuple[Unit, Unit]:
     """Return the two units that a connection joins, as (layer, unit from 1)."""
     layer = int(row["layer"])
     return (layer - 1, int(row["start"])), (layer, int(row["end"]))
@@ -103,10 +105,12 @@ def edge(
 
 
 def skeleton(
-    axis: Axes, ends: Sequence[tuple[Place, Place]], *, colour: str = FAINT, width: float = 0.6
-) -> None:
-    """Draw many straight lines of one style behind everything else."""
-    axis.add_collection(LineCollection(ends, colors=colour, linewidths=width, zorder=0.8))
+    axis: Axes, places: Units, edges: Iterable[Sequence[Unit]], *, colour: str = FAINT,
+    width: float = 0.6,
+) -> None:  # fmt: skip
+    """Draw straight lines between pairs of units, in one style behind everything else."""
+    lines = [[places[unit] for unit in edge] for edge in edges]
+    axis.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=0.8))
 
 
 def arrow(

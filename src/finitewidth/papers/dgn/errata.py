@@ -19,15 +19,7 @@ from finitewidth.networks.random_gated import every_signed_network
 
 
 def path_sensitivities(weights: list[torch.Tensor], paths: torch.Tensor) -> torch.Tensor:
-    """Inner products of the derivatives of path strengths (equation 3).
-
-    Args:
-        weights: one matrix per layer.
-        paths: the units of each path, (P, d + 1).
-
-    Returns:
-        (P, P).
-    """
+    """Inner products (P, P) of the derivatives of path strengths (3) of paths (P, d + 1)."""
     total = 0.0
     factors = [w[paths[:, k], paths[:, k + 1]] for k, w in enumerate(weights)]
     for k in range(len(weights)):
@@ -80,16 +72,11 @@ def variance_growth() -> Evidence:
     )
 
 
-def soft_gates() -> tuple[list[torch.Tensor], torch.Tensor]:
-    """Two layers of soft gates with two units each, and two inputs of two coordinates."""
-    rng = generator("dgn-3")
-    gates = [torch.from_numpy(rng.random((2, 2))) for _ in range(2)]
-    return gates, torch.from_numpy(rng.standard_normal((2, 2)))
-
-
 def kernel_of_weights() -> Evidence:
     """E K^w(1, 2) over all 2¹⁰ networks with weights ±σ and fixed soft gates, d = 3."""
-    gates, x = soft_gates()
+    rng = generator("dgn-3")
+    gates = [torch.from_numpy(rng.random((2, 2))) for _ in range(2)]
+    x = torch.from_numpy(rng.standard_normal((2, 2)))
     sigma, d = 0.6, 3
     weights = every_signed_network((2, 2, 2, 1), sigma)
     kernels = value_kernel(x, weights, None, gates, with_biases=False)

@@ -15,6 +15,7 @@ from finitewidth.common.setting_types import (
     Dataset,
     Epochs,
     Eps,
+    Evaluated,
     FullyConnected,
     Gate,
     GatedDepths,
@@ -40,7 +41,6 @@ from finitewidth.common.setting_types import (
     ours,
     paper,
     positive,
-    refuse_rare_snapshots,
     refused,
     section,
     several,
@@ -82,7 +82,7 @@ class Mnist(Section):
     trained: Trained = ours("best train accuracy from which a run is trained")
 
 
-class Binary(Section):
+class Binary(Evaluated):
     """Figures 7 and 8, experiments 3 to 5: two digits, with gates adaptable, learnt or frozen."""
 
     network: FullyConnected = section(
@@ -107,11 +107,6 @@ class Binary(Section):
     every: Epochs = ours("epochs between evaluations of nu")
     per_class: Count = paper("200 examples; the notebooks take the first of each class")
     trained: Trained = ours("best train accuracy from which a run is trained")
-
-    @model_validator(mode="after")
-    def _evaluated(self) -> "Binary":
-        refuse_rare_snapshots(self.every, self.epochs)
-        return self
 
 
 class Sweep(Section):

@@ -13,6 +13,7 @@ from finitewidth.common.setting_types import (
     CountOrAll,
     Dataset,
     Epochs,
+    Evaluated,
     FullyConnected,
     Gate,
     GatedDepths,
@@ -37,7 +38,6 @@ from finitewidth.common.setting_types import (
     ours,
     paper,
     positive,
-    refuse_rare_snapshots,
     refused,
     section,
     several,
@@ -187,7 +187,7 @@ class Stages(Section):
     trained: Trained = ours("best train accuracy from which a run is trained")
 
 
-class Nu(Section):
+class Nu(Evaluated):
     """Figure 3 middle: nu_t = yᵀ Ĥ_t⁻¹ y while a ReLU network learns to tell two digits apart."""
 
     network: FullyConnected = section("the paper has d=5, four hidden layers")
@@ -203,13 +203,8 @@ class Nu(Section):
     every: Epochs = code("epochs between evaluations")
     per_class: Count = paper("200 examples; the notebooks take the first of each class")
 
-    @model_validator(mode="after")
-    def _evaluated(self) -> "Nu":
-        refuse_rare_snapshots(self.every, self.epochs)
-        return self
 
-
-class Kvf(Section):
+class Kvf(Evaluated):
     """Figure 3 right: sizes of the kernels K^v and K^f while DLNPF learns."""
 
     network: FullyConnected = section("as in Table 2", bias=Source("code", paper_also=[False]))
@@ -233,11 +228,6 @@ class Kvf(Section):
         "trace over the logits; softmax_sum differentiates a constant, so that all kernels are 0",
         code_also=["softmax_sum"],
     )
-
-    @model_validator(mode="after")
-    def _evaluated(self) -> "Kvf":
-        refuse_rare_snapshots(self.every, self.epochs)
-        return self
 
 
 class Mean(Section):

@@ -53,15 +53,9 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def count_test_images(data: Dataset, settings: Mapping[str, Any]) -> int:
-    """Number of test images of a training, of all classes or of two.
-
-    Args:
-        data: the dataset of the training.
-        settings: ``test`` and ``classes``, see `finitewidth.training.run.DataChoice`.
-    """
+    """Number of test images of both classes in a training."""
     subset = stratified_subset(data, None, settings["test"], ("subset", data.name))
-    chosen = subset if settings["classes"] is None else binary(subset, *settings["classes"])
-    return len(chosen.test_labels)
+    return len(binary(subset, *settings["classes"]).test_labels)
 
 
 def _curves(history: pd.DataFrame, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:

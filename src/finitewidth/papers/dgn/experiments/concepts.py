@@ -18,18 +18,9 @@ from finitewidth.papers.dgn.experiments.equations import EQUATIONS
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute all tables.
-
-    Args:
-        inputs: none.
-        settings: ``convolution``: ``inputs``, ``kernel``, ``layers``, ``examples``.
-
-    Returns:
-        ``equations``, ``variants``, ``connections``, ``paths`` and ``kernel``.
-    """
+    """Compute all tables; each is described where it is made."""
     convolution = settings["convolution"]
-    sizes = (convolution[key] for key in ("inputs", "kernel", "layers"))
-    net = Circular(*sizes)
+    net = Circular(*(convolution[key] for key in ("inputs", "kernel", "layers")))
     return {
         "equations": equation_rows(EQUATIONS),
         "variants": pd.DataFrame([variant(*named) for named in regimes().items()]),
@@ -56,11 +47,9 @@ def regimes() -> dict[str, Regime]:
 
 
 def variant(name: str, network: Regime) -> dict[str, str]:
-    """One row of Table 3.
+    """One row of Table 3: a network as N(gating weights, slope; weights), and its properties.
 
-    Returns:
-        The network as N(gating weights, slope; weights), where † marks weights that keep their
-        initial values, in text and in LaTeX, and its properties.
+    A † marks weights that keep their initial values.
     """
     soft = network.gating.beta is not None
     decoupled = network.gating.source == "feature"
@@ -89,13 +78,7 @@ def _weights(letter: str, learns: bool) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Circular:
-    """Sizes of the network.
-
-    Attributes:
-        inputs: number of inputs d_in.
-        kernel: number of taps of a convolution.
-        layers: number of convolutional layers.
-    """
+    """Numbers of inputs d_in, of taps of a convolution, and of convolutional layers."""
 
     inputs: int
     kernel: int
@@ -122,9 +105,8 @@ def connections(net: Circular) -> pd.DataFrame:
 def paths(net: Circular) -> pd.DataFrame:
     """Every path from an input to the last layer, and the bundle of paths that share its weights.
 
-    Returns:
-        ``path`` and ``bundle``, counted from 1, bundles in the order of their weights; ``taps`` of
-        the layers, e.g. ``1 2 1``; and a column ``unit_0``, ``unit_1``, … per layer.
+    ``path`` and ``bundle`` are counted from 1, bundles in the order of their weights. ``taps`` are
+    those of the layers, e.g. ``1 2 1``; a column ``unit_0``, ``unit_1``, … per layer has the units.
     """
     walks = []
     for units in itertools.product(range(net.inputs), repeat=net.layers + 1):
@@ -143,17 +125,9 @@ def kernels(net: Circular, examples: Sequence[Sequence[int]]) -> pd.DataFrame:
     """The expected output kernel of all pairs of examples, the second one shifted circularly.
 
     Weights are ±1 with all signs equally likely. Expectations are means over all signs and are
-    exact if the examples are integers. The hard gates come from a gating network of the same form;
-    all signs of its weights are enumerated too.
-
-    Args:
-        net: sizes.
-        examples: integer inputs, (examples, inputs).
-
-    Returns:
-        ``gating`` (index of the gating network), ``s``, ``s_prime``, ``shift``; ``pooled``,
-        E[ŷ(x) ŷ(x')]; ``lemma``, the sum over bundles of Lemma 4.1; ``unpooled``, E<x(L), x'(L)>
-        without the average.
+    exact if the examples are integers. The hard gates come from a gating network of the same form,
+    number ``gating``; all signs of its weights are enumerated too. ``pooled`` is E[ŷ(x) ŷ(x')],
+    ``lemma`` the sum over bundles of Lemma 4.1, ``unpooled`` E<x(L), x'(L)> without the average.
     """
     flat = list(itertools.product((-1.0, 1.0), repeat=net.layers * net.kernel))
     signs = np.array(flat).reshape(-1, net.layers, net.kernel)  # all weights

@@ -22,11 +22,6 @@ FIGURE = "dgn_fig10"
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Kernel, error and weights over time for (x, y) = (1, 1), sigma^2 = 1/w and step size rate/d.
 
-    Args:
-        inputs: none.
-        settings: ``width``, ``depths``, ``runs``, ``rate``, ``loss_half``, ``steps``, ``shown``
-            (number of runs in the figure).
-
     Returns:
         ``runs``: depth, run, kernel (K_0), first_ratio (e_1^2/e_0^2), steps_to_hundredth
         (interpolated number of steps until e_t^2/e_0^2 = 0.01; NaN if never), kernel_growth
@@ -80,11 +75,9 @@ def _depth_rows(depth: int, settings: Mapping[str, Any]) -> tuple[pd.DataFrame, 
 def _trajectories(
     depth: int, runs: Sequence[int], settings: Mapping[str, Any]
 ) -> tuple[np.ndarray, ...]:
-    """Descend from the initial weights of ``runs``.
+    """Squared errors over e_0^2, kernels, norms of all weights, and errors of the recursion.
 
-    Returns:
-        Squared errors relative to e_0^2, kernels, norms of all weights, and squared errors under
-        the linear recursion relative to e_0^2; each (steps + 1, R).
+    Each is (steps + 1, R). The last are squared errors over e_0^2 too.
     """
     width, times = settings["width"], range(settings["steps"] + 1)
     x, y = torch.ones(1, 1).double(), torch.ones(len(runs), 1).double()

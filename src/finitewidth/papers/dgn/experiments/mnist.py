@@ -43,14 +43,8 @@ def epochs_to(accuracy: float, history: pd.DataFrame) -> float:
     """Number of epochs after which the train accuracy of one run reaches ``accuracy``.
 
     The number is interpolated linearly from the epoch before (with accuracy 0 at epoch 0), because
-    whole epochs are too coarse for a network that learns within a few.
-
-    Args:
-        accuracy: a fraction.
-        history: rows of one run.
-
-    Returns:
-        The number of epochs; NaN if the accuracy is never reached.
+    whole epochs are too coarse for a network that learns within a few. It is NaN if the accuracy
+    is never reached.
     """
     reached = [0.0, *history.sort_values("epoch")["train_accuracy"]]
     for epoch, now in enumerate(reached):

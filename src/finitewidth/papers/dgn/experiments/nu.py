@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from torch import Tensor
 
@@ -82,7 +81,10 @@ def _kernels(
     """(panel, series) -> kernels (R, S, S) of all trained weights, not normalised."""
     relu, soft_relu = (network_at(inputs[name], epoch, "value") for name in ("relu", "soft_relu"))
     soft = [network_at(inputs["soft_galu"], epoch, part) for part in ("feature", "value")]
-    frozen = _frozen(inputs["frozen"], epoch, x, settings["runs"])
+    value, feature = (network_at(inputs["frozen"], epoch, part) for part in ("value", "feature"))
+    gates = feature_gates(x, *feature, beta=None)
+    kernels = value_kernel(x, *value, gates, with_biases=value[1] is not None)
+    frozen = dict(zip(FROZEN, kernels.split(settings["runs"]), strict=True))
     return {
         ("gates", "learnt gates"): frozen["flnpf"],
         ("gates", "unlearnt gates"): frozen["galu"],
@@ -96,16 +98,6 @@ def _kernels(
             with_biases=soft[0][1] is not None,
         ),
     }  # fmt: skip
-
-
-def _frozen(
-    arrays: Mapping[str, np.ndarray], epoch: int, x: Tensor, runs: int
-) -> dict[str, Tensor]:
-    """Kernels (R, S, S) of the value weights of networks with frozen gates, by regime."""
-    value, feature = network_at(arrays, epoch, "value"), network_at(arrays, epoch, "feature")
-    gates = feature_gates(x, *feature, beta=None)
-    kernels = value_kernel(x, *value, gates, with_biases=value[1] is not None)
-    return dict(zip(FROZEN, kernels.split(runs), strict=True))
 
 
 def _nu(y: Tensor, kernel: Tensor, panel: str) -> Iterator[dict[str, Any]]:

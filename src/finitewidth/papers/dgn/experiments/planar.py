@@ -28,13 +28,6 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
-    Args:
-        inputs: none.
-        settings: ``samples``, ``width``, ``depths``, ``weights`` (``signed`` or ``gaussian``),
-            ``gain`` (sigma^2 = gain/width); ``runs``; ``rate``, ``rho``, ``loss_half``, ``steps``,
-            ``linear_steps``, ``precision`` (see `finitewidth.measures.dynamics.Protocol`).
-        checkpoints: where to store the rows of each batch of runs; None for none.
-
     Returns:
         ``kernels``: network, depth, run, rho_max, rho_min, trace_over_rho_max, growth.
         ``spectra``: network, depth, index, cumulative (of K_0/d), scaled (of K_0/rho_max), their
@@ -74,13 +67,8 @@ def networks(name: str, depth: int, runs: Sequence[int], settings: Mapping[str, 
     """The networks of some runs.
 
     A run's points, targets and initial (value) weights are the same for both kinds of network, and
-    its points and targets are the same for all depths.
-
-    Args:
-        name: ``relu``, or ``galu`` for value networks gated by an independent ReLU network.
-        depth: number of layers of weights.
-        runs: numbers of the runs.
-        settings: as for `measure`.
+    its points and targets are the same for all depths. The value networks of ``galu`` are gated by
+    an independent ReLU network.
     """
     sizes = [2, *[settings["width"]] * (depth - 1), 1]
     sigma = math.sqrt(settings["gain"] / settings["width"])

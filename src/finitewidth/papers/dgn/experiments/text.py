@@ -26,12 +26,22 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         the columns of `finitewidth.measures.accuracy.train_accuracies`, of the networks that the
         number is about; also in percent.
     """
+    # the images themselves, with neither random labels nor random pixels
+    images = inputs["mnist"][inputs["mnist"]["variant"] == "original"]
+    sweep, name = inputs["sweep"], network_name({"regime": "soft_relu", **settings["in_text"]})
+    gates = with_trained(scores_by_replica(inputs["gates_only"]), settings["trained"])
+    networks = [  # row, column, section of the settings, runs
+        ("cifar10", "gates_only", "gates_only", gates),
+        ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),
+        *(("mnist", regime, "mnist", images[images["regime"] == regime])
+          for regime in ("galu", "relu")),
+    ]  # fmt: skip
     runs = pd.concat(
         [
             _part("test_accuracy", row, column, scores, settings["select"][section])
-            for row, column, section, scores in _networks(inputs, settings)
+            for row, column, section, scores in networks
         ]
-        + [_part("train_accuracy", "mnist", "all", _images(inputs["mnist"]), "train_last")]
+        + [_part("train_accuracy", "mnist", "all", images, "train_last")]
     )
     printed = printed_in_text(inputs["reported"], "dgn")
     rows = []
@@ -40,27 +50,6 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         row = text_row(key, sound, group["select"].iloc[0], printed)
         rows.append(row | train_accuracies(group))
     return {"runs": runs, "rows": pd.DataFrame(rows)}
-
-
-def _networks(
-    inputs: Mapping[str, Any], settings: Mapping[str, Any]
-) -> list[tuple[str, str, str, pd.DataFrame]]:
-    """(row, column, section of the settings, runs) of each network with a printed accuracy."""
-    mnist, sweep = inputs["mnist"], inputs["sweep"]
-    original = _images(mnist)
-    name = network_name({"regime": "soft_relu", **settings["in_text"]})
-    gates = with_trained(scores_by_replica(inputs["gates_only"]), settings["trained"])
-    return [
-        ("cifar10", "gates_only", "gates_only", gates),
-        ("cifar10", "soft_relu", "sweep", sweep[sweep["network"] == name]),
-        *(("mnist", regime, "mnist", original[original["regime"] == regime])
-          for regime in ("galu", "relu")),
-    ]  # fmt: skip
-
-
-def _images(mnist: pd.DataFrame) -> pd.DataFrame:
-    """The runs on the images themselves, with neither random labels nor random pixels."""
-    return mnist[mnist["variant"] == "original"]
 
 
 def _part(quantity: str, row: str, column: str, scores: pd.DataFrame, select: str) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,29 +19,13 @@ from finitewidth.networks.random_gated import draw_gates, draw_weights
 from finitewidth.networks.weights import generator
 
 LABELS = (1.0, -1.0)  # of x and of 2x
-
-
-def homogeneous_floor(scale: float, labels: Sequence[float]) -> float:
-    """The minimum of (a - y_1)^2 + (scale a - y_2)^2 over a: (scale y_1 - y_2)^2 / (1 + scale^2).
-
-    A network with f(scale x) = scale f(x) cannot have a smaller sum of squares on (x, y_1) and
-    (scale x, y_2). This explains the hard dataset of dgn section 1: for (x, 1) and (2x, -1) the
-    minimum is 9/5, at f(x) = -1/5.
-
-    Args:
-        scale: ratio of the two inputs.
-        labels: y_1 and y_2.
-    """
-    first, second = labels
-    return (scale * first - second) ** 2 / (1 + scale**2)
+# A network with f(2x) = 2 f(x) cannot have a smaller sum of squares on (x, 1) and (2x, -1), the
+# hard dataset of section 1: it is the minimum of (a - 1)^2 + (2a + 1)^2 over a, at a = -1/5.
+FLOOR = 9 / 5
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Train networks on two points of one direction, and average overlaps and kernels.
-
-    Args:
-        inputs: none.
-        settings: section ``dgn.theory``.
 
     Returns:
         ``fits``: hidden, width, biases, run, lowest (smallest sum of squares at any step), floor.
@@ -62,9 +46,8 @@ def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
             hidden, width = network["hidden"], network["width"]
             lowest = _train(hidden, width, biases, runs, chosen)
             key = {"hidden": hidden, "width": width, "biases": int(biases)}
-            floor = homogeneous_floor(2.0, LABELS)
             rows += [
-                key | {"run": run, "lowest": float(value), "floor": floor}
+                key | {"run": run, "lowest": float(value), "floor": FLOOR}
                 for run, value in enumerate(lowest)
             ]
             progress.advance()
@@ -73,11 +56,7 @@ def _fits(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _train(hidden: int, width: int, biases: bool, runs: int, chosen: Mapping[str, Any]) -> Tensor:
-    """Train with Adam from Gaussian weights of variance 2 / fan_in.
-
-    Returns:
-        The smallest loss of each run at any step, (runs,).
-    """
+    """The smallest loss of each run of Adam from Gaussian weights of variance 2 / fan_in."""
     stream = generator("dgn/theory/fit", hidden, width, int(biases))
     normal = {"generator": stream, "dtype": torch.float64}
     sizes = [chosen["n0"], *[width] * hidden, 1]

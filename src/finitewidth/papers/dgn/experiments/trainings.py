@@ -37,11 +37,7 @@ def binary(binary: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     gate = binary["gate"]
     soft_galu = {"soft": "soft_galu", "hard": "dlnpf"}[binary["feature_hidden"]]
     start, fresh = "dgn/binary", "dgn/binary/fresh"
-    common = {
-        **common_of("binary", binary["network"], binary, classes=tuple(binary["classes"])),
-        "loss": "squared",
-        "snapshots": tuple(range(0, binary["epochs"] + 1, binary["every"])),
-    }
+    common = common_of("binary", binary["network"], binary)
     frozen = {
         "frnpf_di": replicas_of("frnpf_di", start, binary),
         "galu": replicas_of("galu", fresh, binary),

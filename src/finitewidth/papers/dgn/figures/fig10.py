@@ -39,12 +39,7 @@ EVERY = 10  # steps between error bars, and between marks
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw.
-
-    Args:
-        tables: ``start`` (K_0 by depth), ``curves``, and the numbers of the paper, ``reported``.
-        settings: not used.
-    """
+    """Return the kernels at the start, the curves, and the paper's error after a step."""
     start = tables["start"].assign(quantity="start", dynamics=by_depth.DESCENT, time=0)
     start = start.rename(columns={"kernel": "value", "kernel_spread": "value_spread"})
     expected = start.assign(dynamics="ideal", value=start["ideal"], value_spread=np.nan)

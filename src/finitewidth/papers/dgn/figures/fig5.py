@@ -93,5 +93,6 @@ def _panel(axis: Axes, rows: pd.DataFrame) -> None:
         look = gates.LOOKS.get(row["series"], {"marker": "D"})
         style.paper_values(axis, [BESIDE * last], [row["accuracy"]], label=PAPER,
                            marker=look["marker"])  # fmt: skip
-    gates.epochs(axis, ours)
+    bad = ", ".join(gates.untrained(ours))
+    axis.set_xlabel("epoch" + f"\nnot trained: {bad}" * bool(bad))
     axis.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from finitewidth.common import fields
 from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import FAINT, INK, LARGE, LINES, PLAIN, Place
+from finitewidth.figures.diagrams import FAINT, INK, LARGE, LINES, PLAIN, Place, Units
 
 FIELDS = {
     "kind": fields.text("connection, or path (one unit of it)"),
@@ -27,8 +27,6 @@ ABOVE, LINE = 2.04, 0.16  # height of the network, and of a line of weights belo
 ACROSS = 4  # small drawings in a row
 DASHES = ("-", (0, (4, 1.5)), ":", "-.", "-")
 TAPS = tuple(zip(LINES, DASHES, strict=True))
-
-Units = dict[tuple[int, int], Place]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -126,9 +124,8 @@ def _counts(axis: Axes, centre: Place, paths: pd.DataFrame, inputs: int) -> None
 
 def _bundle(axis: Axes, places: Units, connections: pd.DataFrame, paths: pd.DataFrame) -> None:
     """Draw the paths of one strength, each in its own colour."""
-    ends = [[places[unit] for unit in diagrams.ends(row)]
-            for row in connections.rename(columns={"unit": "end"}).to_dict("records")]  # fmt: skip
-    diagrams.skeleton(axis, ends, width=0.3)
+    rows = connections.rename(columns={"unit": "end"}).to_dict("records")
+    diagrams.skeleton(axis, places, map(diagrams.ends, rows), width=0.3)
     last = max(layer for layer, _ in places)
     for number, (_, units) in enumerate(paths.groupby("path")):
         colour = LINES[number % len(LINES)]

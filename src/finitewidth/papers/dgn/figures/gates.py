@@ -31,13 +31,7 @@ TRAINED = fields.number(
 def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **line: Any) -> None:
     """Plot a curve over epochs with marks, and with bars of the standard deviation over runs.
 
-    Args:
-        axis: to draw into.
-        rows: of one curve: epoch, ``y``, standard_deviation.
-        y: name of the column to draw.
-        series: a name of `LOOKS`.
-        place: where marks begin, as a fraction of their distance; different for each curve.
-        **line: further arguments of ``Axes.errorbar``, such as ``label``.
+    Marks begin at ``place``, a fraction of their distance that is different for each curve.
     """
     rows = rows.sort_values("epoch")
     every = max(1, len(rows) // MARKED)
@@ -52,9 +46,3 @@ def curve(axis: Axes, rows: pd.DataFrame, y: str, series: str, place: float, **l
 def untrained(rows: pd.DataFrame) -> list[str]:
     """The series of which not all runs are trained, in the order of the rows."""
     return list(dict.fromkeys(rows.loc[rows["trained"] == 0, "series"]))
-
-
-def epochs(axis: Axes, rows: pd.DataFrame) -> None:
-    """Label the axis of epochs, with the names of the networks that are not trained below."""
-    bad = ", ".join(untrained(rows))
-    axis.set_xlabel("epoch" + f"\nnot trained: {bad}" * bool(bad))

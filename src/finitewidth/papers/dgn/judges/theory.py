@@ -20,20 +20,15 @@ TOLERANCE = 1e-12  # of the largest entry: rounding only
 
 def d02(tables: Tables) -> list[Part]:
     """Exact variances: the exponent of d at large widths, and the constants of the proof."""
-    parts = [_exponent(tables, "open", "w to infinity", 0)]
-    parts += [_exponent(tables, "open", f"w={width}", width) for width in WIDE]
-    parts += [
-        _exponent(
-            tables, "half", f"w={width}", width,
-            outside="at sigma^2 = 2/w the bound of the theorem is 4^(d-1) times as large",
-        )
-        for width in WIDE
-    ]  # fmt: skip
-    return parts + [_beside_the_proof(tables, width) for width in WIDE]
+    return [
+        *(_exponent(tables, "open", width) for width in (0, *WIDE)),
+        *(_exponent(tables, "half", width) for width in WIDE),
+        *(_beside_the_proof(tables, width) for width in WIDE),
+    ]
 
 
-def _exponent(tables: Tables, entry: str, where: str, width: int, outside: str = "") -> Part:
-    """Exponent of d in the variance at one width, extrapolated to large d.
+def _exponent(tables: Tables, entry: str, width: int) -> Part:
+    """Exponent of d in the variance at one width (0: at large widths), extrapolated to large d.
 
     The exponent from depth d to 2d differs from its limit by a multiple of 1/d. That from 16 to 32
     and that from 32 to 64 give the limit.
@@ -41,13 +36,15 @@ def _exponent(tables: Tables, entry: str, where: str, width: int, outside: str =
     found = [_per_d2(tables, entry, depth, width) for depth in VARIANCE_DEPTHS]
     first, second = np.diff(np.log2(found))
     words = {"open": "all gates open", "half": "half of the gates open"}[entry]
+    where = f"w={width}" if width else "w to infinity"
+    wider = "at sigma^2 = 2/w the bound of the theorem is 4^(d-1) times as large"
     return Part(
         name=f"{words}, {where}: exponent of d in Var",
         value=float(2 + 2 * second - first),
         high=ORDER,
         paper=True,
         tolerance="the printed exponent is 2; 2.5 is half-way to the next whole number",
-        outside=outside,
+        outside=wider if entry == "half" else "",
     )
 
 

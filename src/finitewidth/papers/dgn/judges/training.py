@@ -79,11 +79,7 @@ def d16(tables: Tables) -> list[Part]:
 
 
 def _test_errors(runs: "pd.DataFrame", name: str, regime: str | tuple[str, ...]) -> "pd.Series":
-    """Squared test errors of a network that tells two digits apart, by seed.
-
-    Raises:
-        CannotDecideError: the network is not trained in some run, or no run ended well.
-    """
+    """Squared test errors by seed of a network that tells two digits apart and is trained."""
     regimes = (regime,) if isinstance(regime, str) else regime
     own = runs[runs["regime"].isin(regimes)]
     if (own["trained"] == 0).any():
@@ -106,19 +102,15 @@ def d17(tables: Tables) -> list[Part]:
 
 def d18(tables: Tables) -> list[Part]:
     """ReLU has a smaller test error than the network that keeps its first gates."""
-    frozen, relu = (
-        _test_errors(tables["runs"], name, regime)
-        for name, regime in (("frozen ReLU", "frnpf_di"), ("ReLU", "relu"))
-    )
+    frozen = _test_errors(tables["runs"], "frozen ReLU", "frnpf_di")
+    relu = _test_errors(tables["runs"], "ReLU", "relu")
     return [_paired("test squared error, frozen ReLU - ReLU", frozen, relu, low=0, paper=True)]
 
 
 def d19(tables: Tables) -> list[Part]:
     """Frozen gates that were learnt have a smaller test error than random ones."""
-    unlearnt, learnt = (
-        _test_errors(tables["runs"], name, regime)
-        for name, regime in (("GaLU", "galu"), ("GaLU with learnt gates", "flnpf"))
-    )
+    unlearnt = _test_errors(tables["runs"], "GaLU", "galu")
+    learnt = _test_errors(tables["runs"], "GaLU with learnt gates", "flnpf")
     name = "test squared error, unlearnt - learnt gates"
     return [_paired(name, unlearnt, learnt, low=0, paper=True)]
 
@@ -155,12 +147,7 @@ def d21(tables: Tables) -> list[Part]:
 
 
 def _table4_tests(runs: "pd.DataFrame", name: str) -> "pd.Series":
-    """Best test accuracies of a network of Table 4, by seed.
-
-    Raises:
-        CannotDecideError: it does not fit the training images to the .99 of the paper, or no run
-            ended well.
-    """
+    """Best test accuracies by seed of a network of Table 4 that fits to the .99 of the paper."""
     if (train := by_seed(runs, "best_train", name, network=name).mean()) < PRINTED:
         raise CannotDecideError(f"{name} is not trained: train accuracy of {train:.4g}, not .99")
     return by_seed(runs, "best_test", name, network=name)
@@ -235,25 +222,13 @@ def table4_numbers(tables: Tables) -> list[Ours]:
     ]  # fmt: skip
 
 
-def test_accuracy_in_text(tables: Tables) -> list[Ours]:
-    """Test accuracies in the text, percent."""
-    return _in_text(tables, "test_accuracy")
-
-
-def train_accuracy_in_text(tables: Tables) -> list[Ours]:
-    """Train accuracies in the text, percent."""
-    return _in_text(tables, "train_accuracy")
-
-
-def _in_text(tables: Tables, quantity: str) -> list[Ours]:
-    """Accuracies in percent, with the keys of the printed ones."""
+def accuracies_in_text(tables: Tables) -> list[Ours]:
+    """Test and train accuracies in the text, percent; no two of them have the same keys."""
     runs = tables["runs"]
-    rows = _sound(runs)
-    rows = rows[rows["quantity"] == quantity]
     return [
         mean_of(row, column, group["value"], ROWS.get((row, column), str(row)),
-                _not_trained(runs, 1, quantity=quantity, row=row, column=column))
-        for (row, column), group in rows.groupby(["row", "column"])
+                _not_trained(runs, 1, row=row, column=column))
+        for (row, column), group in _sound(runs).groupby(["row", "column"])
     ]  # fmt: skip
 
 

@@ -21,10 +21,7 @@ TITLES = {
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return ours and the paper's number of each row of the table ``rows``.
 
-    Args:
-        tables: ``rows``.
-        settings: ``datasets``, role -> title of the dataset that was used; ``gates``, slope
-            ``beta`` and ``eps`` of the networks ``gates_only`` and ``soft_relu``.
+    ``settings["gates"]`` has slope ``beta`` and ``eps`` of ``gates_only`` and ``soft_relu``.
     """
     data = {key: [key[1]] for key in TITLES}
     gates = {name: f"ε = {gate['eps']:g}, β = {gate['beta']:g}"

@@ -111,16 +111,10 @@ def _ridged(kernel: np.ndarray, ridge: float) -> np.ndarray:
 def _regression(
     kernel: np.ndarray, across: np.ndarray, labels: np.ndarray, ridge: float
 ) -> np.ndarray:
-    """Ridge regression on centred one-hot targets.
+    """Classes (N',) predicted by ridge regression on centred one-hot targets.
 
-    Args:
-        kernel: (N, N).
-        across: kernel of test and training images, (N', N).
-        labels: (N,).
-        ridge: in units of the mean diagonal.
-
-    Returns:
-        Predicted classes, (N',).
+    ``kernel`` is (N, N), ``across`` that of test and training images (N', N); the ridge is in units
+    of the mean diagonal.
     """
     classes = np.unique(labels)
     targets = (labels[:, None] == classes).astype(float)

@@ -36,17 +36,7 @@ Way = tuple[tuple[int, ...], tuple[int, ...]]  # start and end nodes of the path
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Compute all tables.
-
-    Args:
-        inputs: none.
-        settings: ``toy`` (``inputs``, ``width``, ``gates`` by example, layer and unit), ``padding``
-            (``width``, ``hidden``, ``copies``), ``beta`` of the soft gates.
-
-    Returns:
-        ``toy``, ``paths``, ``overlap``, ``blocks``, ``layouts``, ``successors``, ``padding`` and
-        ``equations``.
-    """
+    """Compute all tables; each is described where it is made."""
     toy, ways = settings["toy"], weight_pairings()
     paths, letters = toy_paths(toy), layouts(ways)
     blocks = [
@@ -67,9 +57,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def toy_paths(toy: Mapping[str, Any]) -> pd.DataFrame:
     """All paths of the toy network in lexicographic order.
 
-    Returns:
-        ``path``, its number; ``layer_<l>``, its unit in each layer; ``active_<s>``, whether all
-        gates on the path are open for example s.
+    ``layer_<l>`` is the unit in each layer; ``active_<s>`` says whether all gates on the path are
+    open for example s.
     """
     hidden = len(toy["gates"][0])
     sizes = [toy["inputs"], *[toy["width"]] * hidden]
@@ -123,11 +112,9 @@ def toy_rows(toy: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def padding(sizes: Mapping[str, int]) -> pd.DataFrame:
-    """The unit whose gate each hidden unit of the wide value network uses (npf Definition C.1).
+    """The unit whose gate i each hidden unit k w + i of copy k uses (npf Definition C.1).
 
-    Returns:
-        ``layer``, ``unit`` (k w + i), ``copy`` (k), ``gate`` (i). Units are counted from 1, copies
-        from 0.
+    Units are counted from 1, copies from 0.
     """
     layers, copies, units = (range(sizes[key]) for key in ("hidden", "copies", "width"))
     return pd.DataFrame([
@@ -140,12 +127,8 @@ def _blocks(paper: str, beta: float) -> Iterator[dict[str, str]]:
     """The block diagram of decoupled learning, and a row for each regime that is compared.
 
     Gates point from the feature network, which makes them, to the value network. A gradient points
-    to each network that learns.
-
-    Yields:
-        Rows of kind ``node`` (name, network, layer, label); arrows as rows of kind ``forward``,
-        ``gate`` or ``gradient`` (start, end, network, label); and rows of kind ``regime``, with its
-        gates as the label, the start of the feature network, and the networks that learn.
+    to each network that learns. A regime has its gates as the label, the start of the feature
+    network, and the networks that learn.
     """
     letters, unit, weight, gate, output = SYMBOLS[paper]
 
@@ -216,10 +199,9 @@ def _examples(ways: list[Way], letters: list[str]) -> pd.DataFrame:
 
 
 def _successors(ways: list[Way], letters: list[str]) -> pd.DataFrame:
-    """Pairs of ways in consecutive layers: every path starts where it ended in the layer before.
+    """Number of pairs of ways in consecutive layers, by the letters of their layouts.
 
-    Returns:
-        ``layout``, ``next`` (letters) and ``pairs``, the number of pairs of ways.
+    Every path starts where it ended in the layer before.
     """
     starting: dict[tuple[int, ...], Counter] = {}
     for (starts, _), letter in zip(ways, letters, strict=True):

@@ -1,6 +1,6 @@
 """Sizes of K^v and K^f while DLNPF networks learn, job `npf_kvf` (npf Figure 3, right)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -38,11 +38,25 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     index = first_per_class(data.train_labels, classes, settings["per_class"])
     x = torch.from_numpy(scaled(data.train_images[index])).flatten(1).double()
     labels = torch.from_numpy(data.train_labels[index])
-    rows = [
-        row
-        for epoch in epochs_kept(inputs["weights"])
-        for row in _sizes(inputs["weights"], epoch, x, labels, settings)
-    ]
+    gate, output = settings["gate"], settings["output"]
+    common = {"with_biases": settings["with_biases"], "output": output,
+              "labels": labels if output == "true_class_logit" else None}  # fmt: skip
+    rows = []
+    for epoch in epochs_kept(inputs["weights"]):
+        value, feature = (
+            network_at(inputs["weights"], epoch, part) for part in ("value", "feature")
+        )
+        kv = value_kernel(x, *value, feature_gates(x, *feature, **gate), **common)
+        kf = feature_kernel(x, *feature, *value, **gate, **common)
+        for seed in range(len(kv)):
+            rows.append({
+                "epoch": epoch,
+                "seed": seed,
+                "trace_kv": float(kv[seed].trace()),
+                "trace_kf": float(kf[seed].trace()),
+                "frobenius_kv": float(kv[seed].norm()),
+                "frobenius_kf": float(kf[seed].norm()),
+            })  # fmt: skip
     runs = pd.DataFrame(rows)
     curves = [
         {"panel": "kvf", "series": series, "x": epoch, **averaged(sizes)}
@@ -50,31 +64,3 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         for epoch, sizes in runs.groupby("epoch")[column]
     ]
     return {"runs": runs, "curves": pd.DataFrame(curves)}
-
-
-def _sizes(
-    arrays: Mapping[str, Any],
-    epoch: int,
-    x: torch.Tensor,
-    labels: torch.Tensor,
-    settings: Mapping[str, Any],
-) -> Iterator[dict[str, Any]]:
-    value, feature = network_at(arrays, epoch, "value"), network_at(arrays, epoch, "feature")
-    gate = settings["gate"]
-    common = {
-        "with_biases": settings["with_biases"],
-        "output": settings["output"],
-        "labels": labels if settings["output"] == "true_class_logit" else None,
-    }
-    gates = feature_gates(x, *feature, **gate)
-    kv = value_kernel(x, *value, gates, **common)
-    kf = feature_kernel(x, *feature, *value, **gate, **common)
-    for seed in range(len(kv)):
-        yield {
-            "epoch": epoch,
-            "seed": seed,
-            "trace_kv": float(kv[seed].trace()),
-            "trace_kf": float(kf[seed].trace()),
-            "frobenius_kv": float(kv[seed].norm()),
-            "frobenius_kf": float(kf[seed].norm()),
-        }

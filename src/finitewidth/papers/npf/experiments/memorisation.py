@@ -38,14 +38,6 @@ def measure(
 ) -> dict[str, pd.DataFrame]:
     """Initial kernels, their spectra, and errors under gradient descent and the linear recursion.
 
-    Args:
-        inputs: none.
-        settings: ``samples``, ``mu``, ``depths``; ``runs``; ``widths`` by name; ``shown``, figure
-            -> number of runs; ``descent``: ``rate``, ``rho``, ``loss_half``, ``linear_steps``,
-            ``precision`` (see `finitewidth.measures.dynamics.Protocol`), and for each name of
-            ``widths`` ``runs`` (number of runs with gradient descent) and ``steps``.
-        checkpoints: where to store the rows of each batch of runs; None for none.
-
     Returns:
         ``kernels``: network, width, depth, run, rho_max, rho_min, trace_over_rho_max, growth,
         diagonal and off_diagonal (entries (0, 0) and (0, 1) of K_0/d), distance (Euclidean, of the

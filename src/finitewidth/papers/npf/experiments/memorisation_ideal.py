@@ -13,15 +13,7 @@ from finitewidth.kernels.memorisation import ideal_eigenvalues
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Cumulative sums of the ascending eigenvalues, in closed form.
-
-    Args:
-        inputs: none.
-        settings: ``samples``, ``mu``, ``depths``.
-
-    Returns:
-        ``spectrum``: depth, index (from 1), cumulative.
-    """
+    """Cumulative sums of the ascending eigenvalues in closed form, by depth and index from 1."""
     parts = []
     for depth in settings["depths"]:
         values = ideal_eigenvalues(settings["samples"], depth, settings["mu"])

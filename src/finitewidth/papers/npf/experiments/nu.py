@@ -54,13 +54,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     return {
         "runs": runs,
         "curves": pd.DataFrame(
-            {
-                "panel": "nu",
-                "series": "nu",
-                "x": epoch,
-                **averaged(group["nu"]),
-                **conditions(group),
-            }
+            {"panel": "nu", "series": "nu", "x": epoch} | averaged(group["nu"]) | conditions(group)
             for epoch, group in runs.groupby("epoch")
         ),
         "energy": energy_curves(splits),
@@ -68,15 +62,10 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
-    """Share of |y|^2 in the first k eigenvectors and their part of nu, for k = 1 .. S.
+    """Share of |y|^2 in the first k eigenvectors of Ĥ and their part of nu, k = 1 .. S: (2, S).
 
-    Args:
-        y: labels (S,).
-        kernel: returns Ĥ, (S, S); it may raise `SingularKernelError`.
-
-    Returns:
-        (2, S). All entries are NaN for a dead network. The second row is NaN from the first
-        eigenvalue that is 0 to the precision of float64.
+    All entries are NaN for a dead network. The second row is NaN from the first eigenvalue that is
+    0 to the precision of float64.
     """
     try:
         values, energy = label_energy(y.numpy(), kernel().numpy())
@@ -88,16 +77,11 @@ def split(y: Tensor, kernel: Callable[[], Tensor]) -> np.ndarray:
 
 
 def energy_curves(splits: Mapping[int, np.ndarray]) -> pd.DataFrame:
-    """Means over runs.
+    """Means over runs of (R, 2, S) of `split` for each epoch.
 
-    Args:
-        splits: epoch -> (R, 2, S) of `split`, epochs ascending.
-
-    Returns:
-        panel, series, x, y, spread, runs, failed. Panels ``energy`` and ``nu`` have a series for
-        the first and for the last epoch, and x is the number of eigenvectors; ``energy`` has one
-        more series for labels without a preferred direction. Panel ``top`` shows the energy, with a
-        series for each number of eigenvectors, and x is the epoch.
+    Panels ``energy`` and ``nu`` have a series for the first and for the last epoch, and x is the
+    number of eigenvectors; ``energy`` has one more series for labels without a preferred direction.
+    Panel ``top`` shows the energy, with a series for each number of eigenvectors; x is the epoch.
     """
     size, ends = splits[min(splits)].shape[-1], dict.fromkeys((min(splits), max(splits)))
     rows = [

@@ -52,5 +52,4 @@ def _point(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _row(series: str, point: Mapping[str, Any], stage: int | None = None) -> dict[str, Any]:
-    missing = dict.fromkeys(("y", "spread", "runs", "failed"))
-    return {"panel": "stages", "series": series, "x": stage, **missing, **point}
+    return {"panel": "stages", "series": series, "x": stage, **point}

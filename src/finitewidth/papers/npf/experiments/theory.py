@@ -33,11 +33,7 @@ INDEPENDENT, OWN = "independent", "own"  # Theta^f is independent of Theta^v or 
 
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Run all checks. No dataset is needed: the inputs are random points.
-
-    Args:
-        inputs: none.
-        settings: section ``npf.theory``.
+    """Run all checks of section ``npf.theory``. The inputs are random points, not a dataset.
 
     Returns:
         ``mean`` and ``variance``: see `theory_moments.mean_rows` and `variance_rows`.
@@ -84,15 +80,9 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Relative errors of K^v with respect to d sigma^{2(d-1)} H, run by run.
 
-    Args:
-        settings: ``runs``, ``inputs``, ``n0``; ``widths`` and ``padding`` of section
-            ``npf.theory``.
-
-    Returns:
-        grows (width, or copies of the gates), gates, depth, width of the feature network, copies,
-        run, error, predicted (exact root mean square error over value weights given the gates; NaN
-        for gates of the network itself), correlation of the two kernels, self_overlap (mean of
-        sigma^{2(d-1)} Lambda(s, s)).
+    Width or copies of the gates grow; ``width`` is that of the feature network. ``predicted`` is
+    the exact root mean square error over value weights given the gates (NaN for gates of the
+    network itself), ``self_overlap`` the mean of sigma^{2(d-1)} Lambda(s, s).
     """
     grown, padded = settings["widths"], settings["padding"]
     cells = [("width", d, w, 1) for d in grown["depths"] for w in grown["widths"]]
@@ -111,16 +101,11 @@ def error_runs(settings: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def error_curves(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Root mean squares over runs, their expected values, and a line of slope -1/2.
+    """Root mean squares over runs (drawn), their expected values, and a line of slope -1/2.
 
-    Args:
-        runs: as returned by `error_runs`.
-        settings: as for `error_runs`.
-
-    Returns:
-        grows, gates, depth, curve, x (width or copies), y, spread (standard error), runs. Curves:
-        drawn; exact, the root mean square of ``predicted``; limit, at infinite width for gates of
-        the network itself; guide, with depth 0.
+    ``x`` is the width or the copies, ``spread`` a standard error. Curves: drawn; exact, the root
+    mean square of ``predicted``; limit, at infinite width for gates of the network itself; guide,
+    with depth 0.
     """
     rows = []
     for (grows, gates, depth), own in runs.groupby(["grows", "gates", "depth"], sort=False):

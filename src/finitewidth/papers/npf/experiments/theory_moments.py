@@ -35,9 +35,6 @@ SHARES = {"open": (1.0, 1.0), "half": (0.5, 0.5), "pair": (0.5, 0.25)}
 def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the mean kernel over networks with the formula.
 
-    Args:
-        settings: ``inputs``, ``n0`` and ``mean`` of section ``npf.theory``.
-
     Returns:
         networks (enumerated, drawn), gates (bernoulli, relu), depth, width, draws (number of
         networks), pairs of inputs, mean_error (largest difference divided by the formula's largest
@@ -45,7 +42,7 @@ def mean_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
         errors; NaN if enumerated), trace_ratio (of mean kernel to formula), trace_ratio_se.
     """
     rows = [_enumerated(tuple(sizes)) for sizes in settings["mean"]["enumerated"]]
-    return pd.DataFrame([*rows, *_drawn(settings, settings["mean"])])
+    return pd.DataFrame([*rows, *_drawn(settings)])
 
 
 def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
@@ -69,9 +66,10 @@ def _enumerated(sizes: tuple[int, ...]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _drawn(settings: Mapping[str, Any], chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Fixed gates of an independent ReLU network, or random ones; random value networks."""
-    count, width, draws = settings["inputs"], chosen["width"], chosen["draws"]
+    count, chosen = settings["inputs"], settings["mean"]
+    width, draws = chosen["width"], chosen["draws"]
     for kind in ("relu", "bernoulli"):
         for depth in chosen["depths"]:
             stream = generator("npf/theory/mean", kind, depth, width)
@@ -130,11 +128,7 @@ def _largest(difference: np.ndarray, size: np.ndarray) -> float:
 
 @contextmanager
 def named(section: str, width: int, depth: int) -> Iterator[None]:
-    """Add the section to refusals of kernels that are zero or constant, as of a closed network.
-
-    Raises:
-        ConfigError: the block raised one.
-    """
+    """Add the section to refusals of kernels that are zero or constant, as of a closed network."""
     try:
         yield
     except ConfigError as error:
@@ -165,9 +159,6 @@ def sigma_of(width: int) -> float:
 
 def variance_rows(settings: Mapping[str, Any]) -> pd.DataFrame:
     """Var[K] for fixed gates at sigma^2 = 1 / (open units), where E[K(s, s)] = d.
-
-    Args:
-        settings: ``variance`` of section ``npf.theory``.
 
     Returns:
         entry (open: K(s, s) with all gates open; half: K(s, s) with half of them open; pair:

@@ -24,36 +24,33 @@ def regimes(regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
         settings = {**regimes, **own}
         search = regimes["sgd_search"] and own["optimiser"] == "sgd"
         steps = regimes["sgd_step_sizes"] if search else [own["step_size"]]
-        network = regimes["networks"][own["network"]]
-        yield from _regimes(row, f"npf/table2/{row}", network, steps, settings, regimes["gate"])
+        yield from _regimes(row, f"npf/table2/{row}", steps, settings, regimes)
 
 
 def cntk(cntk: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """The regimes of a pooled network on the images that the kernel sees."""
-    network, steps = regimes["networks"][cntk["network"]], [cntk["step_size"]]
-    yield from _regimes("cntk", "npf/cntk", network, steps, cntk, regimes["gate"])
+    yield from _regimes("cntk", "npf/cntk", [cntk["step_size"]], cntk, regimes)
 
 
 def _regimes(
     row: str,
     name: str,
-    network: Mapping[str, Any],
     steps: Sequence[float],
     settings: Mapping[str, Any],
-    dlnpf_gate: Mapping[str, float],
+    regimes: Mapping[str, Any],
 ) -> Iterator[PlannedTraining]:
     """Three stacks: ReLU; DLNPF; FRNPF and FLNPF, which follow ReLU.
 
     FLNPF starts from the ReLU weights that the setting ``flnpf_checkpoint`` names.
     """
     checkpoint, dataset = settings["flnpf_checkpoint"], settings["dataset"]
-    shared = common_of(row, network, settings)
+    shared = common_of(row, regimes["networks"][settings["network"]], settings)
 
-    def stack(*regimes: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
+    def stack(*names: str, prefix: str = name, **gate: float) -> tuple[Replica, ...]:
         return tuple(
             replica
             for step in steps
-            for regime in regimes
+            for regime in names
             for replica in replicas_of(
                 regime, prefix, settings, step_size=step,
                 pretrained=checkpoint if regime == "flnpf" else None, **gate,
@@ -62,7 +59,7 @@ def _regimes(
 
     relu = TrainingRun(replicas=stack("relu", prefix=f"{name}/relu"), keep=(checkpoint,), **shared)
     yield PlannedTraining(name=f"{row}-relu", run=relu, dataset=dataset)
-    dlnpf = TrainingRun(replicas=stack("dlnpf", **dlnpf_gate), **shared)
+    dlnpf = TrainingRun(replicas=stack("dlnpf", **regimes["gate"]), **shared)
     yield PlannedTraining(name=f"{row}-dlnpf", run=dlnpf, dataset=dataset)
     frozen = TrainingRun(replicas=stack(*FROZEN), **shared)
     yield PlannedTraining(name=f"{row}-frozen", run=frozen, dataset=dataset, earlier=f"{row}-relu")
@@ -90,20 +87,13 @@ def stages(stages: Mapping[str, Any], regimes: Mapping[str, Any]) -> Iterator[Pl
 
 def nu(nu: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """ReLU networks telling two digits apart, kept every few epochs."""
-    run = TrainingRun(
-        replicas=replicas_of("relu", "npf/nu", nu),
-        loss="squared",
-        snapshots=tuple(range(0, nu["epochs"] + 1, nu["every"])),
-        **common_of("nu", nu["network"], nu, classes=nu["classes"]),
-    )
+    replicas = replicas_of("relu", "npf/nu", nu)
+    run = TrainingRun(replicas=replicas, **common_of("nu", nu["network"], nu))
     yield PlannedTraining(name="nu", run=run, dataset=nu["dataset"])
 
 
 def kvf(kvf: Mapping[str, Any]) -> Iterator[PlannedTraining]:
     """DLNPF networks, kept every few epochs."""
-    run = TrainingRun(
-        replicas=replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"]),
-        snapshots=tuple(range(0, kvf["epochs"] + 1, kvf["every"])),
-        **common_of("kvf", kvf["network"], kvf),
-    )
+    replicas = replicas_of("dlnpf", "npf/kvf", kvf, **kvf["gate"])
+    run = TrainingRun(replicas=replicas, **common_of("kvf", kvf["network"], kvf))
     yield PlannedTraining(name="kvf", run=run, dataset=kvf["dataset"])

@@ -75,10 +75,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     for axis, (panel, (_, label)) in zip(axes[1], BOUNDS.items(), strict=True):
         _variances(axis, rows[rows["panel"] == panel])
         axis.set(xlabel="depth $d$", ylabel=label)
-    for axis, title in ((axes[0][0], "depth"), (axes[1][0], "width")):
-        handles, labels = axis.get_legend_handles_labels()
-        place = axes[0][1] if title == "depth" else axes[1][1]
-        place.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.03))
+    for left, right in axes:
+        shown = left.get_legend_handles_labels()
+        right.legend(*shown, loc="upper left", bbox_to_anchor=(1.01, 1.03))
     style.title_panels(axes.flat, [title for title, _ in (*GROWTHS.values(), *BOUNDS.values())])
     return figure
 

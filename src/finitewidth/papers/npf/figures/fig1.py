@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from finitewidth.common import fields
 from finitewidth.common.number_words import listed
 from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place
+from finitewidth.figures.diagrams import ACTIVE, FAINT, INK, LINES, SMALL, Place, Unit, Units
 
 FIELDS = {
     "kind": fields.text(
@@ -31,8 +31,6 @@ CELL = (1.675, 1.36)  # inches, size of one small drawing
 NETWORK = (1.15, 0.72)
 MARGIN = 0.2  # inches on the left, for the names of the inputs
 SPREAD = 0.032  # inches between paths on the same edge
-
-Units = Mapping[tuple[int, int], Place]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -108,7 +106,7 @@ def _sizes(rows: pd.DataFrame) -> list[int]:
     return [int(count) for count in _of(rows, "node").groupby("layer")["unit"].count()]
 
 
-def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[tuple[int, int], ...]]:
+def _edges(rows: pd.DataFrame, kind: str = "edge") -> list[tuple[Unit, Unit]]:
     """The two units, as (layer, unit), that each edge joins."""
     found = _of(rows, kind)[["layer", "start", "unit"]].astype(int).to_numpy()
     return [((layer - 1, start), (layer, end)) for layer, start, end in found]
@@ -125,11 +123,6 @@ def _placer(axis: Axes, lines: int, sizes: Sequence[int]) -> Callable[[int, int,
         return diagrams.columns(sizes, (x, y - 0.02), NETWORK)
 
     return places
-
-
-def _skeleton(axis: Axes, places: Units, rows: pd.DataFrame) -> None:
-    ends = [[places[unit] for unit in edge] for edge in _edges(rows)]
-    diagrams.skeleton(axis, ends, width=0.4)
 
 
 def _network(axis: Axes, places: Units, rows: pd.DataFrame) -> None:
@@ -152,7 +145,7 @@ def _paths(
     axis: Axes, places: Units, rows: pd.DataFrame, paths: Mapping[int, tuple[int, ...]]
 ) -> None:
     """Draw paths side by side on shared edges; the last hidden unit of each shows its number."""
-    _skeleton(axis, places, rows)
+    diagrams.skeleton(axis, places, _edges(rows), width=0.4)
     last = len(_sizes(rows)) - 1
     routes = {path: [*enumerate(units), (last, 1)] for path, units in paths.items()}
     steps = [list(itertools.pairwise(route)) for route in routes.values()]
@@ -172,7 +165,7 @@ def _paths(
 
 def _gates(axis: Axes, places: Units, rows: pd.DataFrame, example: int) -> None:
     """Draw gates as 0 and 1; edges on an active path are thick and red."""
-    _skeleton(axis, places, rows)
+    diagrams.skeleton(axis, places, _edges(rows), width=0.4)
     own = rows[rows["example"] == example]
     for start, end in _edges(own, "active edge"):
         diagrams.edge(axis, places[start], places[end], colour=ACTIVE, width=1.8, above=1)

@@ -82,13 +82,9 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the stages of our runs, those of the paper, nu, and sizes of kernels.
 
     The paper's values have a panel of their own, on the same scale, since they may be for other
-    images than ours.
-
-    Args:
-        rows: as selected.
-        settings: ``unit`` of the accuracy in the first panels, ``percent`` (npf) or ``fraction``
-            (npf0); ``decoupled``, the paper's name for the networks of the last panel; and
-            ``networks``, its letters for their value and their feature network.
+    images than ours. Settings: ``unit`` of the accuracy in the first panels, ``percent`` (npf) or
+    ``fraction`` (npf0); ``decoupled``, the paper's name for the networks of the last panel; and
+    ``networks``, its letters for their value and their feature network.
     """
     height = 2.2 + 0.3 * bool((rows["trained"] == 0).any())  # for a longer legend
     figure, axes = style.subplots(1, 4, height=height, width_ratios=[1, 0.8, 1, 1])
@@ -155,13 +151,7 @@ def _finish_stages(axis: Axes) -> None:
 
 
 def _legend(axis: Axes, length: float = 1.7, size: float = style.SMALLEST) -> None:
-    """Put the legend below the panel, where it hides nothing.
-
-    Args:
-        axis: the panel.
-        length: of the lines, in letters.
-        size: of the letters, in points.
-    """
+    """Put the legend, with lines of ``length`` letters, below the panel, where it hides nothing."""
     long = any(UNTRAINED in label for label in axis.get_legend_handles_labels()[1])
     below = ScaledTranslation(-0.15, -0.33, axis.figure.dpi_scale_trans)  # inches
     axis.legend(

@@ -23,12 +23,7 @@ BEST = "best depth"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return means over this figure's runs, and the best depths that the paper names.
-
-    Args:
-        tables: ``spectra``, ``errors`` and ``reported``.
-        settings: not used.
-    """
+    """Return means over this figure's runs, and the best depths that the paper names."""
     own = selected(tables, FIGURE, "cumulative", FIELDS).assign(source="ours")
     return pd.concat([own, _best(tables["reported"], own)], ignore_index=True)
 
@@ -39,14 +34,7 @@ def selected(
     sums: str,
     columns: Iterable[str] = by_depth.FIELDS,
 ) -> pd.DataFrame:
-    """Return the rows of ``spectra`` and ``errors`` that belong to ``figure``.
-
-    Args:
-        tables: ``spectra`` and ``errors``.
-        figure: name of the figure.
-        sums: as for `finitewidth.figures.by_depth.rows_of`.
-        columns: likewise.
-    """
+    """Return the rows of ``spectra`` and ``errors`` that belong to ``figure``, by `rows_of`."""
     spectra, errors = (tables[name] for name in ("spectra", "errors"))
     return by_depth.rows_of(
         spectra[spectra["figure"] == figure], errors[errors["figure"] == figure], sums, columns

@@ -22,13 +22,7 @@ def nu_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
-    """Draw mean and sample standard deviation of nu against epochs.
-
-    Args:
-        axis: where to draw.
-        rows: with the columns ``FIELDS``.
-        symbol: of the path kernel in the paper.
-    """
+    """Draw mean and sample standard deviation of nu; ``symbol`` of the kernel in the paper."""
     style.bars(axis, rows["epoch"], rows["nu"], rows["standard_deviation"],
                color=style.COLOURS[0], marker="o", markersize=2.4, elinewidth=0.7)  # fmt: skip
     axis.set_xlabel("epoch")
@@ -37,12 +31,7 @@ def draw_nu(axis: Axes, rows: pd.DataFrame, symbol: str = "H") -> None:
 
 
 def note_ridges(axis: Axes, rows: pd.DataFrame) -> None:
-    """Write how many kernels of a panel could only be inverted with a ridge, if there are any.
-
-    Args:
-        axis: where to write.
-        rows: with the columns ``ridged`` and ``runs``.
-    """
+    """Write how many kernels of a panel could only be inverted with a ridge, if there are any."""
     if ridged := int(rows["ridged"].sum()):
         text = f"{ridged} of {int(rows['runs'].sum())} kernels: with a ridge"
         axis.text(0.02, 0.02, text, transform=axis.transAxes, fontsize=style.SMALLEST,

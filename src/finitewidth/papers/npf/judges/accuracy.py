@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.claims import samples
@@ -28,9 +29,6 @@ def accuracies(runs: "pd.DataFrame", row: str, regime: str, kind: str = "best_te
     """Accuracies of a cell's runs, percent, by seed; by default the best test accuracies.
 
     Diverged runs and step sizes that a search did not choose are left out.
-
-    Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
     """
     what = f"{regime} in row {row}"
     return 100 * by_seed(runs, kind, what, row=row, regime=regime, chosen=1)
@@ -49,12 +47,7 @@ def untrained(runs: "pd.DataFrame", row: str, *regimes: str) -> str:
 
 
 def not_trained(runs: "pd.DataFrame", name: str) -> str:
-    """Say that runs of one network are not trained; empty if all of them are.
-
-    Args:
-        runs: ``trained``, ``best_train`` (a fraction) and ``diverged`` of its runs.
-        name: of the network.
-    """
+    """Say that runs of one network are not trained; empty if all of them are."""
     if runs.empty or runs["trained"].all():
         return ""
     if runs["diverged"].any():
@@ -69,11 +62,7 @@ def decides_nothing(part: Part, why: str) -> Part:
 
 
 def some_trained(parts: list[Part]) -> list[Part]:
-    """The same comparisons.
-
-    Raises:
-        CannotDecideError: each of them rests on a network that is not trained.
-    """
+    """The same comparisons; an error if each of them rests on a network that is not trained."""
     reasons = [part.outside for part in parts]
     if parts and all("is not trained" in reason for reason in reasons):
         raise CannotDecideError(f"not trained: {'; '.join(dict.fromkeys(reasons))}")
@@ -123,27 +112,22 @@ def n14(tables: Tables) -> list[Part]:
 
 def n15(tables: Tables) -> list[Part]:
     """DLNPF is better than both kinds of random gates in every row."""
-    runs = tables["runs"]
-    return some_trained(
-        [
-            _difference(runs, row, "dlnpf", regime, low=0, paper=True)
-            for row in ROWS
-            for regime in RANDOM
-        ]
-    )
+    return some_trained(_above_random(tables["runs"], "dlnpf"))
+
+
+def _above_random(runs: "pd.DataFrame", learnt: str) -> list[Part]:
+    return [
+        _difference(runs, row, learnt, regime, low=0, paper=True)
+        for row, regime in product(ROWS, RANDOM)
+    ]
 
 
 def n18(tables: Tables) -> list[Part]:
     """FLNPF is better than random gates, and at most 1.2 points worse than ReLU, in every row."""
     runs = tables["runs"]
-    above = [
-        _difference(runs, row, "flnpf", regime, low=0, paper=True)
-        for row in ROWS
-        for regime in RANDOM
-    ]
     ours = "the paper gives no size; its Table 2 has up to 1.03 in five rows, 3.96 in one"
     close = [_difference(runs, row, "relu", "flnpf", high=1.2, ours=ours) for row in ROWS]
-    return some_trained(above + close)
+    return some_trained(_above_random(runs, "flnpf") + close)
 
 
 def n25(tables: Tables) -> list[Part]:
@@ -165,11 +149,7 @@ def n25(tables: Tables) -> list[Part]:
 
 
 def at_stage(runs: "pd.DataFrame", stage: int) -> "pd.Series":
-    """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out.
-
-    Raises:
-        CannotDecideError: no run is left, or a run has several rows and would count repeatedly.
-    """
+    """Best test accuracies of a stage's runs, percent, by seed; diverged runs are left out."""
     return 100 * by_seed(runs, "best_test", f"stage {stage}", stage=stage)
 
 
@@ -177,12 +157,8 @@ def n19(tables: Tables) -> list[Part]:
     """Every stage is better than the one before, and the last is better than the first."""
     runs = tables["stages"]
     last = _last_stage(runs)
-    steps = [
-        _gain(runs, stage, stage + 1, "stage {1} - stage {0}, points", low=0, paper=True)
-        for stage in range(1, last)
-    ]
-    whole = _gain(runs, 1, last, "stage {1} - stage {0}, points", low=0, paper=True)
-    return some_trained([*steps, whole])
+    pairs = [*pairwise(range(1, last + 1)), (1, last)]
+    return some_trained([_gain(runs, *pair, "stage {1} - stage {0}, points") for pair in pairs])
 
 
 def n20(tables: Tables) -> list[Part]:
@@ -190,20 +166,19 @@ def n20(tables: Tables) -> list[Part]:
     runs = tables["stages"]
     last = _last_stage(runs)
     relu = accuracies(tables["runs"], "gconv_adam", "relu")
+    best = at_stage(runs, last)
     as_well = samples.difference(
-        f"ReLU - stage {last}, points", relu, at_stage(runs, last), high=1.5,
+        f"ReLU - stage {last}, points", relu, best, high=1.5,
         ours='"as well as" has no size; the paper\'s own numbers differ by 0.89 points',
     )  # fmt: skip
     below = samples.mean(
         "stage 1, percent, below the CNTK", at_stage(runs, 1), high=CNTK, paper=True
     )
-    above = samples.mean(
-        f"stage {last}, percent, above the CNTK", at_stage(runs, last), low=CNTK, paper=True
-    )
+    above = samples.mean(f"stage {last}, percent, above the CNTK", best, low=CNTK, paper=True)
     relu_too = untrained(tables["runs"], "gconv_adam", "relu")
     return some_trained(
         [
-            _gain(runs, 0, 1, "stage 1 - random gates, points", low=0, paper=True),
+            _gain(runs, 0, 1, "stage 1 - random gates, points"),
             decides_nothing(as_well, relu_too or untrained_stages(runs, last)),
             decides_nothing(below, untrained_stages(runs, 1)),
             decides_nothing(above, untrained_stages(runs, last)),
@@ -217,10 +192,10 @@ def _last_stage(runs: "pd.DataFrame") -> int:
     return int(runs["stage"].max())
 
 
-def _gain(runs: "pd.DataFrame", before: int, after: int, name: str, **thresholds: Any) -> Part:
+def _gain(runs: "pd.DataFrame", before: int, after: int, name: str) -> Part:
     """Differences paired by seed, since the runs of all stages share their random streams."""
     gains = (at_stage(runs, after) - at_stage(runs, before)).dropna()
-    part = samples.mean(name.format(before, after), gains, **thresholds)
+    part = samples.mean(name.format(before, after), gains, low=0, paper=True)
     return decides_nothing(part, untrained_stages(runs, before, after))
 
 

@@ -26,11 +26,7 @@ BEST = {NARROW: 8, WIDE: 12}  # depths that npf names
 
 
 def log_ratios(errors: "pd.DataFrame", width: int, depth: int, time: int) -> np.ndarray:
-    """log10 of |e_t|^2/|e_0|^2 of every run that descended.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """log10 of |e_t|^2/|e_0|^2 of every run that descended; an error if there is none."""
     rows = errors[
         (errors["dynamics"] == DESCENT) & (errors["width"] == width)
         & (errors["depth"] == depth) & (errors["time"] == time)

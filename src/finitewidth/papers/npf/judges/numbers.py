@@ -12,6 +12,7 @@ from finitewidth.claims.reported import Ours
 from finitewidth.claims.runs import mean_of
 from finitewidth.claims.verdicts import CannotDecideError
 from finitewidth.papers.npf.judges.accuracy import (
+    RANDOM,
     ROWS,
     accuracies,
     at_stage,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 GCONV = ("gconv_sgd", "gconv_adam")
 # the parts of the tables on which single numbers rest; see `finitewidth.claims.reported.Numbers`
 ADAM, STAGES, BOTH = "gconv_adam", "stages", " ".join(GCONV)
-RANDOM = ("frnpf_ii", "frnpf_di")
 LEARNT = ("dlnpf", "flnpf", "relu")
 
 

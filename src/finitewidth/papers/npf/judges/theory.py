@@ -40,22 +40,17 @@ def n04(tables: Tables) -> list[Part]:
         )
     for row in _some(tables["mean"], networks="drawn").itertuples():
         name = f"{row.draws:,} networks, {row.gates} gates, d={row.depth}, w={row.width}"
-        parts.append(
+        parts += [
             Part(
-                name=f"{name}: largest z",
-                value=row.max_z,
-                high=4.5,
-                paper=True,
+                name=f"{name}: largest z", value=row.max_z, high=4.5, paper=True,
                 tolerance="the largest of 210 standard normal numbers stays below",
-            )
-        )
-        parts.append(
+            ),
             Part(
                 name=f"{name}: trace over the formula's", value=row.trace_ratio, low=0.95,
                 high=1.05, standard_error=row.trace_ratio_se, dof=row.draws - 1, paper=True,
                 tolerance="the mean of the draws is known to less than 5 %",
-            )
-        )  # fmt: skip
+            ),
+        ]  # fmt: skip
     return parts
 
 
@@ -127,7 +122,11 @@ def n06(tables: Tables) -> list[Part]:
             wide = _some(exact[exact["width"] > 6 * depth], depth=depth)
             if len(wide) < 3:
                 raise CannotDecideError(f"d={depth}: a slope needs three widths above 6 d")
-            parts.append(_below_bound(words, wide, SIGMA2[entry]))
+            # 6 d_in^2 sigma'^2 (6 d^3 / w) / (1 - 6 d / w); here d_in = 1, and the input is 1
+            bound = 36 * SIGMA2[entry] * depth**3 / (wide["width"].astype(float) - 6 * depth)
+            name = f"{words}, d={depth}: largest Var over the printed bound"
+            largest = float((wide["variance"] / bound).max())
+            parts.append(Part(name=name, value=largest, high=1, paper=True))
             slope = np.polyfit(np.log(wide["width"]), np.log(wide["variance"]), 1)[0]
             name = f"{words}, d={depth}: slope of Var over w"
             ours = "the bound is of order 1/w, a slope of -1 or less; 0.2 for the next order in 1/w"
@@ -143,25 +142,8 @@ def n06(tables: Tables) -> list[Part]:
     return parts
 
 
-def _below_bound(words: str, wide: "pd.DataFrame", sigma2: float) -> Part:
-    """The largest ratio of variance and printed bound over the widths of one depth.
-
-    The bound is 6 d_in^2 sigma'^2 (6 d^3 / w) / (1 - 6 d / w); here d_in = 1, and the input is 1.
-    """
-    depth, width = wide["depth"].to_numpy(float), wide["width"].to_numpy(float)
-    bound = 36 * sigma2 * depth**3 / (width - 6 * depth)
-    return Part(
-        name=f"{words}, d={depth[0]:g}: largest Var over the printed bound",
-        value=float((wide["variance"] / bound).max()), high=1, paper=True,
-    )  # fmt: skip
-
-
 def _some(rows: "pd.DataFrame", **wanted: object) -> "pd.DataFrame":
-    """The rows that have these values.
-
-    Raises:
-        CannotDecideError: there is none.
-    """
+    """The rows that have these values; an error if there is none."""
     for column, value in wanted.items():
         rows = rows[rows[column] == value]
     if rows.empty:

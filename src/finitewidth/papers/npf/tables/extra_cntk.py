@@ -43,9 +43,7 @@ FIELDS = {
     "condition_number": fields.number("condition number of the kernel with the ridge"),
 }  # fmt: skip
 ROLE = "cifar10"  # of the images
-NOTES = (
-    "Standard error: of the kernel over test images, of the networks over test images and runs",
-)
+NOTE = "Standard error: of the kernel over test images, of the networks over test images and runs"
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -89,5 +87,5 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     images = rows["data"][rows["source"] == "ours"].iloc[0]
     title = f"CNTK and GCONV on the same images of {images}: test accuracy (%)"
     networks = rows[rows["method"] != "cntk"]
-    notes = NOTES + untrained(networks, [REGIMES["npf"][name] for name in networks["method"]])
-    return Typeset(pd.DataFrame(lines), title, notes)
+    notes = untrained(networks, [REGIMES["npf"][name] for name in networks["method"]])
+    return Typeset(pd.DataFrame(lines), title, (NOTE, *notes))

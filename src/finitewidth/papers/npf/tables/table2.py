@@ -139,12 +139,8 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
     """Typeset four or five lines per network and optimiser.
 
     These are our accuracies for three choices of the epoch, the paper's, and the difference if it
-    is known. Cells of networks that are not trained are marked.
-
-    Args:
-        rows: as selected.
-        settings: ``paper`` (npf or npf0); ``beta``, slope of the gates of DLNPF, which npf prints
-            in the header.
+    is known. Cells of networks that are not trained are marked. npf prints ``beta``, slope of the
+    gates of DLNPF, in the header.
     """
     regimes = dict(REGIMES[settings["paper"]])
     if "beta" in settings:
@@ -159,9 +155,10 @@ def typeset(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Typeset:
             head = dict.fromkeys(head, "")
     ours = rows[rows["source"] == "ours"]
     once = ours[ours["epoch"] == "best_test"]
-    notes = (*_notes(rows), *untrained(once, _names(once, regimes)),
-             *left_out(zip(_names(once, regimes), once["diverged"].astype(int),
-                           once["runs"].astype(int), strict=True)))  # fmt: skip
+    names = [f"{row['network']}/{row['optimiser']} {regimes[row['regime']]}"
+             for row in once.to_dict("records")]  # fmt: skip
+    lost = zip(names, once["diverged"].astype(int), once["runs"].astype(int), strict=True)
+    notes = (*_notes(rows), *untrained(once, names), *left_out(lost))
     title = f"Test accuracy (%), mean ± sample standard deviation {runs_said(once['runs'])}"
     notes += (BOLD_NOTE + "; in the paper's lines as printed" * (settings["paper"] in BOLD),)
     shown = pd.DataFrame(lines)
@@ -203,23 +200,8 @@ def _notes(rows: pd.DataFrame) -> Iterator[str]:
         yield f"Not comparable with the paper's numbers, by data or sizes: {names}"
 
 
-def _names(rows: pd.DataFrame, regimes: Mapping[str, str]) -> list[str]:
-    """The name of each cell, ``FC/SGD ReLU``."""
-    return [
-        f"{network}/{optimiser} {regimes[regime]}"
-        for network, optimiser, regime in zip(
-            rows["network"], rows["optimiser"], rows["regime"], strict=True
-        )
-    ]
-
-
 def untrained(rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the notes on networks that are not trained; empty if there are none.
-
-    Args:
-        rows: ``trained``, ``train_accuracy_lowest`` and ``trained_from``, the latter in percent.
-        names: of the networks, in the order of the rows.
-    """
+    """Return the notes on networks that are not trained; ``names`` are those of the rows."""
     lowest = [
         f"{name} {rounded_down(accuracy, 1)} %"
         for name, accuracy, trained in zip(

@@ -21,11 +21,6 @@ KINDS = ("training", "expected")
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Risks of least-squares polynomials of every degree, over datasets.
 
-    Args:
-        inputs: none.
-        settings: ``draws`` (datasets), ``samples``, ``frequency``, ``phase``, ``noise``
-            (variance), ``largest_degree``.
-
     Returns:
         ``risks``: degree, parameters, kind (training, expected), median, low, high (from 10 to
         90 % of the datasets), mean, best (the degree with the lowest median of this kind), noise,

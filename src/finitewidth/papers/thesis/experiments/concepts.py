@@ -12,12 +12,6 @@ Rows = Iterator[dict[str, Any]]
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """List the nodes and connections of all drawings.
 
-    Args:
-        inputs: none.
-        settings: ``network`` (units of each layer), ``convolution`` (``size``, ``window``),
-            ``recurrent`` (``inputs``, ``units``, ``outputs``), ``residual`` (``inputs``,
-            ``units``, ``hidden``, ``outputs``).
-
     Returns:
         ``network`` and ``layers``, with the columns drawing, kind (node, or the kind of the
         connection), layer and end of a node; start_layer, start, layer and end of a connection.
@@ -25,12 +19,12 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
         shared weight of a connection, and ``window`` the position of the window that it is drawn
         for.
     """
-    layers = [
-        *convolution(**settings["convolution"]),
-        *recurrent(**settings["recurrent"]),
-        *residual(**settings["residual"]),
-    ]
     network = [{"drawing": "network"} | row for row in dense(settings["network"])]
+    layers = [
+        {"drawing": drawing.__name__} | row
+        for drawing in (convolution, recurrent, residual)
+        for row in drawing(**settings[drawing.__name__])
+    ]
     return {"network": pd.DataFrame(network), "layers": pd.DataFrame(layers)}
 
 
@@ -61,16 +55,14 @@ def convolution(size: int, window: int) -> Rows:
     Every output pixel is connected to the pixels of its window by the same weights.
     """
     across = size - window + 1
-    every = [*nodes(0, size**2), *nodes(1, across**2)]
+    yield from nodes(0, size**2)
+    yield from nodes(1, across**2)
     for position, end in enumerate(sorted({1, across**2})):
         top, left = divmod(end - 1, across)
         for weight, (down, right) in enumerate(itertools.product(range(window), repeat=2), start=1):
             start = (top + down) * size + left + right + 1
-            every.append({
-                "kind": "weight", "start_layer": 0, "start": start, "layer": 1, "end": end,
-                "weight": weight, "window": position + 1,
-            })  # fmt: skip
-    yield from ({"drawing": "convolution"} | row for row in every)
+            yield {"kind": "weight", "start_layer": 0, "start": start, "layer": 1, "end": end,
+                   "weight": weight, "window": position + 1}  # fmt: skip
 
 
 def recurrent(inputs: int, units: int, outputs: int) -> Rows:
@@ -78,11 +70,8 @@ def recurrent(inputs: int, units: int, outputs: int) -> Rows:
 
     Layer 1 is the recurrent layer. Its outputs are inputs to all of its units one step later.
     """
-    every = [
-        *dense([inputs, units, outputs]),
-        *connections("recurrent", (1, units), (1, units)),
-    ]
-    yield from ({"drawing": "recurrent"} | row for row in every)
+    yield from dense([inputs, units, outputs])
+    yield from connections("recurrent", (1, units), (1, units))
 
 
 def residual(inputs: int, units: int, hidden: int, outputs: int) -> Rows:
@@ -90,8 +79,7 @@ def residual(inputs: int, units: int, hidden: int, outputs: int) -> Rows:
 
     Each unit of the last layer of the block adds the unit of layer 1 with the same number.
     """
-    every = list(dense([inputs, units, *[units] * hidden, outputs]))
+    yield from dense([inputs, units, *[units] * hidden, outputs])
     for unit in range(1, units + 1):
-        every.append({"kind": "identity", "start_layer": 1, "start": unit, "layer": hidden + 1,
-                      "end": unit})  # fmt: skip
-    yield from ({"drawing": "residual"} | row for row in every)
+        yield {"kind": "identity", "start_layer": 1, "start": unit, "layer": hidden + 1,
+               "end": unit}  # fmt: skip

@@ -1,7 +1,7 @@
 """Double descent in linear regression, job `thesis_risk` (``thesis`` Figure 2.4).
 
 It is about Theorems 2.4 and 2.5. The regressions are drawn as in (2.40), with Gaussian inputs of
-unit covariance.
+unit covariance. Parameters are P, samples N, signal r^2 and noise sigma^2.
 """
 
 import math
@@ -21,12 +21,6 @@ Form = Literal["printed", "corrected"]
 
 def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Drawn risks, exact means and limits, and gradient descent beside the pseudoinverse.
-
-    Args:
-        inputs: none.
-        settings: ``draws``, ``targets``, ``samples`` N, ``ratios``, ``signal`` r^2, ``noises``
-            sigma^2, ``points``, ``doubled`` (numbers of samples), ``descent`` with ``ratios`` and
-            ``tolerance``.
 
     Returns:
         In the first four tables ``case`` names r^2 / sigma^2, ``x`` is P/N, ``size`` is N.
@@ -79,7 +73,7 @@ def _drawn(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "x": ratio, "size": samples, "parameters": parameters, "draws": settings["draws"],
                 **_summary(signal * bias + case["noise"] * variance), "exact": exact,
                 "has_mean": not math.isnan(exact),
-                "has_variance": variance_exists(parameters, samples),
+                "has_variance": abs(parameters - samples) > 3,  # for Gaussian inputs
             }  # fmt: skip
 
 
@@ -89,16 +83,8 @@ def unit_risks(
     """The two parts of |w - w*|^2 for one matrix of inputs X and several w* and noises.
 
     For P < N the error of w is (X'X)^-1 X' noise. For P >= N it is the projection of w* on the
-    null space of X plus X' (XX')^-1 noise, and both are orthogonal.
-
-    Args:
-        parameters: P.
-        samples: N.
-        targets: number of true weights w*, of random directions, and of noises.
-        rng: the random stream.
-
-    Returns:
-        Bias for |w*| = 1 and variance for noise of variance 1, (targets,) each.
+    null space of X plus X' (XX')^-1 noise, and both are orthogonal. The parts are the bias for
+    |w*| = 1 and the variance for noise of variance 1, (targets,) each.
     """
     x = rng.standard_normal((samples, parameters))
     weights = rng.standard_normal((parameters, targets))
@@ -177,14 +163,7 @@ def _descent(parameters: int, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray:
-    """Weights (P,) after some steps of (2.42) from zero.
-
-    Args:
-        x: inputs (N, P).
-        y: targets (N,).
-        rate: eta.
-        steps: their number.
-    """
+    """Weights (P,) after some steps of (2.42) from zero, for inputs (N, P) and targets (N,)."""
     weights, transposed = np.zeros(x.shape[1]), np.ascontiguousarray(x.T)
     for _ in range(steps):
         weights -= rate * (transposed @ (x @ weights - y))
@@ -194,15 +173,8 @@ def descend(x: np.ndarray, y: np.ndarray, rate: float, steps: int) -> np.ndarray
 def exact_mean(parameters: int, samples: int, signal: float, noise: float) -> float:
     """Mean risk for Gaussian inputs, from the means of inverse Wishart matrices.
 
-    Args:
-        parameters: P.
-        samples: N.
-        signal: r^2.
-        noise: sigma^2.
-
-    Returns:
-        sigma^2 P / (N - P - 1) for P < N - 1, and r^2 (1 - N/P) + sigma^2 N / (P - N - 1) for
-        P > N + 1. In between there is no mean, and the result is nan.
+    It is sigma^2 P / (N - P - 1) for P < N - 1, and r^2 (1 - N/P) + sigma^2 N / (P - N - 1) for
+    P > N + 1. In between there is no mean, and the result is nan.
     """
     distance = abs(parameters - samples)
     if distance < 2:
@@ -211,20 +183,10 @@ def exact_mean(parameters: int, samples: int, signal: float, noise: float) -> fl
     return variance + signal * max(0.0, 1 - samples / parameters)
 
 
-def variance_exists(parameters: int, samples: int) -> bool:
-    """Whether the risk has a variance for Gaussian inputs, that is |P - N| > 3."""
-    return abs(parameters - samples) > 3
-
-
 def lowest_ratio(signal: float, noise: float) -> float:
     """The ratio above 1 where the limit of the risk is lowest, r / (r - sigma).
 
-    Args:
-        signal: r^2.
-        noise: sigma^2.
-
-    Returns:
-        The ratio; nan if the limit falls for all ratios above 1, which is so for sigma >= r.
+    It is nan if the limit falls for all ratios above 1, which is so for sigma >= r.
     """
     r, sigma = math.sqrt(signal), math.sqrt(noise)
     return r / (r - sigma) if sigma < r else math.nan
@@ -234,26 +196,15 @@ def printed_root(signal: float, noise: float) -> float:
     """The ratio above 1 up to which the limit as printed is negative.
 
     It is the larger root of r^2 (gamma - 1)^2 = sigma^2 gamma.
-
-    Args:
-        signal: r^2.
-        noise: sigma^2.
     """
     half = noise / signal / 2
     return 1 + half + math.sqrt(half * (half + 2))
 
 
 def limit(ratio: float, signal: float, noise: float, form: Form = "corrected") -> float:
-    """Limit of the risk for P, N to infinity with P/N = ``ratio``, ``thesis`` (2.46).
+    """Limit of the risk for P, N to infinity with P/N = gamma, (2.46); nan at ratio 1.
 
-    Args:
-        ratio: gamma, above 0.
-        signal: r^2.
-        noise: sigma^2.
-        form: ``printed`` has 1 - gamma in place of gamma - 1 in the last denominator.
-
-    Returns:
-        The limit; nan at ratio 1.
+    As printed it has 1 - gamma in place of gamma - 1 in the last denominator.
     """
     if ratio == 1:
         return math.nan

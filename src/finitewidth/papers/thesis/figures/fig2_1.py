@@ -36,8 +36,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     sizes = nodes.groupby("layer")["end"].count().tolist()
     places = diagrams.columns(sizes, CENTRE, NETWORK)
     edges = rows[rows["kind"] == "weight"].to_dict("records")
-    ends = [[places[unit] for unit in diagrams.ends(row)] for row in edges]
-    diagrams.skeleton(axis, ends, colour=CONNECTIONS, width=0.5)
+    diagrams.skeleton(axis, places, map(diagrams.ends, edges), colour=CONNECTIONS, width=0.5)
     last = len(sizes) - 1
     for (layer, _), place in places.items():
         colour = ENDS[_part(layer, last)]

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from finitewidth.common import fields
 from finitewidth.figures import diagrams
-from finitewidth.figures.diagrams import INK, PALE, Place
+from finitewidth.figures.diagrams import INK, PALE, Place, Units
 from finitewidth.figures.style import COLOURS, DOUBLE
 
 HEIGHT = 2.15  # inches
@@ -32,8 +32,6 @@ FIELDS = {
     "weight": fields.number("number of the weight in the window of a convolution"),
     "window": fields.number("1 for the first window that is drawn, 2 for the last"),
 }
-
-Units = dict[tuple[int, int], Place]
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -104,8 +102,7 @@ def _convolution(axis: Axes, rows: pd.DataFrame) -> None:
 
 
 def _dense(axis: Axes, places: Units, rows: pd.DataFrame) -> None:
-    ends = [[places[unit] for unit in diagrams.ends(row)] for row in _of_kind(rows, "weight")]
-    diagrams.skeleton(axis, ends, colour=FAINT, width=0.6)
+    diagrams.skeleton(axis, places, map(diagrams.ends, _of_kind(rows, "weight")), colour=FAINT)
 
 
 def _nodes(axis: Axes, places: Units) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
@@ -56,14 +55,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     ):
         axis.text((best["degree"] + end) / 2, 1.02, side, transform=axis.get_xaxis_transform(),
                   color=INK, ha="center", va="bottom")  # fmt: skip
-    _axes(axis, rows)
-    axis.vlines(best["degree"], axis.get_ylim()[0], best["median"], color=INK, linewidth=0.6)
-    axis.legend(loc="upper left")
-    return figure
-
-
-def _axes(axis: Axes, rows: pd.DataFrame) -> None:
-    """Set logarithmic risks, and mark where the band leaves them."""
+    # logarithmic risks, with marks where the band leaves them
     axis.set_yscale("log")
     top = rows["median"].max() * ROOM
     low = rows.loc[rows["lowest"] > 0, "lowest"].min() / 1.3  # as many terms as samples fit all
@@ -78,3 +70,6 @@ def _axes(axis: Axes, rows: pd.DataFrame) -> None:
     axis.xaxis.set_major_locator(FixedLocator(range(0, int(rows["degree"].max()) + 1, 2)))
     axis.set_xlabel("degree of the polynomial")
     axis.set_ylabel("mean squared error")
+    axis.vlines(best["degree"], axis.get_ylim()[0], best["median"], color=INK, linewidth=0.6)
+    axis.legend(loc="upper left")
+    return figure

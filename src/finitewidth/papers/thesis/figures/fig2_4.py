@@ -135,16 +135,10 @@ def _whole(axis: Axes, rows: pd.DataFrame) -> None:
     ticks = [tick for tick in TICKS if drawn.min() <= tick <= drawn.max()]
     style.numbers(axis.xaxis, ticks)
     if drawn.min() <= 1 < drawn.max():
-        root = rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0]
-        _threshold(axis, min(root, drawn.max()))
-
-
-def _threshold(axis: Axes, root: float) -> None:
-    """Name the ratio 1, and mark the ratios above it where the printed limit is negative."""
-    along = axis.get_xaxis_transform()
-    words = {"fontsize": style.SMALLEST, "transform": along}
-    axis.text(
-        0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top", **words
-    )
-    axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
-    axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)
+        root = min(rows.loc[rows["series"] == "printed_root", "ratio"].iloc[0], drawn.max())
+        along = axis.get_xaxis_transform()
+        words = {"fontsize": style.SMALLEST, "transform": along}
+        axis.text(0.88, 0.98, "interpolation\nthreshold", color=style.GREY, ha="right", va="top",
+                  **words)  # fmt: skip
+        axis.plot((1, root), (0.02, 0.02), ":", color=PRINTED, linewidth=2.4, transform=along)
+        axis.text(1.05, 0.04, "printed < 0", color=PRINTED, ha="left", va="bottom", **words)
