@@ -91,7 +91,7 @@ def test_stacked_states_flow_as_each_of_them_does():
     both = block_flow.integrate(KERNEL, block_flow.stacked([first, second]), TIMES, 1e-11)[-1]
     for place, start in enumerate((first, second)):
         alone = block_flow.integrate(KERNEL, start, TIMES, 1e-11)[-1]
-        for part, wanted in zip(both.parts, alone.parts, strict=True):
+        for part, wanted in zip(both, alone, strict=True):
             np.testing.assert_allclose(part[place], wanted[0], atol=1e-8)
 
 

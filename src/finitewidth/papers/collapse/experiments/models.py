@@ -93,12 +93,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 
 
 def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
-    """Measures of the picked models in time, raw and smoothed.
-
-    Args:
-        rows: measures of these models, with the column model.
-        smoothing: see `measure`.
-    """
+    """Measures of the picked models in time, raw and smoothed."""
     keys = [*MODEL, "rate"]
     found = [pd.DataFrame(columns=[*keys, "epoch", "quantity", "value", "smooth"])]
     for key, run in rows.groupby(keys, sort=False):
@@ -113,20 +108,13 @@ def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
-    """Smooth a curve as ``collapse`` Figure 2 does, by the filter of Savitzky and Golay.
+    """Smooth a curve (T,) as ``collapse`` Figure 2 does, by the filter of Savitzky and Golay.
 
-    Args:
-        values: at equal distances, (T,).
-        smoothing: ``degree``, ``window`` (odd; the paper's is 10) and ``fewest``.
-
-    Returns:
-        (T,). A curve with fewer than ``fewest`` points, or with a value that is not finite, stays
-        as it is.
+    A curve with fewer than ``fewest`` points, or with a value that is not finite, stays as it is.
     """
     from scipy.signal import savgol_filter
 
-    few = len(values) < max(smoothing["fewest"], smoothing["window"])
-    if few or not np.isfinite(values).all():
+    if len(values) < smoothing["fewest"] or not np.isfinite(values).all():
         return values
     return savgol_filter(values, smoothing["window"], smoothing["degree"])
 

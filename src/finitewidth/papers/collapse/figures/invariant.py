@@ -51,23 +51,14 @@ def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Pane:
-    """What a pane shows.
+    """What a pane shows."""
 
-    Attributes:
-        quantities: of the tables; one below the other if there are several over the rate.
-        across: epoch, rate, or end for values at the end of the training.
-        title: after the letter.
-        labels: of the vertical axes.
-        log: whether values are logarithmic.
-        most: what the vertical axis reaches at least.
-    """
-
-    quantities: tuple[str, ...]
-    across: str
+    quantities: tuple[str, ...]  # of the tables; several over the rate stand in a column
+    across: str  # epoch, rate, or end for values at the end of the training
     title: str
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # of the vertical axes
     log: bool = False
-    most: float = 0.0
+    most: float = 0.0  # what the vertical axis reaches at least
 
 
 STD, DISTANCE, RATIO = "std. in classes", "distance", "within / between"
