@@ -196,10 +196,6 @@ def test_frozen_biases_end_at_the_corrected_gamma_and_theta(beta):
     assert abs(wanted["theta", "printed"] / wanted["theta", "corrected"] - 1) > 0.1
 
 
-def test_the_off_diagonal_part_is_read_from_a_matrix():
-    assert math.isclose(flow.off_diagonal_part(3 * (np.eye(5) + 0.07)), -0.07)
-
-
 def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviations():
     features, labels = rng().standard_normal((12, 6)), np.repeat(np.arange(4), 3)
     W, b = rng(1).standard_normal((4, 6)), np.full(4, 0.1)
