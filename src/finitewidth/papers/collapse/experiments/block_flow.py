@@ -74,7 +74,7 @@ class FlowState(NamedTuple):
     @property
     def weight_gram(self) -> np.ndarray:
         """W^T W, (R, n, n)."""
-        return _transposed(self.weights) @ self.weights
+        return self.weights.mT @ self.weights
 
     def flat(self) -> np.ndarray:
         """All numbers of all states, one after the other."""
@@ -96,15 +96,15 @@ def stacked(states: Sequence[FlowState]) -> FlowState:
 
 def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
     """Time derivatives by ``collapse`` (25); ``frozen`` keeps the biases, as in Appendix B.4."""
-    back, residuals, m = _transposed(state.weights), state.residuals, kernel.samples
+    back, residuals, m = state.weights.mT, state.residuals, kernel.samples
     summed = residuals.sum(axis=-1)
     moved = kernel.mu_class * residuals + kernel.other_class * m * summed[..., None]
     shrink = (back @ state.weights) @ state.scatter
     return FlowState(
-        weights=-m * (residuals @ _transposed(state.means) + state.weights @ state.scatter),
+        weights=-m * (residuals @ state.means.mT + state.weights @ state.scatter),
         biases=np.zeros_like(state.biases) if frozen else -m * summed,
         means=-back @ moved,
-        scatter=-kernel.mu_single * (shrink + _transposed(shrink)),
+        scatter=-kernel.mu_single * (shrink + shrink.mT),
     )
 
 
@@ -112,7 +112,7 @@ def feature_terms(kernel: BlockKernel, state: FlowState) -> np.ndarray:
     """The part of the invariant (26) that has features: W^T W / m - E, (R, n, n)."""
     means = state.means
     summed = means.sum(axis=-1)
-    inner = means @ _transposed(means) - kernel.alpha * summed[..., None] * summed[..., None, :]
+    inner = means @ means.mT - kernel.alpha * summed[..., None] * summed[..., None, :]
     return inner / kernel.mu_class + state.scatter / kernel.mu_single
 
 
@@ -238,7 +238,3 @@ def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: floa
         fourth = derivative(values + step * third)
         values = values + step / 6 * (first + 2 * second + 2 * third + fourth)
     return start.like(values)
-
-
-def _transposed(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2)
