@@ -19,11 +19,8 @@ the same law:
 
 Comparisons with other thresholds are no part of the second null. `borderline` finds the comparisons
 that are: their value is equal to the threshold if all cells have the same values without noise.
-
-``python -m tests.claims.null`` writes the rates of all claims.
 """
 
-import argparse
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +31,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from scipy import stats
-from tests.claims.test_ledger import JUDGED, made_up
+from tests.claims.test_ledger import made_up
 from tests.claims.test_perturbed import values_of
 
 from finitewidth.claims.ledger import Claim
@@ -67,11 +64,10 @@ def terms_of(claim: Claim) -> Terms:
     return Terms(kind=claim.kind, hedged=bool(claim.hedge))
 
 
-def sources(claim: Claim, folder: str | None = None) -> Iterator[Tables]:
+def sources(claim: Claim) -> Iterator[Tables]:
     """The made-up tables that support a claim, and those of a finished run if they are there."""
     yield made_up(claim)[0]()
-    folder = folder or os.environ.get(FOLDER)
-    if folder:
+    if folder := os.environ.get(FOLDER):
         try:
             files = {name: Path(folder, table_file(job)) for name, job in claim.reads.items()}
             yield {name: result_files.read_table(file) for name, file in files.items()}
@@ -123,10 +119,8 @@ def _end(part: Part) -> tuple[float, int, float]:
 def at_border(part: Part, uniform: float, shift: float = 0.0) -> Part:
     """The comparison with an estimate whose truth is at the threshold.
 
-    Args:
-        part: the comparison.
-        uniform: the probability of an estimate that lies further on the failing side.
-        shift: standard errors by which the truth lies on the failing side.
+    ``uniform`` is the probability of an estimate that lies further on the failing side. The truth
+    lies ``shift`` standard errors on the failing side.
     """
     threshold, sign, room = _end(part)
     if part.chance is not None:
@@ -139,20 +133,12 @@ def at_border(part: Part, uniform: float, shift: float = 0.0) -> Part:
 def alarms(
     parts: Sequence[Part], terms: Terms, uniforms: np.ndarray, shift: float = 0.0
 ) -> np.ndarray:
-    """Whether `decide` calls a claim contradicted, or in part, in each replication.
+    """Whether `decide` calls a claim contradicted, or in part, in each of the replications.
 
     Exact binding comparisons hold. `decide` is called only where a p-value of a borderline
     comparison is small enough for Holm's rule; elsewhere none can fail. In the first `CHECKED`
-    replications it is called at larger ones too.
-
-    Args:
-        parts: the comparisons.
-        terms: of the verdict.
-        uniforms: (replications, comparisons), see `at_border`.
-        shift: see `at_border`.
-
-    Returns:
-        (replications,) booleans.
+    replications it is called at larger ones too. ``uniforms`` (replications, comparisons) and
+    ``shift`` are those of `at_border`.
     """
     parts = [_aside(p, beyond=False) if p.binding and p.exact else p for p in parts]
     places = [i for i, p in enumerate(parts) if p.binding and not p.exact and not p.undefined]
@@ -300,63 +286,3 @@ def order_alarms(claim: Claim, tables: Tables, law: str, replications: int) -> n
     rng = stream(claim.id, law)
     draws = (drawn_tables(tables, law, rng) for _ in range(replications))
     return np.array([order_fails(claim, drawn, keys) for drawn in draws])
-
-
-# ---- the summary
-
-
-def rates(claim: Claim, tables: Tables, replications: int) -> dict[str, object]:
-    """Stated and observed rates of a claim in both nulls, and verdicts of shuffled tables."""
-    parts, terms = compared(claim, tables), terms_of(claim)
-    row: dict[str, object] = {
-        "claim": claim.id, "comparisons": len(parts), "binding": sum(p.binding for p in parts),
-        "stated": decide(parts, terms).false_alarm if parts else 0.0,
-    }  # fmt: skip
-    versions = {"": parts, ", others failing": others_failing(parts), ", all": all_binding(parts)}
-    for version, chosen in versions.items():
-        for noise in (INDEPENDENT, SAME):
-            uniforms = uniforms_of(stream(claim.id, noise), noise, (10 * replications, len(parts)))
-            row[f"{noise}{version}"] = alarms(chosen, terms, uniforms).mean()
-    for law in NULLS:
-        found = order_alarms(claim, tables, law, replications)
-        row[f"orders, {law}"] = np.nan if found is None else found.mean()
-    rng = stream(claim.id, "tables")
-    row["tables shuffled"] = np.mean([
-        decide(parts, terms).verdict in ALARMS
-        for _ in range(min(replications, 20))
-        if (parts := compared(claim, _all_shuffled(tables, rng)))
-    ] or [0])  # fmt: skip
-    return row
-
-
-def _all_shuffled(tables: Tables, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
-    """The values of all tables shuffled over their rows, whatever kind of table it is."""
-    return {
-        name: _with(rows, columns, rows[columns].to_numpy(float)[rng.permutation(len(rows))])
-        if (columns := values_of(name, rows)) else rows
-        for name, rows in tables.items()
-    }  # fmt: skip
-
-
-def main() -> None:
-    """Write the rates of all claims, and their sums."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=100, help="of tables; 10 x estimates")
-    parser.add_argument("--results", help=f"folder of a finished run; {FOLDER} names it too")
-    parser.add_argument("--claims", nargs="*", help="ids; all by default")
-    options = parser.parse_args()
-    rows = [
-        {"tables": ("made up", "run")[place]} | rates(claim, tables, options.replications)
-        for claim in JUDGED if not options.claims or claim.id in options.claims
-        for place, tables in enumerate(sources(claim, options.results))
-    ]  # fmt: skip
-    table = pd.DataFrame(rows)
-    with pd.option_context("display.width", 250, "display.max_rows", None,
-                           "display.max_columns", None, "display.precision", 3):  # fmt: skip
-        print(table.to_string(index=False))
-        numbers = table.columns[4:]
-        print(table.groupby("tables")[numbers].agg(["sum", "count", "max"]).T.to_string())
-
-
-if __name__ == "__main__":
-    main()

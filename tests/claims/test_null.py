@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.claims import null
-from tests.claims.null import INDEPENDENT, JUDGED, LEVEL, NULLS, SAME, SHUFFLED
+from tests.claims.null import INDEPENDENT, LEVEL, NULLS, SAME, SHUFFLED
+from tests.claims.test_ledger import JUDGED
 
 from finitewidth.claims import samples
 from finitewidth.claims.verdicts import OBSERVATION, THEOREM, Part, Terms, decide

@@ -97,7 +97,7 @@ def test_each_fault_is_found(how):
 def test_a_clipped_curve_is_marked_where_it_leaves():
     figure = good()
     for axis in figure.axes:
-        style.clip(axis, y=(0, 3))
+        style.clip(axis, (0, 3))
     assert artwork.faults(figure) == []
     marks = [line for line in figure.axes[0].lines if line.get_marker() == "^"]
     assert [list(mark.get_xdata()) for mark in marks] == [[3], [2]]

@@ -91,7 +91,7 @@ def test_stacked_states_flow_as_each_of_them_does():
     both = block_flow.integrate(KERNEL, block_flow.stacked([first, second]), TIMES, 1e-11)[-1]
     for place, start in enumerate((first, second)):
         alone = block_flow.integrate(KERNEL, start, TIMES, 1e-11)[-1]
-        for part, wanted in zip(both.parts, alone.parts, strict=True):
+        for part, wanted in zip(both, alone, strict=True):
             np.testing.assert_allclose(part[place], wanted[0], atol=1e-8)
 
 
@@ -194,10 +194,6 @@ def test_frozen_biases_end_at_the_corrected_gamma_and_theta(beta):
         frame = scale * (np.eye(4) - wanted[name, "corrected"])
         np.testing.assert_allclose(gram, frame, atol=1e-6)
     assert abs(wanted["theta", "printed"] / wanted["theta", "corrected"] - 1) > 0.1
-
-
-def test_the_off_diagonal_part_is_read_from_a_matrix():
-    assert math.isclose(flow.off_diagonal_part(3 * (np.eye(5) + 0.07)), -0.07)
 
 
 def test_measures_of_a_state_are_those_of_samples_with_these_means_and_deviations():

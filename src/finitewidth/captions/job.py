@@ -30,11 +30,7 @@ def write_captions(captions: Mapping[str, Mapping[str, Any]], verdicts: Sequence
 
 
 def claim_text(row: Mapping[str, str]) -> str:
-    """What a run says about a claim: where it stands, statement, verdict and what decided it.
-
-    Args:
-        row: of a table of verdicts.
-    """
+    """What a table of verdicts says about a claim: place, statement, verdict, what decided it."""
     return (
         f"Claim {row['claim']} ({row['paper']}, {row['place']}): {row['statement']} "
         f"Verdict: {row['verdict']}. {decisive_sentence(row)}"

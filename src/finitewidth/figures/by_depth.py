@@ -93,15 +93,7 @@ def curves(
 ) -> None:
     """Plot a curve per depth, with marks at different places for different depths.
 
-    Args:
-        axis: to draw into.
-        rows: depth and the columns ``x`` and ``y``.
-        x: column for the horizontal axis.
-        y: column for the vertical axis.
-        shown: depth -> its look, of `looks`.
-        line: style of the lines.
-        marks: whether the curves have marks.
-        thick: a depth whose curve is set off by a thick line.
+    ``shown`` is depth -> its look, of `looks`. The curve of the depth ``thick`` has a thick line.
     """
     for place, (depth, look) in enumerate(shown.items()):
         curve = rows[rows["depth"] == depth].sort_values(x)
@@ -180,7 +172,7 @@ def errors(
         drawn = rows[rows["dynamics"] == DESCENT]
         least = (drawn if len(drawn) else rows)[mean].min()
         low = max(SMALLEST, least / 2) if scale == "log" else 0
-        style.clip(axis, y=(low, 1.5 if scale == "log" else 1.05))
+        style.clip(axis, (low, 1.5 if scale == "log" else 1.05))
     if words := "\n".join(filter(None, (lost(rows), note))):
         _say(axis, words)
 

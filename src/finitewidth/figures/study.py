@@ -11,9 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import (
-    FuncFormatter,
-)
+from matplotlib.ticker import FuncFormatter
 
 from finitewidth.figures.style import (
     COLOURS,
@@ -195,10 +193,9 @@ def _maps(
 
 
 def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **looks: Any) -> Any:
-    """Draw a symmetric matrix from its rows on and above the diagonal; return the image.
+    """Draw a symmetric matrix over ``scale`` from its rows on and above the diagonal.
 
-    Entries are sorted by class and divided by ``scale``; with ``named``, classes are named along
-    the vertical axis, too.
+    ``named`` tells whether classes are named along the vertical axis, too.
     """
     row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
     matrix = np.full((int(column.max()) + 1,) * 2, np.nan)

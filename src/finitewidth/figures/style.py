@@ -40,10 +40,10 @@ GREY = "#595959"  # the paper's values, notes and reference lines; 7:1 on white
 CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests look for
 CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of error bars
 
-# Seaborn's theme "ticks" where it differs from matplotlib's defaults. It is written out, because
-# importing seaborn takes half a second in every job.
 INK = ".15"  # of seaborn: nearly black
-THEME = {
+RC = {
+    # seaborn's theme "ticks" where it differs from matplotlib's defaults; written out, because
+    # importing seaborn takes half a second in every job
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -54,9 +54,6 @@ THEME = {
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-}
-RC = {
-    **THEME,
     "axes.prop_cycle": cycler(color=COLOURS),
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
     "font.size": 7.0,
@@ -308,20 +305,15 @@ def bars(axis: Axes, x: Any, y: Any, error: Any, **line: Any) -> Any:
     return axis.errorbar(*(np.asarray(values, dtype=float) for values in (x, y, error)), **line)
 
 
-def clip(axis: Axes, *, x: tuple | None = None, y: tuple | None = None) -> None:
-    """Set the limits of the axes, and mark where a curve leaves them.
+def clip(axis: Axes, y: tuple[float, float]) -> None:
+    """Set the limits of the vertical axis, and mark where a curve leaves them.
 
     A triangle at the border points to where a curve goes on.
 
     Args:
         axis: with all its curves drawn.
-        x: lower and upper limit, or None to leave this axis as it is.
-        y: the same for the other axis.
+        y: lower and upper limit.
     """
-    if x is not None:
-        axis.set_xlim(x)
-    if y is None:
-        return
     axis.set_ylim(y)
     low, high = sorted(y)
     left, right = sorted(axis.get_xlim())

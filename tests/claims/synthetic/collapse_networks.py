@@ -19,11 +19,8 @@ PICKED = {FAR: "other", CLOSE: "collapsed"}
 def networks(pair, late=0.3, far=0.6, apart=1.0):
     """Networks at the end: the larger the rate, the smaller NC3.
 
-    Args:
-        pair: network and data.
-        late: NC3 at the third rate; from there on it falls by a factor of ten.
-        far: NC3 of the network far from collapse.
-        apart: 1 if invariant and kernels are better close to collapse, -1 if worse.
+    NC3 is ``late`` at the third rate and falls by a factor of ten from there on; it is ``far`` in
+    the network far from collapse. ``apart`` is -1 if invariant and kernels are worse close to it.
     """
     rows = []
     for init in INITS:
@@ -58,12 +55,8 @@ def picked_of(pair):
 def ends(pair, apart=1.0, level=0.9, mean=0.02, within=0.02):
     """Alignments of both kernels, and norms of the terms of the features.
 
-    Args:
-        pair: network and data.
-        apart: by how many times 0.2 kernels are better aligned close to collapse.
-        level: their alignment close to collapse.
-        mean: of <h> <h>^T beside H1 H1^T.
-        within: the same of H2 H2^T, close to collapse; far from it ten times as large.
+    Close to collapse the alignment is ``level``, far from it lower by 0.2 ``apart``. Over H1 H1^T,
+    <h> <h>^T is ``mean``, and H2 H2^T is ``within`` close to collapse, ten times that far from it.
     """
     rows = []
     for init, model, noise in picked_of(pair):

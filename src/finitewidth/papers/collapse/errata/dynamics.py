@@ -30,9 +30,9 @@ LABELS = np.kron(EYE, np.ones(SAMPLES))
 class State:
     """Parameters and features at one time."""
 
-    weights: np.ndarray
-    biases: np.ndarray
-    features: np.ndarray
+    weights: np.ndarray  # W (C, n)
+    biases: np.ndarray  # b (C,)
+    features: np.ndarray  # H (n, N)
 
     @property
     def residuals(self) -> np.ndarray:
@@ -62,7 +62,7 @@ def second_part(features: np.ndarray) -> np.ndarray:
 
 
 def random_state(rng: np.random.Generator, *, centred: bool = False, fitted: bool = False) -> State:
-    """A random state."""
+    """A random state; ``centred`` with ⟨h⟩ = 0, ``fitted`` with R₁ = 0."""
     count = CLASSES * SAMPLES
     weights = rng.standard_normal((CLASSES, FEATURES))
     biases = rng.standard_normal(CLASSES)
@@ -76,7 +76,10 @@ def random_state(rng: np.random.Generator, *, centred: bool = False, fitted: boo
 
 
 def flow(state: State, blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None) -> State:
-    """Time derivatives of weights, biases and features, summed sample by sample."""
+    """Time derivatives of weights, biases and features, summed sample by sample.
+
+    ``blocks`` are A_d, A_c and A_n, each (n, n); None for those of Assumption 3.2.
+    """
     scales = KAPPA_D - KAPPA_C, KAPPA_C - KAPPA_N, KAPPA_N
     diagonal, within, between = blocks or [scale * np.eye(FEATURES) for scale in scales]
     residuals = state.residuals

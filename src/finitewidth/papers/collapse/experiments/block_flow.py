@@ -9,7 +9,7 @@ are stacked along a first axis.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,21 +20,13 @@ MOST_RATES = 600_000  # ten times as often as for the settings of the paper
 
 @dataclass(frozen=True)
 class BlockKernel:
-    """The kernel of one feature, ``collapse`` Assumption 3.2.
+    """The kernel of one feature, ``collapse`` Assumption 3.2."""
 
-    Attributes:
-        classes: C.
-        samples: m, of each class.
-        diagonal: kappa_d, a sample with itself.
-        same_class: kappa_c, two samples of one class.
-        other_class: kappa_n, samples of two classes.
-    """
-
-    classes: int
-    samples: int
-    diagonal: float
-    same_class: float
-    other_class: float
+    classes: int  # C
+    samples: int  # m, of each class
+    diagonal: float  # kappa_d, a sample with itself
+    same_class: float  # kappa_c, two samples of one class
+    other_class: float  # kappa_n, samples of two classes
 
     @property
     def mu_single(self) -> float:
@@ -65,26 +57,13 @@ class BlockKernel:
         return self.other_class + across * same + self.mu_single * eye
 
 
-@dataclass(frozen=True)
-class FlowState:
-    """Stacked states of the flow.
+class FlowState(NamedTuple):
+    """Stacked states of the flow."""
 
-    Attributes:
-        weights: W, (R, C, n).
-        biases: b, (R, C).
-        means: H1, (R, n, C).
-        scatter: S = H2 H2^T in the scale of (23), (R, n, n).
-    """
-
-    weights: np.ndarray
-    biases: np.ndarray
-    means: np.ndarray
-    scatter: np.ndarray
-
-    @property
-    def parts(self) -> tuple[np.ndarray, ...]:
-        """The four arrays, in their order."""
-        return self.weights, self.biases, self.means, self.scatter
+    weights: np.ndarray  # W, (R, C, n)
+    biases: np.ndarray  # b, (R, C)
+    means: np.ndarray  # H1, (R, n, C)
+    scatter: np.ndarray  # S = H2 H2^T in the scale of (23), (R, n, n)
 
     @property
     def residuals(self) -> np.ndarray:
@@ -95,16 +74,16 @@ class FlowState:
     @property
     def weight_gram(self) -> np.ndarray:
         """W^T W, (R, n, n)."""
-        return _transposed(self.weights) @ self.weights
+        return self.weights.mT @ self.weights
 
     def flat(self) -> np.ndarray:
         """All numbers of all states, one after the other."""
-        return np.concatenate([part.ravel() for part in self.parts])
+        return np.concatenate([part.ravel() for part in self])
 
     def like(self, values: np.ndarray) -> "FlowState":
         """States of the same shapes with other numbers, see `flat`."""
         pieces, end = [], 0
-        for part in self.parts:  # np.split takes as long as a whole derivative
+        for part in self:  # np.split takes as long as a whole derivative
             start, end = end, end + part.size
             pieces.append(values[start:end].reshape(part.shape))
         return FlowState(*pieces)
@@ -112,23 +91,20 @@ class FlowState:
 
 def stacked(states: Sequence[FlowState]) -> FlowState:
     """Put states one after the other along the first axis."""
-    return FlowState(*map(np.concatenate, zip(*(s.parts for s in states), strict=True)))
+    return FlowState(*map(np.concatenate, zip(*states, strict=True)))
 
 
 def rates(kernel: BlockKernel, state: FlowState, *, frozen: bool = False) -> FlowState:
-    """Time derivatives by ``collapse`` (25).
-
-    With ``frozen`` the biases stay as they are, as in Appendix B.4.
-    """
-    back, residuals, m = _transposed(state.weights), state.residuals, kernel.samples
+    """Time derivatives by ``collapse`` (25); ``frozen`` keeps the biases, as in Appendix B.4."""
+    back, residuals, m = state.weights.mT, state.residuals, kernel.samples
     summed = residuals.sum(axis=-1)
     moved = kernel.mu_class * residuals + kernel.other_class * m * summed[..., None]
     shrink = (back @ state.weights) @ state.scatter
     return FlowState(
-        weights=-m * (residuals @ _transposed(state.means) + state.weights @ state.scatter),
+        weights=-m * (residuals @ state.means.mT + state.weights @ state.scatter),
         biases=np.zeros_like(state.biases) if frozen else -m * summed,
         means=-back @ moved,
-        scatter=-kernel.mu_single * (shrink + _transposed(shrink)),
+        scatter=-kernel.mu_single * (shrink + shrink.mT),
     )
 
 
@@ -136,7 +112,7 @@ def feature_terms(kernel: BlockKernel, state: FlowState) -> np.ndarray:
     """The part of the invariant (26) that has features: W^T W / m - E, (R, n, n)."""
     means = state.means
     summed = means.sum(axis=-1)
-    inner = means @ _transposed(means) - kernel.alpha * summed[..., None] * summed[..., None, :]
+    inner = means @ means.mT - kernel.alpha * summed[..., None] * summed[..., None, :]
     return inner / kernel.mu_class + state.scatter / kernel.mu_single
 
 
@@ -241,7 +217,7 @@ def integrate(
 
 
 def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: float) -> FlowState:
-    """The state at a time by the classical Runge-Kutta method of order 4."""
+    """States at a time, a multiple of the step, by the classical Runge-Kutta method of order 4."""
     values = start.flat()
 
     def derivative(at: np.ndarray) -> np.ndarray:
@@ -254,7 +230,3 @@ def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: floa
         fourth = derivative(values + step * third)
         values = values + step / 6 * (first + 2 * second + 2 * third + fourth)
     return start.like(values)
-
-
-def _transposed(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2)

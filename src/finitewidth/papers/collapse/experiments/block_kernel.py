@@ -43,10 +43,7 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
 def kernel(classes: int, samples: int, values: Sequence[Any]) -> "sympy.Matrix":
     """The block kernel of all N samples, sorted by class (Definition 3.1).
 
-    Args:
-        classes: C.
-        samples: m.
-        values: gamma_d, gamma_c, gamma_n; numbers or symbols.
+    ``values`` are gamma_d, gamma_c and gamma_n, numbers or symbols.
     """
     import sympy
 
@@ -127,7 +124,7 @@ def _left(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
 
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:
-    """Powers of the stated eigenvalues in the characteristic polynomial with symbols."""
+    """How often x - lambda_single, x - lambda_class and x - lambda_global divide det(x I - K)."""
     import sympy
 
     x, symbols = sympy.Symbol("x"), sympy.symbols(NAMES)

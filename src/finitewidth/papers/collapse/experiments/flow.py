@@ -131,7 +131,7 @@ def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float
     By E >= 0, W^T W - (m / mu_single) S is positive semidefinite for S = H2 H2^T. Then (25) gives
     d/dt tr S = -2 mu_single tr(W^T W S) <= -2 m tr S^2 <= -(2 m / n) (tr S)^2, hence
     tr S <= 1 / (1 / tr S(0) + 2 m t / n). Neither a fit of the class means nor an end of training
-    is needed.
+    is needed. ``features`` is n, and ``scatter`` is tr S(0).
     """
     return math.sqrt(scatter / (1 + 2 * kernel.samples * time * scatter / features))
 
@@ -175,12 +175,12 @@ def _norms(matrices: np.ndarray) -> np.ndarray:
 def collapse_of(
     kernel: BlockKernel, states: FlowState, place: int, points: np.ndarray
 ) -> dict[str, float]:
-    """How near one state is to neural collapse.
+    """How near the stacked state ``place`` is to neural collapse, by the measures of `measure`.
 
-    The keys are columns of `measure`. A point of NC4 of class c is its mean plus one of ``points``,
-    standard normal numbers (P, n), as long as the root mean square norm of centred class means.
+    ``points`` are standard normal numbers (P, n), for NC4. A point of class c is its mean plus such
+    a vector, as long as the root mean square norm of centred class means on average.
     """
-    W, b, H1, S = (part[place] for part in states.parts)
+    W, b, H1, S = (part[place] for part in states)
     parts = ClassParts(H1, np.empty(0), H1.mean(axis=1), kernel.samples)
     centred = np.linalg.norm(parts.centred)
     radius = centred / math.sqrt(kernel.classes)
@@ -207,7 +207,7 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
     In the one direction u of the features' space that the class means leave free, E = 0 makes
     u^T W^T W u = (m / mu_single) u^T S u. Then (25) is ds/dt = -2 m s^2 for s = u^T S u, hence
     s = 1 / (2 m t), while S falls exponentially elsewhere. The other directions of W have the norm
-    of (58).
+    of (58). Times are above 0.
     """
     rows = (kernel.classes - 1) * math.sqrt(kernel.samples / kernel.mu_class)
     return [
@@ -252,7 +252,7 @@ def _case(other_class: float, beta: float) -> str:
 
 
 def off_diagonal_part(gram: np.ndarray) -> float:
-    """The g of a matrix proportional to I - g 1 1^T, from the means on and off its diagonal."""
+    """The g of a matrix (C, C) proportional to I - g 1 1^T, from means on and off its diagonal."""
     count = len(gram)
     diagonal = np.trace(gram) / count
     beside = (gram.sum() - np.trace(gram)) / (count * (count - 1))
@@ -309,9 +309,10 @@ def _residuals(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def times_to_fall(kernel: BlockKernel, starts: np.ndarray, below: float, step: float) -> np.ndarray:
     """Times at which the components of residuals have fallen, by gradient descent (9).
 
-    Starts are residuals of all samples, sorted by class, (N, R); ``below`` is the fraction to which
-    the norm of a component falls, and ``step`` the step size times the largest eigenvalue. Times
-    (3, R) are of the global mean, the class means minus it, and the samples minus their class mean.
+    The residuals of one output (N, R), sorted by class, start at ``starts``. Their components are
+    the global mean, the class means minus it, and the samples minus their class mean; ``below`` is
+    the fraction of its start to which the norm of each falls. ``step`` is the step size times the
+    largest eigenvalue of the kernel. Times are steps times step size, (3, R).
     """
     matrix, eta = kernel.matrix, step / kernel.mu_global
     residuals, wanted = starts, below * _components(kernel, starts)

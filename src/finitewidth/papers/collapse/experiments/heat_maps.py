@@ -110,10 +110,8 @@ def chosen(
     """Choose the network that the maps show.
 
     It is the one with the rate in the paper's caption, if there is one with this rate; otherwise
-    the picked model with collapse; otherwise the one with the best test accuracy.
-
-    Raises:
-        ConfigError: no network of the initialisation has finite measures.
+    the picked model with collapse; otherwise the one with the best test accuracy. Its row of
+    ``ends`` comes with the reason.
     """
     runs = ends[(ends["init"] == maps["init"]) & np.isfinite(ends["nc3"])]
     if runs.empty:
@@ -136,11 +134,7 @@ def chosen(
 def map_images(
     data: Any, settings: Mapping[str, Any], per_class: int, device: str = "cpu"
 ) -> tuple[Tensor, np.ndarray]:
-    """The first training images of each class, (S, C, H, W), grouped by class, and their labels.
-
-    Raises:
-        ConfigError: there are fewer images of each class.
-    """
+    """The first training images of each class, (S, C, H, W), grouped by class, and their labels."""
     images = balanced_images(data, **settings, device=device)
     if per_class > images.per_class:
         raise ConfigError(f"maps.per_class = {per_class}: set at most {images.per_class}")

@@ -108,14 +108,13 @@ def curves(rows: pd.DataFrame, smoothing: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def smoothed(values: np.ndarray, smoothing: Mapping[str, Any]) -> np.ndarray:
-    """Smooth a curve as ``collapse`` Figure 2 does, by the filter of Savitzky and Golay.
+    """Smooth a curve (T,) as ``collapse`` Figure 2 does, by the filter of Savitzky and Golay.
 
     A curve with fewer than ``fewest`` points, or with a value that is not finite, stays as it is.
     """
     from scipy.signal import savgol_filter
 
-    few = len(values) < max(smoothing["fewest"], smoothing["window"])
-    if few or not np.isfinite(values).all():
+    if len(values) < smoothing["fewest"] or not np.isfinite(values).all():
         return values
     return savgol_filter(values, smoothing["window"], smoothing["degree"])
 

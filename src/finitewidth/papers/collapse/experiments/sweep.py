@@ -83,11 +83,7 @@ def measure(
 
 
 def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
-    """Decays and rates of the networks of a seed.
-
-    Raises:
-        ConfigError: all rates are above ``largest_rate``.
-    """
+    """Decays and rates of the networks of a seed, for this number of steps."""
     total = Schedule(settings["decay_rate_at"], steps).total(steps) / (1 - settings["momentum"])
     cases = [Case(decay, tau / decay / total, tau / decay, tau)
              for decay in settings["decays"] for tau in settings["taus"]]  # fmt: skip
@@ -169,10 +165,6 @@ def imbalances(hidden: Tensor, head: Tensor) -> Tensor:
     """|ingoing weights|^2 - |outgoing weights|^2 of each unit between two layers.
 
     For units with ReLU and without bias or normalisation, gradient flow conserves it, and weight
-    decay shrinks it by exp(-2 tau), exactly.
-
-    Args:
-        hidden: weights into the units, (..., n, inputs).
-        head: weights from the units, (..., C, n).
+    decay shrinks it by exp(-2 tau), exactly. The weights are (..., n, inputs) and (..., C, n).
     """
     return hidden.square().sum(dim=-1) - head.square().sum(dim=-2)

@@ -108,7 +108,7 @@ def pixels_of(data: Dataset, settings: Mapping[str, Any]) -> int:
 
 
 def rates_of(settings: Mapping[str, Any]) -> list[tuple[int, float]]:
-    """Numbers and values of the learning rates."""
+    """Numbers and values of the learning rates of `finitewidth.papers.collapse.settings.Rates`."""
     if settings["values"] is not None:
         return [(index, float(rate)) for index, rate in enumerate(settings["values"])]
     return [(index, grid_rate(settings, index)) for index in settings["indices"]]
@@ -186,13 +186,8 @@ class Measuring:
     ):
         """Build the module in which the weights of one network after the other are put.
 
-        Args:
-            network: of the stack.
-            shape: (C, H, W) of the images.
-            classes: number of classes.
-            per_class: images of each class in the kernels, at least two.
-            normalise_columns: for NC2 and NC3, see `finitewidth.measures.collapse.nc2`.
-            gib: memory for the kernels, in GiB.
+        ``normalise_columns`` is for NC2 and NC3, see `finitewidth.measures.collapse.nc2`. ``gib``
+        is the memory for the kernels.
         """
         self.module = build(network, shape, classes)
         self.per_class, self.normalise_columns = per_class, normalise_columns
@@ -201,20 +196,10 @@ class Measuring:
     def __call__(
         self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
     ) -> list[dict[str, Any]]:
-        """Measure all networks.
+        """Measure all networks on the last batch (b, C, H, W).
 
-        Args:
-            stack: the networks; they are not changed.
-            images: the last batch, (b, C, H, W).
-            labels: its classes, (b,).
-            epoch: not needed; training passes it.
-
-        Returns:
-            For each network the keys of `finitewidth.measures.collapse.collapse_measures` and
-            `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
-
-        Raises:
-            ConfigError: a class has fewer images than the kernels need.
+        Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
+        `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
         """
         classes = labels.cpu().numpy()
         chosen = first_per_class(classes, range(self.module.head.out_features), self.per_class)
@@ -240,9 +225,7 @@ class Measuring:
         return rows
 
 
-def kernels_of(
-    module: nn.Module, inputs: Tensor, gib: float = DEFAULT_BUDGET / GIB
-) -> tuple[np.ndarray, np.ndarray]:
+def kernels_of(module: nn.Module, inputs: Tensor, gib: float) -> tuple[np.ndarray, np.ndarray]:
     """Compute the traced kernels of the outputs and of the features.
 
     Args:

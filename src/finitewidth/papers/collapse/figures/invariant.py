@@ -51,23 +51,14 @@ def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Pane:
-    """What a pane shows.
+    """What a pane shows."""
 
-    Attributes:
-        quantities: of the tables; one below the other if there are several over the rate.
-        across: epoch, rate, or end for values at the end of the training.
-        title: after the letter.
-        labels: of the vertical axes.
-        log: whether values are logarithmic.
-        most: what the vertical axis reaches at least.
-    """
-
-    quantities: tuple[str, ...]
-    across: str
+    quantities: tuple[str, ...]  # of the tables; several over the rate stand in a column
+    across: str  # epoch, rate, or end for values at the end of the training
     title: str
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # of the vertical axes
     log: bool = False
-    most: float = 0.0
+    most: float = 0.0  # what the vertical axis reaches at least
 
 
 STD, DISTANCE, RATIO = "std. in classes", "distance", "within / between"
@@ -252,12 +243,16 @@ def _log(axis: Axes) -> None:
 def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     """Draw all rates in grey, crosses if not trained, and the picked models in their colours."""
     own = rows[rows["panel"] == letter]
+    rates = sorted(own["rate"].unique())
     for axis, quantity in zip(axes, PANES[letter].quantities, strict=True):
         shown = own[own["quantity"] == quantity]
         for init in INITS:
             _rate_curve(axis, shown[shown["initialisation"] == init].sort_values("rate"), init)
         axis.set_xscale("log")
-        _rate_ticks(axis, sorted(own["rate"].unique()))
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        if len(rates) <= FEW:  # otherwise powers of ten have labels
+            axis.set_xticks(rates, labels=[f"{rate:.2g}" for rate in rates])
+            axis.set_xticks([], minor=True)
         if letter == "h":
             _accuracies(axis, shown)
         elif not PANES[letter].log:
@@ -281,14 +276,6 @@ def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
         found = own[own["model"] == model]
         axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
                   **_marker(model, init, markersize=4.2))  # fmt: skip
-
-
-def _rate_ticks(axis: Axes, rates: Sequence[float]) -> None:
-    """Name the rates themselves if they are few, and powers of ten otherwise."""
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    if len(rates) <= FEW:
-        axis.set_xticks(rates, labels=[f"{rate:.2g}" for rate in rates])
-        axis.set_xticks([], minor=True)
 
 
 def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:

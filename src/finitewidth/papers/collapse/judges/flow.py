@@ -211,11 +211,7 @@ def _starting(rows: "pd.DataFrame", start: str) -> "pd.DataFrame":
 
 
 def _at_end(rows: "pd.DataFrame", fraction: float = 1) -> "pd.DataFrame":
-    """Each run at the last time, or at a fraction of it, by case and run.
-
-    Raises:
-        CannotDecideError: there is no such time.
-    """
+    """Each run at the last time, or at a fraction of it, by case and run."""
     time = rows["time"].max() / fraction
     found = rows[(rows["time"] / time - 1).abs() < 1e-9] if time > 0 else rows.iloc[:0]
     return required(found, f"the time {time:g}").set_index(["case", "run"])

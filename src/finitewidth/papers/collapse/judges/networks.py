@@ -188,11 +188,7 @@ def k15(tables: Tables) -> list[Part]:
 
 
 def networks(tables: Tables, loss: str = "") -> "pd.DataFrame":
-    """The trained networks of all pairs with squared error, or of one pair.
-
-    Raises:
-        CannotDecideError: there is none, or a network has several rows.
-    """
+    """The trained networks of all pairs with squared error, or of the pair ``loss``."""
     rows = together(tables, "rates", ["pair", "init", "rate"])
     chosen = rows["pair"] == loss if loss else rows["pair"] != ENTROPY
     trained = rows[chosen & (rows["train_accuracy"] >= TRAINED - EQUAL)]
@@ -203,9 +199,6 @@ def picked(tables: Tables) -> "pd.DataFrame":
     """The trained models that the figures show, `CLOSE` or `FAR` in the column picked.
 
     They have a column for each quantity that the tables ``ends_<pair>`` tell of them.
-
-    Raises:
-        CannotDecideError: as `networks`, or there are no such tables, or they tell one repeatedly.
     """
     rows = networks(tables)
     rows = required(rows[rows["picked"].isin((CLOSE, FAR))], "models of the figures")
@@ -217,21 +210,13 @@ def picked(tables: Tables) -> "pd.DataFrame":
 
 
 def maps(tables: Tables) -> "pd.DataFrame":
-    """Blocks and norms of the networks of the heat maps, of those that are trained.
-
-    Raises:
-        CannotDecideError: there are no such tables, or they have a kernel repeatedly.
-    """
+    """Blocks and norms of the networks of the heat maps, of those that are trained."""
     blocks = together(tables, "blocks", ["pair", "kernel"])
     return blocks.merge(networks(tables)[["pair", "init", "rate"]], on=["pair", "init", "rate"])
 
 
 def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
-    """The tables ``<kind>_<pair>`` of all pairs, one below the other.
-
-    Raises:
-        CannotDecideError: all are empty, or two rows have the same key.
-    """
+    """The tables ``<kind>_<pair>`` of all pairs as one, whose rows must differ in ``key``."""
     import pandas as pd
 
     found = [rows for name, rows in tables.items() if name.startswith(f"{kind}_") and len(rows)]
@@ -244,11 +229,7 @@ def together(tables: Tables, kind: str, key: list[str]) -> "pd.DataFrame":
 
 
 def difference(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
-    """Mean over pairs: a model close to collapse minus one far from it, of one initialisation.
-
-    Raises:
-        CannotDecideError: both models are there in fewer than `FEWEST` pairs.
-    """
+    """Mean over pairs: a model close to collapse minus one far from it, of one initialisation."""
     close, far = (
         rows[rows["picked"] == model].set_index(["pair", "init"])[column] for model in (CLOSE, FAR)
     )
@@ -262,8 +243,7 @@ def over_pairs(
 ) -> Part:
     """The mean over pairs of the column value, averaged over the rows of each pair.
 
-    Raises:
-        CannotDecideError: there are fewer pairs, or a value is not finite.
+    ``lacking`` is what there must be in `FEWEST` pairs.
     """
     means = [own.mean(skipna=False) for _, own in rows.groupby("pair", sort=False)["value"]]
     if len(means) < FEWEST:
@@ -276,9 +256,6 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
     """Rank correlation of NC3 and a column over all rates, mean over initialisations and pairs.
 
     An initialisation with fewer than `FEWEST_RATES` trained networks is left out.
-
-    Raises:
-        CannotDecideError: fewer than `FEWEST` pairs are left.
     """
     import pandas as pd
 
@@ -300,9 +277,6 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
 
     If the correlations are all alike they have no spread. Half of the smallest possible change is
     then taken for it, as for claim N21.
-
-    Raises:
-        CannotDecideError: an initialisation has fewer than `FEWEST_RATES` trained networks.
     """
     found, fewest = [], math.inf
     for _, own in rows.groupby("init", sort=False):

@@ -145,7 +145,7 @@ def _logarithmic(axis: Axes, rows: pd.DataFrame, lowest: float) -> None:
         axis.set_yscale("log")
         low = max(lowest, positive["value"].min() / 2)
         high = (positive["value"] + positive["standard_deviation"].fillna(0)).max()
-        style.clip(axis, y=(low, max(1.6 * high, 10 * low)))
+        style.clip(axis, (low, max(1.6 * high, 10 * low)))
     hidden = sorted(set(rows["depth"].dropna()) - set(positive["depth"]))
     if hidden:
         words = f"not shown, never above 0: $d$ = {', '.join(f'{depth:g}' for depth in hidden)}"

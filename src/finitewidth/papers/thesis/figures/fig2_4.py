@@ -88,7 +88,8 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         titles.append(rf"$\sigma^2$ = {noise:g}, $r^2/\sigma^2$ = {case:g}")
     for axis in axes[0][len(cases) :]:
         _panel(axis, near)
-        _limits(axis, near, 2, (1 - NEAR, 1 + NEAR))
+        axis.set_xlim(1 - NEAR, 1 + NEAR)
+        _limits(axis, near, 2)
         axis.xaxis.set_major_locator(MultipleLocator(0.05))
         titles.append(r"as a, near $\gamma$ = 1")
     style.title_panels(axes[0], titles)
@@ -120,11 +121,11 @@ def _panel(axis: Axes, rows: pd.DataFrame, shown: Iterable[str] = LOOKS) -> None
     axis.set_yscale("log")
 
 
-def _limits(axis: Axes, rows: pd.DataFrame, below: float, x: tuple | None = None) -> None:
+def _limits(axis: Axes, rows: pd.DataFrame, below: float) -> None:
     """Let the axis of risks end beyond what is drawn; curves may leave it with a mark."""
     drawn = rows[rows["series"].isin(list(MARKS))]
     low = drawn[["risk", "lowest"]].min(axis=None) / below
-    style.clip(axis, x=x, y=(low, drawn[["risk", "highest"]].max(axis=None) * 2))
+    style.clip(axis, (low, drawn[["risk", "highest"]].max(axis=None) * 2))
 
 
 def _whole(axis: Axes, rows: pd.DataFrame) -> None:
