@@ -1,13 +1,10 @@
 """Experiments of beyond at small sizes, compared with exact values, and their figures."""
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 from tests import artwork
+from tests.redrawn import redrawn, reported
 
-from finitewidth.common import fields
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
 from finitewidth.kernels.ntk_init.leading_order import leading_excess
@@ -24,7 +21,7 @@ from finitewidth.papers.beyond.figures import extra_shapes, ratio
 PHASES = {"group": "phases", "errors": "bars"}
 NEAR = {"group": "near", "errors": "bars"}
 RATIOS = {"errors": "bars"}
-REPORTED = pd.read_csv(Path(__file__).parents[2] / "config/reported/beyond.csv")
+REPORTED = reported("beyond")
 BANDS = {"errors": "bands"}
 DIAGONAL = {
     "draws": 20_000, "paper_draws": 200, "resamples": 20, "max_lambda": 0.3, "points": 3,
@@ -271,9 +268,7 @@ def test_all_rows_are_drawn_and_nothing_else(name, request, tmp_path):
     module, fixture, settings = FIGURES[name]
     value = "ratio" if module is ratio else "dispersion"
     tables = {**request.getfixturevalue(fixture), "reported": REPORTED}
-    fields.write(tmp_path / "rows.csv", module.select(tables, settings), module.FIELDS)
-    rows = fields.read(tmp_path / "rows.csv", module.FIELDS)
-    figure = module.draw(rows, settings)
+    rows, figure = redrawn(module, tables, settings, tmp_path)
     bands = [path.vertices for axis in figure.axes for band in axis.collections
              for path in band.get_paths()]  # fmt: skip
     seen = {point for axis in figure.axes for line in axis.lines

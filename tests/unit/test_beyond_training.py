@@ -1,13 +1,13 @@
 """Kernels during training: the experiment against autograd, figures, and what is left open."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from tests.claims.synthetic.beyond import blocks
+from tests.redrawn import redrawn, reported, words
 from tests.small_settings import BEYOND_TRAINING as SETTINGS
 from torch import nn
 
@@ -18,10 +18,8 @@ from finitewidth.claims.verdicts import (
     CannotDecideError,
     decide,
 )
-from finitewidth.common import fields
 from finitewidth.data.bundled import digits
 from finitewidth.data.select import first_per_class
-from finitewidth.figures import style
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.papers.beyond.experiments import training
 from finitewidth.papers.beyond.figures import fig4
@@ -122,23 +120,16 @@ def test_curves_are_medians_of_losses_means_of_blocks_and_ranges_of_the_runs(tab
     assert apart == pytest.approx(end["gap"].mean())
 
 
-REPORTED = pd.read_csv(Path(__file__).parents[2] / "config/reported/beyond.csv")
-DIGITS = {"datasets": {"mnist": "digits 8×8 (stand-in for MNIST)"}}
-
-
-def drawn_figure(tables, settings, folder):
-    """Figure 4 as it is drawn from its data file, and its rows."""
-    style.apply()
-    rows = fig4.select({**tables, "reported": REPORTED}, settings)
-    fields.write(folder / "rows.csv", rows, fig4.FIELDS)
-    rows = fields.read(folder / "rows.csv", fig4.FIELDS)
-    return fig4.draw(rows, settings), rows
+def drawn_figure(tables, data, folder):
+    """Rows of Figure 4, and the figure as it is drawn from its data file."""
+    tables = {**tables, "reported": reported("beyond")}
+    return redrawn(fig4, tables, {"datasets": {"mnist": data}}, folder)
 
 
 def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ours(
     tables, tmp_path
 ):
-    figure, rows = drawn_figure(tables, DIGITS, tmp_path)
+    rows, figure = drawn_figure(tables, "digits 8×8 (stand-in for MNIST)", tmp_path)
     printed = rows[rows["source"] == "paper"]
     assert set(printed["step"]) == {3000}
     assert set(printed["sigma_w2"]) == {1.0, 2.0}  # 2.2 was not trained here
@@ -151,10 +142,8 @@ def test_values_of_the_paper_stand_at_its_last_step_and_are_never_joined_with_ou
     assert drawn == sorted(printed["value"])
     for line in (line for axis in figure.axes for line in axis.get_lines()):
         assert line.get_linestyle() == "None" or 3000 not in line.get_xdata()[-1:]
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "paper (MNIST)" in names
-    same, _ = drawn_figure(tables, {"datasets": {"mnist": "MNIST"}}, tmp_path)
-    assert "paper" in [text.get_text() for text in same.legends[0].get_texts()]
+    assert "paper (MNIST)" in words(figure)
+    assert "paper" in words(drawn_figure(tables, "MNIST", tmp_path)[1])
 
 
 def test_an_order_of_gaps_that_is_not_clear_decides_nothing():
