@@ -111,12 +111,10 @@ system*). Where it is large, the ratio depends on the machine and its settings a
 computation. *Share* is the time of our operations in products at the rate of a product of large
 square matrices, over our time. The products of multilayer perceptrons are float64.
 
-Ours cannot take less than its recorded forward passes, backward sweeps and products of gradients.
-The first are a pass of all inputs, whose graph is read, those that show whether a network mixes
-inputs, and for two inputs the gradient of autograd that ours is compared with. There is one sweep
-for each output to the outputs of all layers, and one for the comparison. Bare products have arrays
-of the same sizes as in our contractions; of those that are symmetric, half is counted. All of it is
-measured without the rest.
+Ours cannot take less than its forward passes, backward sweeps and products of gradients: one pass
+of all inputs, one sweep for each output to the outputs of all layers and one for the comparison
+with autograd, the passes that show whether a network mixes inputs, and bare products of arrays of
+the same sizes as in our contractions, half of those that are symmetric. They are measured alone.
 *At most* is the ratio if ours took no longer than these.
 """
 FORBIDDEN = """A Jacobian takes the same sweeps, and nearly the same multiplications where a network

@@ -38,7 +38,7 @@ from finitewidth.kernels.trained.contractions import (  # noqa: E402
     full_plans,
     traced_costs,
 )
-from finitewidth.kernels.trained.recording import Recording, Request, record  # noqa: E402
+from finitewidth.kernels.trained.recording import Request, record  # noqa: E402
 from finitewidth.kernels.trained.units import ProductUnit  # noqa: E402
 from finitewidth.networks.normalised.plain import build  # noqa: E402
 
@@ -220,10 +220,11 @@ def passes(network: nn.Module, x: Tensor) -> Callable[[], None]:
 
     These are a forward pass of all inputs, and a backward sweep for each output to the outputs of
     all layers. Where there is no closed form, the comparison with autograd is a further sweep, and
-    the graph is recorded, with the forward passes and the gradient of two inputs that show whether
-    the network is one that our rules are right for.
+    the forward passes that show whether a network mixes inputs are further ones: the first, the
+    middle and the last input alone, and all in reverse.
     """
-    closed = bool(as_fully_connected(network))
+    closed, middle = bool(as_fully_connected(network)), len(x) // 2
+    further = [] if closed else [x[:1], x[middle : middle + 1], x[-1:], x.flip(0)]
     layers = [module for module in network.modules() if module._parameters]
 
     def run() -> None:
@@ -232,24 +233,19 @@ def passes(network: nn.Module, x: Tensor) -> Callable[[], None]:
         def keep(module: nn.Module, given: Any, output: Any) -> None:
             kept.append(output[0] if isinstance(output, tuple) else output)
 
+        for some in further:
+            network(some)
         hooks = [layer.register_forward_hook(keep) for layer in layers]
-        hooks.append(network.register_forward_pre_hook(lambda *_: kept.clear()))
-        outputs = network(x) if closed else recorded(network, x, check=True).outputs
+        outputs = network(x)
         for hook in hooks:
             hook.remove()
-        edges = [tensor for tensor in kept if tensor is not outputs]  # of the last pass
+        edges = [tensor for tensor in kept if tensor is not outputs]
         if edges:
             one_each = torch.eye(OUTPUTS)[:, None].expand(OUTPUTS, *outputs.shape)
             random = torch.randn(0 if closed else 1, *outputs.shape)
             backward(outputs, edges, torch.cat([one_each, random]))
 
     return run
-
-
-def recorded(network: nn.Module, x: Tensor, check: bool) -> Recording:
-    """Return the forward pass of a network, and the weights in its graph."""
-    counted = dict(network.named_parameters())
-    return record(Request(network, network, x, counted, False, DEFAULT_BUDGET, check))
 
 
 def product_seconds(
@@ -262,7 +258,8 @@ def product_seconds(
     of convolutions that oneDNN computes without patches are computed by it, since a product with
     patches takes longer.
     """
-    recording = recorded(network, x, check=False)
+    counted = dict(network.named_parameters())
+    recording = record(Request(network, network, x, counted, False, DEFAULT_BUDGET, check=False))
     (N, K), seconds = recording.outputs.shape, 0.0
 
     def fastest(*ways: Callable[[], Tensor]) -> float:
