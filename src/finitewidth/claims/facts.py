@@ -61,11 +61,14 @@ def facts_of(claims: Iterable[Row], numbers: Iterable[Row], errata: Iterable[Row
         touching = [other for other in joined if other & group]
         joined = [other for other in joined if not other & group]
         joined.append(group.union(*touching))
+
+    def named(group: set[tuple[str, str]], kind: str) -> tuple[str, ...]:
+        return tuple(sorted(name for what, name in group if what == kind))
+
     facts = [
-        Fact(**{f"{kind}s" if kind != "erratum" else "errata": tuple(
-            sorted(name for what, name in group if what == kind)
-        ) for kind in ("erratum", "claim", "number")})
-        for group in joined
+        Fact(errata=named(each, "erratum"), claims=named(each, "claim"),
+             numbers=named(each, "number"))
+        for each in joined
     ]  # fmt: skip
     return sorted(facts, key=lambda f: (not f.claims, f.claims, not f.numbers, f.numbers, f.errata))
 

@@ -158,7 +158,12 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     Raises:
         ResultError: the file is missing or truncated, or it contains pickled objects.
     """
-    with _reading(path, Exception):  # bytes that are damaged raise many kinds of errors
+    import struct
+    import zipfile
+
+    damages = (OSError, ValueError, EOFError, RuntimeError, TypeError, KeyError, struct.error,
+               zipfile.BadZipFile)  # fmt: skip
+    with _reading(path, *damages):
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as pack:
             arrays = {name: pack[name] for name in pack.files}
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):

@@ -90,6 +90,7 @@ def _field(
     return Field(default, alias=alias, description=meaning, json_schema_extra=extra)
 
 
+# fields whose value is the paper's, that of the authors' code, and our own choice
 paper, code, ours = partial(_field, "paper"), partial(_field, "code"), partial(_field, "ours")
 
 

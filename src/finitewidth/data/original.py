@@ -118,8 +118,9 @@ def _content(path: Path, md5: str | None) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        reason = f"{error.strerror}); check its owner and mode"
-        raise DataError(f"{path} cannot be read ({reason}") from error
+        raise DataError(
+            f"{path} cannot be read ({error.strerror}); check its owner and mode"
+        ) from error
     if md5 not in (None, found := _md5(content)):
         raise DataError(f"{path} is truncated or altered: md5 expected {md5}, found {found}; "
                         "delete it and run again with data.download: true, or copy it "

@@ -46,7 +46,6 @@ def relu_gates(
 
     Returns:
         L-1 tensors (..., S, width) in the dtype of ``weights``.
-
     """
     return feature_gates(x, weights[:-1], biases and biases[:-1], beta=None)
 
@@ -73,7 +72,6 @@ def feature_gates(
 
     Returns:
         L-1 tensors (..., S, width) in the dtype of ``weights``.
-
     """
     return feature_pass(x.to(weights[0].dtype), weights, biases, beta, eps, hidden)[2]
 
