@@ -148,6 +148,18 @@ def test_no_page_is_wider_than_a_phone(browser, report):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_no_page_is_longer_than_twelve_screens(browser, report):
+    screen = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        for page in pages(report):
+            opened(browser, page.as_uri())
+            height = browser.execute_script("return document.documentElement.scrollHeight")
+            assert height <= 12 * screen["height"], page.name
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_a_column_of_numbers_is_sorted_as_numbers(browser, report):
     opened(browser, f"{(report / 'runs.html').as_uri()}#costs")
     table = browser.find_element(By.CSS_SELECTOR, "[aria-label^='Time and memory'] table")
@@ -160,8 +172,10 @@ def test_a_column_of_numbers_is_sorted_as_numbers(browser, report):
 
 def test_the_search_works_from_disk(browser, report):
     opened(browser, f"{(report / 'search.html').as_uri()}?q=fixed+random+gates")
-    results = browser.find_elements(By.CSS_SELECTOR, "#search-results li a")
-    assert any("npf.html" in each.get_attribute("href") for each in results)
+    # results are written one after another
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_elements(By.CSS_SELECTOR, "#search-results li a[href^='npf.html']")
+    )
 
 
 def test_formulas_are_drawn_by_the_browser_alone(browser, report):
