@@ -181,8 +181,9 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     for path in sorted(store.folder.iterdir())[0 if both else 1 :]:
         damage(path, how, mark)
     assert (store.latest() is None) == both
-    told = [message for message in caplog.messages if "is damaged and is ignored" in message]
-    assert len(told) == 1 + both and "000000000007.pt" in told[0]
+    damaged = [message for message in caplog.messages if "is damaged and is ignored" in message]
+    assert len(damaged) == 1 + both
+    assert "000000000007.pt" in damaged[0]
     caplog.clear()
     with caplog.at_level(logging.INFO, "finitewidth"):
         # so late that no checkpoint is written over the damaged ones
