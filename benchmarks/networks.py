@@ -38,7 +38,7 @@ from finitewidth.kernels.trained.contractions import (  # noqa: E402
     full_plans,
     traced_costs,
 )
-from finitewidth.kernels.trained.recording import Request, record  # noqa: E402
+from finitewidth.kernels.trained.recording import Recording, Request, record  # noqa: E402
 from finitewidth.kernels.trained.units import ProductUnit  # noqa: E402
 from finitewidth.networks.normalised.plain import build  # noqa: E402
 
@@ -220,32 +220,37 @@ def passes(network: nn.Module, x: Tensor) -> Callable[[], None]:
 
     These are a forward pass of all inputs, and a backward sweep for each output to the outputs of
     all layers. Where there is no closed form, the comparison with autograd is a further sweep, and
-    the forward passes that show whether a network mixes inputs are further ones: the first, the
-    middle and the last input alone, and all in reverse.
+    `record` does the forward passes that show whether a network mixes inputs, reads the graph and
+    takes the gradient of two inputs.
     """
-    closed, middle = bool(as_fully_connected(network)), len(x) // 2
-    further = [] if closed else [x[:1], x[middle : middle + 1], x[-1:], x.flip(0)]
+    closed = bool(as_fully_connected(network))
     layers = [module for module in network.modules() if module._parameters]
+    kept: list[Tensor] = []
+
+    def keep(module: nn.Module, given: Any, output: Any) -> None:
+        kept.append(output[0] if isinstance(output, tuple) else output)
 
     def run() -> None:
-        kept: list[Tensor] = []
-
-        def keep(module: nn.Module, given: Any, output: Any) -> None:
-            kept.append(output[0] if isinstance(output, tuple) else output)
-
-        for some in further:
-            network(some)
-        hooks = [layer.register_forward_hook(keep) for layer in layers]
-        outputs = network(x)
+        # each pass starts anew, so that the outputs of the last one remain, the one of all inputs
+        hooks = [network.register_forward_pre_hook(lambda *_: kept.clear()),
+                 *(layer.register_forward_hook(keep) for layer in layers)]  # fmt: skip
+        outputs = network(x) if closed else recorded(network, x, True).outputs
         for hook in hooks:
             hook.remove()
         edges = [tensor for tensor in kept if tensor is not outputs]
+        kept.clear()
         if edges:
             one_each = torch.eye(OUTPUTS)[:, None].expand(OUTPUTS, *outputs.shape)
             random = torch.randn(0 if closed else 1, *outputs.shape)
             backward(outputs, edges, torch.cat([one_each, random]))
 
     return run
+
+
+def recorded(network: nn.Module, x: Tensor, check: bool) -> Recording:
+    """Run a network and read its graph as our kernels do."""
+    counted = dict(network.named_parameters())
+    return record(Request(network, network, x, counted, False, DEFAULT_BUDGET, check))
 
 
 def product_seconds(
@@ -258,8 +263,7 @@ def product_seconds(
     of convolutions that oneDNN computes without patches are computed by it, since a product with
     patches takes longer.
     """
-    counted = dict(network.named_parameters())
-    recording = record(Request(network, network, x, counted, False, DEFAULT_BUDGET, check=False))
+    recording = recorded(network, x, False)
     (N, K), seconds = recording.outputs.shape, 0.0
 
     def fastest(*ways: Callable[[], Tensor]) -> float:
@@ -339,6 +343,8 @@ def main(file: str) -> None:
         timer = Timer(device="cpu", clock="wall", rounds=7, seconds=0.0)
         products = product_seconds(network, x, task["kernel"] == FULL, case.products, timer)
         facts["least"] = usage_of(passes(network, x))[1].seconds + products
+        unchecked = usage_of(lambda: KERNELS[task["kernel"]](network, x, check=False))[1]
+        facts["check"] = 1 - unchecked.seconds / usage.seconds
         facts |= {"flops": counted_flops(run), "matmul_flops": matmul_flops(timer, case.products)}
         parameters = [parameter.detach() for parameter in network.parameters()]
         facts["parameters"] = sum(parameter.numel() for parameter in parameters)

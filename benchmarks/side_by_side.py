@@ -53,6 +53,7 @@ COLUMNS = {
     "asked_memory": "ratio of the memories that is asked for at most",
     "flops": "operations in our products",
     "matmul_flops": "measured operations per second of a large product of the type of ours",
+    "check": "share of our seconds that check=False saves",
     "share": "time of our operations at this rate, over our seconds",
     **{name: rows.COLUMNS[name] for name in FACTS},
 }
