@@ -158,6 +158,26 @@ def test_stays_within_the_budget(function, make, monkeypatch):
     assert peaks[min(peaks)] < 0.7 * max(peaks.values()), peaks  # a budget makes a difference
 
 
+def test_gradients_that_do_not_fit_are_made_from_kept_signals(monkeypatch):
+    """The direct order costs less here, and all gradients take more than half of the budget."""
+    layer = nn.Conv2d(8, 64, 3, padding=1, groups=2)
+    network, x = prepared(
+        lambda: nn.Sequential(layer, nn.Tanh(), nn.Flatten(), nn.Linear(1024, 6)), (8, 4, 4)
+    )
+    wanted, made = tangent_kernel_by_jacobian(network, x), []
+    formed = contractions.SignalStore._add_gradients
+
+    def watched(store, *arguments):
+        made.append(store.name)
+        formed(store, *arguments)
+
+    monkeypatch.setattr(contractions.SignalStore, "_add_gradients", watched)
+    agree(trained.full_kernel(network, x), wanted)
+    assert made == []
+    agree(trained.full_kernel(network, x, budget=700_000), wanted)
+    assert made == ["0"]
+
+
 def test_a_budget_that_is_too_small_says_what_is_needed():
     network, x = prepared(ResNet, (3, 7, 6))
     for function in FUNCTIONS:

@@ -6,6 +6,9 @@ r_i = sum_p g_ip a_ip^T (k, G, c, D) of input i, the products of two gradients c
     direct:      as <r_i, r_j>, after the rows have been made
     structured:  as sum_pq <a_ip, a_jq> <g_ip, g_jq>, without making them
 
+For the full kernel, signals are also kept where all gradients do not fit; these are then made for
+some channels after another.
+
 The structured order wins where the positions are few and the weights many, as in dense layers and
 in the late layers of a VGG; the direct order wins in early convolutions. The idea is that of Novak,
 Sohl-Dickstein and Schoenholz, "Fast Finite Width Neural Tangent Kernel" (ICML 2022). Costs are
@@ -26,6 +29,7 @@ HALF = 0.8  # share of the pairs of inputs that are formed; each costs more than
 GRAM_BLOCKS = 8  # at most, so that little more than half of a symmetric matrix is formed
 PAIR_BLOCKS = 4  # the same for pairs of positions
 CACHED = 2**20  # numbers of gradients that are made and used while they are in the cache
+FORMED = 4 * CACHED  # the same, where they are multiplied with those of all other outputs
 GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 
 
@@ -200,8 +204,28 @@ class SignalStore:
             products = s[block].flatten(0, 1) @ s[rest].flatten(0, 1).mT
             A = a[block] @ a[rest].mT
             total += products.view(total.shape).mul_(A[:, None, :, None])
+            return
+        (G, _, D, P), (_, K, N, _) = self.unit.shape, total.shape
+        direct, structured = full_plans(self.unit, self.array.shape[1], K)
+        item = self.array.itemsize
+        fixed, per_channel = item * N * self.unit.patch_size, 2 * item * N * K * G * (D + P)
+        # gradients of as many channels as fit and stay in the cache
+        size = min((work - fixed) // per_channel, max(1, FORMED // (N * K * G * D)))
+        if direct <= structured and size > 0:
+            self._add_gradients(total, block, size)
         else:
             self._add_pairs(total, block, work)
+
+    def _add_gradients(self, total: Tensor, block: slice, size: int) -> None:
+        G, c, _, P = self.unit.shape
+        b, K, N, _ = total.shape
+        rest = slice(block.start, None)
+        a = self.unit.patches(rest).mT if self.unit.patch_size else None
+        for channels in pieces(c, size):
+            g = self.array[:, rest, :, channels].permute(1, 0, 4, 3, 2).reshape(N, G, -1, P)
+            formed = self.unit.gradients_of(rest, g) if a is None else g @ a
+            rows = formed.view(N, G, K, -1).transpose(1, 2).reshape(N * K, -1)
+            total += (rows[: b * K] @ rows.mT).view(total.shape)
 
     def _add_pairs(self, total: Tensor, block: slice, work: int) -> None:
         G, c, D, P = self.unit.shape
