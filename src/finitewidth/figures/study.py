@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from finitewidth.figures import kernel_maps
 from finitewidth.figures.style import (
     COLOURS,
     GREY,
@@ -53,7 +54,7 @@ def dispersion(tables: Mapping[str, pd.DataFrame]) -> Figure:
     for number, (name, axis) in enumerate(zip(MAPS, axes[2:], strict=True)):
         rows = entries[entries["kernel"] == name]
         image = _draw_map(axis, rows, scale, named=number == 0)
-        _add_bar(figure, image, [axis], "", location="bottom")
+        kernel_maps.add_bar(figure, image, axis, "", location="bottom", aspect=25)
     title_panels(axes, ["", "", *MAPS.values()])
     return figure
 
@@ -189,7 +190,7 @@ def _maps(
     for number, (axis, time) in enumerate(zip(axes, times, strict=True)):
         now = rows[rows["step"] == time]
         image = _draw_map(axis, now, diagonal[time], named=number == 0, vmin=least, vmax=most)
-    _add_bar(figure, image, axes, label, shrink=0.8)
+    kernel_maps.add_bar(figure, image, axes, label, shrink=0.8, aspect=25)
 
 
 def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **looks: Any) -> Any:
@@ -197,26 +198,12 @@ def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **lo
 
     ``named`` tells whether classes are named along the vertical axis, too.
     """
-    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
-    matrix = np.full((int(column.max()) + 1,) * 2, np.nan)
-    matrix[row, column] = matrix[column, row] = rows["value"] / scale
-    image = axis.imshow(matrix, cmap="magma", interpolation="nearest", **looks)
-    classes = rows[rows["row"] == 0].sort_values("column")["class_column"].to_numpy(int)
-    centres = {int(c): float(np.flatnonzero(classes == c).mean()) for c in np.unique(classes)}
+    drawn = kernel_maps.image(axis, kernel_maps.symmetric(rows, rows["value"] / scale), **looks)
+    centres, _ = kernel_maps.classes_of(rows)
     kept = dict(list(centres.items())[:: -(-len(centres) // 10)])  # ten labels at most
     for ticks, words in ((axis.xaxis, True), (axis.yaxis, named)):
         ticks.set_ticks(list(kept.values()), [str(c) if words else "" for c in kept])
         ticks.set_tick_params(length=0)
     axis.set_xlabel("class")
     axis.set_ylabel("class" if named else "")
-    for spine in axis.spines.values():
-        spine.set_visible(False)
-    return image
-
-
-def _add_bar(figure: Figure, image: Any, axes: Sequence[Axes], label: str, **place: Any) -> None:
-    """Add the scale of colours beside some maps."""
-    bar = figure.colorbar(image, ax=list(axes), pad=0.01, aspect=25, **place)
-    bar.set_label(label)
-    bar.ax.tick_params(length=2)
-    bar.outline.set_linewidth(0.5)
+    return drawn

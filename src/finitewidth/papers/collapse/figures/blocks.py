@@ -10,11 +10,10 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
 from finitewidth.common import fields
-from finitewidth.figures import style
+from finitewidth.figures import kernel_maps, style
 from finitewidth.papers.collapse.figures import looks
 
 UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
-SCALE = "magma"  # lightness rises evenly, also for the colour-blind
 TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours
 ROOT = 0.5  # power of the scale of colours, so that small shares stay visible
 MOST_NAMED = 12  # rows up to which each has its number
@@ -88,12 +87,10 @@ def _map(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a symmetric matrix from its rows on and above the diagonal."""
     import seaborn as sns
 
-    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
-    size = int(column.max()) + 1
-    share = np.full((size, size), np.nan)
-    share[row, column] = share[column, row] = rows["share"]
-    sns.heatmap(share, ax=axis, cmap=SCALE, norm=PowerNorm(ROOT, 0, 1, clip=True), cbar=False,
-                square=True, xticklabels=False, yticklabels=False, rasterized=True)  # fmt: skip
+    share = kernel_maps.symmetric(rows, rows["share"])
+    sns.heatmap(share, ax=axis, cmap=kernel_maps.COLOURS, norm=PowerNorm(ROOT, 0, 1, clip=True),
+                cbar=False, square=True, xticklabels=False, yticklabels=False,
+                rasterized=True)  # fmt: skip
 
 
 def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
@@ -112,16 +109,10 @@ def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
 
 def _classes(axis: Axes, rows: pd.DataFrame) -> None:
     """Name the classes along the axes, with ticks between them."""
-    first = rows[rows["row"] == 0].sort_values("column")
-    classes = first["class_column"].to_numpy(int)
-    borders = np.flatnonzero(np.diff(classes)) + 1
-    names = dict.fromkeys(classes.tolist())
-    centres = [float(np.flatnonzero(classes == name).mean()) + 0.5 for name in names]
+    centres, borders = kernel_maps.classes_of(rows)
+    places = [centre + 0.5 for centre in centres.values()]
     for ticks in (axis.xaxis, axis.yaxis):
-        ticks.set_ticks(centres, list(names))
-        ticks.set_ticks(borders, minor=True)
-        ticks.set_tick_params(which="major", length=0)
-        ticks.set_tick_params(which="minor", length=2.5, width=0.5)
+        kernel_maps.class_ticks(ticks, places, list(centres), borders + 0.5, 2.5)
     axis.set_xlabel(r"class of $\tilde{x}$")
     axis.set_ylabel("class of $x$")
 

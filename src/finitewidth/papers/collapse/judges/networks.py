@@ -9,7 +9,6 @@ networks, since models that were picked by NC3 cannot show how the alignment goe
 """
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.claims import samples
@@ -118,7 +117,7 @@ def k11(tables: Tables) -> list[Part]:
     parts = []
     for kernel, name in KERNELS.items():
         column = f"alignment_{kernel}"
-        top = rows[lag <= TOP + EQUAL].assign(value=lambda own, column=column: own[column])
+        top = rows[lag <= TOP + EQUAL].assign(value=rows[column])
         parts += [
             difference(f"alignment of {name}, close minus far", rows, column, **ABOVE),
             over_pairs(f"alignment of {name}, models within 1 point of the best", top, **STRONGLY),
@@ -128,25 +127,26 @@ def k11(tables: Tables) -> list[Part]:
 
 def k12(tables: Tables) -> list[Part]:
     """Traced kernels are larger for images of one class."""
-    rows, parts = maps(tables), []
-    for kernel, name in KERNELS.items():
-        own = rows[rows["kernel"] == kernel]
-        ratio = own["other_class"] / own["same_class"].where(own["same_class"] > 0)
-        told = f"{name}: mean of pairs of two classes over mean of pairs of one class"
-        parts += [over_pairs(told, own.assign(value=ratio), **thresholds)
-                  for thresholds in (BELOW_ONE, BLOCKS[kernel])]  # fmt: skip
-    return parts
+    rows = maps(tables)
+    ratios = rows["other_class"] / rows["same_class"].where(rows["same_class"] > 0)
+    name = "mean of pairs of two classes over mean of pairs of one class"
+    return _both_kernels(name, rows.assign(value=ratios), BLOCKS)
 
 
 def k13(tables: Tables) -> list[Part]:
     """Kernels of two outputs or features are smaller than those of one."""
-    rows, parts = maps(tables), []
-    for kernel, name in KERNELS.items():
-        own = rows[rows["kernel"] == kernel]
-        told = f"{name}: median norm off the diagonal over median norm on it"
-        parts += [over_pairs(told, own.assign(value=own["norm_ratio"]), **thresholds)
-                  for thresholds in (BELOW_ONE, HALF)]  # fmt: skip
-    return parts
+    rows = maps(tables)
+    name = "median norm off the diagonal over median norm on it"
+    return _both_kernels(name, rows.assign(value=rows["norm_ratio"]), dict.fromkeys(KERNELS, HALF))
+
+
+def _both_kernels(name: str, rows: "pd.DataFrame", bounds: dict[str, dict]) -> list[Part]:
+    """The column value of each kernel, below 1 and below its bound."""
+    return [
+        over_pairs(f"{title}: {name}", rows[rows["kernel"] == kernel], **thresholds)
+        for kernel, title in KERNELS.items()
+        for thresholds in (BELOW_ONE, bounds[kernel])
+    ]
 
 
 def k14(tables: Tables) -> list[Part]:
@@ -260,7 +260,7 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
     import pandas as pd
 
     found = [
-        {"pair": pair, "value": _rank_correlation(own["nc3"].tolist(), own[column].tolist())}
+        {"pair": pair, "value": _rank_correlation(own, column)}
         for (pair, _), own in rows.groupby(["pair", "init"], sort=False)
         if len(own) >= FEWEST_RATES
     ]
@@ -281,7 +281,7 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     found, fewest = [], math.inf
     for _, own in rows.groupby("init", sort=False):
         fewest = min(fewest, len(own))
-        found.append(_rank_correlation(own["nc3"].tolist(), own[column].tolist()))
+        found.append(_rank_correlation(own, column))
     if fewest < FEWEST_RATES:
         raise CannotDecideError(f"cross-entropy: an initialisation has {fewest} trained networks; "
                                 f"{FEWEST_RATES} are needed")  # fmt: skip
@@ -291,12 +291,10 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     )  # fmt: skip
 
 
-def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's; nan if a value is missing or all are alike."""
-    import pandas as pd
-
-    values = pd.DataFrame({"first": first, "second": second}, dtype=float)
+def _rank_correlation(rows: "pd.DataFrame", column: str) -> float:
+    """Spearman's of NC3 and a column; nan if a value is missing or all are alike."""
+    values = rows[["nc3", column]].astype(float)
     if values.isna().any(axis=None) or (values.nunique() < 2).any():
         return math.nan
     ordered = values.rank()
-    return float(ordered["first"].corr(ordered["second"]))
+    return float(ordered["nc3"].corr(ordered[column]))
