@@ -110,7 +110,7 @@ def kernel_by_jacobian(module, outputs, images):
 def test_measures_of_a_stack_are_those_of_plain_networks(network):
     spec, stack, images, labels = stack_of(network)
     before = {name: tensor.clone() for name, tensor in stack.buffers.items()}
-    measuring = Measuring(spec, (1, 8, 8), 10, per_class=2)
+    measuring = Measuring(spec, (1, 8, 8), 10, TRAINING)
     with torch.no_grad():
         found = measuring(stack, images, labels, 1)
     for name, tensor in stack.buffers.items():
@@ -136,7 +136,7 @@ def test_a_network_that_diverged_has_no_measures():
     spec, stack, images, labels = stack_of(NETWORKS[0])
     with torch.no_grad():
         stack.parameters["head.weight"][1, 0, 0] = float("nan")
-        whole, broken = Measuring(spec, (1, 8, 8), 10, per_class=2)(stack, images, labels, 1)
+        whole, broken = Measuring(spec, (1, 8, 8), 10, TRAINING)(stack, images, labels, 1)
     assert np.isnan(list(broken.values())).all()
     assert np.isfinite(list(whole.values())).all()
 

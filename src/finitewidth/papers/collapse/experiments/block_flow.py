@@ -126,8 +126,8 @@ def random_start(
     start: Mapping[str, Any],
     rng: np.random.Generator,
     *,
-    centred: bool,
-    bias: float,
+    centred: bool = False,
+    bias: float = 0.0,
     weight_scale: float | None = None,
     excess: float = 0.0,
 ) -> FlowState:
