@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -109,13 +108,9 @@ def spectra(
 ) -> None:
     r"""Plot cumulative sums of the ascending eigenvalues against their index.
 
-    Args:
-        axis: to draw into.
-        rows: depth, index and sum.
-        shown: depth -> its look, of `looks`.
-        unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
-        lowest: where a logarithmic vertical axis begins, and the curves with it; None for a
-            linear axis.
+    Rows have depth, index and sum, and ``shown`` has the `looks`. ``unit`` is what the kernel is
+    divided by: ``d`` or ``\rho_{\max}``. A logarithmic vertical axis begins at ``lowest``, and the
+    curves with it; None is for a linear axis.
     """
     drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
     curves(axis, drawn, "index", "sum", shown)
@@ -149,7 +144,7 @@ def errors(
 
     Args:
         axis: to draw into.
-        rows: depth, dynamics, step, error_ratio.
+        rows: depth, dynamics, step, and the column ``mean``.
         shown: depth -> its look, of `looks`.
         scale: of the vertical axis, ``log`` or ``linear``.
         note: a text for the lower left corner.
@@ -236,27 +231,23 @@ def same_limits(axes: Iterable[Axes]) -> None:
 def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
     """Add a legend of the depths to the right of all panels, and one of the lines above.
 
-    Args:
-        figure: with its panels.
-        shown: depth -> its look, of `looks`.
-        parts: name of a kind of network -> its rows of errors, for the second legend, which says
-            how many runs the curves average. None for no second legend.
+    ``parts``, name of a kind of network -> its rows of errors, is for the second legend, which says
+    how many runs the curves average; without it there is none.
     """
-    handles = [Line2D([], [], label=f"{depth:g}", **look) for depth, look in shown.items()]
+    handles = [style.handle(f"{depth:g}", **look) for depth, look in shown.items()]
     figure.legend(handles=handles, title="depth $d$", loc="outside right center")
     if parts is None:
         return
     lines = []
     for dynamics in (DESCENT, RECURSION):
-        own = {name: rows[rows["dynamics"] == dynamics] for name, rows in parts.items()}
-        words = {name: runs_of(rows) for name, rows in own.items()}
-        said = "; ".join(f"{name}: {runs}" for name, runs in words.items())
-        label = (
-            f"{dynamics} ({next(iter(words.values())) if len({*words.values()}) == 1 else said})"
-        )
-        line = {"color": style.GREY, "linestyle": LINES[dynamics], "label": label}
-        if any(len(rows) for rows in own.values()):
-            lines.append(Line2D([], [], **line))
+        drawn = {name: rows[rows["dynamics"] == dynamics] for name, rows in parts.items()}
+        runs = {name: runs_of(rows) for name, rows in drawn.items()}
+        words = "; ".join(f"{name}: {count}" for name, count in runs.items())
+        if len({*runs.values()}) == 1:
+            words = next(iter(runs.values()))
+        if any(len(rows) for rows in drawn.values()):
+            look = {"color": style.GREY, "linestyle": LINES[dynamics]}
+            lines.append(style.handle(f"{dynamics} ({words})", **look))
     style.legend_above(figure, lines, handlelength=2.4)
 
 
@@ -266,11 +257,7 @@ def runs_of(rows: pd.DataFrame, by: str = "depth") -> str:
     The text is ``10 runs``, or ``10 runs ($d$ = 20: 7)`` if the curve of depth 20 averages fewer,
     because the others diverged. If many curves average fewer, it is ``7 to 10 runs``. If no curve
     averages all runs, the text is ``7 of 10 runs``. It is ``no run`` if there are no rows: a curve
-    has none if none of its runs stayed finite.
-
-    Args:
-        rows: ``by``, runs, diverged.
-        by: the column that tells the curves apart.
+    has none if none of its runs stayed finite. The column ``by`` tells the curves apart.
     """
     if rows.empty:
         return "no run"

@@ -10,19 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from finitewidth.figures import kernel_maps
-from finitewidth.figures.style import (
-    COLOURS,
-    GREY,
-    empty,
-    logarithmic,
-    steps_from_zero,
-    subplots,
-    title_panels,
-)
+from finitewidth.figures import kernel_maps, style
+from finitewidth.figures.style import COLOURS, GREY
 
 TANGENT = "tangent kernel"
 MAPS = {"mean over draws": "mean over draws", "deviation over draws": "standard deviation"}
@@ -45,7 +36,7 @@ GATE_KERNEL = {"same_class": "same class", "other_class": "other classes", "alig
 
 def dispersion(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw the diagonal over random initialisations, its dispersion, and mean and deviation."""
-    figure, axes = subplots(1, 4, height=2.3, width_ratios=(1.35, 0.95, 1, 1))
+    figure, axes = style.subplots(1, 4, height=2.3, width_ratios=(1.35, 0.95, 1, 1))
     _distribution(axes[0], tables["draws"])
     _dispersion(axes[1], tables["dispersion"])
     entries = tables["entries"]
@@ -55,7 +46,7 @@ def dispersion(tables: Mapping[str, pd.DataFrame]) -> Figure:
         rows = entries[entries["kernel"] == name]
         image = _draw_map(axis, rows, scale, named=number == 0)
         kernel_maps.add_bar(figure, image, axis, "", location="bottom", aspect=25)
-    title_panels(axes, ["", "", *MAPS.values()])
+    style.title_panels(axes, ["", "", *MAPS.values()])
     return figure
 
 
@@ -98,7 +89,7 @@ def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
     rows = {"training": tables["training"], "kernels": kernels[kernels["kernel"] == TANGENT]}
     entries = tables["entries"]
     times = _some(rows["training"]["step"], MOST_MAPS)
-    figure = empty(height=lines + maps)
+    figure = style.empty(height=lines + maps)
     grid = figure.add_gridspec(2, 1, height_ratios=(lines, maps))
     upper, lower = grid[0].subgridspec(2, 3), grid[1].subgridspec(1, len(times))
     axes = [figure.add_subplot(upper[place // 3, place % 3]) for place in range(len(TRAINING))]
@@ -106,11 +97,11 @@ def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
         _curves(axis, rows[table], columns, label)
         if next(iter(columns)) in LOGARITHMIC:
             axis.set_yscale("log")
-            logarithmic(axis.yaxis)
+            style.logarithmic(axis.yaxis)
     drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     bar = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
     _maps(figure, drawn, entries[entries["kernel"] == TANGENT], times, bar)
-    title_panels([*axes, *drawn], [""] * len(axes) + [f"step {time:g}" for time in times])
+    style.title_panels([*axes, *drawn], [""] * len(axes) + [f"step {time:g}" for time in times])
     return figure
 
 
@@ -122,7 +113,7 @@ def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     kernels = kernels[kernels["kernel"] != TANGENT]
     name = kernels["kernel"].iloc[0]
     times = _some(kernels["step"], MOST_MAPS)
-    figure = empty(height=lines + maps + legend)
+    figure = style.empty(height=lines + maps + legend)
     grid = figure.add_gridspec(2, 1, height_ratios=(lines, maps))
     upper, lower = grid[0].subgridspec(1, 3), grid[1].subgridspec(1, len(times))
     axes = [figure.add_subplot(upper[place]) for place in range(3)]
@@ -131,7 +122,7 @@ def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
             axis.plot(rows["step"], rows[column], **_line(number))
         axis.set_ylim(0, max(0.05, 1.08 * float(layers[column].max())))
         axis.set_ylabel(label)
-        steps_from_zero(axis, layers["step"])
+        style.steps_from_zero(axis, layers["step"])
         axis.set_xlabel("step")
     _curves(axes[2], kernels, GATE_KERNEL, "blocks, alignment")
     axes[2].set_ylim(0, 1.02)
@@ -140,7 +131,7 @@ def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     figure.legend(handles, labels, title=f"c  {name}", loc="outside upper right")
     drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     _maps(figure, drawn, entries[entries["kernel"] == name], times, f"{name}\nover mean diagonal")
-    title_panels([*axes, *drawn], ["", "", "", *(f"step {time:g}" for time in times)])
+    style.title_panels([*axes, *drawn], ["", "", "", *(f"step {time:g}" for time in times)])
     _layer_legend(figure, layers)
     return figure
 
@@ -151,7 +142,7 @@ def _layer_legend(figure: Figure, layers: pd.DataFrame) -> None:
     for number, (layer, rows) in enumerate(layers.groupby("layer")):
         units, activation = int(rows["units"].iloc[0]), rows["activation"].iloc[0]
         label = f"layer {layer:g} ({activation}, {units:,} gates)"
-        handles.append(Line2D([], [], label=label, **_line(number)))
+        handles.append(style.handle(label, **_line(number)))
     figure.legend(handles=handles, title="a, b  layers", loc="outside upper left", ncols=2)
 
 
@@ -173,7 +164,7 @@ def _curves(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str], ylabel: s
     for number, column in enumerate(columns):
         axis.plot(rows["step"], rows[column], label=labels[column], **_line(number))
     axis.set_ylabel(ylabel)
-    steps_from_zero(axis, rows["step"])
+    style.steps_from_zero(axis, rows["step"])
     axis.set_xlabel("step")
     if len(columns) > 1:
         axis.legend()

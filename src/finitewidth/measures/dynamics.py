@@ -158,12 +158,7 @@ def log_times(last: int) -> list[int]:
 
 
 def batches(runs: int, elements: int) -> Iterator[range]:
-    """Divide ``runs`` into consecutive batches of about `BATCH_ELEMENTS` activations each.
-
-    Args:
-        runs: number of runs.
-        elements: activations per run.
-    """
+    """Divide runs of so many activations each into consecutive batches of `BATCH_ELEMENTS`."""
     size = max(1, BATCH_ELEMENTS // max(1, elements))
     for start in range(0, runs, size):
         yield range(start, min(start + size, runs))
@@ -219,19 +214,15 @@ def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
 
 
 def tables_of(cells: Iterable[tuple[Mapping[str, Any], Rows]]) -> dict[str, pd.DataFrame]:
-    """Collect the rows of all cells in one table per name.
+    """Collect the rows of all cells, after their coordinates (column -> value), by table.
 
-    Args:
-        cells: pairs of coordinates of a cell (column -> value) and some of its rows by table.
-
-    Returns:
-        The tables by name. The coordinates of the cell are added to every row as columns.
+    The coordinates of a cell are added to its rows as columns.
     """
-    found: dict[str, list[pd.DataFrame]] = {}
+    tables: dict[str, list[pd.DataFrame]] = {}
     for place, rows in cells:
-        for table, part in rows.items():
-            found.setdefault(table, []).append(pd.DataFrame(part).assign(**place))
-    return {table: pd.concat(parts, ignore_index=True) for table, parts in found.items()}
+        for name, part in rows.items():
+            tables.setdefault(name, []).append(pd.DataFrame(part).assign(**place))
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
 
 
 def mean_curves(

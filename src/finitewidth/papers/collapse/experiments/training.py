@@ -200,15 +200,9 @@ class Measuring:
 
 
 def kernels_of(module: nn.Module, inputs: Tensor, gib: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the traced kernels of the outputs and of the features.
+    """Compute Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
 
-    Args:
-        module: a network with ``features``; it is put in eval mode.
-        inputs: images (S, C, H, W).
-        gib: memory for the kernels, in GiB.
-
-    Returns:
-        Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
+    The module has ``features`` and is put in eval mode; inputs are images (S, C, H, W).
 
     Raises:
         ConfigError: the memory does not suffice; the message names ``kernel_gib``.
