@@ -6,6 +6,7 @@ initialisation start from the same weights at every rate.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -49,8 +50,8 @@ def measure(
         train_loss, train_accuracy, train_accuracy_last10 (of the last ten batches), diverged.
 
         ``measures``, each measured epoch and network: the first six, tau (sum over steps of rate *
-        decay / (1 - momentum)), test_loss, test_accuracy, and the measures of `Measuring` on the
-        last batch of the epoch.
+        decay / (1 - momentum)), test_loss, test_accuracy, and those of `measured` on the last
+        batch of the epoch.
 
         ``weights``: entry of the state of a network -> array (kept networks, ...) at the end, and
         `REPLICA`, the numbers of the kept networks.
@@ -76,7 +77,7 @@ def measure(
         states[init] = {name: tensor.to(device) for name, tensor in state.items()}
     for part in parts:
         stack = StackedNetwork.from_states(*about, [states[run["init"]] for run in part])
-        result = _trained(stack, network, images, part, settings, checkpoints)
+        result = _trained(stack, module, images, part, settings, checkpoints)
         # rows name the replica of the part; the run has its number among all
         for table, rows in ((history, result.history), (measures, result.measures)):
             table += [part[row[REPLICA]] | row | part[row[REPLICA]] for row in rows]
@@ -119,7 +120,7 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
 
 def _trained(
     stack: StackedNetwork,
-    network: Network,
+    module: nn.Module,
     images: BalancedImages,
     part: Sequence[Mapping[str, Any]],
     settings: Mapping[str, Any],
@@ -135,68 +136,53 @@ def _trained(
         measure_at=tuple(sorted({*range(every, epochs + 1, every), epochs})),
         **{name: settings[name] for name in chosen},
     )
-    measuring = Measuring(network, images.shape, images.classes, settings)
+    measuring = partial(measured, module, settings)
     if checkpoints is None:
         return train(stack, images, plan, measuring)
     store = checkpoints.store(f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}")
     return train(stack, images, plan, measuring, store, checkpoints.seconds)
 
 
-class Measuring:
-    """Measures of all networks of a stack on one batch, in eval mode.
+def measured(
+    module: nn.Module,
+    settings: Mapping[str, Any],
+    stack: StackedNetwork,
+    images: Tensor,
+    labels: Tensor,
+    epoch: int,
+) -> list[dict[str, Any]]:
+    """Measure all networks of a stack on one batch (b, C, H, W), in eval mode.
 
     Features and metrics are those of the whole batch. The two traced kernels are of its first
     ``kernel_per_class`` images of each class, because their cost is quadratic in the number of
     images; ``kernel_gib`` is the memory for them. ``normalise_columns`` is for NC2 and NC3, see
-    `finitewidth.measures.collapse.nc2`.
+    `finitewidth.measures.collapse.nc2`. The weights of one network after the other are put in the
+    module.
+
+    Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
+    `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
     """
-
-    def __init__(
-        self,
-        network: Network,
-        shape: tuple[int, int, int],
-        classes: int,
-        settings: Mapping[str, Any],
-    ):
-        # the weights of one network after the other are put in this module
-        self.module, self.settings = build(network, shape, classes), settings
-
-    def __call__(
-        self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
-    ) -> list[dict[str, Any]]:
-        """Measure all networks on the last batch (b, C, H, W).
-
-        Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
-        `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
-        """
-        classes = labels.cpu().numpy()
-        outputs, per_class = self.module.head.out_features, self.settings["kernel_per_class"]
-        chosen = first_per_class(classes, range(outputs), per_class)
-        inputs = images[torch.from_numpy(chosen).to(images.device)]
-        with torch.no_grad():
-            features = stack.forward(images, training=False)[0].cpu().numpy()
-        self.module.to(images)
-        rows = []
-        for replica, own in enumerate(features):
-            state = stack.state(replica)
-            weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
-            kernels = dict.fromkeys(KERNELS, np.nan)
-            if all(torch.isfinite(tensor).all() for tensor in state.values()):
-                self.module.load_state_dict(state)
-                theta, theta_h = kernels_of(self.module, inputs, self.settings["kernel_gib"])
-                kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=outputs,
-                                          features=own.shape[1])  # fmt: skip
-            kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
-            metrics = collapse_measures(
-                own,
-                classes,
-                weight,
-                bias,
-                kappa,
-                normalise_columns=self.settings["normalise_columns"],
-            )
-            rows.append(metrics | kernels)
-        return rows
+    classes, outputs = labels.cpu().numpy(), module.head.out_features
+    chosen = first_per_class(classes, range(outputs), settings["kernel_per_class"])
+    inputs = images[torch.from_numpy(chosen).to(images.device)]
+    with torch.no_grad():
+        features = stack.forward(images, training=False)[0].cpu().numpy()
+    module.to(images)
+    rows = []
+    for replica, own in enumerate(features):
+        state = stack.state(replica)
+        weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
+        kernels = dict.fromkeys(KERNELS, np.nan)
+        if all(torch.isfinite(tensor).all() for tensor in state.values()):
+            module.load_state_dict(state)
+            theta, theta_h = kernels_of(module, inputs, settings["kernel_gib"])
+            kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=outputs,
+                                      features=own.shape[1])  # fmt: skip
+        kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
+        metrics = collapse_measures(own, classes, weight, bias, kappa,
+                                    normalise_columns=settings["normalise_columns"])  # fmt: skip
+        rows.append(metrics | kernels)
+    return rows
 
 
 def kernels_of(module: nn.Module, inputs: Tensor, gib: float) -> tuple[np.ndarray, np.ndarray]:
