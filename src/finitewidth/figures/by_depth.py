@@ -87,7 +87,6 @@ def curves(
     y: str,
     shown: dict,
     line: Any = "-",
-    marks: bool = True,
     thick: float | None = None,
 ) -> None:
     """Plot a curve per depth, with marks at different places for different depths.
@@ -98,7 +97,6 @@ def curves(
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
         first = round(place * every / len(shown)) if every > 1 else 0
-        look = look if marks else look | {"marker": ""}
         wide = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
         axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **wide)
 
@@ -154,18 +152,15 @@ def errors(
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
     axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$")
-    for dynamics in (RECURSION, DESCENT):
-        own = rows[rows["dynamics"] == dynamics]
-        descends = dynamics == DESCENT
-        curves(axis, own, "step", mean, shown, LINES[dynamics], marks=descends,
-               thick=thick if descends else None)  # fmt: skip
-        if descends and mean in GEOMETRIC:
-            for depth, look in shown.items():
-                one = own[own["depth"] == depth].sort_values("step")
-                style.band(axis, one["step"], one["lowest"], one["highest"], look["color"])
+    descent, recursion = (rows[rows["dynamics"] == name] for name in (DESCENT, RECURSION))
+    plain = {depth: look | {"marker": ""} for depth, look in shown.items()}
+    curves(axis, recursion, "step", mean, plain, LINES[RECURSION])
+    curves(axis, descent, "step", mean, shown, LINES[DESCENT], thick)
+    for depth, look in shown.items() if mean in GEOMETRIC else ():
+        curve = descent[descent["depth"] == depth].sort_values("step")
+        style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
     if len(rows):
-        drawn = rows[rows["dynamics"] == DESCENT]
-        least = (drawn if len(drawn) else rows)[mean].min()
+        least = (descent if len(descent) else rows)[mean].min()
         low = max(SMALLEST, least / 2) if scale == "log" else 0
         style.clip(axis, (low, 1.5 if scale == "log" else 1.05))
     if words := "\n".join(filter(None, (lost(rows), note))):
@@ -189,19 +184,19 @@ def two_networks(
     """
     figure, axes = style.subplots(2, len(parts), height=4.0)
     shown = looks(pd.concat(list(parts.values()))["depth"])
-    titles = []
+    titles, errors_of = [], {}
     for panel, line in zip(order, axes, strict=True):
-        for axis, (name, rows) in zip(line, parts.items(), strict=True):
-            own = rows[rows["panel"] == panel]
+        for axis, (name, both) in zip(line, parts.items(), strict=True):
+            rows = both[both["panel"] == panel]
             if panel == "spectrum":
-                spectra(axis, own, shown, r"\rho_{\max}", lowest)
-                titles.append(f"{name}: spectrum, {runs_of(own)}")
+                spectra(axis, rows, shown, r"\rho_{\max}", lowest)
+                titles.append(f"{name}: spectrum, {runs_of(rows)}")
             else:
-                errors(axis, own, shown, "linear")
+                errors(axis, rows, shown, "linear")
                 titles.append(f"{name}: errors")
+                errors_of[name] = rows
         _scales(line, panel in same)
     style.title_panels(axes.flat, titles)
-    errors_of = {name: rows[rows["panel"] == "errors"] for name, rows in parts.items()}
     legends(figure, shown, errors_of)
     return figure
 

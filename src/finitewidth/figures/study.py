@@ -84,21 +84,16 @@ def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
 
 def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw losses and properties of the tangent kernel, and below it the kernel at some steps."""
-    lines, maps = 3.1, 1.75  # inches
     kernels = tables["kernels"]
     rows = {"training": tables["training"], "kernels": kernels[kernels["kernel"] == TANGENT]}
     entries = tables["entries"]
     times = _some(rows["training"]["step"], MOST_MAPS)
-    figure = style.empty(height=lines + maps)
-    grid = figure.add_gridspec(2, 1, height_ratios=(lines, maps))
-    upper, lower = grid[0].subgridspec(2, 3), grid[1].subgridspec(1, len(times))
-    axes = [figure.add_subplot(upper[place // 3, place % 3]) for place in range(len(TRAINING))]
+    figure, (axes, drawn) = style.grids((3.1, 1.75), ((2, 3), (1, len(times))))
     for axis, (table, columns, label) in zip(axes, TRAINING, strict=True):
         _curves(axis, rows[table], columns, label)
         if next(iter(columns)) in LOGARITHMIC:
             axis.set_yscale("log")
             style.logarithmic(axis.yaxis)
-    drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     bar = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
     _maps(figure, drawn, entries[entries["kernel"] == TANGENT], times, bar)
     style.title_panels([*axes, *drawn], [""] * len(axes) + [f"step {time:g}" for time in times])
@@ -107,16 +102,12 @@ def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw shares of gates and the kernel of the gates, and below it this kernel at some steps."""
-    lines, maps, legend = 1.7, 1.75, 0.45  # inches
     layers, kernels, entries = tables["layers"], tables["kernels"], tables["entries"]
     layers = layers[layers["layer"].isin(_some(layers["layer"], MOST_LAYERS))]
     kernels = kernels[kernels["kernel"] != TANGENT]
     name = kernels["kernel"].iloc[0]
     times = _some(kernels["step"], MOST_MAPS)
-    figure = style.empty(height=lines + maps + legend)
-    grid = figure.add_gridspec(2, 1, height_ratios=(lines, maps))
-    upper, lower = grid[0].subgridspec(1, 3), grid[1].subgridspec(1, len(times))
-    axes = [figure.add_subplot(upper[place]) for place in range(3)]
+    figure, (axes, drawn) = style.grids((1.7, 1.75), ((1, 3), (1, len(times))), legend=0.45)
     for axis, (column, label) in zip(axes, GATES.items(), strict=False):
         for number, (_, rows) in enumerate(layers.groupby("layer")):
             axis.plot(rows["step"], rows[column], **_line(number))
@@ -129,7 +120,6 @@ def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     handles, labels = axes[2].get_legend_handles_labels()
     axes[2].get_legend().remove()
     figure.legend(handles, labels, title=f"c  {name}", loc="outside upper right")
-    drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     _maps(figure, drawn, entries[entries["kernel"] == name], times, f"{name}\nover mean diagonal")
     style.title_panels([*axes, *drawn], ["", "", "", *(f"step {time:g}" for time in times)])
     _layer_legend(figure, layers)

@@ -174,6 +174,22 @@ def empty(*, height: float, width: float = DOUBLE) -> Figure:
     return _Printed(figsize=(width, height), layout="constrained")
 
 
+def grids(
+    heights: Sequence[float], shapes: Sequence[tuple[int, int]], legend: float = 0.0
+) -> tuple[Figure, list[list[Axes]]]:
+    """Create a figure of grids of panels, one below the other, and the panels of each grid.
+
+    ``heights`` are those of the grids, and ``legend`` that of the legend, in inches; ``shapes`` are
+    rows and columns.
+    """
+    figure = empty(height=sum(heights) + legend)
+    cells = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    return figure, [
+        [figure.add_subplot(place) for place in cell.subgridspec(*shape)]
+        for cell, shape in zip(cells, shapes, strict=True)
+    ]
+
+
 def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
     """Give every panel, in reading order, its letter in bold and a title, also of mathematics."""
     panels = list(axes)

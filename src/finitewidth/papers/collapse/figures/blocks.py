@@ -62,16 +62,13 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the traced kernels above, and norms and alignments below."""
-    figure = style.empty(height=UPPER + LOWER)
-    grid = figure.add_gridspec(2, 1, height_ratios=(UPPER, LOWER))
-    upper, lower = grid[0].subgridspec(1, 2), grid[1].subgridspec(1, 3)
-    axes = [figure.add_subplot(upper[place]) for place in range(2)]
-    axes += [figure.add_subplot(lower[place]) for place in range(3)]
+    figure, (upper, lower) = style.grids((UPPER, LOWER), ((1, 2), (1, 3)))
+    axes = [*upper, *lower]
     for axis, letter in zip(axes, MAPS, strict=False):
         own = rows[rows["panel"] == letter]
         _map(axis, own)
         _labels(axis, own, letter)
-    bar = figure.colorbar(axes[0].collections[0], ax=axes[:2], ticks=TICKS, aspect=28, pad=0.02,
+    bar = figure.colorbar(axes[0].collections[0], ax=upper, ticks=TICKS, aspect=28, pad=0.02,
                           extend="max", extendfrac=0.03)  # fmt: skip
     bar.ax.set_yticklabels([f"{tick:g}" for tick in TICKS])
     bar.ax.minorticks_off()

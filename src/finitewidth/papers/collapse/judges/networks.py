@@ -257,19 +257,15 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
 
     An initialisation with fewer than `FEWEST_RATES` trained networks is left out.
     """
-    import pandas as pd
-
-    found = [
-        {"pair": pair, "value": _rank_correlation(own, column)}
-        for (pair, _), own in rows.groupby(["pair", "init"], sort=False)
-        if len(own) >= FEWEST_RATES
-    ]
-    told = f"rank correlation of NC3 and {name} over all trained networks"
+    values = _rank_correlations(rows, column)
+    title = f"rank correlation of NC3 and {name} over all trained networks"
     if "ours" in thresholds:
-        told += ", ours"
-    values = pd.DataFrame(found, columns=["pair", "value"])
-    return over_pairs(told, values, f"{FEWEST_RATES} trained networks of one initialisation",
-                      resolution=RANK_STEP, **thresholds)  # fmt: skip
+        title += ", ours"
+    return over_pairs(
+        title, values[values["networks"] >= FEWEST_RATES],
+        f"{FEWEST_RATES} trained networks of one initialisation", resolution=RANK_STEP,
+        **thresholds,
+    )  # fmt: skip
 
 
 def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
@@ -278,23 +274,29 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     If the correlations are all alike they have no spread. Half of the smallest possible change is
     then taken for it, as for claim N21.
     """
-    found, fewest = [], math.inf
-    for _, own in rows.groupby("init", sort=False):
-        fewest = min(fewest, len(own))
-        found.append(_rank_correlation(own, column))
+    values = _rank_correlations(rows, column)
+    fewest = int(values["networks"].min())
     if fewest < FEWEST_RATES:
         raise CannotDecideError(f"cross-entropy: an initialisation has {fewest} trained networks; "
                                 f"{FEWEST_RATES} are needed")  # fmt: skip
     return samples.mean(
-        f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations", found,
+        f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations",
+        values["value"].tolist(),
         resolution=12 / (fewest * (fewest**2 - 1)), **thresholds,
     )  # fmt: skip
 
 
-def _rank_correlation(rows: "pd.DataFrame", column: str) -> float:
-    """Spearman's of NC3 and a column; nan if a value is missing or all are alike."""
-    values = rows[["nc3", column]].astype(float)
-    if values.isna().any(axis=None) or (values.nunique() < 2).any():
-        return math.nan
-    ordered = values.rank()
-    return float(ordered["nc3"].corr(ordered[column]))
+def _rank_correlations(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":
+    """Spearman's of NC3 and a column for each initialisation of a pair, and how many networks.
+
+    It is nan if a value is missing or all are alike.
+    """
+    import pandas as pd
+
+    correlations = []
+    for (pair, _), own in rows.groupby(["pair", "init"], sort=False):
+        values = own[["nc3", column]].astype(float)
+        known = values.notna().all(axis=None) and (values.nunique() > 1).all()
+        value = values["nc3"].rank().corr(values[column].rank()) if known else math.nan
+        correlations.append({"pair": pair, "networks": len(own), "value": float(value)})
+    return pd.DataFrame(correlations)
