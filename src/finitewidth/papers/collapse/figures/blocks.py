@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from finitewidth.common import fields
 from finitewidth.figures import kernel_maps, style
-from finitewidth.papers.collapse.figures import looks
 
 UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
 TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours
@@ -30,6 +29,10 @@ TITLES = {
     "e": r"alignment with the labels",
 }  # fmt: skip
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
+SEEN = {  # columns of the rows of a figure of one network
+    "network": fields.text("name of the network, with the number of its layers with weights"),
+    "pixels": fields.number("height and width of the images that it sees", "pixels"),
+}
 FIELDS = {
     "panel": fields.text("letter of the pane; a to d are maps, e are curves"),
     "kernel": fields.text("theta: of the outputs; theta_h: of the features"),
@@ -40,7 +43,7 @@ FIELDS = {
     "share": fields.number("entry of a map over the 99.5th percentile of its entries"),
     "epoch": fields.number("epoch of the training, in e", "epoch"),
     "alignment": fields.number("cosine of the traced kernel and that of the labels, in e"),
-    **looks.SEEN,
+    **SEEN,
 }
 
 
@@ -56,7 +59,7 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
     curves = tables["alignments"].rename(columns={"value": "alignment"})
     parts.append(curves.assign(panel="e"))
-    known = {name: tables["blocks"][name].iloc[0] for name in looks.SEEN}
+    known = {name: tables["blocks"][name].iloc[0] for name in SEEN}
     return pd.concat(parts, ignore_index=True).assign(**known).reindex(columns=list(FIELDS))
 
 
@@ -76,8 +79,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.outline.set_linewidth(0.5)
     _alignments(axes[4], rows[rows["panel"] == "e"])
     style.title_panels(axes, list(TITLES.values()))
-    looks.name_network(figure, rows)
+    name_network(figure, rows)
     return figure
+
+
+def name_network(figure: Figure, rows: pd.DataFrame, more: str = "") -> None:
+    """Write above the panes which network is shown, how large its images are, and ``more``."""
+    network, pixels = rows["network"].iloc[0], int(rows["pixels"].iloc[0])
+    text = f"{network} on images of {pixels}\N{MULTIPLICATION SIGN}{pixels} pixels{more}"
+    figure.suptitle(text, x=0.005, ha="left")
 
 
 def _map(axis: Axes, rows: pd.DataFrame) -> None:
