@@ -67,10 +67,7 @@ def with_trained(runs: pd.DataFrame, threshold: float) -> pd.DataFrame:
 
 
 def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
-    """Say how well the runs of one network fit their training images.
-
-    Args:
-        runs: rows of `with_trained`.
+    """Say how well the runs of one network, rows of `with_trained`, fit their training images.
 
     Returns:
         ``train_accuracy``, the mean over runs that did not diverge, and ``train_accuracy_lowest``,

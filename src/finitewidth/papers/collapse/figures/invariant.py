@@ -109,12 +109,9 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw.
+    """Return the rows to draw, from tables of ``collapse_models_<pair>`` and the paper's values.
 
-    Args:
-        tables: ``rates``, ``picks``, ``curves`` and ``lines`` of ``collapse_models_<pair>``, and
-            ``ends`` for panes i and j; ``reported``, the paper's values.
-        settings: ``ends``: whether panes i to n are shown.
+    The setting ``ends`` tells whether panes i to n are shown; i and j need the table ``ends``.
     """
     long = {"epoch": tables["curves"], "rate": _rates(tables["rates"]), "end": tables.get("ends")}
     parts = []
