@@ -416,13 +416,10 @@ def difference(one, other, eye: str | None = None) -> float:
     turn -= 360 * np.sign(turn) * (abs(turn) > 180) * (c1 * c2 > 0)
     delta_h = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn) / 2) if c1 * c2 > 0 else 0.0
     light, chroma = (l1 + l2) / 2, (c1 + c2) / 2
-    total = h1 + h2
-    if c1 * c2 == 0:
-        hue = total
-    elif abs(h1 - h2) <= 180:
-        hue = total / 2
-    else:
-        hue = (total + 360) / 2 if total < 360 else (total - 360) / 2
+    hue = h1 + h2
+    if c1 * c2 > 0:
+        across = 0 if abs(h1 - h2) <= 180 else 360 if hue < 360 else -360
+        hue = (hue + across) / 2
     t = (1 - 0.17 * np.cos(np.radians(hue - 30)) + 0.24 * np.cos(np.radians(2 * hue))
          + 0.32 * np.cos(np.radians(3 * hue + 6))
          - 0.20 * np.cos(np.radians(4 * hue - 63)))  # fmt: skip

@@ -256,15 +256,14 @@ def kernel_measures(
     measures = dict.fromkeys(KERNELS, np.nan)
     if not (np.isfinite(theta).all() and np.isfinite(theta_h).all()):
         return measures
-    for name, kernel, count in (("gamma", theta, outputs), ("kappa", theta_h, features)):
+    for name, of, kernel, count in (
+        ("gamma", "theta", theta, outputs), ("kappa", "theta_h", theta_h, features)
+    ):  # fmt: skip
         means = block_means(np.asarray(kernel, dtype=float) / count, labels)
-        blocks = (means.diagonal, means.same_class, means.other_class)
-        measures |= {
-            f"{name}_{kind}": float(value) for kind, value in zip("dcn", blocks, strict=True)
-        }
-    for name, kernel in (("alignment_theta", theta), ("alignment_theta_h", theta_h)):
+        blocks = {"d": means.diagonal, "c": means.same_class, "n": means.other_class}
+        measures |= {f"{name}_{kind}": float(value) for kind, value in blocks.items()}
         if np.any(kernel):
-            measures[name] = float(label_alignment(kernel, labels))
+            measures[f"alignment_{of}"] = float(label_alignment(kernel, labels))
     return measures
 
 
