@@ -144,19 +144,17 @@ def letters(figure: Figure) -> Iterator[str]:
 
 def overlaps(figure: Figure) -> Iterator[str]:
     """The mark of stand-ins, legends and panels do not cover one another."""
-    boxes = [(f"panel {_name(a)}", a.get_tightbbox()) for a in figure.axes if a.get_visible()]
-    boxes += [("a legend of the figure", each.get_window_extent()) for each in figure.legends]
+    panels = [(f"panel {_name(a)}", a.get_tightbbox()) for a in figure.axes if a.get_visible()]
+    panels = [(name, box) for name, box in panels if box is not None]
+    legends = [("a legend of the figure", each.get_window_extent()) for each in figure.legends]
+    above = [("a legend", box, panels) for _, box in legends]
     mark = figure._supxlabel
     if mark is not None and mark.get_text():
-        place = mark.get_window_extent()
-        for name, box in boxes:
-            if box is not None and _shared(place, box) > 1:
-                yield f"the mark of stand-ins covers {name}"
-    panels = [(name, box) for name, box in boxes if name.startswith("panel")]
-    for legend in figure.legends:
-        for name, box in panels:
-            if box is not None and _shared(legend.get_window_extent(), box) > 1:
-                yield f"a legend covers {name}"
+        above.append(("the mark of stand-ins", mark.get_window_extent(), panels + legends))
+    for what, place, below in above:
+        for name, box in below:
+            if _shared(place, box) > 1:
+                yield f"{what} covers {name}"
 
 
 def _shared(one, other) -> float:
@@ -181,15 +179,11 @@ def contrast(axis: Axes) -> Iterator[str]:
     for points in axis.collections:
         if not isinstance(points, PathCollection | LineCollection) or behind:
             continue
-        if (
-            points.get_alpha() is not None
-            and points.get_alpha() < 1
-            and len(points.get_offsets()) > 50
-        ):
+        alpha = points.get_alpha()
+        if alpha is not None and alpha < 1 and len(points.get_offsets()) > 50:
             continue  # a cloud is seen as a whole
         edges, faces = points.get_edgecolor(), points.get_facecolor()
-        every = max(len(edges), len(faces))
-        for k in range(every):
+        for k in range(max(len(edges), len(faces))):
             pair = [c[k % len(c)] for c in (edges, faces) if len(c)]
             if max(ratio(c) for c in pair) < LINES:
                 yield f"marks {points.get_label()!r} have contrast {max(map(ratio, pair)):.1f}"
@@ -234,10 +228,8 @@ def clipped(axis: Axes) -> Iterator[str]:
         # zero has no place on a logarithmic axis
         finite &= (x > 0) | (axis.get_xscale() != "log")
         finite &= (y > 0) | (axis.get_yscale() != "log")
-        over = (places < box.min(axis=0) - 3).any(axis=1) | (places > box.max(axis=0) + 3).any(
-            axis=1
-        )
-        if (finite & over).any():
+        over = (places < box.min(axis=0) - 3) | (places > box.max(axis=0) + 3)
+        if (finite & over.any(axis=1)).any():
             yield f"line {line.get_label()!r} leaves the axes"
 
 
@@ -283,15 +275,13 @@ def labels(axis: Axes) -> Iterator[str]:
     """A panel with numbers along an axis says what they are, there or on a panel that shares it."""
     if not axis.axison or not axis.has_data() or hasattr(axis, "_colorbar"):
         return
-    figure = axis.figure
     for name, ruler in (("x", axis.xaxis), ("y", axis.yaxis)):
         ticks = [t.get_text() for t in ruler.get_ticklabels() if t.get_visible()]
-        shared = figure._supxlabel if name == "x" else figure._supylabel
-        if name == "x":
-            shared = None  # the mark of stand-ins is written there
-        said = ruler.get_label_text() or (shared is not None and shared.get_text())
-        siblings = getattr(axis, f"get_shared_{name}_axes")().get_siblings(axis)
-        said = said or any(getattr(s, f"{name}axis").get_label_text() for s in siblings)
+        # not the one below all panels: the mark of stand-ins is written there
+        common = axis.figure._supylabel if name == "y" else None
+        siblings = getattr(axis, f"get_shared_{name}_axes")().get_siblings(axis)  # and itself
+        said = any(getattr(s, f"{name}axis").get_label_text() for s in siblings)
+        said = said or (common is not None and common.get_text())
         if any(ticks) and not said and not _same_ruler(axis, name):
             yield f"the {name} axis has no label"
 
@@ -343,9 +333,7 @@ def _covers(look: tuple, handle: tuple) -> bool:
     Handles of one property (a kind of line in neutral grey, a mark in neutral grey) are explained
     by any artist with that property.
     """
-    red, green, blue = colours.to_rgb(handle[0])
-    neutral = max(red, green, blue) - min(red, green, blue) < 0.02
-    same_colour = look[0] == handle[0] or neutral
+    same_colour = look[0] == handle[0] or _saturation(handle[0]) < 0.02
     plain = handle[2] == "None" and "'-'" in handle[1]  # a colour, shown as a plain line
     same_line = look[1] == handle[1] or handle[1] == "None" or plain
     same_mark = look[2] == handle[2] or (handle[2] == "None")
@@ -356,10 +344,8 @@ def _among(handle: Line2D, collections: list) -> bool:
     """Whether a scatter plot has marks of the handle's colour."""
     wanted = {colours.to_hex(c) for c in _colours(handle)}
     for collection in collections:
-        rgba = [
-            *np.atleast_2d(collection.get_facecolor()),
-            *np.atleast_2d(collection.get_edgecolor()),
-        ]
+        both = (collection.get_facecolor(), collection.get_edgecolor())
+        rgba = [colour for each in both for colour in np.atleast_2d(each)]
         if wanted & {colours.to_hex(c) for c in rgba if len(c)}:
             return True
     return max(map(_saturation, wanted)) < 0.02  # a neutral handle stands for a mark
@@ -377,22 +363,17 @@ def apart(figure: Figure) -> Iterator[str]:
     reader follows their order.
     """
     for legend in _legends(figure):
-        handles = [
-            (h, t.get_text())
-            for h, t in zip(legend.legend_handles, legend.get_texts(), strict=False)
-            if isinstance(h, Line2D) and _colours(h)
-        ]
         groups: dict[tuple, list] = {}
-        for handle, words in handles:
-            groups.setdefault(_look(handle)[1:], []).append((handle, words))
+        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=False):
+            if isinstance(handle, Line2D) and _colours(handle):
+                series = _colours(handle)[0], text.get_text()
+                groups.setdefault(_look(handle)[1:], []).append(series)
         for same in groups.values():
-            shades = [_lab(_colours(h)[0])[0] for h, _ in same]
-            steps = np.diff(shades)
-            if len(shades) >= 4 and ((steps > 2).all() or (steps < -2).all()):
+            steps = np.diff([_lab(colour)[0] for colour, _ in same])
+            if len(same) >= 4 and ((steps > 2).all() or (steps < -2).all()):
                 continue
             for (one, name), (other, second) in combinations(same, 2):
-                near = min(difference(_colours(one)[0], _colours(other)[0], eye)
-                           for eye in (None, *DEFICIENT))  # fmt: skip
+                near = min(difference(one, other, eye) for eye in (None, *DEFICIENT))
                 if near < APART:
                     yield f"{name!r} and {second!r} differ by {near:.1f} only"
 
@@ -435,13 +416,10 @@ def difference(one, other, eye: str | None = None) -> float:
     turn -= 360 * np.sign(turn) * (abs(turn) > 180) * (c1 * c2 > 0)
     delta_h = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn) / 2) if c1 * c2 > 0 else 0.0
     light, chroma = (l1 + l2) / 2, (c1 + c2) / 2
-    total = h1 + h2
-    if c1 * c2 == 0:
-        hue = total
-    elif abs(h1 - h2) <= 180:
-        hue = total / 2
-    else:
-        hue = (total + 360) / 2 if total < 360 else (total - 360) / 2
+    hue = h1 + h2
+    if c1 * c2 > 0:
+        across = 0 if abs(h1 - h2) <= 180 else 360 if hue < 360 else -360
+        hue = (hue + across) / 2
     t = (1 - 0.17 * np.cos(np.radians(hue - 30)) + 0.24 * np.cos(np.radians(2 * hue))
          + 0.32 * np.cos(np.radians(3 * hue + 6))
          - 0.20 * np.cos(np.radians(4 * hue - 63)))  # fmt: skip

@@ -6,11 +6,16 @@ import pytest
 import torch
 
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.measures.dynamics import Networks, Protocol, follow
+from finitewidth.measures.dynamics import Networks, follow
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 
 RUNS, SAMPLES, WIDTH = 3, 7, 9
+
+
+def settings(rate, steps, linear_steps, precision="float64"):
+    return {"rate": rate, "rho": "kernel", "loss_half": True, "steps": steps,
+            "linear_steps": linear_steps, "precision": precision}  # fmt: skip
 
 
 def networks(gates, depth=4, inputs=2, width=WIDTH):
@@ -116,8 +121,7 @@ def test_both_dynamics_agree_to_first_order_in_the_step():
     found = networks("external")
     gaps = []
     for rate in (1e-2, 1e-3):
-        protocol = Protocol(rate, "kernel", True, 1, 1, "float64")
-        dynamics = follow(found, protocol, RUNS).ratios
+        dynamics = follow(found, settings(rate, 1, 1), RUNS).ratios
         gap = dynamics["gradient descent"][1][1] - dynamics["linear recursion"][1][1]
         gaps.append(abs(gap).max())
     assert gaps[1] < gaps[0] / 50
@@ -126,10 +130,9 @@ def test_both_dynamics_agree_to_first_order_in_the_step():
 def test_adapted_precision_follows_errors_far_below_where_float32_stalls():
     found = networks("external", depth=8, width=60)
     double, single, adapted = (
-        follow(found, Protocol(0.2, "kernel", True, 1000, 1, precision), RUNS)
-        .ratios["gradient descent"][1]
-        for precision in ("float64", "float32", "adapted")
-    )  # fmt: skip
+        follow(found, settings(0.2, 1000, 1, name), RUNS).ratios["gradient descent"][1]
+        for name in ("float64", "float32", "adapted")
+    )
     assert double.min() < 1e-13
     near = double > 1e-20
     assert abs(adapted / double - 1)[near].max() < 0.01
@@ -138,8 +141,8 @@ def test_adapted_precision_follows_errors_far_below_where_float32_stalls():
 
 def test_a_replica_is_the_same_alone_and_beside_others():
     found = networks("external")
-    protocol = Protocol(0.1, "kernel", True, 20, 20, "float64")
-    together, alone = follow(found, protocol, 3), follow(found.first(1), protocol, 1)
+    given = settings(0.1, 20, 20)
+    together, alone = follow(found, given, 3), follow(found.first(1), given, 1)
     for name in together.ratios:
         torch.testing.assert_close(
             torch.tensor(together.ratios[name][1][:, 0]), torch.tensor(alone.ratios[name][1][:, 0])

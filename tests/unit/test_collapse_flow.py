@@ -41,12 +41,11 @@ def norm(matrices):
 
 def test_the_rates_are_those_of_the_definition_sample_by_sample():
     given = definition
-    kernel = BlockKernel(given.CLASSES, given.SAMPLES, given.KAPPA_D, given.KAPPA_C, given.KAPPA_N)
     state = given.random_state(rng())
     wanted = given.flow(state)
     rest, rest_rate = state.rest, given.second_part(wanted.features)
     parts = state.weights, state.biases, state.means, rest @ rest.T
-    found = block_flow.rates(kernel, FlowState(*(part[None] for part in parts)))
+    found = block_flow.rates(given.KERNEL, FlowState(*(part[None] for part in parts)))
     np.testing.assert_allclose(found.weights[0], wanted.weights, atol=1e-12)
     np.testing.assert_allclose(found.biases[0], wanted.biases, atol=1e-12)
     np.testing.assert_allclose(found.means[0], given.first_part(wanted.features), atol=1e-12)

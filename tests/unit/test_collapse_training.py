@@ -15,7 +15,7 @@ from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
-from finitewidth.papers.collapse.experiments.training import Measuring, kernels_of
+from finitewidth.papers.collapse.experiments.training import kernels_of, measured
 from finitewidth.training.balanced import balanced_images
 
 NETWORKS = [
@@ -110,9 +110,8 @@ def kernel_by_jacobian(module, outputs, images):
 def test_measures_of_a_stack_are_those_of_plain_networks(network):
     spec, stack, images, labels = stack_of(network)
     before = {name: tensor.clone() for name, tensor in stack.buffers.items()}
-    measuring = Measuring(spec, (1, 8, 8), 10, per_class=2)
     with torch.no_grad():
-        found = measuring(stack, images, labels, 1)
+        found = measured(build(spec, (1, 8, 8), 10), TRAINING, stack, images, labels, 1)
     for name, tensor in stack.buffers.items():
         assert torch.equal(before[name], tensor)
     for replica, row in enumerate(found):
@@ -136,7 +135,8 @@ def test_a_network_that_diverged_has_no_measures():
     spec, stack, images, labels = stack_of(NETWORKS[0])
     with torch.no_grad():
         stack.parameters["head.weight"][1, 0, 0] = float("nan")
-        whole, broken = Measuring(spec, (1, 8, 8), 10, per_class=2)(stack, images, labels, 1)
+        module = build(spec, (1, 8, 8), 10)
+        whole, broken = measured(module, TRAINING, stack, images, labels, 1)
     assert np.isnan(list(broken.values())).all()
     assert np.isfinite(list(whole.values())).all()
 

@@ -11,7 +11,7 @@ from finitewidth.common import fields
 from finitewidth.kernels.memorisation import ideal_eigenvalues
 from finitewidth.kernels.paths import enumerate_paths
 from finitewidth.measures import dynamics
-from finitewidth.measures.dynamics_tables import mean_curves, means_of_first
+from finitewidth.measures.dynamics import mean_curves, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.papers.dgn.experiments import deep_linear, planar
 from finitewidth.papers.dgn.figures import fig10

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from finitewidth.common import fields
 from finitewidth.figures import style
@@ -88,7 +87,6 @@ def curves(
     y: str,
     shown: dict,
     line: Any = "-",
-    marks: bool = True,
     thick: float | None = None,
 ) -> None:
     """Plot a curve per depth, with marks at different places for different depths.
@@ -99,7 +97,6 @@ def curves(
         curve = rows[rows["depth"] == depth].sort_values(x)
         every = max(1, len(curve) // MARKED)
         first = round(place * every / len(shown)) if every > 1 else 0
-        look = look if marks else look | {"marker": ""}
         wide = {"linewidth": THICK, "zorder": 3} if depth == thick else {}
         axis.plot(curve[x], curve[y], linestyle=line, markevery=(first, every), **look, **wide)
 
@@ -109,13 +106,9 @@ def spectra(
 ) -> None:
     r"""Plot cumulative sums of the ascending eigenvalues against their index.
 
-    Args:
-        axis: to draw into.
-        rows: depth, index and sum.
-        shown: depth -> its look, of `looks`.
-        unit: what the kernel is divided by: ``d`` or ``\rho_{\max}``.
-        lowest: where a logarithmic vertical axis begins, and the curves with it; None for a
-            linear axis.
+    Rows have depth, index and sum, and ``shown`` has the `looks`. ``unit`` is what the kernel is
+    divided by: ``d`` or ``\rho_{\max}``. A logarithmic vertical axis begins at ``lowest``, and the
+    curves with it; None is for a linear axis.
     """
     drawn = rows if lowest is None else rows[rows["sum"] >= lowest]
     curves(axis, drawn, "index", "sum", shown)
@@ -149,7 +142,7 @@ def errors(
 
     Args:
         axis: to draw into.
-        rows: depth, dynamics, step, error_ratio.
+        rows: depth, dynamics, step, and the column ``mean``.
         shown: depth -> its look, of `looks`.
         scale: of the vertical axis, ``log`` or ``linear``.
         note: a text for the lower left corner.
@@ -159,18 +152,15 @@ def errors(
     """
     axis.set(xscale="log", yscale=scale, xlabel="step $t$")
     axis.set_ylabel(r"$\Vert e_t\Vert^2 \,/\, \Vert e_0\Vert^2$")
-    for dynamics in (RECURSION, DESCENT):
-        own = rows[rows["dynamics"] == dynamics]
-        descends = dynamics == DESCENT
-        curves(axis, own, "step", mean, shown, LINES[dynamics], marks=descends,
-               thick=thick if descends else None)  # fmt: skip
-        if descends and mean in GEOMETRIC:
-            for depth, look in shown.items():
-                one = own[own["depth"] == depth].sort_values("step")
-                style.band(axis, one["step"], one["lowest"], one["highest"], look["color"])
+    descent, recursion = (rows[rows["dynamics"] == name] for name in (DESCENT, RECURSION))
+    plain = {depth: look | {"marker": ""} for depth, look in shown.items()}
+    curves(axis, recursion, "step", mean, plain, LINES[RECURSION])
+    curves(axis, descent, "step", mean, shown, LINES[DESCENT], thick)
+    for depth, look in shown.items() if mean in GEOMETRIC else ():
+        curve = descent[descent["depth"] == depth].sort_values("step")
+        style.band(axis, curve["step"], curve["lowest"], curve["highest"], look["color"])
     if len(rows):
-        drawn = rows[rows["dynamics"] == DESCENT]
-        least = (drawn if len(drawn) else rows)[mean].min()
+        least = (descent if len(descent) else rows)[mean].min()
         low = max(SMALLEST, least / 2) if scale == "log" else 0
         style.clip(axis, (low, 1.5 if scale == "log" else 1.05))
     if words := "\n".join(filter(None, (lost(rows), note))):
@@ -194,19 +184,19 @@ def two_networks(
     """
     figure, axes = style.subplots(2, len(parts), height=4.0)
     shown = looks(pd.concat(list(parts.values()))["depth"])
-    titles = []
+    titles, errors_of = [], {}
     for panel, line in zip(order, axes, strict=True):
-        for axis, (name, rows) in zip(line, parts.items(), strict=True):
-            own = rows[rows["panel"] == panel]
+        for axis, (name, both) in zip(line, parts.items(), strict=True):
+            rows = both[both["panel"] == panel]
             if panel == "spectrum":
-                spectra(axis, own, shown, r"\rho_{\max}", lowest)
-                titles.append(f"{name}: spectrum, {runs_of(own)}")
+                spectra(axis, rows, shown, r"\rho_{\max}", lowest)
+                titles.append(f"{name}: spectrum, {runs_of(rows)}")
             else:
-                errors(axis, own, shown, "linear")
+                errors(axis, rows, shown, "linear")
                 titles.append(f"{name}: errors")
+                errors_of[name] = rows
         _scales(line, panel in same)
     style.title_panels(axes.flat, titles)
-    errors_of = {name: rows[rows["panel"] == "errors"] for name, rows in parts.items()}
     legends(figure, shown, errors_of)
     return figure
 
@@ -236,27 +226,23 @@ def same_limits(axes: Iterable[Axes]) -> None:
 def legends(figure: Figure, shown: dict, parts: Mapping[str, pd.DataFrame] | None = None) -> None:
     """Add a legend of the depths to the right of all panels, and one of the lines above.
 
-    Args:
-        figure: with its panels.
-        shown: depth -> its look, of `looks`.
-        parts: name of a kind of network -> its rows of errors, for the second legend, which says
-            how many runs the curves average. None for no second legend.
+    ``parts``, name of a kind of network -> its rows of errors, is for the second legend, which says
+    how many runs the curves average; without it there is none.
     """
-    handles = [Line2D([], [], label=f"{depth:g}", **look) for depth, look in shown.items()]
+    handles = [style.handle(f"{depth:g}", **look) for depth, look in shown.items()]
     figure.legend(handles=handles, title="depth $d$", loc="outside right center")
     if parts is None:
         return
     lines = []
     for dynamics in (DESCENT, RECURSION):
-        own = {name: rows[rows["dynamics"] == dynamics] for name, rows in parts.items()}
-        words = {name: runs_of(rows) for name, rows in own.items()}
-        said = "; ".join(f"{name}: {runs}" for name, runs in words.items())
-        label = (
-            f"{dynamics} ({next(iter(words.values())) if len({*words.values()}) == 1 else said})"
-        )
-        line = {"color": style.GREY, "linestyle": LINES[dynamics], "label": label}
-        if any(len(rows) for rows in own.values()):
-            lines.append(Line2D([], [], **line))
+        drawn = {name: rows[rows["dynamics"] == dynamics] for name, rows in parts.items()}
+        runs = {name: runs_of(rows) for name, rows in drawn.items()}
+        words = "; ".join(f"{name}: {count}" for name, count in runs.items())
+        if len({*runs.values()}) == 1:
+            words = next(iter(runs.values()))
+        if any(len(rows) for rows in drawn.values()):
+            look = {"color": style.GREY, "linestyle": LINES[dynamics]}
+            lines.append(style.handle(f"{dynamics} ({words})", **look))
     style.legend_above(figure, lines, handlelength=2.4)
 
 
@@ -266,11 +252,7 @@ def runs_of(rows: pd.DataFrame, by: str = "depth") -> str:
     The text is ``10 runs``, or ``10 runs ($d$ = 20: 7)`` if the curve of depth 20 averages fewer,
     because the others diverged. If many curves average fewer, it is ``7 to 10 runs``. If no curve
     averages all runs, the text is ``7 of 10 runs``. It is ``no run`` if there are no rows: a curve
-    has none if none of its runs stayed finite.
-
-    Args:
-        rows: ``by``, runs, diverged.
-        by: the column that tells the curves apart.
+    has none if none of its runs stayed finite. The column ``by`` tells the curves apart.
     """
     if rows.empty:
         return "no run"

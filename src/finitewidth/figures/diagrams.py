@@ -28,10 +28,6 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 
     The page is as wide as a column or a page of a journal, with the drawing in its middle. A
     drawing that does not fit is made smaller; its letters keep their size.
-
-    Args:
-        width: of the drawing.
-        height: of the drawing.
     """
     page = style.SINGLE if width <= style.SINGLE else style.DOUBLE
     scale = max(width / page, height / style.TALLEST, 1.0)
@@ -47,13 +43,8 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 def columns(sizes: Sequence[int], centre: Place, size: Place) -> dict[Unit, Place]:
     """Return the place of every unit of a layered network, with the first unit on top.
 
-    Args:
-        sizes: number of units of each layer.
-        centre: of the network.
-        size: distance between the outer columns, and between the outer units of the widest layer.
-
-    Returns:
-        (layer, unit from 1) -> place.
+    ``sizes`` are numbers of units of the layers; ``size`` is the distance between the outer
+    columns, and between the outer units of the widest layer.
     """
     (x, y), (width, height) = centre, size
     across = width / max(len(sizes) - 1, 1)

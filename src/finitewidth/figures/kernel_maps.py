@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
@@ -12,6 +13,37 @@ COLUMNS = ["sigma_w2", "step", "row", "column", "class_row", "class_column", "sh
 LEAST, MOST = 0.05, 2.0  # shares of the mean diagonal beyond which the colour stays the same
 TICKS = (0.05, 0.1, 0.2, 0.5, 1, 2)
 COLOURS = "magma"  # lightness rises evenly, also for the colour-blind
+
+
+def symmetric(rows: pd.DataFrame, values: pd.Series) -> np.ndarray:
+    """The matrix with these values at the rows' places on and above the diagonal."""
+    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
+    matrix = np.full((int(column.max()) + 1,) * 2, np.nan)
+    matrix[row, column] = matrix[column, row] = values
+    return matrix
+
+
+def classes_of(rows: pd.DataFrame) -> tuple[dict[int, float], np.ndarray]:
+    """Class -> the middle of its images on an axis of a map, and the places between classes."""
+    first = rows[rows["row"] == 0].sort_values("column")
+    classes = first["class_column"].to_numpy(int)
+    centres = {int(c): float(np.flatnonzero(classes == c).mean()) for c in np.unique(classes)}
+    return centres, np.flatnonzero(np.diff(classes)) + 0.5
+
+
+def class_ticks(ticks: Axis, places: Any, names: Any, borders: Any, length: float) -> None:
+    """Name classes at places along an axis, with short lines between them."""
+    ticks.set_ticks(places, names)
+    ticks.set_ticks(borders, minor=True)
+    ticks.set_tick_params(which="major", length=0)
+    ticks.set_tick_params(which="minor", length=length, width=0.5)
+
+
+def image(axis: Axes, matrix: np.ndarray, **looks: Any) -> Any:
+    """Draw a matrix without a frame; return its image."""
+    for spine in axis.spines.values():
+        spine.set_visible(False)
+    return axis.imshow(matrix, cmap=COLOURS, interpolation="nearest", **looks)
 
 
 def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
@@ -22,31 +54,28 @@ def draw_map(axis: Axes, rows: pd.DataFrame, labels: str = "") -> Any:
         rows: columns `COLUMNS`, of one kernel.
         labels: axes along which classes are named, of ``x`` and ``y``.
     """
-    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
-    size = int(column.max()) + 1
-    share = np.full((size, size), np.nan)
     # entries below 0 get the darkest colour; a logarithm would leave them out
-    share[row, column] = share[column, row] = rows["share"].clip(lower=LEAST / 2)
-    image = axis.imshow(share, cmap=COLOURS, norm=LogNorm(LEAST, MOST), interpolation="nearest")
-    first = rows[rows["row"] == 0].sort_values("column")
-    classes = first["class_column"].to_numpy(int)
-    borders = np.flatnonzero(np.diff(classes)) + 0.5
-    centres = {int(c): float(np.flatnonzero(classes == c).mean()) for c in np.unique(classes)}
+    share = symmetric(rows, rows["share"].clip(lower=LEAST / 2))
+    centres, borders = classes_of(rows)
+    drawn = image(axis, share, norm=LogNorm(LEAST, MOST))
     for name, ticks in (("x", axis.xaxis), ("y", axis.yaxis)):
-        ticks.set_ticks(list(centres.values()), list(centres) if name in labels else [])
-        ticks.set_ticks(borders, minor=True)
-        ticks.set_tick_params(which="major", length=0)
-        ticks.set_tick_params(which="minor", length=2, width=0.5)
-    for spine in axis.spines.values():
-        spine.set_visible(False)
-    return image
+        names = list(centres) if name in labels else []
+        class_ticks(ticks, list(centres.values()), names, borders, 2)
+    return drawn
 
 
-def add_bar(figure: Figure, image: Any, axes: Any, **place: Any) -> None:
-    """Add the scale of colours beside the axes."""
-    bar = figure.colorbar(image, ax=axes, extend="both", **place)
+def add_bar(figure: Figure, image: Any, axes: Any, label: str, **place: Any) -> Any:
+    """Add the scale of colours beside some maps, and return it."""
+    bar = figure.colorbar(image, ax=axes, pad=0.01, **place)
+    bar.set_label(label)
+    bar.ax.tick_params(length=2)
+    bar.outline.set_linewidth(0.5)
+    return bar
+
+
+def add_share_bar(figure: Figure, image: Any, axes: Any, **place: Any) -> None:
+    """Add the scale of colours of `draw_map`."""
+    label = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
+    bar = add_bar(figure, image, axes, label, extend="both", **place)
     bar.set_ticks(TICKS, labels=[f"{tick:g}" for tick in TICKS])
     bar.ax.tick_params(which="minor", length=0)
-    bar.ax.tick_params(length=2)
-    bar.set_label(r"$\Theta(x, \tilde{x})\,/\,\Theta_d$")
-    bar.outline.set_linewidth(0.5)

@@ -10,18 +10,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from finitewidth.figures.style import (
-    COLOURS,
-    GREY,
-    empty,
-    logarithmic,
-    steps_from_zero,
-    subplots,
-    title_panels,
-)
+from finitewidth.figures import kernel_maps, style
+from finitewidth.figures.style import COLOURS, GREY
 
 TANGENT = "tangent kernel"
 MAPS = {"mean over draws": "mean over draws", "deviation over draws": "standard deviation"}
@@ -44,7 +36,7 @@ GATE_KERNEL = {"same_class": "same class", "other_class": "other classes", "alig
 
 def dispersion(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw the diagonal over random initialisations, its dispersion, and mean and deviation."""
-    figure, axes = subplots(1, 4, height=2.3, width_ratios=(1.35, 0.95, 1, 1))
+    figure, axes = style.subplots(1, 4, height=2.3, width_ratios=(1.35, 0.95, 1, 1))
     _distribution(axes[0], tables["draws"])
     _dispersion(axes[1], tables["dispersion"])
     entries = tables["entries"]
@@ -53,8 +45,8 @@ def dispersion(tables: Mapping[str, pd.DataFrame]) -> Figure:
     for number, (name, axis) in enumerate(zip(MAPS, axes[2:], strict=True)):
         rows = entries[entries["kernel"] == name]
         image = _draw_map(axis, rows, scale, named=number == 0)
-        _add_bar(figure, image, [axis], "", location="bottom")
-    title_panels(axes, ["", "", *MAPS.values()])
+        kernel_maps.add_bar(figure, image, axis, "", location="bottom", aspect=25)
+    style.title_panels(axes, ["", "", *MAPS.values()])
     return figure
 
 
@@ -92,54 +84,44 @@ def _dispersion(axis: Axes, rows: pd.DataFrame) -> None:
 
 def training(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw losses and properties of the tangent kernel, and below it the kernel at some steps."""
-    lines, maps = 3.1, 1.75  # inches
     kernels = tables["kernels"]
     rows = {"training": tables["training"], "kernels": kernels[kernels["kernel"] == TANGENT]}
     entries = tables["entries"]
     times = _some(rows["training"]["step"], MOST_MAPS)
-    figure = empty(height=lines + maps)
-    grid = figure.add_gridspec(2, 1, height_ratios=(lines, maps))
-    upper, lower = grid[0].subgridspec(2, 3), grid[1].subgridspec(1, len(times))
-    axes = [figure.add_subplot(upper[place // 3, place % 3]) for place in range(len(TRAINING))]
+    figure, (axes, drawn) = style.grids((3.1, 1.75), ((2, 3), (1, len(times))))
     for axis, (table, columns, label) in zip(axes, TRAINING, strict=True):
         _curves(axis, rows[table], columns, label)
         if next(iter(columns)) in LOGARITHMIC:
             axis.set_yscale("log")
-            logarithmic(axis.yaxis)
-    drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
+            style.logarithmic(axis.yaxis)
     bar = r"$\Theta(x, \tilde{x})\,/\,\Theta_d$"
     _maps(figure, drawn, entries[entries["kernel"] == TANGENT], times, bar)
-    title_panels([*axes, *drawn], [""] * len(axes) + [f"step {time:g}" for time in times])
+    style.title_panels([*axes, *drawn], [""] * len(axes) + [f"step {time:g}" for time in times])
     return figure
 
 
 def gates(tables: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw shares of gates and the kernel of the gates, and below it this kernel at some steps."""
-    lines, maps, legend = 1.7, 1.75, 0.45  # inches
     layers, kernels, entries = tables["layers"], tables["kernels"], tables["entries"]
     layers = layers[layers["layer"].isin(_some(layers["layer"], MOST_LAYERS))]
     kernels = kernels[kernels["kernel"] != TANGENT]
     name = kernels["kernel"].iloc[0]
     times = _some(kernels["step"], MOST_MAPS)
-    figure = empty(height=lines + maps + legend)
-    grid = figure.add_gridspec(2, 1, height_ratios=(lines, maps))
-    upper, lower = grid[0].subgridspec(1, 3), grid[1].subgridspec(1, len(times))
-    axes = [figure.add_subplot(upper[place]) for place in range(3)]
+    figure, (axes, drawn) = style.grids((1.7, 1.75), ((1, 3), (1, len(times))), legend=0.45)
     for axis, (column, label) in zip(axes, GATES.items(), strict=False):
         for number, (_, rows) in enumerate(layers.groupby("layer")):
             axis.plot(rows["step"], rows[column], **_line(number))
         axis.set_ylim(0, max(0.05, 1.08 * float(layers[column].max())))
         axis.set_ylabel(label)
-        steps_from_zero(axis, layers["step"])
+        style.steps_from_zero(axis, layers["step"])
         axis.set_xlabel("step")
     _curves(axes[2], kernels, GATE_KERNEL, "blocks, alignment")
     axes[2].set_ylim(0, 1.02)
     handles, labels = axes[2].get_legend_handles_labels()
     axes[2].get_legend().remove()
     figure.legend(handles, labels, title=f"c  {name}", loc="outside upper right")
-    drawn = [figure.add_subplot(lower[place]) for place in range(len(times))]
     _maps(figure, drawn, entries[entries["kernel"] == name], times, f"{name}\nover mean diagonal")
-    title_panels([*axes, *drawn], ["", "", "", *(f"step {time:g}" for time in times)])
+    style.title_panels([*axes, *drawn], ["", "", "", *(f"step {time:g}" for time in times)])
     _layer_legend(figure, layers)
     return figure
 
@@ -150,7 +132,7 @@ def _layer_legend(figure: Figure, layers: pd.DataFrame) -> None:
     for number, (layer, rows) in enumerate(layers.groupby("layer")):
         units, activation = int(rows["units"].iloc[0]), rows["activation"].iloc[0]
         label = f"layer {layer:g} ({activation}, {units:,} gates)"
-        handles.append(Line2D([], [], label=label, **_line(number)))
+        handles.append(style.handle(label, **_line(number)))
     figure.legend(handles=handles, title="a, b  layers", loc="outside upper left", ncols=2)
 
 
@@ -172,7 +154,7 @@ def _curves(axis: Axes, rows: pd.DataFrame, labels: Mapping[str, str], ylabel: s
     for number, column in enumerate(columns):
         axis.plot(rows["step"], rows[column], label=labels[column], **_line(number))
     axis.set_ylabel(ylabel)
-    steps_from_zero(axis, rows["step"])
+    style.steps_from_zero(axis, rows["step"])
     axis.set_xlabel("step")
     if len(columns) > 1:
         axis.legend()
@@ -189,7 +171,7 @@ def _maps(
     for number, (axis, time) in enumerate(zip(axes, times, strict=True)):
         now = rows[rows["step"] == time]
         image = _draw_map(axis, now, diagonal[time], named=number == 0, vmin=least, vmax=most)
-    _add_bar(figure, image, axes, label, shrink=0.8)
+    kernel_maps.add_bar(figure, image, axes, label, shrink=0.8, aspect=25)
 
 
 def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **looks: Any) -> Any:
@@ -197,26 +179,12 @@ def _draw_map(axis: Axes, rows: pd.DataFrame, scale: float, *, named: bool, **lo
 
     ``named`` tells whether classes are named along the vertical axis, too.
     """
-    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
-    matrix = np.full((int(column.max()) + 1,) * 2, np.nan)
-    matrix[row, column] = matrix[column, row] = rows["value"] / scale
-    image = axis.imshow(matrix, cmap="magma", interpolation="nearest", **looks)
-    classes = rows[rows["row"] == 0].sort_values("column")["class_column"].to_numpy(int)
-    centres = {int(c): float(np.flatnonzero(classes == c).mean()) for c in np.unique(classes)}
+    drawn = kernel_maps.image(axis, kernel_maps.symmetric(rows, rows["value"] / scale), **looks)
+    centres, _ = kernel_maps.classes_of(rows)
     kept = dict(list(centres.items())[:: -(-len(centres) // 10)])  # ten labels at most
     for ticks, words in ((axis.xaxis, True), (axis.yaxis, named)):
         ticks.set_ticks(list(kept.values()), [str(c) if words else "" for c in kept])
         ticks.set_tick_params(length=0)
     axis.set_xlabel("class")
     axis.set_ylabel("class" if named else "")
-    for spine in axis.spines.values():
-        spine.set_visible(False)
-    return image
-
-
-def _add_bar(figure: Figure, image: Any, axes: Sequence[Axes], label: str, **place: Any) -> None:
-    """Add the scale of colours beside some maps."""
-    bar = figure.colorbar(image, ax=list(axes), pad=0.01, aspect=25, **place)
-    bar.set_label(label)
-    bar.ax.tick_params(length=2)
-    bar.outline.set_linewidth(0.5)
+    return drawn

@@ -41,6 +41,10 @@ CLIPPED, PAPER = "clipped", "paper"  # identifiers of artists, which the tests l
 CAPS = ("_", "|", 0, 1, 2, 3)  # marks that matplotlib draws at the ends of error bars
 
 INK = ".15"  # of seaborn: nearly black
+TICKS = {
+    "color": INK, "labelsize": SMALLEST, "major.width": 0.6, "minor.width": 0.4,
+    "major.size": 2.5, "minor.size": 1.5, "major.pad": 2.0,
+}  # fmt: skip
 RC = {
     # seaborn's theme "ticks" where it differs from matplotlib's defaults; written out, because
     # importing seaborn takes half a second in every job
@@ -52,15 +56,11 @@ RC = {
     "patch.edgecolor": "w",
     "patch.force_edgecolor": True,
     "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
     "axes.prop_cycle": cycler(color=COLOURS),
     "font.family": "DejaVu Sans",  # ships with matplotlib, so it is the same everywhere
     "font.size": 7.0,
     "axes.titlesize": 7.5,
     "axes.labelsize": 7.0,
-    "xtick.labelsize": SMALLEST,
-    "ytick.labelsize": SMALLEST,
     "legend.fontsize": SMALLEST,
     "legend.title_fontsize": SMALLEST,
     "figure.titlesize": 7.5,
@@ -75,16 +75,7 @@ RC = {
     "lines.markeredgewidth": 0.7,
     "patch.linewidth": 0.6,
     "hatch.linewidth": 0.5,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.minor.size": 1.5,
-    "ytick.minor.size": 1.5,
-    "xtick.major.pad": 2.0,
-    "ytick.major.pad": 2.0,
+    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in TICKS.items()},
     "errorbar.capsize": 1.5,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -183,13 +174,24 @@ def empty(*, height: float, width: float = DOUBLE) -> Figure:
     return _Printed(figsize=(width, height), layout="constrained")
 
 
-def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
-    """Give every panel its letter in bold, and a title after it.
+def grids(
+    heights: Sequence[float], shapes: Sequence[tuple[int, int]], legend: float = 0.0
+) -> tuple[Figure, list[list[Axes]]]:
+    """Create a figure of grids of panels, one below the other, and the panels of each grid.
 
-    Args:
-        axes: the panels in reading order.
-        titles: one per panel; may contain mathematics.
+    ``heights`` are those of the grids, and ``legend`` that of the legend, in inches; ``shapes`` are
+    rows and columns.
     """
+    figure = empty(height=sum(heights) + legend)
+    cells = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    return figure, [
+        [figure.add_subplot(place) for place in cell.subgridspec(*shape)]
+        for cell, shape in zip(cells, shapes, strict=True)
+    ]
+
+
+def title_panels(axes: Iterable[Axes], titles: Sequence[str]) -> None:
+    """Give every panel, in reading order, its letter in bold and a title, also of mathematics."""
     panels = list(axes)
     size = FORMULA if any(map(_has_index, titles)) else None
     for letter, axis, title in zip(_letters(len(panels)), panels, titles, strict=True):
@@ -226,12 +228,7 @@ def _has_index(words: str) -> bool:
 
 
 def numbers(ruler: Axis, places: Locator | Sequence[float] | None = None) -> None:
-    """Write plain numbers along an axis that is not linear.
-
-    Args:
-        ruler: ``axis.xaxis`` or ``axis.yaxis``.
-        places: of the numbers; None to leave them where they are.
-    """
+    """Write plain numbers along an axis that is not linear, at ``places`` or where they are."""
     if places is not None:
         ruler.set_major_locator(places if isinstance(places, Locator) else FixedLocator(places))
     ruler.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -263,14 +260,7 @@ def handle(label: str, **look: Any) -> Line2D:
 def legend_above(
     figure: Figure, handles: Iterable[Artist], columns: int | None = None, **looks: Any
 ) -> None:
-    """Add a legend above all panels.
-
-    Args:
-        figure: with its panels.
-        handles: the entries.
-        columns: number of columns; None for one line.
-        **looks: further arguments of ``Figure.legend``.
-    """
+    """Add a legend in ``columns``, or in one line, above all panels, by ``Figure.legend``."""
     entries = list(handles)
     figure.legend(handles=entries, loc="outside upper center", ncols=columns or len(entries),
                   **looks)  # fmt: skip
@@ -293,27 +283,12 @@ def band(axis: Axes, x: Any, low: Any, high: Any, colour: str) -> None:
 
 
 def bars(axis: Axes, x: Any, y: Any, error: Any, **line: Any) -> Any:
-    """Plot a curve with error bars.
-
-    Args:
-        axis: where to draw.
-        x: places of the points, ascending.
-        y: heights of the points.
-        error: half the length of the bars; NaN for none.
-        **line: arguments of ``Axes.errorbar``.
-    """
+    """Plot a curve with error bars of half the length ``error``, NaN for none."""
     return axis.errorbar(*(np.asarray(values, dtype=float) for values in (x, y, error)), **line)
 
 
 def clip(axis: Axes, y: tuple[float, float]) -> None:
-    """Set the limits of the vertical axis, and mark where a curve leaves them.
-
-    A triangle at the border points to where a curve goes on.
-
-    Args:
-        axis: with all its curves drawn.
-        y: lower and upper limit.
-    """
+    """Set the limits of the vertical axis, with triangles at them where a drawn curve goes on."""
     axis.set_ylim(y)
     low, high = sorted(y)
     left, right = sorted(axis.get_xlim())
@@ -337,13 +312,8 @@ def paper_values(
 ) -> Any:
     """Plot values of the paper as hollow grey marks.
 
-    Args:
-        axis: where to draw.
-        x: places of the values.
-        y: the values.
-        error: their printed spread, or the error of reading them off a picture; None for neither.
-        label: for the legend. It says for which data the values are, if not for those of our own.
-        **looks: further arguments of ``Axes.errorbar``, such as another ``marker``.
+    ``error`` is their printed spread, or the error of reading them off a picture. ``label`` says
+    for which data the values are, if not for those of our own. ``looks`` are for ``Axes.errorbar``.
     """
     looks = {"marker": "D", "markersize": 4.0, "zorder": 4, **looks}
     return axis.errorbar(

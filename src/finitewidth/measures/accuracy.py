@@ -58,24 +58,16 @@ def _scores(epochs: pd.DataFrame) -> dict[str, float]:
 def with_trained(runs: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """Add the column ``trained`` to the rows of `scores_by_replica`.
 
-    Args:
-        runs: rows of `scores_by_replica`; they are not changed.
-        threshold: train accuracy from which a run counts as trained, a fraction.
-
-    Returns:
-        The rows with ``trained``: 1 if the run did not diverge and its train accuracy is at least
-        ``threshold`` in some epoch, otherwise 0. A last epoch alone may fall into one of the short
-        drops that follow a large step of Adam.
+    It is 1 if the run did not diverge and its train accuracy is at least ``threshold``, a fraction,
+    in some epoch, otherwise 0. A last epoch alone may fall into one of the short drops that follow
+    a large step of Adam.
     """
     trained = (runs["best_train"] >= threshold) & (runs["diverged"] == 0)
     return runs.assign(trained=trained.astype(int))
 
 
 def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
-    """Say how well the runs of one network fit their training images.
-
-    Args:
-        runs: rows of `with_trained`.
+    """Say how well the runs of one network, rows of `with_trained`, fit their training images.
 
     Returns:
         ``train_accuracy``, the mean over runs that did not diverge, and ``train_accuracy_lowest``,
@@ -90,14 +82,7 @@ def train_accuracies(runs: pd.DataFrame) -> dict[str, float | int]:
 
 
 def mean_and_spread(values: pd.Series) -> tuple[float, float]:
-    """Return the mean and the sample standard deviation (divisor n - 1) over runs.
-
-    Args:
-        values: one number per run.
-
-    Returns:
-        The mean and the standard deviation. The latter is NaN for a single run.
-    """
+    """Return the mean and the sample standard deviation (NaN for a single run) over runs."""
     return values.mean(), values.std(ddof=1)
 
 
@@ -106,9 +91,6 @@ def averaged(values: pd.Series) -> dict[str, float | int]:
 
     A run has failed if its value is missing or not finite. It is counted, but it does not enter
     the mean or the standard deviation.
-
-    Args:
-        values: one number per run.
 
     Returns:
         ``y`` (mean), ``spread`` (sample standard deviation), ``runs`` (number of runs that did not
@@ -121,14 +103,10 @@ def averaged(values: pd.Series) -> dict[str, float | int]:
 
 
 def curve(history: pd.DataFrame, column: str) -> Iterator[dict[str, Any]]:
-    """Points (x, y, spread, runs, diverged) of one network; x is the epoch.
+    """Points (x, y, spread, runs, diverged) of a column of one network; x is the epoch.
 
     A run whose training loss was not finite at some epoch is counted in ``diverged`` and is
     excluded from everything else.
-
-    Args:
-        history: rows of one network.
-        column: the quantity.
     """
     diverged = history[history["diverged"] == 1]["seed"].unique()
     sound = history[~history["seed"].isin(diverged)]

@@ -16,10 +16,9 @@ import numpy as np
 from finitewidth.common.errors import ConfigError
 from finitewidth.measures.blocks import block_means, label_alignment
 
-COLLAPSE = ("nc1", "nc1_ratio", "nc2", "nc3", "nc4")
-INVARIANT = (
-    "e_norm", "e_relative", "invariant_alignment", "residual", "h1", "h2", "hbar", "alpha_c",
-    "bias_gap", "dead",
+COLLAPSE = (
+    "nc1", "nc1_ratio", "nc2", "nc3", "nc4", "e_norm", "e_relative", "invariant_alignment",
+    "residual", "h1", "h2", "hbar", "alpha_c", "bias_gap", "dead",
 )  # fmt: skip
 KERNELS = (
     "kappa_d", "kappa_c", "kappa_n", "gamma_d", "gamma_c", "gamma_n", "alignment_theta",
@@ -133,51 +132,22 @@ def nc3(parts: ClassParts, head_weight: Any, *, normalise_columns: bool = False)
 
 
 def nc4(parts: ClassParts, features: Any, head_weight: Any, head_bias: Any) -> float:
-    """Share of the inputs whose largest output is that of the nearest class mean (NC4).
-
-    Args:
-        parts: of the features.
-        features: h, (N, n).
-        head_weight: W, (C, n).
-        head_bias: b, (C,).
-    """
+    """Share of the inputs whose largest output is that of the nearest class mean (NC4)."""
     h, W, b = (np.asarray(given, dtype=float) for given in (features, head_weight, head_bias))
     # |h - mean|^2 without |h|^2, which is the same for all classes
     distances = (parts.means**2).sum(axis=0) - 2 * h @ parts.means
     return float(((h @ W.T + b).argmax(axis=1) == distances.argmin(axis=1)).mean())
 
 
-@dataclass(frozen=True)
-class Invariant:
-    """The invariant of Theorem 5.1 in the authors' scale, and how far it is from 0.
+def invariant(
+    parts: ClassParts, head_weight: Any, kappa: tuple[float, float, float]
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Compute both terms of the invariant of Theorem 5.1 in the authors' scale, and alpha.
 
     m E = W^T W - B with B = m/mu_class H1 (I - alpha 1 1^T) H1^T + 1/mu_single H2 H2^T, where H2
     has the authors' scale. Equation (28) prints a minus before H2 and leaves out alpha; both terms
-    are taken from equation (26).
-
-    Attributes:
-        mu_single: kappa_d - kappa_c.
-        mu_class: mu_single + m (kappa_c - kappa_n).
-        alpha: kappa_n m / (mu_class + C kappa_n m).
-        matrix: m E, (n, n).
-        norm: |m E|_F.
-        relative: |m E|_F / |W^T W|_F.
-        alignment: cosine of W^T W and B.
-        residual: sqrt(1 - alignment^2), the least |W^T W - c B|_F / |W^T W|_F over all c.
-    """
-
-    mu_single: float
-    mu_class: float
-    alpha: float
-    matrix: np.ndarray
-    norm: float
-    relative: float
-    alignment: float
-    residual: float
-
-
-def invariant(parts: ClassParts, head_weight: Any, kappa: tuple[float, float, float]) -> Invariant:
-    """Compute the invariant of the last two layers, see `Invariant`.
+    are taken from equation (26). mu_single is kappa_d - kappa_c, and mu_class is mu_single +
+    m (kappa_c - kappa_n).
 
     Args:
         parts: of the features of the batch that the network is trained on.
@@ -185,7 +155,8 @@ def invariant(parts: ClassParts, head_weight: Any, kappa: tuple[float, float, fl
         kappa: kappa_d, kappa_c and kappa_n, block means of the kernel of one feature.
 
     Returns:
-        Numbers are nan or infinite where they do not exist, as for mu_single = 0.
+        W^T W and B, (n, n), and alpha = kappa_n m / (mu_class + C kappa_n m). They are nan or
+        infinite where they do not exist, as for mu_single = 0.
     """
     W, m = np.asarray(head_weight, dtype=float), parts.per_class
     diagonal, same, other = (np.float64(value) for value in kappa)
@@ -195,20 +166,7 @@ def invariant(parts: ClassParts, head_weight: Any, kappa: tuple[float, float, fl
     with np.errstate(all="ignore"):
         alpha = other * m / (mu_class + classes * other * m)
         spread = H1 @ H1.T - alpha * classes**2 * np.outer(parts.mean, parts.mean)
-        terms = m / mu_class * spread + parts.scatter / mu_single
-        weights = W.T @ W
-        size = np.linalg.norm(weights)
-        cosine = (weights * terms).sum() / (size * np.linalg.norm(terms))
-        norm = np.linalg.norm(weights - terms)
-        return Invariant(
-            float(mu_single), float(mu_class), float(alpha), weights - terms, float(norm),
-            float(norm / size), float(cosine), float(np.sqrt(np.maximum(1 - cosine**2, 0))),
-        )  # fmt: skip
-
-
-def dead_features(features: Any) -> int:
-    """Number of features that are 0 for every input; features are (N, n)."""
-    return int((np.asarray(features) == 0).all(axis=0).sum())
+        return W.T @ W, m / mu_class * spread + parts.scatter / mu_single, float(alpha)
 
 
 def bias_gap(head_bias: Any) -> float:
@@ -237,33 +195,40 @@ def collapse_measures(
         normalise_columns: as for `nc2`, for NC2 and NC3.
 
     Returns:
-        The keys `COLLAPSE` and `INVARIANT`. ``e_norm`` is |m E|_F, ``e_relative`` |m E| / |W^T W|;
-        ``h1``, ``h2`` and ``hbar`` are |H1 H1^T|_F, |H2 H2^T|_F in the authors' scale and
-        |<h> <h>^T|_F; ``alpha_c`` is alpha C. All are nan if a feature or a weight is not finite.
+        The keys `COLLAPSE`. ``e_norm`` is |m E|_F and ``e_relative`` |m E|_F / |W^T W|_F;
+        ``invariant_alignment`` is the cosine of W^T W and B of `invariant`, and ``residual`` the
+        least |W^T W - c B|_F / |W^T W|_F over all c. ``h1``, ``h2`` and ``hbar`` are |H1 H1^T|_F,
+        |H2 H2^T|_F in the authors' scale and |<h> <h>^T|_F; ``alpha_c`` is alpha C; ``dead`` is the
+        number of features that are 0 for every input. All are nan if a feature or a weight is not
+        finite.
 
     Raises:
         ConfigError: the shapes do not match, or the classes have different numbers of inputs.
     """
     if not all(np.isfinite(given).all() for given in (features, head_weight, head_bias)):
-        return dict.fromkeys((*COLLAPSE, *INVARIANT), np.nan)
+        return dict.fromkeys(COLLAPSE, np.nan)
     parts = class_parts(features, labels, len(head_weight))
-    found = invariant(parts, head_weight, kappa)
+    gram, terms, alpha = invariant(parts, head_weight, kappa)
+    with np.errstate(all="ignore"):
+        size, norm = np.linalg.norm(gram), np.linalg.norm(gram - terms)
+        cosine = (gram * terms).sum() / (size * np.linalg.norm(terms))
+        relative, residual = norm / size, np.sqrt(np.maximum(1 - cosine**2, 0))
     return {
         "nc1": nc1(parts),
         "nc1_ratio": nc1_ratio(parts),
         "nc2": nc2(parts, normalise_columns=normalise_columns),
         "nc3": nc3(parts, head_weight, normalise_columns=normalise_columns),
         "nc4": nc4(parts, features, head_weight, head_bias),
-        "e_norm": found.norm,
-        "e_relative": found.relative,
-        "invariant_alignment": found.alignment,
-        "residual": found.residual,
+        "e_norm": float(norm),
+        "e_relative": float(relative),
+        "invariant_alignment": float(cosine),
+        "residual": float(residual),
         "h1": float(np.linalg.norm(parts.means @ parts.means.T)),
         "h2": float(np.linalg.norm(parts.scatter)),
         "hbar": float(parts.mean @ parts.mean),
-        "alpha_c": found.alpha * len(head_weight),
+        "alpha_c": alpha * len(head_weight),
         "bias_gap": bias_gap(head_bias),
-        "dead": dead_features(features),
+        "dead": int((np.asarray(features) == 0).all(axis=0).sum()),
     }
 
 
@@ -288,17 +253,18 @@ def kernel_measures(
     Raises:
         ConfigError: the shapes do not match.
     """
-    found = dict.fromkeys(KERNELS, np.nan)
+    measures = dict.fromkeys(KERNELS, np.nan)
     if not (np.isfinite(theta).all() and np.isfinite(theta_h).all()):
-        return found
-    for name, kernel, count in (("gamma", theta, outputs), ("kappa", theta_h, features)):
+        return measures
+    for name, of, kernel, count in (
+        ("gamma", "theta", theta, outputs), ("kappa", "theta_h", theta_h, features)
+    ):  # fmt: skip
         means = block_means(np.asarray(kernel, dtype=float) / count, labels)
-        blocks = (means.diagonal, means.same_class, means.other_class)
-        found |= {f"{name}_{kind}": float(value) for kind, value in zip("dcn", blocks, strict=True)}
-    for name, kernel in (("alignment_theta", theta), ("alignment_theta_h", theta_h)):
+        blocks = {"d": means.diagonal, "c": means.same_class, "n": means.other_class}
+        measures |= {f"{name}_{kind}": float(value) for kind, value in blocks.items()}
         if np.any(kernel):
-            found[name] = float(label_alignment(kernel, labels))
-    return found
+            measures[f"alignment_{of}"] = float(label_alignment(kernel, labels))
+    return measures
 
 
 def _columns(parts: ClassParts, normalise: bool) -> np.ndarray:

@@ -1,13 +1,18 @@
-"""Tangent kernels of networks, and their errors under gradient descent and the linear recursion."""
+"""Tangent kernels of networks, and their errors under gradient descent and the linear recursion.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+Their tables are tidy: initial kernels, spectra, and errors during training.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
+from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
@@ -22,6 +27,8 @@ PRECISIONS = {
 DESCENT, LINEAR = "gradient descent", "linear recursion"
 BATCH_ELEMENTS = 1_000_000  # activations of a batch of runs; z, delta and gates take 8 MB each
 FEWEST_TIMES, TIMES_PER_DECADE = 10, 12
+
+Rows = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -71,49 +78,6 @@ class Networks:
 
 
 @dataclass(frozen=True)
-class Protocol:
-    """Settings of gradient descent and of the linear recursion.
-
-    Attributes:
-        rate: the step size is ``rate`` divided by the largest eigenvalue of the matrix ``rho``.
-        rho: ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d.
-        loss_half: True for the loss 1/2 sum e^2, False for sum e^2.
-        steps: number of steps of gradient descent.
-        linear_steps: number of steps of the linear recursion. It is evaluated in closed form, so
-            its cost hardly depends on this number.
-        precision: ``float64``, ``float32`` or ``adapted``. With ``float32``, gradient descent takes
-            half the time, but squared errors do not fall below about 1e-11 of the first. With
-            ``adapted``, it is ``float32`` until they have fallen to a millionth, and ``float64``
-            from there on.
-    """
-
-    rate: float
-    rho: str
-    loss_half: bool
-    steps: int
-    linear_steps: int
-    precision: str
-
-    @classmethod
-    def of(cls, settings: Mapping[str, Any], **own: Any) -> "Protocol":
-        """Make a protocol from settings of the same names; ``own`` overrides some of them."""
-        given = {**settings, **own}
-        return cls(**{field.name: given[field.name] for field in fields(cls)})
-
-    def step(self, largest: Tensor, depth: int) -> Tensor:
-        """Return the step size of each replica.
-
-        Args:
-            largest: (R,), the largest eigenvalue of each K_0.
-            depth: number of weight layers d.
-
-        Returns:
-            (R,).
-        """
-        return self.rate / (largest / depth if self.rho == "kernel_over_depth" else largest)
-
-
-@dataclass(frozen=True)
 class Dynamics:
     """Kernels and errors of R replicas.
 
@@ -132,40 +96,48 @@ class Dynamics:
     growth: np.ndarray
 
 
-def follow(networks: Networks, protocol: Protocol, descents: int) -> Dynamics:
+def follow(networks: Networks, settings: Mapping[str, Any], descents: int) -> Dynamics:
     """Compute the kernels and the dynamics of R replicas.
 
     Args:
         networks: the replicas.
-        protocol: settings of both dynamics.
-        descents: how many replicas, counted from the first, are trained by gradient descent. The
-            linear recursion is computed for all.
+        settings: of both dynamics. The step size is ``rate`` divided by the largest eigenvalue of
+            ``rho``, which is ``kernel`` for K_0 of each run, or ``kernel_over_depth`` for K_0/d.
+            The loss is 1/2 sum e^2, or sum e^2 without ``loss_half``. ``steps`` are those of
+            gradient descent. Those of the linear recursion, ``linear_steps``, cost nearly nothing,
+            as it is evaluated in closed form. With ``precision`` = ``float32``, gradient descent
+            takes half the time of ``float64``, but squared errors do not fall below about 1e-11 of
+            the first; with ``adapted``, it is ``float32`` until they have fallen to a millionth,
+            and ``float64`` from there on.
+        descents: how many replicas, counted from the first, are trained by gradient descent; all
+            if it is larger than R. The linear recursion is computed for all.
     """
     kernel = networks.kernel()
     values, vectors = torch.linalg.eigh(kernel)
-    step = protocol.step(values[:, -1], networks.depth)
-    times = log_times(protocol.linear_steps)
+    largest = values[:, -1]
+    rho = largest / networks.depth if settings["rho"] == "kernel_over_depth" else largest
+    step, times = settings["rate"] / rho, log_times(settings["linear_steps"])
     linear = error_ratios(
         values, vectors, networks.outputs() - networks.y,
-        step=step, times=times, loss_half=protocol.loss_half,
+        step=step, times=times, loss_half=settings["loss_half"],
     )  # fmt: skip
     ratios, growth = {LINEAR: (times, linear.numpy())}, np.empty(0)
     if descents:
         descending = networks.first(descents)
-        ratios[DESCENT], trained = _descend(descending, step[:descents], protocol)
+        ratios[DESCENT], trained = _descend(descending, step[:descents], settings)
         growth = (trace(trained.kernel()) / trace(kernel[:descents])).numpy()
     return Dynamics(kernel.numpy(), values.numpy(), ratios, growth)
 
 
 def _descend(
-    networks: Networks, step: Tensor, protocol: Protocol
+    networks: Networks, step: Tensor, settings: Mapping[str, Any]
 ) -> tuple[tuple[list[int], np.ndarray], Networks]:
     """Train all networks; return times and error ratios, and the trained networks."""
-    times, squares = log_times(protocol.steps), []
-    dtype, double_below = PRECISIONS[protocol.precision]
+    times, squares = log_times(settings["steps"]), []
+    dtype, double_below = PRECISIONS[settings["precision"]]
     for state in gradient_descent(
         networks.x, networks.y, networks.weights, networks.gates,
-        step=step, times=times, loss_half=protocol.loss_half,
+        step=step, times=times, loss_half=settings["loss_half"],
         dtype=dtype, double_below=double_below,
     ):  # fmt: skip
         squares.append((state.errors.double() ** 2).sum(-1))
@@ -186,26 +158,132 @@ def log_times(last: int) -> list[int]:
 
 
 def batches(runs: int, elements: int) -> Iterator[range]:
-    """Divide ``runs`` into consecutive batches of about `BATCH_ELEMENTS` activations each.
-
-    Args:
-        runs: number of runs.
-        elements: activations per run.
-    """
+    """Divide runs of so many activations each into consecutive batches of `BATCH_ELEMENTS`."""
     size = max(1, BATCH_ELEMENTS // max(1, elements))
     for start in range(0, runs, size):
         yield range(start, min(start + size, runs))
 
 
-def follow_batch(
-    draw: Callable[[range], Networks], protocol: Protocol, batch: range, descents: int
-) -> Dynamics:
-    """Compute the dynamics of one of the `batches` of runs.
+def rows_of(found: Dynamics, first_run: int, depth: int) -> Rows:
+    """Write the dynamics of a batch of runs as rows of three tables.
 
     Args:
-        draw: returns the networks of a range of runs.
-        protocol: settings of both dynamics.
-        batch: numbers of the runs.
-        descents: how many of all runs, counted from run 0, are trained by gradient descent.
+        found: the dynamics of the batch.
+        first_run: number of the first run of the batch.
+        depth: number of weight layers d.
+
+    Returns:
+        ``kernels``: ``run``, ``rho_max``, ``rho_min``, ``trace_over_rho_max`` and ``growth``,
+        which is NaN for a run that was not trained.
+
+        ``spectra``: ``run``, ``index``, and the sums of the ascending eigenvalues up to this
+        index, ``cumulative`` of K_0/d and ``scaled`` of K_0/rho_max.
+
+        ``errors``: ``dynamics``, ``run``, ``time`` and ``ratio``, |e_t|^2 / |e_0|^2.
+
+    Raises:
+        ConfigError: no path of a network is open, so its kernel is zero.
     """
-    return follow(draw(batch), protocol, min(max(descents - batch.start, 0), len(batch)))
+    closed = np.flatnonzero(~(found.eigenvalues[:, -1] > 0))
+    if len(closed):
+        raise ConfigError(
+            f"in run {first_run + closed[0]} no path of the network with {depth} weight layers is "
+            "open, and its kernel is zero; raise width (or mu, the share of open gates), or lower "
+            "depths"
+        )
+    growth = np.full(len(found.eigenvalues), np.nan)
+    growth[: len(found.growth)] = found.growth
+    kernels = [
+        {"run": first_run + run, "rho_max": values[-1], "rho_min": values[0],
+         "trace_over_rho_max": values.sum() / values[-1], "growth": growth[run]}
+        for run, values in enumerate(found.eigenvalues)
+    ]  # fmt: skip
+    spectra = [
+        {"run": first_run + run, "index": index, "cumulative": total / depth,
+         "scaled": total / values[-1]}
+        for run, values in enumerate(found.eigenvalues)
+        for index, total in enumerate(np.cumsum(values), start=1)
+    ]  # fmt: skip
+    errors = [
+        {"dynamics": dynamics, "run": first_run + run, "time": time, "ratio": float(ratio)}
+        for dynamics, (times, ratios) in found.ratios.items()
+        for run in range(ratios.shape[1])
+        for time, ratio in zip(times, ratios[:, run], strict=True)
+    ]
+    return {"kernels": kernels, "spectra": spectra, "errors": errors}
+
+
+def tables_of(cells: Iterable[tuple[Mapping[str, Any], Rows]]) -> dict[str, pd.DataFrame]:
+    """Collect the rows of all cells, after their coordinates (column -> value), by table.
+
+    The coordinates of a cell are added to its rows as columns.
+    """
+    tables: dict[str, list[pd.DataFrame]] = {}
+    for place, rows in cells:
+        for name, part in rows.items():
+            tables.setdefault(name, []).append(pd.DataFrame(part).assign(**place))
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in tables.items()}
+
+
+def mean_curves(
+    tables: Mapping[str, pd.DataFrame], place: Sequence[str], shown: Mapping[str, int]
+) -> dict[str, pd.DataFrame]:
+    """Return the means of ``spectra`` and ``errors`` that each figure shows.
+
+    Args:
+        tables: as returned by `tables_of`.
+        place: columns that identify a cell.
+        shown: figure -> how many runs it shows.
+
+    Returns:
+        ``spectra`` and ``error_curves``, see `means_of_first`. Errors are also averaged as
+        ``log_ratio``, the decadic logarithm of ``ratio``.
+    """
+    spectra, errors = tables["spectra"], tables["errors"]
+    dynamics = [*place, "dynamics"]
+    least = np.finfo(float).tiny  # an error that underflows to 0 is no divergence
+    errors = errors.assign(log_ratio=np.log10(errors["ratio"].clip(lower=least)))
+    return {
+        "spectra": means_of_first(spectra, place, ["cumulative", "scaled"], shown, along="index"),
+        "error_curves": means_of_first(
+            errors, dynamics, ["ratio", "log_ratio"], shown, along="time"
+        ),
+    }
+
+
+def means_of_first(
+    rows: pd.DataFrame,
+    keys: Sequence[str],
+    values: Sequence[str],
+    first: Mapping[str, int],
+    along: str | None = None,
+) -> pd.DataFrame:
+    """Average curves over the runs that each figure shows.
+
+    A run has diverged if a value of its curve is not finite. It is counted in the column
+    ``diverged`` at every point of the curve, and it does not enter the means.
+
+    Args:
+        rows: a table with the column ``run`` and the columns named by the next arguments.
+        keys: columns that identify a curve.
+        values: columns to average.
+        first: figure -> how many runs it shows, counted from the first.
+        along: the column that identifies a point of a curve; None if every curve is one point.
+
+    Returns:
+        The columns ``keys``, ``along``, ``<value>`` (mean), ``<value>_spread`` (sample standard
+        deviation), ``runs`` (number of runs in the mean), ``diverged`` and ``figure``.
+    """
+    sound = np.isfinite(rows[list(values)]).all(axis=1)
+    sound = sound.groupby([rows[key] for key in (*keys, "run")]).transform("all")
+    points = [*keys, *([along] if along else [])]
+    parts = []
+    for figure, count in first.items():
+        own = rows["run"] < count
+        groups = rows[own & sound].groupby(points, sort=False)
+        table = groups[list(values)].mean()
+        spreads = groups[list(values)].std(ddof=1).add_suffix("_spread")
+        table = table.join(spreads).assign(runs=groups.size())
+        lost = (~sound)[own].groupby([rows[key][own] for key in points]).sum()
+        parts.append(table.assign(diverged=lost, figure=figure).reset_index())
+    return pd.concat(parts, ignore_index=True)

@@ -65,11 +65,9 @@ class _Recorder(TorchFunctionMode):
 
 
 def gates_of(network: nn.Module, x: Tensor) -> list[Gates]:
-    """Return the gates of all layers in the order of the forward pass.
+    """Return the gates of all layers on inputs (N, ...), in the order of the forward pass.
 
-    Args:
-        network: a module in eval mode.
-        x: inputs (N, ...).
+    The network is a module in eval mode.
 
     Raises:
         ConfigError: the network calls no known activation, or one whose first axis is not that of
@@ -93,12 +91,8 @@ def gate_kernel(network: nn.Module, gates: Sequence[Gates], x: Tensor) -> tuple[
     It is the neural path kernel H = Sigma ⊙ Lambda (NPF Lemma 2.1) over its trace for fully
     connected ReLU networks, where Lambda counts the paths that are on for both inputs. Paths that
     begin at a bias are not counted, and without any path the kernel is nan. For other networks it
-    is the mean over layers of the share of units that are on for both inputs.
-
-    Args:
-        network: a module.
-        gates: of its layers on ``x``, from `gates_of`.
-        x: inputs, (S, ...).
+    is the mean over layers of the share of units that are on for both inputs. ``gates`` are those
+    of the inputs x (S, ...), from `gates_of`.
     """
     plain = as_fully_connected(network)
     if plain and not plain.activated_output and all(g.activation == "relu" for g in gates):
@@ -115,15 +109,11 @@ def gate_shares(
 ) -> list[dict[str, Any]]:
     """Return for each layer which share of its gates is on, and which has changed.
 
-    Args:
-        gates: of all layers on inputs.
-        first: those of an earlier time on the same inputs.
-        labels: classes of the inputs, (S,).
-
     Returns:
         For each layer: ``layer`` (from 1), ``activation``, ``units``, ``active`` (share of gates
-        that are on), ``changed`` (share of gates that differ from ``first``), ``same_class`` and
-        ``other_class`` (share of units that are on for both inputs, mean over pairs).
+        that are on), ``changed`` (share of gates that differ from ``first``, those of an earlier
+        time on the same inputs), ``same_class`` and ``other_class`` (share of units that are on for
+        both inputs, mean over pairs by their labels (S,)).
     """
     rows = []
     for number, (now, before) in enumerate(zip(gates, first, strict=True), start=1):

@@ -8,6 +8,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.setting_types import (
     CODE,
     OURS,
+    Name,
     Runs,
     Section,
     Source,
@@ -228,16 +229,10 @@ class Rates(Section):
         return self
 
 
-PairName = Literal[
-    "vgg_mnist", "vgg_fashion", "vgg_cifar", "resnet_mnist", "resnet_fashion", "resnet_cifar",
-    "densenet_mnist", "densenet_fashion", "densenet_cifar", "resnet_mnist_ce",
-]  # fmt: skip
-
-
 class Pair(Section):
     """Trainings of a network on a dataset, at all rates."""
 
-    pair: PairName = ours("the name of the section; it also names the random streams")
+    pair: Name = ours("the name of the section; it also names the random streams")
     dataset: Literal["mnist", "fashion_mnist", "cifar10"] = paper("that of the pair's name")
     network: Annotated[Vgg | ResNet | DenseNet, Field(discriminator="kind")] = section("network")
     images: Images

@@ -132,7 +132,7 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
             axes.append(panel)
             titles.append(f"$t$ = {step:g}")
     axis.set_xlabel("step $t$")
-    kernel_maps.add_bar(figure, image, drawn, shrink=0.6, aspect=30, pad=0.01)
+    kernel_maps.add_share_bar(figure, image, drawn, shrink=0.6, aspect=30)
     title_panels(axes, titles)
     legend_above(figure, _handles(curves), 4)
     return figure

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
-from scipy.integrate import solve_ivp
 from scipy.linalg import null_space
 
 from finitewidth.errata.erratum import Evidence, exactly
 from finitewidth.errata.shared import generator
+from finitewidth.papers.collapse.experiments.block_flow import BlockKernel, FlowState, integrate
 
 CLASSES, SAMPLES, FEATURES = 3, 2, 5
-KAPPA_D, KAPPA_C, KAPPA_N = 1.7, 0.9, 0.3
-MU_SINGLE = KAPPA_D - KAPPA_C
-MU_CLASS = MU_SINGLE + SAMPLES * (KAPPA_C - KAPPA_N)
-ALPHA = KAPPA_N * SAMPLES / (MU_CLASS + CLASSES * KAPPA_N * SAMPLES)
+KERNEL = BlockKernel(CLASSES, SAMPLES, 1.7, 0.9, 0.3)
+KAPPA_C, KAPPA_N = KERNEL.same_class, KERNEL.other_class
+MU_SINGLE, MU_CLASS, ALPHA = KERNEL.mu_single, KERNEL.mu_class, KERNEL.alpha
 ONES = np.ones((CLASSES, CLASSES))
 EYE = np.eye(CLASSES)
 LABELS = np.kron(EYE, np.ones(SAMPLES))
@@ -80,7 +79,7 @@ def flow(state: State, blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None 
 
     ``blocks`` are A_d, A_c and A_n, each (n, n); None for those of Assumption 3.2.
     """
-    scales = KAPPA_D - KAPPA_C, KAPPA_C - KAPPA_N, KAPPA_N
+    scales = MU_SINGLE, KAPPA_C - KAPPA_N, KAPPA_N
     diagonal, within, between = blocks or [scale * np.eye(FEATURES) for scale in scales]
     residuals = state.residuals
     count = CLASSES * SAMPLES
@@ -126,9 +125,7 @@ def rate_of_weights() -> Evidence:
 
 def two_eigenvalues() -> Evidence:
     """μ_single + μ_class, compared with sums of two eigenvalues of the block kernel."""
-    same = np.kron(np.eye(CLASSES), np.ones((SAMPLES, SAMPLES)))
-    kernel = KAPPA_N + (KAPPA_C - KAPPA_N) * same + MU_SINGLE * np.eye(CLASSES * SAMPLES)
-    values = np.unique(np.linalg.eigvalsh(kernel).round(10))
+    values = np.unique(np.linalg.eigvalsh(KERNEL.matrix).round(10))
     quantity = "μ_single + μ_class at κ = (1.7, 0.9, 0.3), C = 3, m = 2"
     return exactly(quantity, MU_SINGLE + MU_CLASS, values[-2:].sum(), values[:2].sum())
 
@@ -243,22 +240,9 @@ def slim_state() -> State:
 
 def product_after(start: State, time: float) -> np.ndarray:
     """W H₁ after this time of gradient flow, (C, C), integrated."""
-    sizes = np.cumsum([start.weights.size, start.biases.size])
-
-    def state(values: np.ndarray) -> State:
-        weights, biases, features = np.split(values, sizes)
-        shapes = start.weights.shape, start.features.shape
-        return State(weights.reshape(shapes[0]), biases, features.reshape(shapes[1]))
-
-    def law(_: float, values: np.ndarray) -> np.ndarray:
-        return flat(flow(state(values)))
-
-    def flat(parts: State) -> np.ndarray:
-        return np.concatenate([parts.weights.ravel(), parts.biases, parts.features.ravel()])
-
-    end = solve_ivp(law, (0, time), flat(start), method="DOP853", rtol=1e-10, atol=1e-12)
-    last = state(end.y[:, -1])
-    return last.weights @ last.means
+    parts = start.weights, start.biases, start.means, start.rest @ start.rest.T
+    states = integrate(KERNEL, FlowState(*(part[None] for part in parts)), [0.0, time], 1e-10)
+    return (states[-1].weights @ states[-1].means)[0]
 
 
 def slim_start() -> Evidence:

@@ -126,8 +126,8 @@ def random_start(
     start: Mapping[str, Any],
     rng: np.random.Generator,
     *,
-    centred: bool,
-    bias: float,
+    centred: bool = False,
+    bias: float = 0.0,
     weight_scale: float | None = None,
     excess: float = 0.0,
 ) -> FlowState:
@@ -181,14 +181,9 @@ def integrate(
     *,
     frozen: bool = False,
 ) -> list[FlowState]:
-    """States at some times, by the Runge-Kutta method DOP853 of scipy.
+    """States at times that ascend from 0, by the Runge-Kutta method DOP853 of scipy.
 
-    Args:
-        kernel: of the features.
-        start: stacked states at time 0.
-        times: ascending, from 0 on.
-        tolerance: relative and absolute error of a step.
-        frozen: whether the biases stay as they are.
+    ``tolerance`` is the relative and the absolute error of a step. Biases stay if ``frozen``.
 
     Raises:
         ConfigError: the integration stopped early, or it takes more than `MOST_RATES`.
@@ -206,14 +201,14 @@ def integrate(
             )
         return rates(kernel, start.like(values), frozen=frozen).flat()
 
-    found = solve_ivp(derivative, (0.0, times[-1]), start.flat(), method="DOP853",
-                      t_eval=list(times), rtol=tolerance, atol=tolerance)  # fmt: skip
-    if not found.success:
+    solution = solve_ivp(derivative, (0.0, times[-1]), start.flat(), method="DOP853",
+                         t_eval=list(times), rtol=tolerance, atol=tolerance)  # fmt: skip
+    if not solution.success:
         raise ConfigError(
             f"collapse.flow: the flow could not be integrated to time {times[-1]:g} "
-            f"({found.message}); lower start.means, start.within, weights, kernel or time"
+            f"({solution.message}); lower start.means, start.within, weights, kernel or time"
         )
-    return [start.like(values) for values in found.y.T]
+    return [start.like(values) for values in solution.y.T]
 
 
 def runge_kutta_4(kernel: BlockKernel, start: FlowState, time: float, step: float) -> FlowState:

@@ -6,12 +6,10 @@ rational numbers.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
-
-if TYPE_CHECKING:
-    import sympy
+import sympy
 
 NAMES = ("gamma_d", "gamma_c", "gamma_n")
 COMPONENTS = ("single", "class", "global")
@@ -40,18 +38,15 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     }
 
 
-def kernel(classes: int, samples: int, values: Sequence[Any]) -> "sympy.Matrix":
+def kernel(classes: int, samples: int, values: Sequence[Any]) -> sympy.Matrix:
     """The block kernel of all N samples, sorted by class (Definition 3.1).
 
     ``values`` are gamma_d, gamma_c and gamma_n, numbers or symbols.
     """
-    import sympy
-
-    def entry(i: int, j: int) -> Any:
-        return values[0 if i == j else 1 if i // samples == j // samples else 2]
-
-    count = classes * samples
-    return sympy.Matrix(count, count, entry)
+    diagonal, same, other = values
+    blocks = sympy.kronecker_product(sympy.eye(classes), sympy.ones(samples))
+    eye, ones = sympy.eye(classes * samples), sympy.ones(classes * samples)
+    return other * ones + (same - other) * blocks + (diagonal - same) * eye
 
 
 def stated_eigenvalues(classes: int, samples: int, values: Sequence[Any]) -> list[Any]:
@@ -67,18 +62,16 @@ def stated_multiplicities(classes: int, samples: int) -> list[int]:
     return [classes * samples - classes, classes - 1, 1]
 
 
-def stated_vectors(classes: int, samples: int) -> list[list["sympy.Matrix"]]:
+def stated_vectors(classes: int, samples: int) -> list[list[sympy.Matrix]]:
     """The eigenvectors of Table 1: v_i^c for all i and c, v_c for all c, and v_0."""
-    import sympy
-
     count = classes * samples
 
-    def single(index: int) -> "sympy.Matrix":
+    def single(index: int) -> sympy.Matrix:
         same = [place // samples == index // samples for place in range(count)]
         entries = [samples - 1 if place == index else -same[place] for place in range(count)]
         return sympy.Matrix(entries) / (samples - 1)
 
-    def of_class(chosen: int) -> "sympy.Matrix":
+    def of_class(chosen: int) -> sympy.Matrix:
         inside = [place // samples == chosen for place in range(count)]
         return sympy.Matrix([classes - 1 if own else -1 for own in inside]) / (classes - 1)
 
@@ -90,8 +83,6 @@ def stated_vectors(classes: int, samples: int) -> list[list["sympy.Matrix"]]:
 
 
 def _rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    import sympy
-
     sizes = settings["classes"], settings["samples"]
     small = settings["symbols"]["classes"], settings["symbols"]["samples"]
     numbers = [sympy.nsimplify(value, rational=True) for value in settings["kernel"]]
@@ -125,8 +116,6 @@ def _left(matrix: Any, value: Any, vectors: Sequence[Any]) -> list[Any]:
 
 def powers_of_roots(classes: int, samples: int) -> list[int]:
     """How often x - lambda_single, x - lambda_class and x - lambda_global divide det(x I - K)."""
-    import sympy
-
     x, symbols = sympy.Symbol("x"), sympy.symbols(NAMES)
     matrix = kernel(classes, samples, symbols)
     _, factors = sympy.factor_list(matrix.charpoly(x).as_expr(), x, *symbols)
@@ -140,8 +129,6 @@ def powers_of_roots(classes: int, samples: int) -> list[int]:
 
 def _products(classes: int, samples: int) -> list[dict[str, Any]]:
     """The inner products of a residual r of symbols with all eigenvectors, beside (11) and (12)."""
-    import sympy
-
     count = classes * samples
     r = sympy.Matrix(sympy.symbols(f"r0:{count}"))
     mean = sum(r) / count

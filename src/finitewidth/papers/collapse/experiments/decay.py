@@ -6,7 +6,7 @@ a function of tau alone, the sum over steps of rate * decay / (1 - momentum). Th
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -98,21 +98,20 @@ def cells(sweeps: pd.DataFrame, trained: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def by_seed(rows: pd.DataFrame, statistic: Any) -> list[float]:
-    """A statistic of the networks of each seed; seeds where it does not exist are left out."""
+def over_seeds(
+    rows: pd.DataFrame, statistic: Callable[[pd.DataFrame], float], name: str = "value"
+) -> dict[str, float]:
+    """Mean of a statistic of the networks of each seed, and its interval by Student's t.
+
+    Seeds where the statistic does not exist are left out. The result has ``seeds``, ``name``,
+    ``low`` and ``high``, nan where they do not exist.
+    """
     values = [statistic(networks) for _, networks in rows.groupby("seed")]
-    return [value for value in values if math.isfinite(value)]
-
-
-def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean, and the ends of its interval by Student's t; nan where they do not exist."""
-    if not values:
-        return math.nan, math.nan, math.nan
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return mean, math.nan, math.nan
-    half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * stats.sem(values)
-    return mean, mean - float(half), mean + float(half)
+    values = [value for value in values if math.isfinite(value)]
+    mean, half = float(np.mean(values)) if values else math.nan, math.nan
+    if len(values) > 1:
+        half = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * stats.sem(values))
+    return {"seeds": len(values), name: mean, "low": mean - half, "high": mean + half}
 
 
 def rank_correlation(rows: pd.DataFrame, against: str) -> float:
@@ -150,19 +149,15 @@ def misfits(rows: pd.DataFrame) -> tuple[float, float]:
 
 def _ranks(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for against in AGAINST:
-        values = by_seed(rows, partial(rank_correlation, against=against))
-        mean, low, high = interval(values)
-        yield {"sweep": name, "against": against, "seeds": len(values), "rank_correlation": mean,
-               "low": low, "high": high}  # fmt: skip
+        mean = over_seeds(rows, partial(rank_correlation, against=against), "rank_correlation")
+        yield {"sweep": name, "against": against} | mean
 
 
 def _powers(name: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     misfit, exponential = misfits(rows)
     for exponent in ("tau", "decay"):
-        values = by_seed(rows, lambda networks, name=exponent: exponents(networks)[name])
-        value, low, high = interval(values)
-        yield {"sweep": name, "seeds": len(values), "exponent": exponent, "value": value,
-               "low": low, "high": high, "misfit": misfit,
+        power = over_seeds(rows, lambda networks, name=exponent: exponents(networks)[name])
+        yield {"sweep": name, "exponent": exponent, **power, "misfit": misfit,
                "exponential_misfit": exponential}  # fmt: skip
 
 
@@ -182,34 +177,32 @@ def _judged(groups: Mapping[str, pd.DataFrame], early: Mapping[str, pd.DataFrame
     """The criteria of `RULE` for each sweep."""
     rows = []
     for name, networks in groups.items():
-        for criterion, values in zip(RULE, _values(networks, early[name]), strict=True):
-            (least, most), (mean, low, high) = RULE[criterion], interval(values)
-            outcome = UNDECIDED
-            if least <= low and high < most:
+        for criterion, mean in zip(RULE, _means(networks, early[name]), strict=True):
+            (least, most), outcome = RULE[criterion], UNDECIDED
+            if least <= mean["low"] and mean["high"] < most:
                 outcome = HOLDS
-            elif high < least or low > most:
+            elif mean["high"] < least or mean["low"] > most:
                 outcome = FAILS
-            if values:
-                rows.append({"sweep": name, "criterion": criterion, "value": mean, "low": low,
-                             "high": high, "at_least": least, "at_most": most,
-                             "outcome": outcome})  # fmt: skip
+            if mean["seeds"]:
+                rows.append({"sweep": name, "criterion": criterion, **mean, "at_least": least,
+                             "at_most": most, "outcome": outcome})  # fmt: skip
     return pd.DataFrame(rows, columns=["sweep", "criterion", "value", "low", "high", "at_least",
                                        "at_most", "outcome"])  # fmt: skip
 
 
-def _values(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[list[float]]:
-    """The values of each criterion, one per seed, in the order of `RULE`."""
+def _means(rows: pd.DataFrame, early: pd.DataFrame) -> Iterator[dict[str, float]]:
+    """What each criterion judges, in the order of `RULE`."""
 
     def ahead(networks: pd.DataFrame, other: str) -> float:
         return rank_correlation(networks, "tau") - rank_correlation(networks, other)
 
-    yield by_seed(rows, lambda networks: rank_correlation(networks, "tau"))
-    yield by_seed(rows, lambda networks: ahead(networks, "rates"))
-    yield by_seed(rows, lambda networks: ahead(networks, "decay"))
-    yield by_seed(early, lambda networks: exponents(networks)["tau"])
-    yield by_seed(early, lambda networks: exponents(networks)["decay"])
+    yield over_seeds(rows, lambda networks: rank_correlation(networks, "tau"))
+    yield over_seeds(rows, lambda networks: ahead(networks, "rates"))
+    yield over_seeds(rows, lambda networks: ahead(networks, "decay"))
+    yield over_seeds(early, lambda networks: exponents(networks)["tau"])
+    yield over_seeds(early, lambda networks: exponents(networks)["decay"])
     last = early[early["tau"] == early["tau"].max()]
     last = last.assign(ratio=last["overlap"] * np.exp(last["tau"]))
-    yield by_seed(last, lambda networks: float(networks["ratio"].mean()))
+    yield over_seeds(last, lambda networks: float(networks["ratio"].mean()))
     rates = early.assign(k=-np.log(early["imbalance"]) / early["tau"])
-    yield by_seed(rates, lambda networks: float(networks["k"].mean()))
+    yield over_seeds(rates, lambda networks: float(networks["k"].mean()))

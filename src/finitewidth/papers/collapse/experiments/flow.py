@@ -6,6 +6,7 @@ blocks, so that no network is trained.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -68,13 +69,8 @@ def measure(inputs: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _kernel(settings: Mapping[str, Any], other_class: float | None = None) -> BlockKernel:
-    given = settings["kernel"] | ({} if other_class is None else {"other_class": other_class})
-    return BlockKernel(settings["classes"], settings["samples"], **given)
-
-
-def _start(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {"features": settings["features"], **settings["start"]}
+def _kernel(settings: Mapping[str, Any], **changed: float) -> BlockKernel:
+    return BlockKernel(settings["classes"], settings["samples"], **settings["kernel"] | changed)
 
 
 def _times(settings: Mapping[str, Any]) -> list[float]:
@@ -87,17 +83,23 @@ def _stream(*words: str | int) -> np.random.Generator:
     return np.random.default_rng(seed_for(NAME, *words))
 
 
+def _start(
+    settings: Mapping[str, Any], kernel: BlockKernel, *words: str | int, **arguments: Any
+) -> FlowState:
+    """A start of the random stream of these words, with arguments of `random_start`."""
+    given = {"features": settings["features"], **settings["start"]}
+    return random_start(kernel, given, _stream(*words), **arguments)
+
+
 def _curves(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     fitting = {"centred": True, "bias": 1 / settings["classes"]}
-    cases = [(ZERO, "E = 0, b = 1/C", fitting),
-             (FREE, "E = 0, b = 0", {"centred": True, "bias": 0.0})]  # fmt: skip
+    cases = [(ZERO, "E = 0, b = 1/C", fitting), (FREE, "E = 0, b = 0", {"centred": True})]
     cases += [(RANDOM, f"random W, scale {scale:g}", fitting | {"weight_scale": scale})
               for scale in settings["weights"]]  # fmt: skip
+    yield from _integrated(settings, cases)
     # positive semidefinite E, features with a global mean, and biases 0; by itself, since the steps
     # of an integration depend on all states that are integrated together
-    arguments = {"centred": False, "bias": 0.0, "excess": settings["excess"]}
-    yield from _integrated(settings, cases)
-    yield from _integrated(settings, [(POSITIVE, "E >= 0", arguments)])
+    yield from _integrated(settings, [(POSITIVE, "E >= 0", {"excess": settings["excess"]})])
 
 
 def _integrated(
@@ -106,22 +108,19 @@ def _integrated(
     """Curves from starts, by start, case and arguments of `random_start`."""
     kernel, times = _kernel(settings), _times(settings)
     keys, states = [], []
-    for start, case, arguments in cases:
-        for run in range(settings["runs"]):
-            keys.append({"start": start, "case": case, "run": run})
-            rng = _stream(case, run)
-            states.append(random_start(kernel, _start(settings), rng, **arguments))
+    for (start, case, arguments), run in product(cases, range(settings["runs"])):
+        keys.append({"start": start, "case": case, "run": run})
+        states.append(_start(settings, kernel, case, run, **arguments))
     path = integrate(kernel, stacked(states), times, settings["tolerance"])
     drifts = _drifts(kernel, path)
     points = _stream("points").standard_normal((settings["probes"], settings["features"]))
     for place, key in enumerate(keys):
         scatter = float(np.trace(path[0].scatter[place]))
-        bounded = key["start"] in (ZERO, FREE, POSITIVE)
         for time, state, drift in zip(times, path, drifts, strict=True):
             measured = collapse_of(kernel, state, place, points)
             bound = bound_within(kernel, settings["features"], scatter, time)
             yield key | {"time": time} | measured | {
-                "drift": float(drift[place]), "bound": bound if bounded else math.nan
+                "drift": float(drift[place]), "bound": math.nan if key["start"] == RANDOM else bound
             }  # fmt: skip
 
 
@@ -139,14 +138,11 @@ def bound_within(kernel: BlockKernel, features: int, scatter: float, time: float
 def _uncentred(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Biases at the end of flows whose features have a global mean."""
     kernel, last = _kernel(settings), settings["time"]
+    scales = {"E = 0": None, **{f"random W, scale {w:g}": w for w in settings["weights"]}}
     keys, states = [], []
-    for name, scale in (("E = 0", None), *((f"random W, scale {w:g}", w)
-                                           for w in settings["weights"])):  # fmt: skip
-        for run in range(settings["runs"]):
-            keys.append({"case": name, "run": run})
-            rng = _stream("uncentred", name, run)
-            arguments = {"centred": False, "bias": 0.0, "weight_scale": scale}
-            states.append(random_start(kernel, _start(settings), rng, **arguments))
+    for (name, scale), run in product(scales.items(), range(settings["runs"])):
+        keys.append({"case": name, "run": run})
+        states.append(_start(settings, kernel, "uncentred", name, run, weight_scale=scale))
     times = [0.0, last / EARLIER, last]
     path = integrate(kernel, stacked(states), times, settings["tolerance"])
     for time, state in list(zip(times, path, strict=True))[1:]:
@@ -223,28 +219,23 @@ def leading_terms(kernel: BlockKernel, times: Sequence[float]) -> list[dict[str,
 def _frozen(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     frozen, last = settings["frozen"], settings["time"]
     points = np.zeros((settings["classes"], settings["features"]))  # NC4 is not told
-    for other in frozen["other_class"]:
-        kernel = _kernel(settings, other)
-        for beta in frozen["biases"]:
-            case = _case(other, beta)
-            states = stacked([
-                random_start(kernel, _start(settings), _stream(case, run), centred=False, bias=beta)
-                for run in range(settings["runs"])
-            ])  # fmt: skip
-            times = [0.0, last / EARLIER, last]
-            path = integrate(kernel, states, times, settings["tolerance"], frozen=True)
-            drifts = _drifts(kernel, path)[-1]
-            for run in range(settings["runs"]):
-                earlier, end = (collapse_of(kernel, state, run, points) for state in path[-2:])
-                W, H1 = path[-1].weights[run], path[-1].means[run]
-                ends = {
-                    "gamma": off_diagonal_part(W @ W.T), "theta": off_diagonal_part(H1.T @ H1),
-                    **{name: end[name] for name in ("nc2", "nc3", "h2")},
-                    "nc3_earlier": earlier["nc3"], "drift": float(drifts[run]),
-                }  # fmt: skip
-                for quantity, value in ends.items():
-                    yield {"case": case, "kappa_n": other, "beta": beta, "run": run,
-                           "quantity": quantity, "value": value}  # fmt: skip
+    for other, beta in product(frozen["other_class"], frozen["biases"]):
+        kernel, case = _kernel(settings, other_class=other), _case(other, beta)
+        starts = [_start(settings, kernel, case, run, bias=beta) for run in range(settings["runs"])]
+        times = [0.0, last / EARLIER, last]
+        path = integrate(kernel, stacked(starts), times, settings["tolerance"], frozen=True)
+        drifts = _drifts(kernel, path)[-1]
+        for run in range(settings["runs"]):
+            earlier, end = (collapse_of(kernel, state, run, points) for state in path[-2:])
+            W, H1 = path[-1].weights[run], path[-1].means[run]
+            ends = {
+                "gamma": off_diagonal_part(W @ W.T), "theta": off_diagonal_part(H1.T @ H1),
+                **{name: end[name] for name in ("nc2", "nc3", "h2")},
+                "nc3_earlier": earlier["nc3"], "drift": float(drifts[run]),
+            }  # fmt: skip
+            for quantity, value in ends.items():
+                yield {"case": case, "kappa_n": other, "beta": beta, "run": run,
+                       "quantity": quantity, "value": value}  # fmt: skip
 
 
 def _case(other_class: float, beta: float) -> str:
@@ -266,7 +257,7 @@ def _formulas(frozen: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterato
     grid = np.linspace(*ends, frozen["points"])
     between = [float(beta) for beta in grid if not np.isclose(beta, own, rtol=0).any()]
     for other in frozen["other_class"]:
-        kernel = _kernel(settings, other)
+        kernel = _kernel(settings, other_class=other)
         for beta in sorted({*between, *own}):
             for (quantity, form), value in angles(kernel, beta).items():
                 yield {"case": _case(other, beta), "kappa_n": other, "beta": beta,
@@ -344,8 +335,7 @@ def _orders(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The classical Runge-Kutta method at several steps beside DOP853, from random weights."""
     kernel, given = _kernel(settings), settings["steps"]
     start = stacked([
-        random_start(kernel, _start(settings), _stream("orders", run), centred=False, bias=0.0,
-                     weight_scale=scale)
+        _start(settings, kernel, "orders", run, weight_scale=scale)
         for run, scale in enumerate(settings["weights"])
     ])  # fmt: skip
     first, exact = integrate(kernel, start, [0.0, given["time"]], settings["tolerance"])

@@ -81,27 +81,28 @@ def heat_maps(
             sizes = output_norms(module, images, of=of, budget=budget).cpu().numpy()
         traced.append(_entries(kernel, matrix, labels))
         norms.append(_entries(kernel, sizes))
-        means = block_means(matrix / len(sizes), labels)
+        means, diagonal = block_means(matrix / len(sizes), labels), np.eye(len(sizes), dtype=bool)
+        off, on = np.median(sizes[~diagonal]), np.median(sizes[diagonal])
         blocks.append({
             "pair": run["pair"], "kernel": kernel, "init": run["init"], "rate": run["rate"],
             "epoch": run["epoch"], "per_class": maps["per_class"],
             "diagonal": float(means.diagonal), "same_class": float(means.same_class),
             "other_class": float(means.other_class),
-            "ratio": float(means.same_class / means.other_class), "norm_ratio": norm_ratio(sizes),
+            "ratio": float(means.same_class / means.other_class),
+            "norm_ratio": float(off / on) if on else np.nan,
             "choice": choice, **known,
         })  # fmt: skip
     measures = inputs["measures"]
     own = measures[measures["replica"] == run["replica"]]
+    alignments = own.rename(columns={column: kernel for kernel, column in KERNELS.items()})
     return {
         "traced": pd.concat(traced, ignore_index=True),
         "norms": pd.concat(norms, ignore_index=True),
         "blocks": pd.DataFrame(blocks),
-        "alignments": pd.concat(
-            [own[["pair", "epoch"]].assign(kernel=kernel, value=own[column])
-             for kernel, column in KERNELS.items()],
-            ignore_index=True,
-        )[["pair", "kernel", "epoch", "value"]],
-    }  # fmt: skip
+        "alignments": alignments.melt(["pair", "epoch"], [*KERNELS], "kernel")[
+            ["pair", "kernel", "epoch", "value"]
+        ],
+    }
 
 
 def chosen(
@@ -156,12 +157,6 @@ def trained_network(
     module = build(Network.from_mapping(network), tuple(images.shape[1:]), classes)
     module.load_state_dict(state)
     return module.to(images).eval()
-
-
-def norm_ratio(sizes: np.ndarray) -> float:
-    """Median off the diagonal over median on the diagonal; nan if the latter is 0."""
-    off, on = np.median(sizes[~np.eye(len(sizes), dtype=bool)]), np.median(np.diag(sizes))
-    return float(off / on) if on else np.nan
 
 
 def _entries(kernel: str, matrix: np.ndarray, labels: np.ndarray | None = None) -> pd.DataFrame:

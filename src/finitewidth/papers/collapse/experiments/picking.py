@@ -56,46 +56,43 @@ def picks(rates: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     for (pair, init), runs in rates.groupby(["pair", "init"], sort=False):
         sound = runs[np.isfinite(runs[[*RANKED, "test_accuracy"]]).all(axis=1)]
         sound = sound[sound["dead_share"] <= settings["dead"]]
-        first = _collapsed(sound, settings)
-        for model, found in ((COLLAPSED, first), (OTHER, _other(sound, first["run"], settings))):
-            run = found.pop("run")
-            shown = {name: np.nan if run is None else run[name] for name in SHOWN}
+        near = _near(sound, settings["within"])
+        first = _collapsed(near, settings["collapsed_nc3"])
+        models = {COLLAPSED: (first, _step(settings["within"]), len(near)),
+                  OTHER: _other(sound, first, settings)}  # fmt: skip
+        for model, (run, step, tried) in models.items():
             key = {"pair": pair, "init": init, "model": model, "found": int(run is not None)}
-            rows.append(key | found | shown)
+            rows.append(key | {
+                "step": NONE if run is None else step, "tried": tried,
+                **{name: np.nan if run is None else run[name] for name in SHOWN},
+            })  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _collapsed(runs: pd.DataFrame, settings: Mapping[str, Any]) -> dict[str, Any]:
-    near = _near(runs, settings["within"])
-    bound = settings["collapsed_nc3"]
+def _collapsed(near: pd.DataFrame, bound: float | None) -> pd.Series | None:
     allowed = near if bound is None else near[near["nc3"] <= bound]
-    step = _step(settings["within"])
     if allowed.empty:
-        return {"run": None, "step": NONE, "tried": len(near)}
+        return None
     ranks = allowed[list(RANKED)].rank().sum(axis=1)
     # a tie goes to the more accurate model, then to the smaller rate
     order = allowed.assign(ranks=ranks, test=-allowed["test_accuracy"])
-    chosen = order.sort_values(["ranks", "test", "rate"]).index[0]
-    return {"run": runs.loc[chosen], "step": step, "tried": len(near)}
+    return near.loc[order.sort_values(["ranks", "test", "rate"]).index[0]]
 
 
 def _other(
     runs: pd.DataFrame, first: pd.Series | None, settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    tried = 0
+) -> tuple[pd.Series | None, str, int]:
+    """The model, the condition that it meets, and how many meet the accuracies of this one."""
     for within, train, step in _steps(settings):
         near = _near(runs, within)
         near = near[near["train_accuracy"] >= train - EQUAL]
-        tried = len(near)
         far = near[near["nc3"] > settings["nc3"]]
         if first is not None:
-            far = far[far["nc3"] >= settings["contrast"] * first["nc3"]].drop(
-                index=first.name, errors="ignore"
-            )
+            far = far[far["nc3"] >= settings["contrast"] * first["nc3"]]
+            far = far.drop(index=first.name, errors="ignore")
         if not far.empty:
-            chosen = (far["nc2"] + far["nc3"]).idxmax()
-            return {"run": runs.loc[chosen], "step": step, "tried": tried}
-    return {"run": None, "step": NONE, "tried": tried}
+            return far.loc[(far["nc2"] + far["nc3"]).idxmax()], step, len(near)
+    return None, NONE, len(near)
 
 
 def _steps(settings: Mapping[str, Any]) -> Iterator[tuple[float, float, str]]:

@@ -6,6 +6,7 @@ have their own initial weights and batches; networks of one seed share both.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +117,7 @@ def _trained(
         measure_at=(settings["epochs"],),
         **{key: settings[key] for key in ("epochs", "batch_per_class", "momentum", "loss")},
     )
-    ends = _Ends(network, state)
+    ends = partial(_ends, network, state)
     stored = () if checkpoints is None else (checkpoints.store(name), checkpoints.seconds)
     result = train(stack, images, plan, ends, *stored)
     last = [row for row in result.history if row["epoch"] == settings["epochs"]]
@@ -127,38 +128,35 @@ def _trained(
     ]
 
 
-class _Ends:
-    """Measures of all networks of a stack, beside the state that they started from."""
-
-    def __init__(self, network: Network, start: Mapping[str, Tensor]):
+def _ends(
+    network: Network,
+    start: Mapping[str, Tensor],
+    stack: StackedNetwork,
+    images: Tensor,
+    labels: Tensor,
+    epoch: int,
+) -> list[dict[str, float]]:
+    """`MEASURED` of each network of a stack that started from the state ``start``."""
+    features = stack.forward(images, training=False)[0].double().numpy()
+    heads, first = stack.parameters[HEAD].detach().double(), start[HEAD].double()
+    overlaps = (heads * first).sum(dim=(1, 2)) / first.square().sum()
+    imbalance = np.full(stack.replicas, np.nan)
+    if network.kind == "fully_connected":
         hidden = f"features.dense{len(network.dense)}.weight"
-        self.hidden = hidden if network.kind == "fully_connected" else None
-        self.start = {name: start[name].double() for name in (HEAD, self.hidden) if name}
-
-    def __call__(
-        self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
-    ) -> list[dict[str, float]]:
-        """nc1_ratio, nc2, nc3, overlap and imbalance of each network, see `measure`."""
-        features = stack.forward(images, training=False)[0].double().numpy()
-        heads, classes = stack.parameters[HEAD].detach().double(), len(stack.parameters[HEAD][0])
-        first = self.start[HEAD]
-        overlaps = (heads * first).sum(dim=(1, 2)) / first.square().sum()
-        imbalance = np.full(stack.replicas, np.nan)
-        if self.hidden:
-            now = imbalances(stack.parameters[self.hidden].detach().double(), heads)
-            imbalance = now.norm(dim=1) / imbalances(self.start[self.hidden], first).norm()
-        rows = []
-        for number, found in enumerate(features):
-            if not np.isfinite(found).all():
-                rows.append(dict.fromkeys(MEASURED, np.nan))
-                continue
-            parts = class_parts(found, labels.numpy(), classes)
-            rows.append({
-                "nc1_ratio": nc1_ratio(parts), "nc2": nc2(parts),
-                "nc3": nc3(parts, heads[number].numpy()),
-                "overlap": float(overlaps[number]), "imbalance": float(imbalance[number]),
-            })  # fmt: skip
-        return rows
+        now = imbalances(stack.parameters[hidden].detach().double(), heads)
+        imbalance = now.norm(dim=1) / imbalances(start[hidden].double(), first).norm()
+    rows = []
+    for number, own in enumerate(features):
+        if not np.isfinite(own).all():
+            rows.append(dict.fromkeys(MEASURED, np.nan))
+            continue
+        parts = class_parts(own, labels.numpy(), len(first))
+        rows.append({
+            "nc1_ratio": nc1_ratio(parts), "nc2": nc2(parts),
+            "nc3": nc3(parts, heads[number].numpy()),
+            "overlap": float(overlaps[number]), "imbalance": float(imbalance[number]),
+        })  # fmt: skip
+    return rows
 
 
 def imbalances(hidden: Tensor, head: Tensor) -> Tensor:

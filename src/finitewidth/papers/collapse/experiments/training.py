@@ -6,8 +6,9 @@ initialisation start from the same weights at every rate.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.data.select import first_per_class
 from finitewidth.data.store import Dataset
-from finitewidth.kernels.trained import DEFAULT_BUDGET, traced_kernel
+from finitewidth.kernels.trained import traced_kernel
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
 from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
@@ -31,15 +32,6 @@ from finitewidth.training.normalised import NormalisedPlan, Result, train
 NAME = "collapse"
 REPLICA = "replica"  # name of the array with the numbers of the kept replicas
 GIB = 2**30  # bytes
-
-
-class Replica(NamedTuple):
-    """One network of a pair: its number, its initialisation, and its rate at the start."""
-
-    replica: int
-    init: str
-    rate_index: int
-    rate: float
 
 
 def measure(
@@ -58,8 +50,8 @@ def measure(
         train_loss, train_accuracy, train_accuracy_last10 (of the last ten batches), diverged.
 
         ``measures``, each measured epoch and network: the first six, tau (sum over steps of rate *
-        decay / (1 - momentum)), test_loss, test_accuracy, and the measures of `Measuring` on the
-        last batch of the epoch.
+        decay / (1 - momentum)), test_loss, test_accuracy, and those of `measured` on the last
+        batch of the epoch.
 
         ``weights``: entry of the state of a network -> array (kept networks, ...) at the end, and
         `REPLICA`, the numbers of the kept networks.
@@ -71,26 +63,28 @@ def measure(
     network = Network.from_mapping(settings["network"])
     images = balanced_images(inputs["data"], **settings["images"], device=device)
     cases = product(settings["inits"], rates_of(settings["rates"]))
-    runs = [Replica(number, init, *rate) for number, (init, rate) in enumerate(cases)]
+    runs = [
+        {REPLICA: number, "pair": settings["pair"], "init": init, "rate_index": index, "rate": rate}
+        for number, (init, (index, rate)) in enumerate(cases)
+    ]
     size = settings["stack"] or len(runs)
     parts = [runs[start : start + size] for start in range(0, len(runs), size)]
     history, measures, kept = [], [], []
-    about, pair = (network, images.shape, images.classes), settings["pair"]
+    about, states = (network, images.shape, images.classes), {}
     module = build(*about)
-    states = {
-        init: {name: tensor.to(device)
-               for name, tensor in initial_state(module, init, f"{NAME}/{pair}/{init}").items()}
-        for init in settings["inits"]
-    }  # fmt: skip
+    for init in settings["inits"]:
+        state = initial_state(module, init, f"{NAME}/{settings['pair']}/{init}")
+        states[init] = {name: tensor.to(device) for name, tensor in state.items()}
     for part in parts:
-        stack = StackedNetwork.from_states(*about, [states[run.init] for run in part])
-        result = _trained(stack, network, images, part, settings, checkpoints)
-        history += _named(result.history, part, pair)
-        measures += _named(result.measures, part, pair)
+        stack = StackedNetwork.from_states(*about, [states[run["init"]] for run in part])
+        result = _trained(stack, module, images, part, settings, checkpoints)
+        # rows name the replica of the part; the run has its number among all
+        for table, rows in ((history, result.history), (measures, result.measures)):
+            table += [part[row[REPLICA]] | row | part[row[REPLICA]] for row in rows]
         kept += [
-            {**stack.state(place), REPLICA: torch.tensor(run.replica)}
+            {**stack.state(place), REPLICA: torch.tensor(run[REPLICA])}
             for place, run in enumerate(part)
-            if run.init in settings["keep"]
+            if run["init"] in settings["keep"]
         ]
     order = ["epoch", "replica"]
     return {
@@ -126,9 +120,9 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
 
 def _trained(
     stack: StackedNetwork,
-    network: Network,
+    module: nn.Module,
     images: BalancedImages,
-    part: Sequence[Replica],
+    part: Sequence[Mapping[str, Any]],
     settings: Mapping[str, Any],
     checkpoints: Checkpoints | None,
 ) -> Result:
@@ -136,105 +130,65 @@ def _trained(
     epochs, every = settings["epochs"], settings["measure_every"]
     chosen = ("epochs", "batch_per_class", "decay", "momentum", "loss")
     plan = NormalisedPlan(
-        rates=tuple(run.rate for run in part),
+        rates=tuple(run["rate"] for run in part),
         order=f"{NAME}/{settings['pair']}",
         decay_rate_at=tuple(settings["decay_rate_at"]),
         measure_at=tuple(sorted({*range(every, epochs + 1, every), epochs})),
         **{name: settings[name] for name in chosen},
     )
-    measuring = Measuring(
-        network, images.shape, images.classes,
-        per_class=settings["kernel_per_class"],
-        normalise_columns=settings["normalise_columns"],
-        gib=settings["kernel_gib"],
-    )  # fmt: skip
+    measuring = partial(measured, module, settings)
     if checkpoints is None:
         return train(stack, images, plan, measuring)
-    store = checkpoints.store(f"replicas {part[0].replica} to {part[-1].replica}")
+    store = checkpoints.store(f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}")
     return train(stack, images, plan, measuring, store, checkpoints.seconds)
 
 
-def _named(
-    rows: Sequence[Mapping[str, Any]], part: Sequence[Replica], pair: str
+def measured(
+    module: nn.Module,
+    settings: Mapping[str, Any],
+    stack: StackedNetwork,
+    images: Tensor,
+    labels: Tensor,
+    epoch: int,
 ) -> list[dict[str, Any]]:
-    """Rows of a training with the pair, the run, and its number among all runs."""
-    named = []
-    for row in rows:
-        run = part[row["replica"]]
-        about = run._asdict()
-        key = {"replica": about.pop("replica"), "pair": pair, **about, "epoch": row["epoch"]}
-        named.append(key | {name: value for name, value in row.items() if name not in key})
-    return named
-
-
-class Measuring:
-    """Measures of all networks of a stack on one batch, in eval mode.
+    """Measure all networks of a stack on one batch (b, C, H, W), in eval mode.
 
     Features and metrics are those of the whole batch. The two traced kernels are of its first
-    ``per_class`` images of each class, because their cost is quadratic in the number of images.
+    ``kernel_per_class`` images of each class, because their cost is quadratic in the number of
+    images; ``kernel_gib`` is the memory for them. ``normalise_columns`` is for NC2 and NC3, see
+    `finitewidth.measures.collapse.nc2`. The weights of one network after the other are put in the
+    module.
+
+    Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
+    `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
     """
-
-    def __init__(
-        self,
-        network: Network,
-        shape: tuple[int, int, int],
-        classes: int,
-        *,
-        per_class: int,
-        normalise_columns: bool = False,
-        gib: float = DEFAULT_BUDGET / GIB,
-    ):
-        """Build the module in which the weights of one network after the other are put.
-
-        ``normalise_columns`` is for NC2 and NC3, see `finitewidth.measures.collapse.nc2`. ``gib``
-        is the memory for the kernels.
-        """
-        self.module = build(network, shape, classes)
-        self.per_class, self.normalise_columns = per_class, normalise_columns
-        self.gib = gib
-
-    def __call__(
-        self, stack: StackedNetwork, images: Tensor, labels: Tensor, epoch: int
-    ) -> list[dict[str, Any]]:
-        """Measure all networks on the last batch (b, C, H, W).
-
-        Each has the keys of `finitewidth.measures.collapse.collapse_measures` and
-        `finitewidth.measures.collapse.kernel_measures`. All are nan if the network diverged.
-        """
-        classes = labels.cpu().numpy()
-        chosen = first_per_class(classes, range(self.module.head.out_features), self.per_class)
-        inputs = images[torch.from_numpy(chosen).to(images.device)]
-        with torch.no_grad():
-            features = stack.forward(images, training=False)[0].cpu().numpy()
-        self.module.to(images)
-        rows = []
-        for replica, own in enumerate(features):
-            state = stack.state(replica)
-            weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
-            kernels = dict.fromkeys(KERNELS, np.nan)
-            if all(torch.isfinite(tensor).all() for tensor in state.values()):
-                self.module.load_state_dict(state)
-                theta, theta_h = kernels_of(self.module, inputs, self.gib)
-                kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=len(bias),
-                                          features=own.shape[1])  # fmt: skip
-            kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
-            metrics = collapse_measures(
-                own, classes, weight, bias, kappa, normalise_columns=self.normalise_columns
-            )
-            rows.append(metrics | kernels)
-        return rows
+    classes, outputs = labels.cpu().numpy(), module.head.out_features
+    chosen = first_per_class(classes, range(outputs), settings["kernel_per_class"])
+    inputs = images[torch.from_numpy(chosen).to(images.device)]
+    with torch.no_grad():
+        features = stack.forward(images, training=False)[0].cpu().numpy()
+    module.to(images)
+    rows = []
+    for replica, own in enumerate(features):
+        state = stack.state(replica)
+        weight, bias = (state[f"head.{name}"].cpu().numpy() for name in ("weight", "bias"))
+        kernels = dict.fromkeys(KERNELS, np.nan)
+        if all(torch.isfinite(tensor).all() for tensor in state.values()):
+            module.load_state_dict(state)
+            theta, theta_h = kernels_of(module, inputs, settings["kernel_gib"])
+            kernels = kernel_measures(theta, theta_h, classes[chosen], outputs=outputs,
+                                      features=own.shape[1])  # fmt: skip
+        kappa = tuple(kernels[f"kappa_{kind}"] for kind in "dcn")
+        metrics = collapse_measures(own, classes, weight, bias, kappa,
+                                    normalise_columns=settings["normalise_columns"])  # fmt: skip
+        rows.append(metrics | kernels)
+    return rows
 
 
 def kernels_of(module: nn.Module, inputs: Tensor, gib: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the traced kernels of the outputs and of the features.
+    """Compute Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
 
-    Args:
-        module: a network with ``features``; it is put in eval mode.
-        inputs: images (S, C, H, W).
-        gib: memory for the kernels, in GiB.
-
-    Returns:
-        Theta summed over outputs and Theta^h summed over features, (S, S) each, float64.
+    The module has ``features`` and is put in eval mode; inputs are images (S, C, H, W).
 
     Raises:
         ConfigError: the memory does not suffice; the message names ``kernel_gib``.

@@ -10,11 +10,9 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
 from finitewidth.common import fields
-from finitewidth.figures import style
-from finitewidth.papers.collapse.figures import looks
+from finitewidth.figures import kernel_maps, style
 
 UPPER, LOWER = 2.75, 2.0  # inches: of the line of panes a and b, of the line of panes c to e
-SCALE = "magma"  # lightness rises evenly, also for the colour-blind
 TICKS = (0, 0.05, 0.2, 0.5, 1)  # of the scale of colours
 ROOT = 0.5  # power of the scale of colours, so that small shares stay visible
 MOST_NAMED = 12  # rows up to which each has its number
@@ -31,6 +29,10 @@ TITLES = {
     "e": r"alignment with the labels",
 }  # fmt: skip
 MAPS = {"a": "theta", "b": "theta_h", "c": "theta", "d": "theta_h"}
+SEEN = {  # columns of the rows of a figure of one network
+    "network": fields.text("name of the network, with the number of its layers with weights"),
+    "pixels": fields.number("height and width of the images that it sees", "pixels"),
+}
 FIELDS = {
     "panel": fields.text("letter of the pane; a to d are maps, e are curves"),
     "kernel": fields.text("theta: of the outputs; theta_h: of the features"),
@@ -41,7 +43,7 @@ FIELDS = {
     "share": fields.number("entry of a map over the 99.5th percentile of its entries"),
     "epoch": fields.number("epoch of the training, in e", "epoch"),
     "alignment": fields.number("cosine of the traced kernel and that of the labels, in e"),
-    **looks.SEEN,
+    **SEEN,
 }
 
 
@@ -57,22 +59,19 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
         parts.append(rows[rows["kernel"] == kernel].assign(panel=letter))
     curves = tables["alignments"].rename(columns={"value": "alignment"})
     parts.append(curves.assign(panel="e"))
-    known = {name: tables["blocks"][name].iloc[0] for name in looks.SEEN}
+    known = {name: tables["blocks"][name].iloc[0] for name in SEEN}
     return pd.concat(parts, ignore_index=True).assign(**known).reindex(columns=list(FIELDS))
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     """Draw the traced kernels above, and norms and alignments below."""
-    figure = style.empty(height=UPPER + LOWER)
-    grid = figure.add_gridspec(2, 1, height_ratios=(UPPER, LOWER))
-    upper, lower = grid[0].subgridspec(1, 2), grid[1].subgridspec(1, 3)
-    axes = [figure.add_subplot(upper[place]) for place in range(2)]
-    axes += [figure.add_subplot(lower[place]) for place in range(3)]
+    figure, (upper, lower) = style.grids((UPPER, LOWER), ((1, 2), (1, 3)))
+    axes = [*upper, *lower]
     for axis, letter in zip(axes, MAPS, strict=False):
         own = rows[rows["panel"] == letter]
         _map(axis, own)
         _labels(axis, own, letter)
-    bar = figure.colorbar(axes[0].collections[0], ax=axes[:2], ticks=TICKS, aspect=28, pad=0.02,
+    bar = figure.colorbar(axes[0].collections[0], ax=upper, ticks=TICKS, aspect=28, pad=0.02,
                           extend="max", extendfrac=0.03)  # fmt: skip
     bar.ax.set_yticklabels([f"{tick:g}" for tick in TICKS])
     bar.ax.minorticks_off()
@@ -80,20 +79,25 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     bar.outline.set_linewidth(0.5)
     _alignments(axes[4], rows[rows["panel"] == "e"])
     style.title_panels(axes, list(TITLES.values()))
-    looks.name_network(figure, rows)
+    name_network(figure, rows)
     return figure
+
+
+def name_network(figure: Figure, rows: pd.DataFrame, more: str = "") -> None:
+    """Write above the panes which network is shown, how large its images are, and ``more``."""
+    network, pixels = rows["network"].iloc[0], int(rows["pixels"].iloc[0])
+    text = f"{network} on images of {pixels}\N{MULTIPLICATION SIGN}{pixels} pixels{more}"
+    figure.suptitle(text, x=0.005, ha="left")
 
 
 def _map(axis: Axes, rows: pd.DataFrame) -> None:
     """Draw a symmetric matrix from its rows on and above the diagonal."""
     import seaborn as sns
 
-    row, column = rows["row"].to_numpy(int), rows["column"].to_numpy(int)
-    size = int(column.max()) + 1
-    share = np.full((size, size), np.nan)
-    share[row, column] = share[column, row] = rows["share"]
-    sns.heatmap(share, ax=axis, cmap=SCALE, norm=PowerNorm(ROOT, 0, 1, clip=True), cbar=False,
-                square=True, xticklabels=False, yticklabels=False, rasterized=True)  # fmt: skip
+    share = kernel_maps.symmetric(rows, rows["share"])
+    sns.heatmap(share, ax=axis, cmap=kernel_maps.COLOURS, norm=PowerNorm(ROOT, 0, 1, clip=True),
+                cbar=False, square=True, xticklabels=False, yticklabels=False,
+                rasterized=True)  # fmt: skip
 
 
 def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
@@ -112,16 +116,10 @@ def _labels(axis: Axes, rows: pd.DataFrame, letter: str) -> None:
 
 def _classes(axis: Axes, rows: pd.DataFrame) -> None:
     """Name the classes along the axes, with ticks between them."""
-    first = rows[rows["row"] == 0].sort_values("column")
-    classes = first["class_column"].to_numpy(int)
-    borders = np.flatnonzero(np.diff(classes)) + 1
-    names = dict.fromkeys(classes.tolist())
-    centres = [float(np.flatnonzero(classes == name).mean()) + 0.5 for name in names]
+    centres, borders = kernel_maps.classes_of(rows)
+    places = [centre + 0.5 for centre in centres.values()]
     for ticks in (axis.xaxis, axis.yaxis):
-        ticks.set_ticks(centres, list(names))
-        ticks.set_ticks(borders, minor=True)
-        ticks.set_tick_params(which="major", length=0)
-        ticks.set_tick_params(which="minor", length=2.5, width=0.5)
+        kernel_maps.class_ticks(ticks, places, list(centres), borders + 0.5, 2.5)
     axis.set_xlabel(r"class of $\tilde{x}$")
     axis.set_ylabel("class of $x$")
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator
 
@@ -20,12 +19,14 @@ from finitewidth.figures import style
 HEIGHT = 4.6  # inches
 JOINED = "with_normalisation"  # what the experiment calls all sweeps with batch normalisation
 CELL, RANK, POWER, DECAY_ALONE = "cell", "rank", "power", "decay_alone"
-SWEEPS = {"vgg": "VGG", "resnet": "ResNet", "fully_connected": "no batch normalisation",
-          "patches": "VGG, other images"}  # fmt: skip
 OTHER = "patches"  # sweep of the panel beside MNIST
-COLOURS = dict(zip(SWEEPS, (style.COLOURS[i] for i in (0, 1, 3, 2)), strict=True))
-NAMES = {"vgg": "VGG", "resnet": "ResNet", "fully_connected": "no norm.", OTHER: "VGG",
-         JOINED: "both"}  # fmt: skip
+SWEEPS = {  # colour, name, short name
+    "vgg": (style.COLOURS[0], "VGG", "VGG"),
+    "resnet": (style.COLOURS[1], "ResNet", "ResNet"),
+    "fully_connected": (style.COLOURS[3], "no batch normalisation", "no norm."),
+    OTHER: (style.COLOURS[2], "VGG, other images", "VGG"),
+    JOINED: ("", "", "both"),
+}
 NEAR = 300  # largest over smallest value below which there are labels between powers of ten
 MARKERS = ("o", "s", "^", "D", "v", "P")  # of weight decays in ascending order
 PLAIN = "X"  # without decay
@@ -80,10 +81,10 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     cells, ranks = rows[rows["panel"] == CELL], rows[rows["panel"] == RANK]
     shared, other = cells[cells["sweep"] != OTHER], cells[cells["sweep"] == OTHER]
     for axis, across in zip(axes[0], ACROSS, strict=True):
-        _cells(axis, shared[shared[across] > 0], across, "nc3")
+        _cells(axis, shared[shared[across] > 0], across)
         _ranks(axis, ranks[ranks["quantity"] == across])
         axis.set_xlabel(ACROSS[across])
-    _cells(axes[1][0], other[other["tau"] > 0], "tau", "nc3")
+    _cells(axes[1][0], other[other["tau"] > 0], "tau")
     _ranks(axes[1][0], ranks[ranks["quantity"] == "tau"], OTHER)
     for axis, sweep in ((axes[0][0], JOINED), (axes[1][0], OTHER)):
         _power(axis, rows[(rows["panel"] == POWER) & (rows["sweep"] == sweep)])
@@ -92,14 +93,12 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_yscale("log")
         if high > 0:  # some network is trained
             axis.set_ylim(0.3 * low, 1.6 * high)
-    axes[0][0].set_ylabel("NC3")
-    axes[1][0].set_ylabel("NC3")
-    for axis, quantity, label in (
-        (axes[1][1], "overlap", "overlap with the initial last layer"),
-        (axes[1][2], "imbalance", "imbalance of the last two layers"),
-    ):
-        _explanation(axis, rows, cells, quantity)
-        axis.set_ylabel(label)
+    _explanation(axes[1][1], rows, cells, "overlap")
+    _explanation(axes[1][2], rows, cells, "imbalance")
+    labels = {(0, 0): "NC3", (1, 0): "NC3", (1, 1): "overlap with the initial last layer",
+              (1, 2): "imbalance of the last two layers"}  # fmt: skip
+    for place, label in labels.items():
+        axes[place].set_ylabel(label)
     for axis in axes[1]:
         axis.set_xlabel(r"$\tau$")
     # the images of `OTHER`, without the dataset that they stand for
@@ -110,15 +109,15 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str) -> None:
+def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str = "nc3") -> None:
     """Draw means over seeds with their standard errors; without decay hollow."""
     for sweep, rows in cells.dropna(subset=[quantity]).groupby("sweep", sort=False):
-        decays = sorted(set(rows["decay"]) - {0.0})
+        colour, decays = SWEEPS[sweep][0], sorted(set(rows["decay"]) - {0.0})
         for decay, shown in rows.groupby("decay"):
             marker = MARKERS[decays.index(decay) % len(MARKERS)] if decay else PLAIN
             axis.errorbar(shown[across], shown[quantity], shown[f"{quantity}_error"].fillna(0),
-                          linestyle="", marker=marker, color=COLOURS[sweep],
-                          markerfacecolor=COLOURS[sweep] if decay else "white")  # fmt: skip
+                          linestyle="", marker=marker, color=colour,
+                          markerfacecolor=colour if decay else "white")  # fmt: skip
     axis.set_xscale("log")
     low, high = axis.get_xlim()
     subs = (1, 3) if high < NEAR * low else (1,)
@@ -128,17 +127,14 @@ def _cells(axis: Axes, cells: pd.DataFrame, across: str, quantity: str) -> None:
 def _ranks(axis: Axes, ranks: pd.DataFrame, only: str | None = None) -> None:
     """Write rank correlations of all sweeps but `OTHER`, or of one, below the points."""
     ranks = ranks[(ranks["sweep"] == only) if only else (ranks["sweep"] != OTHER)]
-    lines = [rf"$\rho$ = {_number(row.value)}{_interval(row)} {NAMES[row.sweep]}"
-             for row in ranks.itertuples() if np.isfinite(row.value)]  # fmt: skip
+    lines = []
+    for row in ranks[np.isfinite(ranks["value"])].itertuples():
+        low, high = _number(max(row.low, -1)), _number(min(row.high, 1))
+        interval = f" [{low}, {high}]" if np.isfinite(row.low) else ""  # none for one seed
+        lines.append(rf"$\rho$ = {_number(row.value)}{interval} {SWEEPS[row.sweep][2]}")
     if lines:
         axis.text(0.02, 0.02, "\n".join(lines), transform=axis.transAxes, va="bottom",
                   fontsize=style.SMALLEST)  # fmt: skip
-
-
-def _interval(row: Any) -> str:
-    if not np.isfinite(row.low):  # one seed
-        return ""
-    return f" [{_number(max(row.low, -1))}, {_number(min(row.high, 1))}]"
 
 
 def _power(axis: Axes, powers: pd.DataFrame) -> None:
@@ -159,8 +155,7 @@ def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: 
     """
     _cells(axis, cells[(cells["tau"] > 0) & (cells[quantity] >= LEAST)], "tau", quantity)
     alone = rows[(rows["panel"] == DECAY_ALONE) & (rows["quantity"] == quantity)]
-    alone = alone[alone["value"] >= LEAST]
-    alone = alone.drop_duplicates("tau").sort_values("tau")
+    alone = alone[alone["value"] >= LEAST].drop_duplicates("tau").sort_values("tau")
     axis.plot(alone["tau"], alone["value"], linestyle="--", color=style.GREY)
     axis.set_xscale("linear")
     axis.set_xlim(left=0)
@@ -170,14 +165,14 @@ def _explanation(axis: Axes, rows: pd.DataFrame, cells: pd.DataFrame, quantity: 
 
 def _legend(figure: Figure, cells: pd.DataFrame) -> None:
     """Name colours and markers."""
-    known = set(cells["sweep"])
-    handles: list[Any] = [Patch(facecolor=COLOURS[sweep], label=name)
-                          for sweep, name in SWEEPS.items() if sweep in known]  # fmt: skip
+    known = [sweep for sweep in SWEEPS if (cells["sweep"] == sweep).any()]
+    handles: list[Any] = [Patch(facecolor=SWEEPS[sweep][0], label=SWEEPS[sweep][1])
+                          for sweep in known]  # fmt: skip
     most = cells[cells["decay"] > 0].groupby("sweep")["decay"].nunique().max()
     words = ["least decay", *["next"] * max(0, int(most) - 1)]
-    handles += [Line2D([], [], marker=marker, linestyle="", color=style.GREY, label=word)
+    handles += [style.handle(word, marker=marker, linestyle="", color=style.GREY)
                 for marker, word in zip(MARKERS, words, strict=False)]  # fmt: skip
     if (cells["decay"] == 0).any():
-        handles.append(Line2D([], [], marker=PLAIN, linestyle="", color=style.GREY,
-                              markerfacecolor="white", label="no decay"))  # fmt: skip
+        look = {"marker": PLAIN, "color": style.GREY, "markerfacecolor": "white"}
+        handles.append(style.handle("no decay", linestyle="", **look))
     style.legend_above(figure, handles, handletextpad=0.4, handlelength=1.0)

@@ -142,18 +142,15 @@ def _of_time(rows: pd.DataFrame) -> list[Line2D]:
     handles = []
     for (start, scale), look in _looks(rows).items():
         name = STARTS[start][2] + ("" if scale is None else f", {scale:g}")
-        handles.append(Line2D([], [], linewidth=0.9, label=name, **look))
-    bound = Line2D([], [], label=r"bound, $E \succeq 0$", **BOUND)
-    return [*handles, bound, Line2D([], [], label=r"leading term $\propto t^{-1/2}$", **LINE)]
+        handles.append(style.handle(name, linewidth=0.9, **look))
+    bound = style.handle(r"bound, $E \succeq 0$", **BOUND)
+    return [*handles, bound, style.handle(r"leading term $\propto t^{-1/2}$", **LINE)]
 
 
 def _of_biases(rows: pd.DataFrame) -> tuple[list[Line2D], list[Line2D]]:
     """Handles of what is drawn, and of the kernels."""
-    drawn = [Line2D([], [], color=style.GREY, label="end of the flow", **RING)]
+    drawn = [style.handle("end of the flow", color=style.GREY, **RING)]
     for line, width, label in FORMS.values():
-        drawn.append(Line2D([], [], color=style.GREY, linestyle=line, linewidth=width, label=label))
-    kernels = [
-        Line2D([], [], color=colour, label=rf"$\kappa_n$ = {other:g}")
-        for other, colour in _colours(rows).items()
-    ]
-    return drawn, kernels
+        drawn.append(style.handle(label, color=style.GREY, linestyle=line, linewidth=width))
+    return drawn, [style.handle(rf"$\kappa_n$ = {other:g}", color=colour)
+                   for other, colour in _colours(rows).items()]  # fmt: skip

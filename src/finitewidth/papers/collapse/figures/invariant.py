@@ -13,12 +13,11 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodF
 
 from finitewidth.common import fields
 from finitewidth.figures import style
-from finitewidth.papers.collapse.figures.looks import SEEN, name_network
+from finitewidth.papers.collapse.figures.blocks import SEEN, name_network
 
-INITS = ("lecun", "torch", "he")
-NAMES = {"lecun": "LeCun", "torch": "PyTorch", "he": "He"}
-MARKERS = {"lecun": "o", "torch": "s", "he": "^"}
-GREYS = {"lecun": "0.2", "torch": "0.42", "he": "0.57"}
+INITS = {  # name, marker, grey
+    "lecun": ("LeCun", "o", "0.2"), "torch": ("PyTorch", "s", "0.42"), "he": ("He", "^", "0.57"),
+}  # fmt: skip
 FITTED = 95.0  # percent; training accuracy below which a network counts as not trained
 POOR = "x"  # marker of a network that is not trained
 HEIGHT, LEGEND = 1.38, 0.78  # inches: of a line of panes, of a legend below all panes
@@ -29,7 +28,9 @@ BAND = 30.0  # percent; accuracies further below the best are marked at the lowe
 FEW = 4  # rates that have a label each
 MARKS = 7  # markers along a curve of many points
 NARROW = 100  # largest over smallest value below which a logarithmic axis has more labels
-PAPER = ("collapse_text", "train_accuracy", "vertical_line")  # the threshold in config/reported
+PAPER = (  # the threshold of the vertical lines in config/reported
+    "artifact == 'collapse_text' and quantity == 'train_accuracy' and row == 'vertical_line'"
+)
 LINES, KEY = "lines", "legend"  # panels of the table that are no panes
 
 
@@ -45,7 +46,7 @@ COLOURS = {
 def _marker(model: str, init: str, **size: Any) -> dict[str, Any]:
     """Arguments of ``Axes.plot`` for a marker of a picked model."""
     colour = COLOURS[model][init]
-    return {"marker": MARKERS[init], "color": colour, "markeredgecolor": colour,
+    return {"marker": INITS[init][1], "color": colour, "markeredgecolor": colour,
             "markerfacecolor": colour if model == "collapsed" else "white", **size}  # fmt: skip
 
 
@@ -108,12 +109,9 @@ FIELDS = {
 
 
 def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows to draw.
+    """Return the rows to draw, from tables of ``collapse_models_<pair>`` and the paper's values.
 
-    Args:
-        tables: ``rates``, ``picks``, ``curves`` and ``lines`` of ``collapse_models_<pair>``, and
-            ``ends`` for panes i and j; ``reported``, the paper's values.
-        settings: ``ends``: whether panes i to n are shown.
+    The setting ``ends`` tells whether panes i to n are shown; i and j need the table ``ends``.
     """
     long = {"epoch": tables["curves"], "rate": _rates(tables["rates"]), "end": tables.get("ends")}
     parts = []
@@ -123,7 +121,11 @@ def select(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> p
             parts.append(table[table["quantity"] == quantity].assign(panel=letter))
     lines = tables["lines"].rename(columns={"threshold": "value"}).dropna(subset=["epoch"])
     parts.append(lines.assign(panel=LINES, quantity="train_accuracy"))
-    parts += [_paper(tables["reported"]), _picks(tables["picks"])]
+    paper = tables["reported"].query(PAPER)[["quantity", "value"]]
+    parts.append(paper.assign(panel=LINES, source="paper", init="none"))
+    kept = ["init", "model", "rate"]
+    picks = tables["picks"][[*kept, "test_accuracy", "alignment_theta_h"]]
+    parts.append(picks.melt(kept, var_name="quantity").assign(panel=KEY))
     names = {"init": "initialisation"}
     rows = pd.concat([part.rename(columns=names) for part in parts], ignore_index=True)
     percent = rows["quantity"].isin(PERCENT) & (rows["source"] != "paper")
@@ -138,24 +140,8 @@ def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     names = [name for pane in PANES.values() if pane.across == "rate" for name in pane.quantities]
     rates = rates.rename(columns={"picked": "model"})
     kept = ["init", "model", "rate", "train_accuracy"]
-    long = rates[[*kept, *names]].melt(kept, var_name="quantity", value_name="value")
+    long = rates[[*kept, *names]].melt(kept, var_name="quantity")
     return long.assign(model=long["model"].replace("", None))
-
-
-def _paper(reported: pd.DataFrame) -> pd.DataFrame:
-    """The threshold of the paper's vertical lines."""
-    keys = zip(reported["artifact"], reported["quantity"], reported["row"], strict=True)
-    own = reported[[key == PAPER for key in keys]]
-    return own[["quantity", "value"]].assign(panel=LINES, source="paper", init="none")
-
-
-def _picks(picks: pd.DataFrame) -> pd.DataFrame:
-    """Test accuracy and alignment of the picked networks; missing where none was found."""
-    kept = ["init", "model", "rate"]
-    long = picks[[*kept, "test_accuracy", "alignment_theta_h"]].melt(
-        kept, var_name="quantity", value_name="value"
-    )
-    return long.assign(panel=KEY)
 
 
 def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
@@ -200,23 +186,19 @@ def _epochs(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     for init, model, line in _models(rows[rows["panel"] == LINES]):
         axis.axvline(line["epoch"].iloc[0], color=COLOURS[model][init], linewidth=0.7,
                      linestyle=":", zorder=0)  # fmt: skip
-    for place, (init, model, curve) in enumerate(_models(own)):
-        _curve(axis, curve.sort_values("epoch"), _marker(model, init), place)
+    for place, (init, model, points) in enumerate(_models(own)):
+        curve, look = points.sort_values("epoch"), _marker(model, init)
+        if not curve["value"].equals(curve["smooth"]):
+            axis.plot(curve["epoch"], curve["value"], linestyle="", marker=".", markersize=1.4,
+                      color=look["color"], markeredgewidth=0, zorder=1)  # fmt: skip
+        every = max(1, len(curve) // MARKS)  # markers of different curves are shifted
+        axis.plot(curve["epoch"], curve["smooth"], linewidth=0.9, markersize=2.8,
+                  markevery=(place * every // 6, every), **look)  # fmt: skip
     if len(own):
         last = float(own["epoch"].max())
         axis.set_xlim(-0.02 * last, 1.04 * last)
     _values(axis, letter)
     axis.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-
-
-def _curve(axis: Axes, curve: pd.DataFrame, look: dict[str, Any], place: int) -> None:
-    """Draw one curve; markers of different curves are shifted along the epochs."""
-    every = max(1, len(curve) // MARKS)
-    if not curve["value"].equals(curve["smooth"]):
-        axis.plot(curve["epoch"], curve["value"], linestyle="", marker=".", markersize=1.4,
-                  color=look["color"], markeredgewidth=0, zorder=1)  # fmt: skip
-    axis.plot(curve["epoch"], curve["smooth"], linewidth=0.9, markersize=2.8,
-              markevery=(place * every // 6, every), **look)  # fmt: skip
 
 
 def _values(axis: Axes, letter: str) -> None:
@@ -267,11 +249,12 @@ def _by_rate(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
 
 def _rate_curve(axis: Axes, own: pd.DataFrame, init: str) -> None:
     """Draw one quantity of the networks of an initialisation."""
-    axis.plot(own["rate"], own["value"], linewidth=0.8, color=GREYS[init])
-    for fits, marker, size in ((True, MARKERS[init], 2.6), (False, POOR, 4.0)):
+    _, usual, grey = INITS[init]
+    axis.plot(own["rate"], own["value"], linewidth=0.8, color=grey)
+    for fits, marker, size in ((True, usual, 2.6), (False, POOR, 4.0)):
         found = own[(own["train_accuracy"] >= FITTED) == fits]
         axis.plot(found["rate"], found["value"], linestyle="", marker=marker, markersize=size,
-                  markeredgewidth=None if fits else 1.1, color=GREYS[init])  # fmt: skip
+                  markeredgewidth=None if fits else 1.1, color=grey)  # fmt: skip
     for model in MODELS:
         found = own[own["model"] == model]
         axis.plot(found["rate"], found["value"], linestyle="", zorder=4,
@@ -289,11 +272,10 @@ def _accuracies(axis: Axes, rows: pd.DataFrame) -> None:
         line.set_gid(style.CLIPPED)
     least = float(rows.loc[rows["value"] >= best - BAND, "value"].min())
     axis.set_ylim(least - 0.1 * (best - least) - 0.5, best + 0.05 * (best - least) + 0.2)
-    for init in INITS:
+    for init, (_, _, grey) in INITS.items():
         own = low[low["initialisation"] == init]
         axis.plot(own["rate"], np.full(len(own), 0.04), linestyle="", marker="v", markersize=3,
-                  color=GREYS[init], transform=axis.get_xaxis_transform(),
-                  gid=style.CLIPPED)  # fmt: skip
+                  color=grey, transform=axis.get_xaxis_transform(), gid=style.CLIPPED)  # fmt: skip
 
 
 def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
@@ -302,7 +284,7 @@ def _at_end(axes: Sequence[Axes], rows: pd.DataFrame, letter: str) -> None:
     own = rows[rows["panel"] == letter]
     for place, quantity in enumerate(names):
         for init, model, found in _models(own[own["quantity"] == quantity]):
-            shift = 0.12 * (INITS.index(init) - 1) + (0.21 if model == "other" else -0.21)
+            shift = 0.12 * ([*INITS].index(init) - 1) + (0.21 if model == "other" else -0.21)
             axis.plot(place + shift, found["value"].iloc[0], linestyle="",
                       **_marker(model, init, markersize=3.4))  # fmt: skip
     axis.set_xlim(-0.5, len(names) - 0.5)
@@ -319,7 +301,7 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
     if columns == 2:
         parts = [[*parts[0], *parts[1]], parts[2]]
     longest = max(map(len, parts))
-    empty = Line2D([], [], linestyle="", label=" ")
+    empty = style.handle(" ", linestyle="")
     handles = [one for part in parts for one in [*part, *[empty] * (longest - len(part))]]
     found = axis.legend(handles=handles, loc="center", ncols=columns, handlelength=1.7,
                         handletextpad=0.5, borderaxespad=0, columnspacing=1.4)  # fmt: skip
@@ -332,32 +314,32 @@ def _legend(axis: Axes, rows: pd.DataFrame, columns: int) -> None:
 def _named_models(rows: pd.DataFrame, model: str) -> list[Line2D]:
     """A title and an entry for each initialisation; ``none`` if no rate has a model."""
     picks = rows[(rows["panel"] == KEY) & (rows["model"] == model)]
-    handles = [Line2D([], [], linestyle="", label=MODELS[model])]
-    for init in [name for name in INITS if name in set(picks["initialisation"])]:
+    handles = [style.handle(MODELS[model], linestyle="")]
+    for init, (name, _, _) in INITS.items():
         own = picks[picks["initialisation"] == init].set_index("quantity")
+        if own.empty:
+            continue
         accuracy, alignment = own["value"].reindex(["test_accuracy", "alignment_theta_h"])
         if np.isnan(accuracy):
-            handles.append(Line2D([], [], linestyle="", label=f"{NAMES[init]}: none"))
+            handles.append(style.handle(f"{name}: none", linestyle=""))
             continue
-        label = (rf"{NAMES[init]}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
+        label = (rf"{name}: {accuracy:.1f} %, $A$ = {alignment:.2f}, "
                  rf"$\eta$ = {own['rate'].iloc[0]:.2g}")  # fmt: skip
-        look = _marker(model, init, markersize=3.4)
-        handles.append(Line2D([], [], linewidth=1, label=label, **look))
+        handles.append(style.handle(label, linewidth=1, **_marker(model, init, markersize=3.4)))
     return handles
 
 
 def _named_others(rows: pd.DataFrame) -> list[Line2D]:
     """Entries of the grey curves, of networks that are not trained, and of the vertical lines."""
     rates = rows[rows["panel"].isin(["f", "g", "h"])]
-    handles = [Line2D([], [], linestyle="", label="all rates")]
-    for init in [name for name in INITS if name in set(rates["initialisation"])]:
-        handles.append(Line2D([], [], color=GREYS[init], marker=MARKERS[init], markersize=3,
-                              linewidth=0.8, label=NAMES[init]))  # fmt: skip
-    poor = rates[rates["train_accuracy"] < FITTED]
-    if len(poor):
-        handles.append(Line2D([], [], linestyle="", color=style.GREY, marker=POOR, markersize=4.0,
-                              markeredgewidth=1.1,
-                              label=f"not trained: < {FITTED:g} %"))  # fmt: skip
+    handles = [style.handle("all rates", linestyle="")]
+    for init, (name, marker, grey) in INITS.items():
+        if (rates["initialisation"] == init).any():
+            look = {"marker": marker, "markersize": 3, "linewidth": 0.8}
+            handles.append(style.handle(name, color=grey, **look))
+    if (rates["train_accuracy"] < FITTED).any():
+        look = {"marker": POOR, "markersize": 4.0, "markeredgewidth": 1.1, "color": style.GREY}
+        handles.append(style.handle(f"not trained: < {FITTED:g} %", linestyle="", **look))
     lines = rows[rows["panel"] == LINES]
     ours = lines.loc[lines["source"] == "ours", "value"]
     theirs = lines.loc[lines["source"] == "paper", "value"]
@@ -366,5 +348,5 @@ def _named_others(rows: pd.DataFrame) -> list[Line2D]:
         if len(theirs):
             same = np.isclose(ours.iloc[0], theirs.iloc[0])
             label += " (paper's)" if same else f" (paper: {theirs.iloc[0]:.4g} %)"
-        handles.append(Line2D([], [], color=style.GREY, linestyle=":", linewidth=0.8, label=label))
+        handles.append(style.handle(label, color=style.GREY, linestyle=":", linewidth=0.8))
     return handles

@@ -8,7 +8,8 @@ extrapolated with this power.
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from finitewidth.claims.estimates import required
@@ -77,20 +78,20 @@ def k02(tables: Tables) -> list[Part]:
         for first, second in itertools.pairwise(COMPONENTS):
             times = {name: rows[rows["component"] == name] for name in (first, second)}
             joined = times[first].merge(times[second], on="run")
-            ratio = (joined["reached_x"] / joined["reached_y"]).tolist()
+            ratio = joined["reached_x"] / joined["reached_y"]
             name = f"kernel {kernel}: time of the {NAMES[first]} over that of the {NAMES[second]}"
-            parts.append(_most(name, ratio, high=1, strict=True, paper=True))
+            parts.append(_part(name, ratio, max, high=1, strict=True, paper=True))
     return parts
 
 
 def k03(tables: Tables) -> list[Part]:
     """The flow conserves E."""
     frozen = tables["frozen"]
-    found = (("starts", tables["curves"]["drift"]),
-             ("frozen biases", frozen[frozen["quantity"] == "drift"]["value"]))  # fmt: skip
+    drifts = {"starts": tables["curves"]["drift"],
+              "frozen biases": frozen[frozen["quantity"] == "drift"]["value"]}  # fmt: skip
     parts = [
-        _most(f"{name}: largest drift of E, relative", values.tolist(), **DRIFT)
-        for name, values in found
+        _part(f"{name}: largest drift of E, relative", values, max, **DRIFT)
+        for name, values in drifts.items()
     ]
     steps = tables["orders"][tables["orders"]["method"] == "RK4"].sort_values("step")
     if len(steps) < 2:
@@ -111,11 +112,11 @@ def k04(tables: Tables) -> list[Part]:
     first = rows[rows["time"] == rows["time"].min()].set_index(["case", "run"])
     size = last["h2"] / last["h2"] * first["h2"]  # missing rows stay missing
     parts = [
-        _most("distance from NC2 at the end", last["nc2"].tolist(), high=0.01, paper=True,
+        _part("distance from NC2 at the end", last["nc2"], max, high=0.01, paper=True,
               tolerance=FRAME),
-        _farthest("NC3: limit", (2 * last["nc3"] - early["nc3"]).tolist(), **LIMIT),
-        _farthest("|H2|: limit over the start", ((2 * last["h2"] - early["h2"]) / size).tolist(),
-                  **LIMIT),
+        _part("NC3: limit", 2 * last["nc3"] - early["nc3"], _farthest, **LIMIT),
+        _part("|H2|: limit over the start", (2 * last["h2"] - early["h2"]) / size, _farthest,
+              **LIMIT),
     ]  # fmt: skip
     for name, quantity in (("NC3", "nc3"), ("|H2|", "h2")):
         pairs = zip(early[quantity], last[quantity], strict=True)
@@ -123,10 +124,10 @@ def k04(tables: Tables) -> list[Part]:
         parts += [Part(name=f"{name}: power of the time, run {run}", value=power, **POWER)
                   for run, power in enumerate(powers)]  # fmt: skip
     positive = required(tables["curves"][tables["curves"]["bound"].notna()], "bounds of |H2|")
-    ratios = (positive["h2"] / positive["bound"]).tolist()
-    parts.append(_most("|H2| over its bound for E >= 0, at all times", ratios, **BOUND))
-    agree = last["nc4"].tolist()
-    return [*parts, _least("NC4: share of points at which both rules agree", agree, **AGREE)]
+    ratios = positive["h2"] / positive["bound"]
+    parts.append(_part("|H2| over its bound for E >= 0, at all times", ratios, max, **BOUND))
+    name = "NC4: share of points at which both rules agree"
+    return [*parts, _part(name, last["nc4"], min, **AGREE)]
 
 
 def k05(tables: Tables) -> list[Part]:
@@ -138,18 +139,18 @@ def k05(tables: Tables) -> list[Part]:
     rows = _starting(tables["curves"], "random_weights")
     balanced = _at_end(_starting(tables["curves"], "zero_invariant"))
     last, early = _at_end(rows), _at_end(rows, EARLIER)
-    limits = (2 * last["nc3"] - early["nc3"]).tolist()
+    limits = 2 * last["nc3"] - early["nc3"]
     beside = last["nc3"].min() - balanced["nc3"].max()
     parts = [
-        _least("NC3: smallest limit", limits, low=0, strict=True, paper=True),
-        _least("NC3 at the end: smallest minus largest from E = 0", [beside], low=0, strict=True,
-               paper=True),
-        _most("alignment at the end, largest", last["alignment"].tolist(), **UNALIGNED),
+        _part("NC3: smallest limit", limits, min, low=0, strict=True, paper=True),
+        Part(name="NC3 at the end: smallest minus largest from E = 0", value=float(beside), low=0,
+             strict=True, paper=True),
+        _part("alignment at the end, largest", last["alignment"], max, **UNALIGNED),
     ]  # fmt: skip
     for case, own in last.groupby("case", sort=False):
         pairs = zip(early.loc[own.index, "nc3"], own["nc3"], strict=True)
         powers = [abs(_power(a, b, EARLIER)) for a, b in pairs]
-        parts.append(_most(f"{case}: size of the power of the time in NC3", powers, **STAYS))
+        parts.append(_part(f"{case}: size of the power of the time in NC3", powers, max, **STAYS))
     return parts
 
 
@@ -159,14 +160,14 @@ def k06(tables: Tables) -> list[Part]:
     free = _at_end(_starting(required(tables["curves"], "the flow"), "free_biases"))
     parts = []
     for case, own in last.groupby("case", sort=False):
-        share = (own["error"] / own["gap"]).tolist()
+        share = own["error"] / own["gap"]
         parts += [
-            _most(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", share, **NEAR),
-            _least(f"{case}: smallest |b - 1/C|", own["gap"].tolist(), **SHIFTED),
+            _part(f"{case}: largest |b - 1/C + W <h>| over |b - 1/C|", share, max, **NEAR),
+            _part(f"{case}: smallest |b - 1/C|", own["gap"], min, **SHIFTED),
         ]
     name = "E = 0, <h> = 0 and b = 0 at the start: largest |b - 1/C| at the end"
     outside = "the global mean of the features is near 0 there, not 0"
-    return [*parts, _most(name, free["bias_gap"].tolist(), outside=outside, **NEAR)]
+    return [*parts, _part(name, free["bias_gap"], max, outside=outside, **NEAR)]
 
 
 def k07(tables: Tables) -> list[Part]:
@@ -180,10 +181,10 @@ def k07(tables: Tables) -> list[Part]:
     here = nc3[nc3.index.get_level_values("case") == CASE]
     return [
         *parts,
-        _most("distance from NC2 at the end, largest", nc2.tolist(), high=1e-3, paper=True,
+        _part("distance from NC2 at the end, largest", nc2, max, high=1e-3, paper=True,
               tolerance=FRAME),
-        _least("NC3: smallest limit", (2 * nc3 - early).tolist(), low=0, strict=True, paper=True),
-        _least(f"{CASE}: NC3 at the end", here.tolist(), low=0.1, strict=True,
+        _part("NC3: smallest limit", 2 * nc3 - early, min, low=0, strict=True, paper=True),
+        _part(f"{CASE}: NC3 at the end", here, min, low=0.1, strict=True,
                ours="the paper says that NC3 fails, not by how much"),
     ]  # fmt: skip
 
@@ -203,7 +204,8 @@ def _angles(tables: Tables, quantity: str, form: str) -> Iterator[Part]:
             raise CannotDecideError(f"no formula for {case}")
         formula = float(wanted.loc[case])
         ratios = [value / formula if formula else math.nan for value in rows["value"]]
-        yield _farthest(f"{case}: fitted {quantity} over the formula", ratios, at=1, **PERCENT)
+        name = f"{case}: fitted {quantity} over the formula"
+        yield _part(name, ratios, partial(_farthest, at=1), **PERCENT)
 
 
 def _starting(rows: "pd.DataFrame", start: str) -> "pd.DataFrame":
@@ -224,26 +226,22 @@ def _power(before: float, after: float, factor: float) -> float:
     return math.log(before / after) / math.log(factor)
 
 
-def _most(name: str, values: list[float], **thresholds: object) -> Part:
-    """The largest value; nan if one of them is nan."""
-    return _chosen(name, values, lambda value: value, thresholds)
-
-
-def _least(name: str, values: list[float], **thresholds: object) -> Part:
-    """The smallest value; nan if one of them is nan."""
-    return _chosen(name, values, lambda value: -value, thresholds)
-
-
-def _farthest(name: str, values: list[float], at: float = 0, **thresholds: object) -> Part:
-    """The value that differs most from ``at``; nan if one of them is nan."""
-    return _chosen(name, values, lambda value: abs(value - at), thresholds)
-
-
-def _chosen(name: str, values: list[float], key: object, thresholds: dict) -> Part:
-    if not values:
+def _part(
+    name: str,
+    values: Sequence[float],
+    pick: Callable[[Sequence[float]], float],
+    **thresholds: object,
+) -> Part:
+    """What ``pick``, such as ``max``, takes of some values; nan if one of them is nan."""
+    if not len(values):
         raise CannotDecideError(f"{name}: no rows")
-    worst = math.nan if any(map(math.isnan, values)) else max(values, key=key)
-    return Part(name=name, value=float(worst), **thresholds)
+    value = math.nan if any(map(math.isnan, values)) else pick(values)
+    return Part(name=name, value=float(value), **thresholds)
+
+
+def _farthest(values: Sequence[float], at: float = 0) -> float:
+    """The value that differs most from ``at``."""
+    return max(values, key=lambda value: abs(value - at))
 
 
 def multiplicity(tables: Tables) -> list[Ours]:

@@ -9,7 +9,6 @@ networks, since models that were picked by NC3 cannot show how the alignment goe
 """
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from finitewidth.claims import samples
@@ -118,7 +117,7 @@ def k11(tables: Tables) -> list[Part]:
     parts = []
     for kernel, name in KERNELS.items():
         column = f"alignment_{kernel}"
-        top = rows[lag <= TOP + EQUAL].assign(value=lambda own, column=column: own[column])
+        top = rows[lag <= TOP + EQUAL].assign(value=rows[column])
         parts += [
             difference(f"alignment of {name}, close minus far", rows, column, **ABOVE),
             over_pairs(f"alignment of {name}, models within 1 point of the best", top, **STRONGLY),
@@ -128,25 +127,26 @@ def k11(tables: Tables) -> list[Part]:
 
 def k12(tables: Tables) -> list[Part]:
     """Traced kernels are larger for images of one class."""
-    rows, parts = maps(tables), []
-    for kernel, name in KERNELS.items():
-        own = rows[rows["kernel"] == kernel]
-        ratio = own["other_class"] / own["same_class"].where(own["same_class"] > 0)
-        told = f"{name}: mean of pairs of two classes over mean of pairs of one class"
-        parts += [over_pairs(told, own.assign(value=ratio), **thresholds)
-                  for thresholds in (BELOW_ONE, BLOCKS[kernel])]  # fmt: skip
-    return parts
+    rows = maps(tables)
+    ratios = rows["other_class"] / rows["same_class"].where(rows["same_class"] > 0)
+    name = "mean of pairs of two classes over mean of pairs of one class"
+    return _both_kernels(name, rows.assign(value=ratios), BLOCKS)
 
 
 def k13(tables: Tables) -> list[Part]:
     """Kernels of two outputs or features are smaller than those of one."""
-    rows, parts = maps(tables), []
-    for kernel, name in KERNELS.items():
-        own = rows[rows["kernel"] == kernel]
-        told = f"{name}: median norm off the diagonal over median norm on it"
-        parts += [over_pairs(told, own.assign(value=own["norm_ratio"]), **thresholds)
-                  for thresholds in (BELOW_ONE, HALF)]  # fmt: skip
-    return parts
+    rows = maps(tables)
+    name = "median norm off the diagonal over median norm on it"
+    return _both_kernels(name, rows.assign(value=rows["norm_ratio"]), dict.fromkeys(KERNELS, HALF))
+
+
+def _both_kernels(name: str, rows: "pd.DataFrame", bounds: dict[str, dict]) -> list[Part]:
+    """The column value of each kernel, below 1 and below its bound."""
+    return [
+        over_pairs(f"{title}: {name}", rows[rows["kernel"] == kernel], **thresholds)
+        for kernel, title in KERNELS.items()
+        for thresholds in (BELOW_ONE, bounds[kernel])
+    ]
 
 
 def k14(tables: Tables) -> list[Part]:
@@ -257,19 +257,15 @@ def correlation(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any)
 
     An initialisation with fewer than `FEWEST_RATES` trained networks is left out.
     """
-    import pandas as pd
-
-    found = [
-        {"pair": pair, "value": _rank_correlation(own["nc3"].tolist(), own[column].tolist())}
-        for (pair, _), own in rows.groupby(["pair", "init"], sort=False)
-        if len(own) >= FEWEST_RATES
-    ]
-    told = f"rank correlation of NC3 and {name} over all trained networks"
+    values = _rank_correlations(rows, column)
+    title = f"rank correlation of NC3 and {name} over all trained networks"
     if "ours" in thresholds:
-        told += ", ours"
-    values = pd.DataFrame(found, columns=["pair", "value"])
-    return over_pairs(told, values, f"{FEWEST_RATES} trained networks of one initialisation",
-                      resolution=RANK_STEP, **thresholds)  # fmt: skip
+        title += ", ours"
+    return over_pairs(
+        title, values[values["networks"] >= FEWEST_RATES],
+        f"{FEWEST_RATES} trained networks of one initialisation", resolution=RANK_STEP,
+        **thresholds,
+    )  # fmt: skip
 
 
 def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Part:
@@ -278,25 +274,29 @@ def ranks(name: str, rows: "pd.DataFrame", column: str, **thresholds: Any) -> Pa
     If the correlations are all alike they have no spread. Half of the smallest possible change is
     then taken for it, as for claim N21.
     """
-    found, fewest = [], math.inf
-    for _, own in rows.groupby("init", sort=False):
-        fewest = min(fewest, len(own))
-        found.append(_rank_correlation(own["nc3"].tolist(), own[column].tolist()))
+    values = _rank_correlations(rows, column)
+    fewest = int(values["networks"].min())
     if fewest < FEWEST_RATES:
         raise CannotDecideError(f"cross-entropy: an initialisation has {fewest} trained networks; "
                                 f"{FEWEST_RATES} are needed")  # fmt: skip
     return samples.mean(
-        f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations", found,
+        f"cross-entropy: rank correlation of NC3 and {name}, mean over initialisations",
+        values["value"].tolist(),
         resolution=12 / (fewest * (fewest**2 - 1)), **thresholds,
     )  # fmt: skip
 
 
-def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's; nan if a value is missing or all are alike."""
+def _rank_correlations(rows: "pd.DataFrame", column: str) -> "pd.DataFrame":
+    """Spearman's of NC3 and a column for each initialisation of a pair, and how many networks.
+
+    It is nan if a value is missing or all are alike.
+    """
     import pandas as pd
 
-    values = pd.DataFrame({"first": first, "second": second}, dtype=float)
-    if values.isna().any(axis=None) or (values.nunique() < 2).any():
-        return math.nan
-    ordered = values.rank()
-    return float(ordered["first"].corr(ordered["second"]))
+    correlations = []
+    for (pair, _), own in rows.groupby(["pair", "init"], sort=False):
+        values = own[["nc3", column]].astype(float)
+        known = values.notna().all(axis=None) and (values.nunique() > 1).all()
+        value = values["nc3"].rank().corr(values[column].rank()) if known else math.nan
+        correlations.append({"pair": pair, "networks": len(own), "value": float(value)})
+    return pd.DataFrame(correlations)

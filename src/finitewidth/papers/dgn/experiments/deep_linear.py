@@ -9,8 +9,7 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.gated_ntk import value_kernel
-from finitewidth.measures.dynamics import DESCENT, LINEAR, batches
-from finitewidth.measures.dynamics_tables import means_of_first
+from finitewidth.measures.dynamics import DESCENT, LINEAR, batches, means_of_first
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.training.full_batch import error_ratios, gradient_descent
 

@@ -9,8 +9,15 @@ import torch
 from torch import Tensor
 
 from finitewidth.kernels.gated_networks import feature_gates
-from finitewidth.measures.dynamics import Networks, Protocol, batches, follow_batch
-from finitewidth.measures.dynamics_tables import Rows, mean_curves, rows_of, tables_of
+from finitewidth.measures.dynamics import (
+    Networks,
+    Rows,
+    batches,
+    follow,
+    mean_curves,
+    rows_of,
+    tables_of,
+)
 from finitewidth.networks.random_gated import equal_variance_weights
 from finitewidth.networks.weights import generator
 from finitewidth.training.checkpoints import Checkpoints
@@ -48,11 +55,9 @@ def measure(
 
     def rows_of_batch(piece: tuple[dict[str, Any], range]) -> Rows:
         place, batch = piece
-        found = follow_batch(
-            lambda runs: networks(place["network"], place["depth"], runs, settings),
-            Protocol.of(settings), batch, settings["runs"],
-        )  # fmt: skip
-        return rows_of(found, batch.start, place["depth"])
+        drawn = networks(place["network"], place["depth"], batch, settings)
+        dynamics = follow(drawn, settings, len(batch))
+        return rows_of(dynamics, batch.start, place["depth"])
 
     found = stored_map(rows_of_batch, pieces, checkpoints, "batches of runs")
     tables = tables_of((place, rows) for (place, _), rows in zip(pieces, found, strict=True))

@@ -13,9 +13,11 @@ import pandas as pd
 import torch
 
 from finitewidth.kernels.memorisation import ideal_eigenvalues, ideal_overlap
-from finitewidth.measures.dynamics import Networks, Protocol, batches, follow_batch
-from finitewidth.measures.dynamics_tables import (
+from finitewidth.measures.dynamics import (
+    Networks,
     Rows,
+    batches,
+    follow,
     mean_curves,
     means_of_first,
     rows_of,
@@ -102,10 +104,9 @@ def _rows(place: Mapping[str, Any], batch: range, settings: Mapping[str, Any]) -
     """Rows of a batch of runs of one width and one depth."""
     width, depth, descent = place["width"], place["depth"], settings["descent"]
     own = descent[place["network"]]
-    found = follow_batch(
-        lambda runs: networks(width, depth, runs, settings),
-        Protocol.of(descent, steps=own["steps"]), batch, own["runs"],
-    )  # fmt: skip
+    drawn = networks(width, depth, batch, settings)
+    steps = {"steps": own["steps"]}
+    found = follow(drawn, descent | steps, max(own["runs"] - batch.start, 0))
     rows = rows_of(found, batch.start, depth)
     ideal = np.cumsum(ideal_eigenvalues(found.eigenvalues.shape[1], depth, settings["mu"]))
     gaps = np.cumsum(found.eigenvalues, axis=1) / depth - ideal

@@ -37,5 +37,5 @@ def draw(rows: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
         axis.set_xlabel(r"class of $\tilde{x}$")
     style.title_panels(axes[0], [f"step {step:g}" for step in steps])
     axes[0][0].set_ylabel("class of $x$")
-    kernel_maps.add_bar(figure, image, list(axes[0]), shrink=0.9, aspect=18, pad=0.01)
+    kernel_maps.add_share_bar(figure, image, list(axes[0]), shrink=0.9, aspect=18)
     return figure
