@@ -57,8 +57,8 @@ class Saves:
     def __init__(self, monkeypatch, kill_after=None):
         self.count, save = 0, CheckpointStore.save
 
-        def counted(store, number, state):
-            save(store, number, state)
+        def counted(store, state):
+            save(store, state)
             self.count += 1
             if self.count == kill_after:
                 raise KilledError

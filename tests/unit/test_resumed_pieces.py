@@ -110,8 +110,8 @@ def test_the_cntk_in_pieces(tmp_path, monkeypatch, average):
     for allowed in itertools.cycle((1, 2)):
         left = itertools.count(allowed, -1)
 
-        def counted(self, number, state, left=left):
-            save(self, number, state)
+        def counted(self, state, left=left):
+            save(self, state)
             if next(left) == 0:
                 raise KilledError
 

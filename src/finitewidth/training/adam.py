@@ -25,7 +25,6 @@ def adam(
     times: Sequence[int],
     observe: Callable[[FullyConnected, int], Observed],
     checkpoints: CheckpointStore | None = None,
-    checkpoint_seconds: float = 60.0,
     title: str = "steps of Adam",
 ) -> list[Observed]:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 by Adam with full batches, from the newest checkpoint.
@@ -40,7 +39,6 @@ def adam(
         times: numbers of steps after which to observe, ascending; the last one ends the training.
         observe: what to keep, of the networks and the number of steps. It must not change them.
         checkpoints: where to store checkpoints, and at last what was observed; None for none.
-        checkpoint_seconds: time between two checkpoints.
         title: of the progress that is shown, in steps.
 
     Returns:
@@ -49,55 +47,33 @@ def adam(
     Raises:
         ResultError: a checkpoint cannot be written.
     """
-    training = _Training(stack.copy(), x, y, rate, times, observe, title)
-    return carry_out(training, checkpoints, checkpoint_seconds)
+    return carry_out(_Training(stack.copy(), x, y, rate, times, observe, title), checkpoints)
 
 
 class _Training(Training):
     """A training in progress."""
 
     def __init__(self, stack, x, y, rate, times, observe, title):
-        self.stack, self.times, self.observe, self.title = stack, times, observe, title
-        self.total, self.time, self.observed = times[-1], 0, []
-        self.optimiser = torch.optim.Adam(
-            stack.parameters, lr=rate, betas=BETAS, eps=EPSILON, foreach=True
-        )
+        words = {"lr": rate, "betas": BETAS, "eps": EPSILON, "foreach": True}
+        optimiser = torch.optim.Adam(stack.parameters, **words)
+        super().__init__(title, times[-1], stack.parameters, optimiser, observed=[])
+        self.stack, self.times, self.observe = stack, times, observe
         self.passes = Passes(stack, x, y)
         for tensor in stack.parameters:
             tensor.grad = torch.empty_like(tensor)
 
-    def done(self) -> int:
-        """Return the number of steps made."""
-        return self.time
-
     def step(self) -> None:
         """Make a step of all networks."""
         self.passes.forward()
-        self.passes.gradient(out=[tensor.grad for tensor in self.stack.parameters])
+        self.passes.gradient(out=[tensor.grad for tensor in self.weights])
         self.optimiser.step()
-        self.time += 1
+        self.state.done += 1
 
     def measure(self) -> None:
         """Observe the networks if it is time to."""
-        if self.time in self.times:
-            self.observed.append(self.observe(self.stack, self.time))
+        if self.done in self.times:
+            self.state.observed.append(self.observe(self.stack, self.done))
 
     def result(self) -> list[Observed]:
         """Return what was observed."""
-        return self.observed
-
-    def checkpoint(self) -> dict[str, Any]:
-        """Return weights, moments and what was observed."""
-        return {
-            "parameters": self.stack.parameters,
-            "optimiser": self.optimiser.state_dict(),
-            "time": self.time,
-            "observed": self.observed,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore what `checkpoint` returned."""
-        for tensor, value in zip(self.stack.parameters, state["parameters"], strict=True):
-            tensor.copy_(value)
-        self.optimiser.load_state_dict(state["optimiser"])
-        self.time, self.observed = state["time"], state["observed"]
+        return self.state.observed

@@ -9,7 +9,6 @@ import io
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,28 +19,6 @@ from finitewidth.common.result_files import atomic
 
 LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
 PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
-
-
-class SavingTimes:
-    """When to write checkpoints: at least some seconds apart, longer apart if saving takes long."""
-
-    def __init__(self, seconds: float):
-        """Start the clock; two checkpoints are at least some seconds apart."""
-        self.seconds = seconds
-        self._next = time.monotonic() + seconds
-
-    def due(self) -> bool:
-        """Whether it is time for a checkpoint."""
-        return time.monotonic() > self._next
-
-    @contextmanager
-    def saving(self) -> Iterator[None]:
-        """Measure how long the block takes that saves, and set the next time."""
-        started = time.monotonic()
-        yield
-        ended = time.monotonic()
-        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
-        self._next = ended + max(self.seconds, pause)
 
 
 @dataclass(frozen=True)
@@ -61,7 +38,8 @@ class Checkpoints:
     def store(self, part: str, keep_all: bool = False) -> "CheckpointStore":
         """Return the checkpoints of one part, whose name says all that tells it from the others."""
         digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
-        return CheckpointStore(Path(self.folder) / self.identity, digest, part, keep_all)
+        folder = Path(self.folder) / self.identity
+        return CheckpointStore(folder, digest, self.seconds, part, keep_all)
 
 
 class CheckpointStore:
@@ -71,32 +49,41 @@ class CheckpointStore:
     other settings or other code therefore uses another folder. A checkpoint copied from another
     training is rejected, because the digest at its end covers the fingerprint too. The folder is
     not an output of the Snakemake rule, because Snakemake deletes the outputs of a failed job.
+
+    Two checkpoints are at least ``seconds`` apart, and longer if saving takes long.
     """
 
     KEPT = 2
 
     def __init__(
-        self, folder: str | Path, fingerprint: str, part: str = "", keep_all: bool = False
+        self,
+        folder: str | Path,
+        fingerprint: str,
+        seconds: float = 60.0,
+        part: str = "",
+        keep_all: bool = False,
     ):
-        self.folder = Path(folder) / fingerprint
+        self.folder, self.seconds = Path(folder) / fingerprint, seconds
         self.part, self.keep_all = part, keep_all
-        self._owner = fingerprint.encode()
+        self._owner, self._next = fingerprint.encode(), time.monotonic() + seconds
 
-    def save(self, number: int, state: dict[str, Any]) -> None:
-        """Write ``state`` and delete all checkpoints but the last two, unless all are kept.
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() > self._next
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write tensors and plain values; delete all checkpoints but the last two or keep all.
 
         Another run may delete the folder when it has finished the same training. This training then
         continues without the checkpoint.
-
-        Args:
-            number: increases from one call to the next.
-            state: tensors and plain values.
 
         Raises:
             ResultError: the file cannot be written, e.g. because the disk is full.
         """
         import torch
 
+        started = time.monotonic()
+        number = max((int(path.stem) for path in self._paths()), default=0) + 1
         content = io.BytesIO()  # in memory first: torch does not report a full disk as such
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
@@ -109,6 +96,9 @@ class CheckpointStore:
             LOG.warning("checkpoint not written: another run has deleted %s", self.folder)
         if not self.keep_all:
             self._remove(self._paths()[: -self.KEPT])
+        ended = time.monotonic()
+        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
+        self._next = ended + max(self.seconds, pause)
 
     def latest(self) -> dict[str, Any] | None:
         """Load the newest checkpoint that is not damaged; None if there is none. Log what is.
@@ -122,10 +112,6 @@ class CheckpointStore:
     def every(self) -> list[dict[str, Any]]:
         """Load all checkpoints that are not damaged, oldest first, as `latest` does."""
         return list(self._sound(self._paths()))
-
-    def next_number(self) -> int:
-        """Return a number larger than that of any checkpoint, damaged ones included."""
-        return max((int(path.stem) for path in self._paths()), default=0) + 1
 
     def _sound(self, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
         """Load what is not damaged, and log each damaged file."""

@@ -22,12 +22,6 @@ def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
     return torch.as_tensor(values).to(tensor).view(-1, *(1,) * (tensor.dim() - 1))
 
 
-def joined(stacks: Sequence[FullyConnected]) -> FullyConnected:
-    """Return one stack with the networks of several stacks of equal shape, in their order."""
-    tensors = zip(*(stack.parameters for stack in stacks), strict=True)
-    return stacks[0].with_parameters([torch.cat(parts) for parts in tensors])
-
-
 @dataclass(frozen=True)
 class Draw:
     """One network of a stack: variances of its weights (times fan_in) and biases, and its seed."""

@@ -1,9 +1,7 @@
 """Training of stacked replicas of gated networks, on batches of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -14,28 +12,11 @@ from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.weights import generator
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.gated_stack import GatedStack, Images, Trained, build_stack
-from finitewidth.training.loop import EpochTraining, Position, carry_out
+from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import StackedOptimiser
 from finitewidth.training.run import TrainingRun
 
 EVALUATION_BATCH = 500
-
-
-@dataclass
-class State(Position):
-    """The progress of a training.
-
-    Attributes:
-        sums: (R, 2), loss and number of correct outputs, summed over the images of this epoch.
-        history: one row per finished epoch and replica.
-        best: criterion -> each replica's best score (R,) and its weights at that time.
-        kept: label -> weights kept so far.
-    """
-
-    sums: Tensor
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, dict[str, Any]] = field(default_factory=dict)
-    kept: dict[str, dict[str, Tensor]] = field(default_factory=dict)
 
 
 def train(
@@ -43,7 +24,6 @@ def train(
     images: Images,
     earlier: Trained | None = None,
     checkpoints: CheckpointStore | None = None,
-    checkpoint_seconds: float = 60.0,
 ) -> Trained:
     """Train all replicas of a run, starting from the newest checkpoint if there is one.
 
@@ -57,7 +37,6 @@ def train(
         images: for training and testing. The training takes place on their device.
         earlier: the training that provides the weights of ``pretrained`` feature networks.
         checkpoints: where to store checkpoints; None for none.
-        checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
         ResultError: a checkpoint cannot be written.
@@ -65,7 +44,7 @@ def train(
     layers = layers_of(run.architecture, images.shape, images.outputs)
     stack = build_stack(run, layers, earlier, str(images.train_x.device))
     training = _Training(run, images, stack)
-    carry_out(training, checkpoints, checkpoint_seconds)
+    carry_out(training, checkpoints)
     training.keep_last()
     arrays = {
         f"{label}/{name}": tensor.cpu().numpy()
@@ -81,18 +60,21 @@ class _Training(EpochTraining):
     def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
         self.run, self.images, self.stack = run, images, stack
         weights, step_sizes = stack.trained(), [replica.step_size for replica in run.replicas]
+        regimes = dict.fromkeys(replica.regime for replica in run.replicas)
         super().__init__(
+            f"{'+'.join(regimes)}, {len(run.replicas)} replicas",
             weights,
             StackedOptimiser(run.optimiser, weights, step_sizes),
-            State(epoch=0, step=0, sums=self._no_sums()),
             run.epochs,
             steps_per_epoch=-(-images.train_count // run.batch_size),
+            sums=self._no_sums(),  # loss and number of correct outputs over images of this epoch
+            history=[],  # one row per finished epoch and replica
+            best={},  # criterion -> each replica's best score (R,) and its weights at that time
+            kept={},  # label -> weights kept so far
         )
         self.train_gates = stack.fixed_gates(images.train_x)
         self.test_gates = stack.fixed_gates(images.test_x)
-        regimes = dict.fromkeys(replica.regime for replica in run.replicas)
-        self.title = f"{'+'.join(regimes)}, {len(run.replicas)} replicas"
-        self._keep_snapshots()
+        self._keep_snapshots(0)
 
     def _no_sums(self) -> Tensor:
         return torch.zeros(len(self.run.replicas), 2, device=self.images.train_x.device)
@@ -143,7 +125,7 @@ class _Training(EpochTraining):
         # not computed from the halves: equal counts must give exactly equal numbers to keep ties
         return loss, *(part.mean(dim=1) for part in (right, right[:, 0::2], right[:, 1::2]))
 
-    def _record(self, batch: Tensor) -> None:
+    def _record(self, epoch: int) -> None:
         """Add the rows of this epoch to the history and keep the weights that are wanted."""
         state, count = self.state, self.images.train_count
         loss, accuracy, first, second = self._scores()
@@ -159,7 +141,7 @@ class _Training(EpochTraining):
                     "variant": replica.variant,
                     "seed": replica.seed,
                     "step_size": replica.step_size,
-                    "epoch": state.epoch,
+                    "epoch": epoch,
                     "train_loss": train_loss[number],
                     "train_accuracy": train_accuracy[number],
                     "test_loss": loss[number].item(),
@@ -169,15 +151,15 @@ class _Training(EpochTraining):
                     "diverged": int(self.stack.spoilt[number] or not isfinite(train_loss[number])),
                 }
             )
-        self._tell_diverged()
+        self._tell_diverged(epoch)
         wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
         for criterion, score in (("best_test", accuracy), ("best_validation", first)):
             if criterion in wanted:
                 self._keep_best(criterion, score)
         state.sums = self._no_sums()
-        self._keep_snapshots()
+        self._keep_snapshots(epoch)
 
-    def _tell_diverged(self) -> None:
+    def _tell_diverged(self, epoch: int) -> None:
         """Log the replicas that have diverged in this epoch, and how many there are by now."""
         count = len(self.run.replicas)
         rows, before = self.state.history[-count:], self.state.history[-2 * count : -count]
@@ -188,8 +170,7 @@ class _Training(EpochTraining):
         if new:
             LOG.warning(
                 "epoch %d: loss is not finite; %d of %d replicas have diverged, now %s",
-                self.state.epoch, sum(row["diverged"] for row in rows), count,
-                ", ".join(names),
+                epoch, sum(row["diverged"] for row in rows), count, ", ".join(names),
             )  # fmt: skip
 
     def _keep_best(self, criterion: str, score: Tensor) -> None:
@@ -203,13 +184,13 @@ class _Training(EpochTraining):
         for name, tensor in weights.items():
             best["weights"][name][better] = tensor[better]
 
-    def _keep_snapshots(self) -> None:
+    def _keep_snapshots(self, epoch: int) -> None:
         state = self.state
-        if state.epoch in self.run.snapshots:
-            state.kept[f"epoch{state.epoch}"] = self.stack.weights()
-        if state.epoch in self.run.best_so_far:
+        if epoch in self.run.snapshots:
+            state.kept[f"epoch{epoch}"] = self.stack.weights()
+        if epoch in self.run.best_so_far:
             best = state.best["best_test"]["weights"]
-            state.kept[f"best_so_far{state.epoch}"] = {k: v.clone() for k, v in best.items()}
+            state.kept[f"best_so_far{epoch}"] = {k: v.clone() for k, v in best.items()}
 
     def keep_last(self) -> None:
         """Keep the weights at the end, or the best ones, where they are wanted."""

@@ -26,7 +26,7 @@ from torch import Tensor
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from finitewidth.training.descent_run import DescentRun
+    from finitewidth.training.descent import DescentRun
 
 TRACKED = 20  # gradients between two iterations of the power iteration
 LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is used
@@ -59,8 +59,6 @@ class GradedSteps:
     the first.
     """
 
-    TENSORS = ("base", "away", "now", "last")
-
     def __init__(self, run: "DescentRun", cap: float, until: int | None = None):
         """Begin the phase, or go on with it.
 
@@ -77,13 +75,6 @@ class GradedSteps:
             for name in ("away", "now", "last"):
                 self.of[name] = [torch.zeros_like(tensor) for tensor in parameters]
             self.of["jump"] = np.zeros(run.places.size, dtype=np.int64)
-
-    def keep(self, positions: np.ndarray) -> None:
-        """Keep the networks at some positions."""
-        index = torch.from_numpy(positions).to(self.of["base"][0].device)
-        for name in self.TENSORS:
-            self.of[name] = [tensor[index] for tensor in self.of[name]]
-        self.of["jump"] = self.of["jump"][positions]
 
     def arrive(self, passes: Passes) -> np.ndarray:
         """Take account of the losses of ``passes``; return which networks leave the phase."""
@@ -111,10 +102,8 @@ class GradedSteps:
             share=run.plan.share,
         )
         self._move(passes, jumps)
-        clocks.time[places] += jumps
-        clocks.jump[places] = jumps
+        run.advance(places, jumps)
         clocks.gradients[places] += 1
-        clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
         run.count += 1
 
     def _move(self, passes: Passes, jumps: np.ndarray) -> None:

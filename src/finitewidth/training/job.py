@@ -58,7 +58,8 @@ def run_training(
     # all that the weights depend on: with another base seed, these checkpoints are not found
     digests = [digest_of(path) for path in inputs.values()]
     identity = fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
-    checkpoints = CheckpointStore(runtime["checkpoints"], identity)
+    folder, seconds = runtime["checkpoints"], runtime["checkpoint_seconds"]
+    checkpoints = CheckpointStore(folder, identity, seconds)
     with base_seed(seed):
         images = load_images(read_dataset(inputs["data"]), run, device)
     facts, earlier = device_facts(device), None
@@ -69,7 +70,7 @@ def run_training(
         history = result_files.read_rows(inputs["history"])
         earlier = Trained(history, result_files.read_arrays(inputs["weights"]))
     with base_seed(seed):
-        trained = train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
+        trained = train(run, images, earlier, checkpoints)
     result_files.write_arrays(outputs["weights"], **trained.weights)
     result_files.write_rows(outputs["history"], trained.history)
     checkpoints.keep_newest()

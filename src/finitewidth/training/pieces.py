@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from finitewidth.common.progress import LOG, Progress
-from finitewidth.training.checkpoints import Checkpoints, SavingTimes
+from finitewidth.training.checkpoints import Checkpoints
 
 RESULTS = "results"  # the only entry of a checkpoint: number of a piece -> its result
 PLAIN = (bool, int, float, str, type(None))
@@ -53,8 +53,6 @@ def stored_map(
     found = {place: result for state in states for place, result in state[RESULTS].items()}
     if found:
         LOG.info("%s: continuing after %d of %d pieces", part, len(found), len(items))
-    number = store.next_number() if store else 0
-    times = SavingTimes(checkpoints.seconds if checkpoints else float("inf"))
     shown = Progress(len(items), part, done=len(found)) if progress else None
     fresh: dict[int, Any] = {}
     for place, item in enumerate(items):
@@ -66,10 +64,9 @@ def stored_map(
             shown.advance()
         if store:
             fresh[place] = plain(result)  # a copy: who gets the result may change it
-            if times.due():
-                with times.saving():
-                    store.save(number, {RESULTS: fresh})
-                number, fresh = number + 1, {}
+            if store.due():
+                store.save({RESULTS: fresh})
+                fresh = {}
         yield result
     if shown:
         shown.close()

@@ -20,8 +20,6 @@ class Stops:
         first, last: first and last loss.
     """
 
-    NAMES = ("window", "each", "lowest", "first", "last", "best", "idle", "small")
-
     def __init__(self, replicas: int, fall: float = 1e-7, patience: int = 100):
         """Start without any loss; it must fall by ``fall`` within ``patience`` steps."""
         self.fall, self.patience = fall, patience

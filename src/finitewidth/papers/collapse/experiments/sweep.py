@@ -117,8 +117,8 @@ def _trained(
         **{key: settings[key] for key in ("epochs", "batch_per_class", "momentum", "loss")},
     )
     ends = _Ends(network, state)
-    stored = () if checkpoints is None else (checkpoints.store(name), checkpoints.seconds)
-    result = train(stack, images, plan, ends, *stored)
+    store = checkpoints.store(name) if checkpoints else None
+    result = train(stack, images, plan, ends, store)
     last = [row for row in result.history if row["epoch"] == settings["epochs"]]
     return [
         {name: row[name] for name in (*MEASURED, "test_accuracy")}

@@ -148,10 +148,9 @@ def _trained(
         normalise_columns=settings["normalise_columns"],
         gib=settings["kernel_gib"],
     )  # fmt: skip
-    if checkpoints is None:
-        return train(stack, images, plan, measuring)
-    store = checkpoints.store(f"replicas {part[0].replica} to {part[-1].replica}")
-    return train(stack, images, plan, measuring, store, checkpoints.seconds)
+    name = f"replicas {part[0].replica} to {part[-1].replica}"
+    store = checkpoints.store(name) if checkpoints else None
+    return train(stack, images, plan, measuring, store)
 
 
 def _named(
