@@ -13,8 +13,8 @@ from tests.descent_cases import OUTPUTS, descended, images, stack_of
 from finitewidth.common.provenance import base_seed
 from finitewidth.kernels.trained import full_kernel, traced_kernel
 from finitewidth.training import descent, flow
-from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import (
     Draw,
     Passes,

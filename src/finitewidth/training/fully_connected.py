@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import sqrt
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,6 +16,10 @@ from torch import Tensor
 
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.networks.weights import generator
+
+# given gates, one tensor (R, S, width) of zeros and ones per hidden layer; "own" for those of the
+# network's activation; "open" for a deep linear network
+Gates = Sequence[Tensor] | Literal["own", "open"]
 
 
 def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
@@ -100,37 +105,47 @@ def in_span_of_inputs(stack: FullyConnected, x: Tensor) -> tuple[FullyConnected,
 class Passes:
     """Forward and backward passes of a stack on fixed inputs, in memory allocated once.
 
-    All methods but `forward` use the activations of the last call of `forward`.
+    All methods but `forward` use the activations of the last call of `forward`. `gradient` and
+    `largest_eigenvalue` are for networks with biases, `descend` is for those without.
     """
 
-    def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor | None = None):
+    def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor, gates: Gates = "own"):
         """Allocate the memory.
 
         Args:
-            stack: ReLU or tanh networks with biases. Passes see changes of its tensors.
-            x: inputs, (S, n_0).
-            y: targets, (S, K); zeros if they are left out.
+            stack: ReLU or tanh networks. Passes see changes of its tensors.
+            x: inputs, (S, n_0) or (R, S, n_0).
+            y: targets, (S, K) or (R, S, K).
+            gates: see `Gates`.
         """
         self.stack, self.relu = stack, stack.activation.name == "relu"
         like = stack.weights[0]
-        count, replicas = len(x), stack.count
-        self.samples = count
-        shapes = [(replicas, count, weight.shape[-1]) for weight in stack.weights]
-        self.z = [x.to(like).expand(replicas, *x.shape), *(like.new_empty(s) for s in shapes)]
+        self.samples = x.shape[-2]
+        self.gates = gates if isinstance(gates, str) else [gate.to(like) for gate in gates]
+        shapes = [(stack.count, self.samples, weight.shape[-1]) for weight in stack.weights]
+        x = x.to(like).expand(stack.count, *x.shape[-2:])
+        self.z = [x, *(like.new_empty(shape) for shape in shapes)]
         self.signals = [torch.empty_like(z) for z in self.z[1:]]
-        self.scratch = [torch.empty_like(z) for z in self.z[1:-1]]
-        self.targets = like.new_zeros(shapes[-1][1:]) if y is None else y.to(like)
+        self.scratch = [] if self.relu else [torch.empty_like(z) for z in self.z[1:-1]]
+        self.targets = y.to(like)
 
     def forward(self) -> Tensor:
         """Compute all activations and return the errors f - y, (R, S, K)."""
-        last = len(self.stack.weights) - 1
-        for layer, (weight, bias) in enumerate(
-            zip(self.stack.weights, self.stack.biases, strict=True)
-        ):
-            h = torch.baddbmm(bias[:, None], self.z[layer], weight, out=self.z[layer + 1])
-            if layer < last:
-                self._activate(h)
+        weights, biases = self.stack.weights, self.stack.biases
+        for layer, weight in enumerate(weights):
+            z, h = self.z[layer : layer + 2]
+            if biases is None:
+                torch.bmm(z, weight, out=h)
+            else:
+                torch.baddbmm(biases[layer][:, None], z, weight, out=h)
+            if layer < len(weights) - 1:
+                self._activate(h, layer)
         return self.z[-1].sub_(self.targets)
+
+    def descend(self, scale: Tensor) -> None:
+        """Take a step of gradient descent with 1/2 sum_s |f - y|^2, of size ``scale`` (R, 1, 1)."""
+        for layer in self._backward(torch.mul(self.z[-1], scale, out=self.signals[-1])):
+            self.stack.weights[layer].baddbmm_(self.z[layer].mT, self.signals[layer], alpha=-1)
 
     def losses(self) -> np.ndarray:
         """Loss of each network, (R,), summed in float64."""
@@ -200,8 +215,12 @@ class Passes:
                 signal = below
             yield layer
 
-    def _activate(self, h: Tensor) -> None:
-        if self.relu:
+    def _activate(self, h: Tensor, hidden: int) -> None:
+        if self.gates == "open":
+            return
+        if self.gates != "own":
+            h.mul_(self.gates[hidden])
+        elif self.relu:
             h.clamp_(min=0)
         elif h.device.type == "cpu":
             array = h.numpy()
@@ -212,7 +231,11 @@ class Passes:
     def _times_slope(self, signal: Tensor, hidden: int) -> None:
         """Multiply a signal in place by the slope of the activation of a hidden layer."""
         z = self.z[hidden + 1]
-        if self.relu:
+        if self.gates == "open":
+            return
+        if self.gates != "own":
+            signal.mul_(self.gates[hidden])
+        elif self.relu:
             # eight times as fast as a product with z > 0
             torch.ops.aten.threshold_backward.grad_input(signal, z, 0, grad_input=signal)
         else:

@@ -16,8 +16,8 @@ from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import block_means, gap, label_alignment
-from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import Draw, Passes, initial_stack
 
 NAME = "beyond/training"
