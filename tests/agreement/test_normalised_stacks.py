@@ -5,8 +5,7 @@ import torch
 from tests.normalised_networks import SMALL, network_of, random_state
 
 from finitewidth.kernels.trained import traced_kernel
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.stacked import StackedNetwork
 
 CLASSES, REPLICAS, BATCH = 4, 3, 6
@@ -37,7 +36,7 @@ def made(case, replicas=REPLICAS):
     modules = [build(network, shape, CLASSES).double() for _ in states]
     for module, state in zip(modules, states, strict=True):
         module.load_state_dict(state)
-    return StackedNetwork.from_states(network, shape, CLASSES, states), modules, images(shape)
+    return StackedNetwork(network, shape, CLASSES, states), modules, images(shape)
 
 
 def images(shape, seed=0):
@@ -94,7 +93,7 @@ def test_a_replica_removed_or_diverged_changes_no_other(case, training):
     settings, shape = CASES[case]
     stack, _, x = made(case)
     states = [stack.state(r) for r in range(REPLICAS)]
-    some = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states[::2])
+    some = StackedNetwork(network_of(settings), shape, CLASSES, states[::2])
     with torch.no_grad():
         for parameter in stack.parameters.values():
             parameter[1] = torch.nan
@@ -114,7 +113,7 @@ def test_a_replica_removed_or_diverged_changes_no_other(case, training):
 def test_states_are_copied_in_and_out(case):
     settings, shape = CASES[case]
     states = [random_state(network_of(settings), shape, CLASSES, seed) for seed in range(2)]
-    stack = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
+    stack = StackedNetwork(network_of(settings), shape, CLASSES, states)
     taken = stack.state(1)
     assert list(taken) == list(states[1])
     assert all(torch.equal(taken[name], states[1][name]) for name in taken)
@@ -170,7 +169,7 @@ def test_a_stack_learns_what_its_plain_networks_learn(case):
     for module, init in zip(modules, ("lecun", "torch", "he"), strict=True):
         module.load_state_dict(initial_state(module, init, "learns"))
     states = [module.state_dict() for module in modules]
-    stack = StackedNetwork.from_states(network, shape, CLASSES, states)
+    stack = StackedNetwork(network, shape, CLASSES, states)
     targets = torch.eye(CLASSES, dtype=torch.float64)[torch.arange(BATCH) % CLASSES]
     options = {"lr": 0.03, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}
     ours = torch.optim.SGD(stack.parameters.values(), **options)

@@ -11,8 +11,7 @@ from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import (
@@ -61,7 +60,7 @@ def modules(kind, count=3, dtype=torch.float32):
 
 def stack(kind, count=3, dtype=torch.float32):
     states = [module.state_dict() for module in modules(kind, count, dtype)]
-    return StackedNetwork.from_states(NETWORKS[kind], SHAPE, CLASSES, states)
+    return StackedNetwork(NETWORKS[kind], SHAPE, CLASSES, states)
 
 
 def nothing(network, x, y, epoch):

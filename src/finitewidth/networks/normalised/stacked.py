@@ -10,7 +10,6 @@ from finitewidth.networks.normalised.plain import (
     DenseLayer,
     FlatImages,
     GlobalMean,
-    NormalisedNetwork,
     ResidualBlock,
     build,
 )
@@ -39,24 +38,11 @@ class StackedNetwork:
 
     def __init__(
         self,
-        module: NormalisedNetwork,
-        parameters: dict[str, Tensor],
-        buffers: dict[str, Tensor],
-    ) -> None:
-        self.parameters, self.buffers = parameters, buffers
-        self.replicas = len(next(iter(parameters.values())))
-        self._names = list(module.state_dict())
-        self._counts = [name for name in buffers if name.endswith(COUNT)]
-        self._features = self._sequence(module.features, "features")
-
-    @classmethod
-    def from_states(
-        cls,
         network: Network,
         shape: tuple[int, int, int],
         classes: int,
         states: Sequence[dict[str, Tensor]],
-    ) -> "StackedNetwork":
+    ) -> None:
         """Stack networks; the states are copied.
 
         Args:
@@ -72,12 +58,12 @@ class StackedNetwork:
             name: torch.stack([state[name].detach() for state in states])
             for name in module.state_dict()
         }
-        trained = dict(module.named_parameters())
-        return cls(
-            module,
-            {name: stacks[name].requires_grad_() for name in stacks if name in trained},
-            {name: stacks[name] for name in stacks if name not in trained},
-        )
+        self.replicas, self._names = len(states), list(stacks)
+        self.parameters = {name: stacks[name].requires_grad_()
+                           for name, _ in module.named_parameters()}  # fmt: skip
+        self.buffers = {name: stacks[name] for name, _ in module.named_buffers()}
+        self._counts = [name for name in self.buffers if name.endswith(COUNT)]
+        self._features = self._sequence(module.features, "features")
 
     def forward(self, x: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
         """Compute features and outputs of all networks.

@@ -16,8 +16,7 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import BalancedImages, balanced_images
@@ -107,7 +106,7 @@ def _trained(
     """Train the networks of a seed; what is measured of each at the end."""
     name = f"{NAME}/{settings['sweep']}/{seed}"
     state = initial_state(build(network, images.shape, images.classes), settings["init"], name)
-    stack = StackedNetwork.from_states(network, images.shape, images.classes, [state] * len(cases))
+    stack = StackedNetwork(network, images.shape, images.classes, [state] * len(cases))
     plan = NormalisedPlan(
         rates=tuple(case.rate for case in cases),
         order=name,

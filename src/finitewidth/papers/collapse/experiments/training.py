@@ -20,8 +20,7 @@ from finitewidth.data.select import first_per_class
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import DEFAULT_BUDGET, traced_kernel
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.training.balanced import BalancedImages, balanced_images
@@ -83,7 +82,7 @@ def measure(
         for init in settings["inits"]
     }  # fmt: skip
     for part in parts:
-        stack = StackedNetwork.from_states(*about, [states[run.init] for run in part])
+        stack = StackedNetwork(*about, [states[run.init] for run in part])
         result = _trained(stack, network, images, part, settings, checkpoints)
         history += _named(result.history, part, pair)
         measures += _named(result.measures, part, pair)
