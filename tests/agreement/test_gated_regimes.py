@@ -12,10 +12,11 @@ import torch
 from torch import nn
 
 from finitewidth.networks import forward
-from finitewidth.networks.architecture import Architecture, layers_of
+from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.weights import generator
 from finitewidth.training.gated import train
-from finitewidth.training.gated_stack import Images, build_stack
+from finitewidth.training.gated_stack import build_stack
+from finitewidth.training.images import Images
 from finitewidth.training.run import Replica, TrainingRun
 
 FC = Architecture(dense=(32, 16, 48))
@@ -100,7 +101,7 @@ def plain_steps(stack, place, replica, data, steps):
 @pytest.mark.parametrize("regime", LEARNT)
 def test_an_epoch_of_soft_gated_networks_is_that_of_plain_torch(regime):
     run, data = run_of(soft(regime), epochs=1), images(FC)
-    stack = build_stack(run, layers_of(FC, data.shape, 10), None, "cpu")
+    stack = build_stack(run, data)
     found = train(run, data).weights
     for place, replica in enumerate(run.replicas):
         for part, weights in zip(

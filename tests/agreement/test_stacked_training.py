@@ -20,10 +20,11 @@ import torch
 from torch import nn
 
 from finitewidth.networks import forward
-from finitewidth.networks.architecture import Architecture, layers_of
+from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.weights import generator
 from finitewidth.training.gated import batch_losses, correct, train
-from finitewidth.training.gated_stack import Images, build_stack
+from finitewidth.training.gated_stack import build_stack
+from finitewidth.training.images import Images
 from finitewidth.training.optimisers import KERAS_EPSILON, KERAS_RHO, StackedOptimiser
 from finitewidth.training.run import Replica, TrainingRun
 
@@ -288,7 +289,7 @@ def test_one_epoch_is_that_of_a_plain_torch_loop():
     run = described(
         architecture, "sgd", replicas_of("relu", "sgd", range(2)), epochs=1, keep=("last",)
     )
-    stack = build_stack(run, layers_of(architecture, data.shape, 10), None, "cpu")
+    stack = build_stack(run, data)
     result = train(run, data)
     sizes = [13, 11, 16, 7, 10]
     for r, replica in enumerate(run.replicas):

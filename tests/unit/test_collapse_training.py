@@ -15,7 +15,7 @@ from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
 from finitewidth.papers.collapse.experiments.training import Measuring, kernels_of
-from finitewidth.training.balanced import balanced_images
+from finitewidth.training.images import balanced_images
 
 NETWORKS = [
     {"kind": "vgg", "convolutions": [4, "M", 8, "M"], "dense": [8, 6]},

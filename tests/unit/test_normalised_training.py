@@ -14,14 +14,14 @@ from finitewidth.data.bundled import digits
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import (
-    BalancedImages,
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.images import (
+    Images,
     balanced_images,
     batch_labels,
     epoch_batches,
     resized,
 )
-from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.normalised import NormalisedPlan, losses_of, train
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
@@ -48,7 +48,7 @@ def images(per_class=9, tested=14, dtype=torch.float32):
     def near(y):
         return (centres[y] + torch.rand(len(y), *SHAPE, generator=stream, dtype=dtype)) / 2
 
-    return BalancedImages(near(labels), labels, near(test), test, CLASSES)
+    return Images(near(labels), labels, near(test), test, CLASSES)
 
 
 def modules(kind, count=3, dtype=torch.float32):

@@ -8,10 +8,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from finitewidth.common.progress import LOG
-from finitewidth.networks.architecture import layers_of
 from finitewidth.networks.weights import generator
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.gated_stack import GatedStack, Images, Trained, build_stack
+from finitewidth.training.gated_stack import GatedStack, Trained, build_stack
+from finitewidth.training.images import Images
 from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import StackedOptimiser
 from finitewidth.training.run import TrainingRun
@@ -41,9 +41,7 @@ def train(
     Raises:
         ResultError: a checkpoint cannot be written.
     """
-    layers = layers_of(run.architecture, images.shape, images.outputs)
-    stack = build_stack(run, layers, earlier, str(images.train_x.device))
-    training = _Training(run, images, stack)
+    training = _Training(run, images, build_stack(run, images, earlier))
     carry_out(training, checkpoints)
     training.keep_last()
     arrays = {

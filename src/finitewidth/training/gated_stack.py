@@ -1,4 +1,4 @@
-"""A stack: the weights of all replicas of a run and the images they train on, as tensors."""
+"""A stack: the weights of all replicas of a run, as tensors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,51 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.networks.architecture import Layer
+from finitewidth.networks.architecture import Layer, layers_of
 from finitewidth.networks.forward import forward, hard_gates
 from finitewidth.networks.regimes import Gating
 from finitewidth.networks.weights import Weights, generator, initial_weights, stacked
+from finitewidth.training.images import Images
 from finitewidth.training.run import Replica, TrainingRun
 from finitewidth.training.selection import replica_number
 
 # bytes of the gates of all replicas and images of one kind, above which they are not kept
 GATES_AT_MOST = 2**28
 IMAGES_AT_ONCE = 500
-
-
-@dataclass(frozen=True)
-class Images:
-    """Images and targets on the device of the training.
-
-    Attributes:
-        train_x, test_x: (n, inputs) for fully connected, (n, C, H, W) for convolutional networks.
-        train_y, test_y: (n,), classes (int64) or ±1 (float32).
-        outputs: number of outputs of a network: the number of classes, or 1.
-        variants: of the training images. ``train_x`` and ``train_y`` contain them one after the
-            other, with the same number of images each.
-    """
-
-    train_x: Tensor
-    train_y: Tensor
-    test_x: Tensor
-    test_y: Tensor
-    outputs: int
-    variants: tuple[str, ...] = ("original",)
-
-    @property
-    def train_count(self) -> int:
-        """Number of training images that each replica sees."""
-        return len(self.train_x) // len(self.variants)
-
-    def first_of(self, variant: str) -> int:
-        """Index of the first training image of a variant."""
-        return self.variants.index(variant) * self.train_count
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(H, W, C) for `layers_of`; (1, 1, inputs) for flat images."""
-        size = tuple(self.train_x.shape[1:])
-        return (1, 1, *size) if len(size) == 1 else (size[1], size[2], size[0])
 
 
 @dataclass(frozen=True)
@@ -146,27 +112,24 @@ class GatedStack:
         }
 
 
-def build_stack(
-    run: TrainingRun,
-    layers: Sequence[Layer],
-    earlier: Trained | None,
-    device: str,
-) -> GatedStack:
+def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None) -> GatedStack:
     """Draw the initial weights of every replica from the random streams of its name.
 
     Args:
         run: the description.
-        layers: of its architecture.
+        images: of the training, on whose device the stack is.
         earlier: a finished training; needed if a feature network starts ``pretrained``.
-        device: where the tensors are stored.
     """
+    flat, device = len(images.shape) == 1, images.train_x.device
+    channels, height, width = (*images.shape, 1, 1) if flat else images.shape
+    layers = layers_of(run.architecture, (height, width, channels), images.outputs)
     values, features = [], []
     for replica in run.replicas:
         stream = generator(replica.name, "value weights")
         values.append(initial_weights(layers, run.architecture.init, stream))
         features.append(_feature_start(run, replica, layers, values[-1], earlier))
     stack = GatedStack(
-        tuple(layers),
+        layers,
         _gating(run, device),
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
@@ -181,7 +144,7 @@ def build_stack(
     return stack
 
 
-def _gating(run: TrainingRun, device: str) -> Gating:
+def _gating(run: TrainingRun, device: torch.device) -> Gating:
     """The gating of the whole stack; beta or eps is a float64 tensor (R,) if it differs."""
     gatings = [replica.gate_regime.gating for replica in run.replicas]
     if len(set(gatings)) == 1:
@@ -196,7 +159,7 @@ def _gating(run: TrainingRun, device: str) -> Gating:
     return replace(gatings[0], **found)
 
 
-def _on(device: str, weights: Weights) -> Weights:
+def _on(device: torch.device, weights: Weights) -> Weights:
     return {name: tensor.to(device) for name, tensor in weights.items()}
 
 

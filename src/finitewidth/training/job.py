@@ -3,26 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import torch
-
 from finitewidth.common import result_files
 from finitewidth.common.digests import digest_of
 from finitewidth.common.progress import LOG
 from finitewidth.common.provenance import base_seed, fingerprint
 from finitewidth.common.torch_setup import device_facts, prepare_torch
-from finitewidth.data.select import (
-    altered,
-    averaged,
-    binary,
-    channels_first,
-    scaled,
-    stratified_subset,
-)
-from finitewidth.data.store import Dataset, read_dataset
+from finitewidth.data.store import read_dataset
 from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.gated import train
-from finitewidth.training.gated_stack import Images, Trained
+from finitewidth.training.gated_stack import Trained
+from finitewidth.training.images import load_images
 from finitewidth.training.run import TrainingRun
 
 
@@ -81,33 +71,3 @@ def run_training(
         **facts,
         "threads": runtime["threads"],
     }
-
-
-def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
-    """Return the part of the dataset that a run uses, as tensors.
-
-    Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
-    are the same for all variants.
-    """
-    subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
-    if run.data.classes is not None:
-        subset = binary(subset, *run.data.classes)
-    variants = [altered(subset, variant) for variant in run.variants]
-
-    def tensor(images: np.ndarray) -> torch.Tensor:
-        pixels = channels_first(averaged(scaled(images), run.data.pool))
-        pixels = pixels if run.architecture.channels else pixels.reshape(len(pixels), -1)
-        return torch.from_numpy(pixels).to(device)
-
-    def targets(labels: np.ndarray) -> torch.Tensor:
-        kind = torch.float32 if run.data.classes is not None else torch.int64
-        return torch.from_numpy(labels).to(device, kind)
-
-    return Images(
-        train_x=torch.cat([tensor(variant.train_images) for variant in variants]),
-        train_y=torch.cat([targets(variant.train_labels) for variant in variants]),
-        test_x=tensor(subset.test_images),
-        test_y=targets(subset.test_labels),
-        outputs=1 if run.data.classes is not None else len(dataset.class_names),
-        variants=run.variants,
-    )

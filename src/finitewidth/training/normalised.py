@@ -14,8 +14,8 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
 from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.images import Images, batch_labels, epoch_batches
 from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
@@ -76,7 +76,7 @@ class Result:
 
 def train(
     network: StackedNetwork,
-    images: BalancedImages,
+    images: Images,
     plan: NormalisedPlan,
     measure: Measure,
     checkpoints: CheckpointStore | None = None,
@@ -129,7 +129,7 @@ class _Training(EpochTraining):
     def __init__(
         self,
         network: StackedNetwork,
-        images: BalancedImages,
+        images: Images,
         plan: NormalisedPlan,
         measure: Measure,
     ):
@@ -150,7 +150,7 @@ class _Training(EpochTraining):
             measures=[],
         )
         self.by_class = images.by_class()
-        self.labels = batch_labels(images.classes, plan.batch_per_class).to(device)
+        self.labels = batch_labels(images.outputs, plan.batch_per_class).to(device)
         self.schedule = Schedule(plan.decay_rate_at, self.total)
         self.rates = torch.tensor(plan.rates, dtype=torch.float64)
         self.factor, self.scaled_rates = None, None

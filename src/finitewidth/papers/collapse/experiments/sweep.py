@@ -19,8 +19,8 @@ from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.images import Images, balanced_images
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
@@ -97,7 +97,7 @@ def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
 
 def _trained(
     network: Network,
-    images: BalancedImages,
+    images: Images,
     cases: Sequence[Case],
     seed: int,
     settings: Mapping[str, Any],
@@ -105,8 +105,8 @@ def _trained(
 ) -> list[dict[str, float]]:
     """Train the networks of a seed; what is measured of each at the end."""
     name = f"{NAME}/{settings['sweep']}/{seed}"
-    state = initial_state(build(network, images.shape, images.classes), settings["init"], name)
-    stack = StackedNetwork(network, images.shape, images.classes, [state] * len(cases))
+    state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
+    stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
     plan = NormalisedPlan(
         rates=tuple(case.rate for case in cases),
         order=name,

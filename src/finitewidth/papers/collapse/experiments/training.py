@@ -23,8 +23,8 @@ from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_mea
 from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.images import Images, balanced_images
 from finitewidth.training.normalised import NormalisedPlan, Result, train
 
 NAME = "collapse"
@@ -74,7 +74,7 @@ def measure(
     size = settings["stack"] or len(runs)
     parts = [runs[start : start + size] for start in range(0, len(runs), size)]
     history, measures, kept = [], [], []
-    about, pair = (network, images.shape, images.classes), settings["pair"]
+    about, pair = (network, images.shape, images.outputs), settings["pair"]
     module = build(*about)
     states = {
         init: {name: tensor.to(device)
@@ -126,7 +126,7 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
 def _trained(
     stack: StackedNetwork,
     network: Network,
-    images: BalancedImages,
+    images: Images,
     part: Sequence[Replica],
     settings: Mapping[str, Any],
     checkpoints: Checkpoints | None,
@@ -142,7 +142,7 @@ def _trained(
         **{name: settings[name] for name in chosen},
     )
     measuring = Measuring(
-        network, images.shape, images.classes,
+        network, images.shape, images.outputs,
         per_class=settings["kernel_per_class"],
         normalise_columns=settings["normalise_columns"],
         gib=settings["kernel_gib"],
