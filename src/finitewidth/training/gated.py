@@ -17,6 +17,7 @@ from finitewidth.training.optimisers import StackedOptimiser
 from finitewidth.training.run import TrainingRun
 
 EVALUATION_BATCH = 500
+DESCRIBED = ("regime", "stage", "beta", "eps", "variant", "seed", "step_size")  # of a replica
 
 
 def train(
@@ -128,27 +129,17 @@ class _Training(EpochTraining):
         state, count = self.state, self.images.train_count
         loss, accuracy, first, second = self._scores()
         train_loss, train_accuracy = (state.sums / count).T.tolist()
+        numbers = {
+            "train_loss": train_loss, "train_accuracy": train_accuracy, "test_loss": loss.tolist(),
+            "test_accuracy": accuracy.tolist(), "test_accuracy_first": first.tolist(),
+            "test_accuracy_second": second.tolist(),
+        }  # fmt: skip
         for number, replica in enumerate(self.run.replicas):
-            state.history.append(
-                {
-                    "row": self.run.row,
-                    "regime": replica.regime,
-                    "stage": replica.stage,
-                    "beta": replica.beta,
-                    "eps": None if replica.beta is None else replica.eps,
-                    "variant": replica.variant,
-                    "seed": replica.seed,
-                    "step_size": replica.step_size,
-                    "epoch": epoch,
-                    "train_loss": train_loss[number],
-                    "train_accuracy": train_accuracy[number],
-                    "test_loss": loss[number].item(),
-                    "test_accuracy": accuracy[number].item(),
-                    "test_accuracy_first": first[number].item(),
-                    "test_accuracy_second": second[number].item(),
-                    "diverged": int(self.stack.spoilt[number] or not isfinite(train_loss[number])),
-                }
-            )
+            row = {"row": self.run.row, **{name: getattr(replica, name) for name in DESCRIBED}}
+            row |= {"eps": None if replica.beta is None else replica.eps, "epoch": epoch}
+            row |= {name: values[number] for name, values in numbers.items()}
+            row["diverged"] = int(self.stack.spoilt[number] or not isfinite(train_loss[number]))
+            state.history.append(row)
         self._tell_diverged(epoch)
         wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
         for criterion, score in (("best_test", accuracy), ("best_validation", first)):
