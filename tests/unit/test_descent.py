@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.descent_cases import OUTPUTS, descended, images, stack_of
+from tests.kills import KilledError, killing
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.kernels.trained import full_kernel, traced_kernel
@@ -300,22 +301,6 @@ def test_removing_a_replica_changes_no_other(activation, mode):
             assert [{**row, "replica": place} for row in found] == wanted
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
-def killed_after(count):
-    """A replacement of `Passes.gradient` that fails at its call of this number."""
-    calls, gradient = itertools.count(1), Passes.gradient
-
-    def counted(self, *args, **words):
-        if next(calls) > count:
-            raise KilledError
-        return gradient(self, *args, **words)
-
-    return counted
-
-
 @pytest.mark.parametrize(
     ("activation", "mode"),
     [("relu", "steps"), ("relu", "graded"), ("tanh", "flow"), ("tanh", "flow, then graded")],
@@ -341,7 +326,7 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
     plan["store"], kills = CheckpointStore(tmp_path, "a", -1.0), 0
     for count in itertools.chain((3, 30, 1, 5, 40), itertools.repeat(60)):
         with monkeypatch.context() as patch:
-            patch.setattr(Passes, "gradient", killed_after(count))
+            patch.setattr(Passes, "gradient", killing(Passes.gradient, count))
             try:
                 found = descended(stack, data, **plan)
                 break
@@ -350,7 +335,7 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
     assert kills > 4
     assert found == whole
     with caplog.at_level(logging.INFO, "finitewidth"), monkeypatch.context() as patch:
-        patch.setattr(Passes, "gradient", killed_after(0))  # nothing is computed again
+        patch.setattr(Passes, "gradient", killing(Passes.gradient, 0))  # nothing is computed again
         assert descended(stack, data, **plan) == whole
     assert "finished in an earlier run" in caplog.text
 

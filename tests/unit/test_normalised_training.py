@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from tests.kills import KilledError, killing
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
@@ -334,21 +335,10 @@ def test_a_network_with_one_infinite_loss_stays_out():
     assert network.parameters["features.conv1.weight"][1].isnan().all()
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
 def killed(network, data, plan, store, at):
     """Train with a checkpoint after every step, and be killed after number ``at`` of them."""
     with pytest.MonkeyPatch.context() as patch:
-        save, count = CheckpointStore.save, iter(range(10**6))
-
-        def failing(self, *words):
-            save(self, *words)
-            if next(count) == at:
-                raise KilledError
-
-        patch.setattr(CheckpointStore, "save", failing)
+        patch.setattr(CheckpointStore, "save", killing(CheckpointStore.save, at, after=True))
         with pytest.raises(KilledError):
             train(network, data, plan, seen, store)
 

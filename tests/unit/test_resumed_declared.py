@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.kills import KilledError
 
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.settings import PRESETS, preset_only
@@ -45,10 +46,6 @@ def test_measure_takes_checkpoints_if_and_only_if_the_declaration_says_so(name):
     declared = EXPERIMENTS[name]
     taken = list(signature(import_module(declared.module).measure).parameters)
     assert taken == ["inputs", "settings", *["checkpoints"] * declared.resumes]
-
-
-class KilledError(Exception):
-    """Stands for a kill."""
 
 
 class Saves:

@@ -11,9 +11,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kills import KilledError, killing
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 
-from finitewidth.common.provenance import fingerprint
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated, job
@@ -24,24 +24,11 @@ AGAIN = settings(
 )
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
 def interrupted(run, images, store, at, where="before"):
     """Train until step number ``at`` (from 0, of this process), and be killed there."""
     with pytest.MonkeyPatch.context() as patch:
-        step, count = gated._Training._step, iter(range(10**6))
-
-        def failing(self, batch):
-            number = next(count)
-            if number == at and where == "before":
-                raise KilledError
-            step(self, batch)
-            if number == at:
-                raise KilledError
-
-        patch.setattr(gated._Training, "_step", failing)
+        step = killing(gated._Training._step, at, after=where == "after")
+        patch.setattr(gated._Training, "_step", step)
         with pytest.raises(KilledError):
             gated.train(run, images, checkpoints=store)
 
@@ -92,16 +79,9 @@ def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convoluti
 def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
     run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a", -1.0)
     wanted = gated.train(run, IMAGES)
-    original, calls = getattr(gated._Training, method), []
-
-    def failing(self, *batch):
-        calls.append(method)
-        if len(calls) == call:
-            raise KilledError
-        return original(self, *batch)
-
     with monkeypatch.context() as patch:
-        patch.setattr(gated._Training, method, failing)
+        original = getattr(gated._Training, method)
+        patch.setattr(gated._Training, method, killing(original, call - 1))
         with pytest.raises(KilledError):
             gated.train(run, IMAGES, checkpoints=store)
     assert_same(gated.train(run, IMAGES, checkpoints=store), wanted)
@@ -190,15 +170,6 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     assert ("continuing after 6 of 12 steps" in caplog.text) is not both
     assert_same(found, gated.train(run, IMAGES))
     assert not mark.exists()
-
-
-def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
-    run = described()
-    interrupted(run, IMAGES, CheckpointStore(tmp_path, "a", -1.0), 4)
-    assert CheckpointStore(tmp_path, "b").latest() is None
-    other = described(optimiser="adam")
-    identities = {fingerprint(each.to_mapping()) for each in (run, other)}
-    assert len(identities) == 2
 
 
 def job_words(folder, data):
