@@ -11,8 +11,7 @@ from benchmarks.work import Work, counted_flops
 from torch import nn
 
 from finitewidth.networks.architecture import Architecture
-from finitewidth.training.gated import train
-from finitewidth.training.gated_stack import build_stack
+from finitewidth.training.gated import build_stack, train
 from finitewidth.training.images import Images
 from finitewidth.training.run import Replica, TrainingRun
 

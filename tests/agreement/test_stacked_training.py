@@ -22,8 +22,7 @@ from torch import nn
 from finitewidth.networks import forward
 from finitewidth.networks.architecture import Architecture
 from finitewidth.networks.weights import generator
-from finitewidth.training.gated import batch_losses, correct, train
-from finitewidth.training.gated_stack import build_stack
+from finitewidth.training.gated import batch_losses, build_stack, correct, train
 from finitewidth.training.optimisers import KERAS_EPSILON, KERAS_RHO, StackedOptimiser
 from finitewidth.training.run import Replica, TrainingRun
 

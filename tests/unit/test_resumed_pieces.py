@@ -10,8 +10,7 @@ from tests.kills import KilledError, killing
 
 from finitewidth.kernels import cntk as kernels
 from finitewidth.networks.architecture import Architecture
-from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
-from finitewidth.training.pieces import stored_map
+from finitewidth.training.checkpoints import Checkpoints, CheckpointStore, stored_map
 
 PIECES = list("abcdefg")
 

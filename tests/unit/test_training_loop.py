@@ -11,7 +11,7 @@ from tests.training_cases import EPOCHS, IMAGES, described, make_images, replica
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated
-from finitewidth.training.gated_stack import build_stack
+from finitewidth.training.gated import build_stack
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 from finitewidth.training.selection import chosen_step_sizes, replica_number
 

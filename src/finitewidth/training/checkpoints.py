@@ -1,5 +1,10 @@
 """Checkpoints, from which an interrupted training or experiment continues.
 
+Trainings store their state (`finitewidth.training.loop`). Other long computations are a `map` over
+pieces that do not depend on each other: blocks of a kernel, batches of runs, cells of a map. Their
+results are stored as they come, and a restarted job computes only those that are missing. Every
+piece draws from random streams of its own name, so results do not depend on where it stopped.
+
 Torch writes and reads the files. It is imported then only, for the sake of experiments without it.
 """
 
@@ -8,17 +13,21 @@ import hashlib
 import io
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from finitewidth.common.errors import ResultError
-from finitewidth.common.progress import LOG
+from finitewidth.common.progress import LOG, Progress
 from finitewidth.common.result_files import atomic
 
 LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
 PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
+RESULTS = "results"  # the only entry of a checkpoint: number of a piece -> its result
+PLAIN = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -164,3 +173,77 @@ def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:
         length -= len(block)
     digest.update(owner)
     return digest.digest()
+
+
+def stored_map(
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    checkpoints: Checkpoints | None = None,
+    part: str = "pieces",
+    progress: bool = True,
+) -> Iterator[Any]:
+    """Do what ``map(function, items)`` does, and store the results in checkpoints.
+
+    A checkpoint holds the results since the one before and is written at most every
+    ``checkpoints.seconds``. All are kept until the run of the pipeline has ended. Results from
+    damaged checkpoints are computed again, with a message in the log.
+
+    Args:
+        function: computes one piece. It must not depend on other pieces. Its result consists of
+            tensors, plain values, lists, tuples and dictionaries; numpy's numbers become plain.
+        items: arguments of the pieces. The settings of the experiment determine their order.
+        checkpoints: of the experiment; None for none.
+        part: what the pieces are, such as ``batches of runs``. It tells them from other pieces of
+            the same experiment.
+        progress: whether to show how many pieces are done; False if each shows its own progress.
+
+    Yields:
+        The results in the order of ``items``.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
+        TypeError: a result has a part that cannot be stored.
+    """
+    items = list(items)
+    store = checkpoints.store(part, keep_all=True) if checkpoints else None
+    states = store.every() if store else []
+    found = {place: result for state in states for place, result in state[RESULTS].items()}
+    if found:
+        LOG.info("%s: continuing after %d of %d pieces", part, len(found), len(items))
+    shown = Progress(len(items), part, done=len(found)) if progress else None
+    fresh: dict[int, Any] = {}
+    for place, item in enumerate(items):
+        if place in found:
+            yield found.pop(place)
+            continue
+        result = plain(function(item))
+        if shown:
+            shown.advance()
+        if store:
+            fresh[place] = plain(result)  # a copy: who gets the result may change it
+            if store.due():
+                store.save({RESULTS: fresh})
+                fresh = {}
+        yield result
+    if shown:
+        shown.close()
+
+
+def plain(value: Any) -> Any:
+    """Copy tensors and plain values, nested, with numpy's numbers as Python's.
+
+    Raises:
+        TypeError: it contains something else, such as an array.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(plain, value))
+    if hasattr(value, "detach"):  # a tensor; torch is not imported where it is not used
+        return value.detach().cpu().clone()
+    raise TypeError(f"the result of a piece contains {type(value).__name__}; return numbers, "
+                    "texts, tensors, lists, tuples and dictionaries")  # fmt: skip

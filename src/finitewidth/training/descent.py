@@ -247,14 +247,8 @@ class DescentRun(Training):
         """Take account of the losses of networks that have reached a new point.
 
         Records those that are due, and ends those that have diverged, stopped or made all steps.
-        A second call at the same point changes nothing.
-
-        Args:
-            at: positions in ``stack``.
-            losses: one per position.
-
-        Returns:
-            For each position whether its descent has ended.
+        A second call at the same point changes nothing. Returns for each position ``at`` in
+        ``stack`` whether its descent has ended.
         """
         plan, clocks, places = self.plan, self.clocks, self.places[at]
         times = clocks.time[places]
@@ -336,12 +330,9 @@ class DescentRun(Training):
         clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
 
     def measure_slope(self, passes: Passes, at: np.ndarray, iterations: int) -> None:
-        """Go on with the power iteration of the networks at some positions.
+        """Go on with the power iteration of the networks at some positions in ``stack``.
 
-        Args:
-            passes: of these networks, after `Passes.forward`.
-            at: their positions in ``stack``.
-            iterations: number of them.
+        ``passes`` are of these networks, after `Passes.forward`.
         """
         places = self.places[at]
         index = torch.from_numpy(places).to(self.vectors.device)

@@ -39,14 +39,11 @@ STEP_FACTORS = (0.1, 5.0)  # by which a step may shrink and grow
 
 @cache
 def coefficients(stages: int) -> np.ndarray:
-    """Coefficients of the stages, (stages, 4).
+    """Coefficients of the stages, (stages, 4), of which there are at least 2.
 
     Row j - 1 holds mu_j, nu_j, mu~_j and gamma~_j of the paper's recursion. With differences
     Z_j = Y_j - Y_0 it reads Z_j = mu_j Z_(j-1) + nu_j Z_(j-2) + h mu~_j F_(j-1) + h gamma~_j F_0;
     the first stage is Z_1 = h mu~_1 F_0, whose coefficient stands in the last column.
-
-    Args:
-        stages: s, at least 2.
     """
     w0 = 1 + DAMPING / stages**2
     t, d, dd = _chebyshev(stages, w0)
@@ -104,11 +101,7 @@ class Flow:
     def arrive(self, passes: Passes) -> np.ndarray:
         """Accept or reject the steps that are complete, and plan the next ones.
 
-        Args:
-            passes: of the networks, after `Passes.forward`.
-
-        Returns:
-            For each network whether it leaves the flow.
+        Return for each network of ``passes``, after `Passes.forward`, whether it leaves the flow.
         """
         of, run = self.of, self.run
         force = self.here = passes.gradient(-run.rates[run.places])

@@ -1,23 +1,179 @@
 """Training of stacked replicas of gated networks, on batches of their own."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
+from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from finitewidth.common.progress import LOG
-from finitewidth.networks.weights import generator
+from finitewidth.networks.architecture import Layer, layers_of
+from finitewidth.networks.forward import forward, hard_gates
+from finitewidth.networks.regimes import Gating
+from finitewidth.networks.weights import Weights, generator, initial_weights, stacked
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.gated_stack import GatedStack, Trained, build_stack
 from finitewidth.training.images import Images
 from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import StackedOptimiser
-from finitewidth.training.run import TrainingRun
+from finitewidth.training.run import Replica, TrainingRun
+from finitewidth.training.selection import replica_number
 
-EVALUATION_BATCH = 500
+# bytes of the gates of all replicas and images of one kind, above which they are not kept
+GATES_AT_MOST = 2**28
+IMAGES_AT_ONCE = 500
 DESCRIBED = ("regime", "stage", "beta", "eps", "variant", "seed", "step_size")  # of a replica
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The result of a training.
+
+    Attributes:
+        history: one row per epoch and replica.
+        weights: ``<label>/value/0.weight`` and the like -> array (R, …).
+    """
+
+    history: list[dict[str, Any]]
+    weights: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class GatedStack:
+    """The networks of all replicas.
+
+    Attributes:
+        layers: of the value network.
+        gating: of all replicas.
+        value: weights of the value networks.
+        feature: weights of the feature networks, or None.
+        learns: the parts that are trained.
+        spoilt: for each replica whether its given feature weights are not finite. Such a feature
+            network closes all gates, so the loss alone would not show it.
+    """
+
+    layers: tuple[Layer, ...]
+    gating: Gating
+    value: Weights
+    feature: Weights | None
+    learns: frozenset[str]
+    spoilt: tuple[bool, ...]
+
+    def trained(self) -> list[Tensor]:
+        """The tensors that training changes, in a fixed order."""
+        last = f"{len(self.layers) - 1}."
+        output = {name: tensor for name, tensor in self.value.items() if name.startswith(last)}
+        parts = {"value": self.value, "output": output, "feature": self.feature}
+        return [
+            tensor
+            for part, weights in parts.items()
+            if part in self.learns
+            for tensor in weights.values()
+        ]
+
+    def outputs(self, x: Tensor, gates: Sequence[Tensor] | None = None) -> Tensor:
+        """Outputs (R, batch, outputs) for ``x`` (R, batch, …), from its `fixed_gates` if given."""
+        return forward(self.layers, self.gating, self.value, self.feature, x, gates)
+
+    @torch.no_grad()
+    def fixed_gates(self, x: Tensor) -> list[Tensor] | None:
+        """Gates of ``x`` (n, …) as `hard_gates` returns them, if training does not change them.
+
+        They take a third to a half of a step of networks with frozen gates, and need to be computed
+        only once. None if gates are learnt or soft, or take more than `GATES_AT_MOST` bytes.
+        """
+        learnt = self.gating.source != "feature" or "feature" in self.learns
+        if learnt or self.gating.beta is not None or not len(x):
+            return None
+
+        inputs = x.expand(len(self.spoilt), *x.shape)
+        first = hard_gates(self.layers, self.feature, inputs[:, :1])
+        if len(x) * sum(gates.numel() for gates in first) > GATES_AT_MOST:
+            return None
+        parts = [hard_gates(self.layers, self.feature, part)
+                 for part in inputs.split(IMAGES_AT_ONCE, dim=1)]  # fmt: skip
+        return [torch.cat(layer, dim=1) for layer in zip(*parts, strict=True)]
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy of all weights: ``value/0.weight`` … and ``feature/0.weight`` … ."""
+        parts = {"value": self.value, "feature": self.feature or {}}
+        return {
+            f"{part}/{name}": tensor.detach().clone()
+            for part, weights in parts.items()
+            for name, tensor in weights.items()
+        }
+
+
+def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None) -> GatedStack:
+    """Draw the initial weights of every replica from the random streams of its name.
+
+    Args:
+        run: the description.
+        images: of the training, on whose device the stack is.
+        earlier: a finished training; needed if a feature network starts ``pretrained``.
+    """
+    flat, device = len(images.shape) == 1, images.train_x.device
+    channels, height, width = (*images.shape, 1, 1) if flat else images.shape
+    layers = layers_of(run.architecture, (height, width, channels), images.outputs)
+    values, features = [], []
+    for replica in run.replicas:
+        stream = generator(replica.name, "value weights")
+        values.append(initial_weights(layers, run.architecture.init, stream))
+        features.append(_feature_start(run, replica, layers, values[-1], earlier))
+    stack = GatedStack(
+        layers,
+        _gating(run, device),
+        _on(device, stacked(values)),
+        None if features[0] is None else _on(device, stacked(features)),
+        run.regime.learns,
+        tuple(
+            not all(bool(tensor.isfinite().all()) for tensor in (weights or {}).values())
+            for weights in features
+        ),
+    )
+    for tensor in stack.trained():
+        tensor.requires_grad_()
+    return stack
+
+
+def _gating(run: TrainingRun, device: torch.device) -> Gating:
+    """The gating of the whole stack; beta or eps is a float64 tensor (R,) if it differs."""
+    gatings, differing = [replica.gate_regime.gating for replica in run.replicas], {}
+    for name in ("beta", "eps"):
+        numbers = [getattr(one, name) for one in gatings]
+        if len(set(numbers)) > 1:
+            differing[name] = torch.tensor(numbers, dtype=torch.float64, device=device)
+    return replace(gatings[0], **differing)
+
+
+def _on(device: torch.device, weights: Weights) -> Weights:
+    return {name: tensor.to(device) for name, tensor in weights.items()}
+
+
+def _feature_start(
+    run: TrainingRun,
+    replica: Replica,
+    layers: Sequence[Layer],
+    value: Weights,
+    earlier: Trained | None,
+) -> Weights | None:
+    """Initial weights of one feature network, which has no output layer."""
+    start, hidden = replica.gate_regime.feature_start, layers[:-1]
+    if start is None:
+        return None
+    if start == "independent":
+        stream = generator(replica.name, "feature weights")
+        return initial_weights(hidden, run.architecture.init, stream)
+    names = [name for name in value if int(name.split(".")[0]) < len(hidden)]
+    if start == "value":
+        return {name: value[name].clone() for name in names}
+    # those that the earlier training kept for the same seed and its chosen step size
+    number = replica_number(earlier.history, replica.seed)
+    kept = {name: earlier.weights[f"{replica.pretrained}/value/{name}"] for name in names}
+    return {name: torch.from_numpy(array[number].copy()) for name, array in kept.items()}
 
 
 def train(
@@ -112,8 +268,8 @@ class _Training(EpochTraining):
         """
         x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
         losses, right = [], []
-        for start in range(0, len(x), EVALUATION_BATCH):
-            part = slice(start, start + EVALUATION_BATCH)
+        for start in range(0, len(x), IMAGES_AT_ONCE):
+            part = slice(start, start + IMAGES_AT_ONCE)
             gates = self.test_gates and [layer[:, part] for layer in self.test_gates]
             outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape), gates)
             targets = y[part].expand(replicas, -1)

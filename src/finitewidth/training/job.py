@@ -10,8 +10,7 @@ from finitewidth.common.provenance import base_seed, fingerprint
 from finitewidth.common.torch_setup import device_facts, prepare_torch
 from finitewidth.data.store import read_dataset
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.gated import train
-from finitewidth.training.gated_stack import Trained
+from finitewidth.training.gated import Trained, train
 from finitewidth.training.images import load_images
 from finitewidth.training.run import TrainingRun
 

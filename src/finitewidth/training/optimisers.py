@@ -23,11 +23,13 @@ class StackedOptimiser:
 
     def __init__(self, kind: str, weights: Sequence[Tensor], step_sizes: Sequence[float]):
         """Create ``sgd``, ``adam`` or ``rmsprop`` for tensors (R, …), with R step sizes."""
-        self._parts = [part for part, _ in _runs(step_sizes)]
-        groups = [
-            {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}
-            for part, step_size in _runs(step_sizes)
-        ]
+        self._parts, groups, start = [], [], 0
+        for step_size, equal in groupby(step_sizes):
+            part = slice(start, start + len(list(equal)))
+            views = _pieces([weight.detach() for weight in weights], part)
+            groups.append({"params": views, "lr": step_size})
+            self._parts.append(part)
+            start = part.stop
         if kind == "sgd":
             self._torch: torch.optim.Optimizer = torch.optim.SGD(groups, lr=0.0, fused=True)
         elif kind == "adam":
@@ -47,15 +49,6 @@ class StackedOptimiser:
             for view, gradient in zip(group["params"], _pieces(gradients, part), strict=True):
                 view.grad = gradient
         self._torch.step()
-
-
-def _runs(step_sizes: Sequence[float]) -> list[tuple[slice, float]]:
-    parts, start = [], 0
-    for step_size, group in groupby(step_sizes):
-        length = len(list(group))
-        parts.append((slice(start, start + length), step_size))
-        start += length
-    return parts
 
 
 def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
