@@ -18,7 +18,7 @@ from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.flow import Flow
 from finitewidth.training.fully_connected import Passes
 from finitewidth.training.graded import GradedSteps
-from finitewidth.training.loop import Training, carry_out
+from finitewidth.training.loop import Training, carry_out, packed, unpacked
 from finitewidth.training.stopping import NEVER, Stops
 
 START_ITERATIONS = 30  # of the power iteration, at the start
@@ -233,11 +233,11 @@ class DescentRun(Training):
         """Return the state of the run as tensors and plain values."""
         kept = {name: getattr(self, name) for name in KEPT}
         counted = {"stops": vars(self.stops), "clocks": vars(self.clocks)}
-        return _packed({**kept, **counted, "stack": self.stack.parameters})
+        return packed({**kept, **counted, "stack": self.stack.parameters})
 
     def restore(self, state: dict[str, Any]) -> None:
         """Bring the run into a state that `checkpoint` returned."""
-        saved = _unpacked(state, self.x.device)
+        saved = unpacked(state, self.x.device)
         self.stack = self.initial.with_parameters(saved.pop("stack"))
         for name in ("stops", "clocks"):
             vars(getattr(self, name)).update(saved.pop(name))
@@ -376,23 +376,3 @@ def _first_vectors(stack: FullyConnected, y: Tensor) -> Tensor:
     start = torch.randn(y.shape, generator=torch.Generator().manual_seed(0))
     start = (start / start.norm()).to(stack.weights[0])
     return start.expand(stack.count, *start.shape).clone()
-
-
-def _packed(value: Any) -> Any:
-    """Replace arrays in a nested value by tensors, marked as such, for a checkpoint."""
-    if isinstance(value, np.ndarray):
-        return {"array": torch.from_numpy(value)}
-    if isinstance(value, dict):
-        return {key: _packed(entry) for key, entry in value.items()}
-    return [_packed(entry) for entry in value] if isinstance(value, list | tuple) else value
-
-
-def _unpacked(value: Any, device: torch.device) -> Any:
-    """Undo `_packed`, with tensors on a device."""
-    if isinstance(value, dict):
-        if "array" in value:
-            return value["array"].numpy()
-        return {key: _unpacked(entry, device) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_unpacked(entry, device) for entry in value]
-    return value.to(device) if isinstance(value, Tensor) else value

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -56,7 +57,7 @@ class Training(ABC):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to what `checkpoint` returned, with its tensors on the CPU."""
-        saved = moved(state, self.weights[0].device)
+        saved = unpacked(state, self.weights[0].device)
         with torch.no_grad():
             for tensor, value in zip(self.weights, saved.pop("weights"), strict=True):
                 tensor.copy_(value)
@@ -109,13 +110,24 @@ def carry_out(training: Training, checkpoints: CheckpointStore | None = None) ->
     return result
 
 
-def moved(value: Any, device: torch.device) -> Any:
-    """Return the same nested value with its tensors on ``device``."""
-    if isinstance(value, Tensor):
-        return value.to(device)
+def packed(value: Any) -> Any:
+    """Replace arrays in a nested value by tensors, marked as such, for a checkpoint."""
+    if isinstance(value, np.ndarray):
+        return {"array": torch.from_numpy(value)}
     if isinstance(value, dict):
-        return {key: moved(entry, device) for key, entry in value.items()}
-    return [moved(entry, device) for entry in value] if isinstance(value, list) else value
+        return {key: packed(entry) for key, entry in value.items()}
+    return [packed(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def unpacked(value: Any, device: torch.device) -> Any:
+    """Undo `packed`, with tensors on a device."""
+    if isinstance(value, dict):
+        if value.keys() == {"array"}:
+            return value["array"].numpy()
+        return {key: unpacked(entry, device) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [unpacked(entry, device) for entry in value]
+    return value.to(device) if isinstance(value, Tensor) else value
 
 
 class EpochTraining(Training):

@@ -182,10 +182,11 @@ class _Training(EpochTraining):
             state.sums[1] += accuracies
             state.recent[self.done % RECENT] = accuracies
 
-    def _rows(self, epoch: int) -> list[Row]:
-        """The beginning of the rows of an epoch, one per replica."""
+    def _rows(self, epoch: int, **columns: Sequence[Any]) -> list[Row]:
+        """The rows of an epoch, one per replica, with further columns (R,)."""
         return [
             {"replica": number, "rate": float(rate), "epoch": epoch}
+            | {name: values[number] for name, values in columns.items()}
             for number, rate in enumerate(self.plan.rates)
         ]
 
@@ -194,13 +195,10 @@ class _Training(EpochTraining):
         state = self.state
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
         last = (state.recent.sum(dim=0) / min(self.done, RECENT)).tolist()
-        diverged = state.diverged.tolist()
-        for number, row in enumerate(self._rows(epoch)):
-            row["train_loss"] = loss[number]
-            row["train_accuracy"] = accuracy[number]
-            row["train_accuracy_last10"] = last[number]
-            row["diverged"] = int(diverged[number])
-            state.history.append(row)
+        state.history += self._rows(
+            epoch, train_loss=loss, train_accuracy=accuracy, train_accuracy_last10=last,
+            diverged=state.diverged.int().tolist(),
+        )  # fmt: skip
         state.sums.zero_()
         if epoch in self.plan.measure_at:
             self._measure(epoch)
@@ -213,10 +211,14 @@ class _Training(EpochTraining):
         measured = self.measure_of(self.network, x, self.labels, epoch)
         loss, accuracy = self._test()
         sum_of_factors = self.schedule.total(self.done)
-        for number, (row, extra) in enumerate(zip(self._rows(epoch), measured, strict=True)):
-            tau = row["rate"] * sum_of_factors * plan.decays[number] / (1 - plan.momentum)
-            row |= {"tau": tau, "test_loss": loss[number], "test_accuracy": accuracy[number]}
-            self.state.measures.append(row | _plain(extra))
+        tau = [
+            float(rate) * sum_of_factors * decay / (1 - plan.momentum)
+            for rate, decay in zip(plan.rates, plan.decays, strict=True)
+        ]
+        rows = self._rows(epoch, tau=tau, test_loss=loss, test_accuracy=accuracy)
+        self.state.measures += [
+            row | _plain(extra) for row, extra in zip(rows, measured, strict=True)
+        ]
 
     def _test(self) -> tuple[list[float], list[float]]:
         """Loss and accuracy of each replica on all test images, in eval mode."""
