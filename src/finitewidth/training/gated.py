@@ -128,7 +128,7 @@ def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None
         _gating(run, device),
         _on(device, stacked(values)),
         None if features[0] is None else _on(device, stacked(features)),
-        run.regime.learns,
+        run.replicas[0].gate_regime.learns,
         tuple(
             not all(bool(tensor.isfinite().all()) for tensor in (weights or {}).values())
             for weights in features
@@ -222,7 +222,8 @@ class _Training(EpochTraining):
             StackedOptimiser(run.optimiser, weights, step_sizes),
             run.epochs,
             steps_per_epoch=-(-images.train_count // run.batch_size),
-            sums=self._no_sums(),  # loss and number of correct outputs over images of this epoch
+            # loss and number of correct outputs over the images of this epoch
+            sums=torch.zeros(len(run.replicas), 2, device=images.train_x.device),
             history=[],  # one row per finished epoch and replica
             best={},  # criterion -> each replica's best score (R,) and its weights at that time
             kept={},  # label -> weights kept so far
@@ -231,9 +232,6 @@ class _Training(EpochTraining):
         self.test_gates = stack.fixed_gates(images.test_x)
         self._keep_snapshots(0)
 
-    def _no_sums(self) -> Tensor:
-        return torch.zeros(len(self.run.replicas), 2, device=self.images.train_x.device)
-
     def _drawn(self, epoch: int) -> Sequence[Tensor]:
         """Return the indices of the images of each batch, (R, b), in an order for each replica.
 
@@ -241,7 +239,7 @@ class _Training(EpochTraining):
         """
         images = self.images
         orders = [
-            images.first_of(replica.variant)
+            images.variants.index(replica.variant) * images.train_count
             + torch.randperm(images.train_count, generator=generator(replica.name, "order", epoch))
             for replica in self.run.replicas
         ]
@@ -301,7 +299,7 @@ class _Training(EpochTraining):
         for criterion, score in (("best_test", accuracy), ("best_validation", first)):
             if criterion in wanted:
                 self._keep_best(criterion, score)
-        state.sums = self._no_sums()
+        state.sums.zero_()
         self._keep_snapshots(epoch)
 
     def _tell_diverged(self, epoch: int) -> None:

@@ -46,10 +46,6 @@ class Images:
         """Number of training images that each replica sees."""
         return len(self.train_x) // len(self.variants)
 
-    def first_of(self, variant: str) -> int:
-        """Index of the first training image of a variant."""
-        return self.variants.index(variant) * self.train_count
-
     @property
     def per_class(self) -> int:
         """Number of training images of each class, of `balanced_images`."""

@@ -115,11 +115,6 @@ class TrainingRun:
                 )
 
     @property
-    def regime(self) -> Regime:
-        """The regime of the first replica; all replicas share its kind of gates and what learns."""
-        return self.replicas[0].gate_regime
-
-    @property
     def variants(self) -> tuple[str, ...]:
         """The variants of the training images, in the order of their first replica."""
         return tuple(dict.fromkeys(replica.variant for replica in self.replicas))
