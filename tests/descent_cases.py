@@ -22,7 +22,7 @@ def stack_of(activation, sigma_w2, depth=5, width=32, inputs=16, seeds=(0,), **m
     more = {"dtype": torch.float32, "outputs": OUTPUTS, **more}
     draws = [Draw(value, 1.0, seed) for seed in seeds for value in sigma_w2]
     widths = [inputs, *[width] * (depth - 1), more["outputs"]]
-    return initial_stack(("descent test",), draws, widths, activation, more["dtype"])
+    return initial_stack(("descent test",), draws, widths, activation).copy(more["dtype"])
 
 
 def descended(stack, data, *, rate=1e-3, store=None, **plan):

@@ -53,13 +53,8 @@ def forward(
 def hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
     """Compute the hard gates that R stacked feature networks give, each on its own inputs.
 
-    Args:
-        layers: as for `forward`.
-        feature: weights of the feature networks.
-        x: (R, batch, inputs) or (R, batch, channels, height, width).
-
-    Returns:
-        For each hidden layer, bool (R, batch, units) or (R, batch, height, width, channels).
+    Arguments are as for `forward`. Each hidden layer gives a tensor of type bool, (R, batch, units)
+    or (R, batch, height, width, channels).
     """
     size = _replicas_at_once(layers, x)
     parts = _split([feature, x], size, ceil(len(x) / size))

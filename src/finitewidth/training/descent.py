@@ -353,22 +353,20 @@ class DescentRun(Training):
             self.waiting.setdefault(phase, []).append(parked)
 
 
-def largest_eigenvalues(
-    stack: FullyConnected, x: Tensor, y: Tensor, iterations: int = RATE_ITERATIONS
-) -> np.ndarray:
+def largest_eigenvalues(stack: FullyConnected, x: Tensor, y: Tensor) -> np.ndarray:
     """Estimate lambda_max of the tangent kernel over S of each network of a stack, (R,).
 
-    Gradient descent is stable up to a rate of 2/lambda_max.
+    Gradient descent is stable up to a rate of 2/lambda_max. The power iteration approaches it from
+    below.
 
     Args:
         stack: the networks.
         x: inputs, (S, n_0).
         y: targets, (S, K).
-        iterations: of the power iteration, which approaches the eigenvalue from below.
     """
     passes = Passes(stack, x, y)
     passes.forward()
-    return passes.largest_eigenvalue(_first_vectors(stack, y), iterations)[0]
+    return passes.largest_eigenvalue(_first_vectors(stack, y), RATE_ITERATIONS)[0]
 
 
 def _first_vectors(stack: FullyConnected, y: Tensor) -> Tensor:

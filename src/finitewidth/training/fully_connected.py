@@ -41,9 +41,8 @@ def initial_stack(
     draws: Sequence[Draw],
     widths: Sequence[int],
     activation: str,
-    dtype: torch.dtype = torch.float32,
 ) -> FullyConnected:
-    """Draw Gaussian networks in the standard parametrisation, on the CPU.
+    """Draw Gaussian networks in the standard parametrisation, on the CPU in float32.
 
     Weights have variance sigma_w2 / fan_in and biases sigma_b2. Networks of the same seed use the
     same standard normal numbers, whatever their variances are, so that curves over sigma_w2 are
@@ -55,11 +54,10 @@ def initial_stack(
         draws: one per network.
         widths: n_0, ..., n_L; n_L is the number of outputs.
         activation: ``relu`` or ``tanh``.
-        dtype: of the weights. Numbers are drawn in float32 and scaled in float64.
     """
     layers = list(pairwise(widths))
-    weights = [torch.empty(len(draws), *shape, dtype=dtype) for shape in layers]
-    biases = [torch.empty(len(draws), fan_out, dtype=dtype) for _, fan_out in layers]
+    weights = [torch.empty(len(draws), *shape) for shape in layers]
+    biases = [torch.empty(len(draws), fan_out) for _, fan_out in layers]
     for seed in dict.fromkeys(draw.seed for draw in draws):
         stream = generator(*name, seed, *widths)
         normal = [

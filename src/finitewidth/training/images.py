@@ -155,31 +155,17 @@ def _chosen(dataset: Dataset, per_class: int | None) -> np.ndarray:
 
 
 def resized(images: Tensor, size: int) -> Tensor:
-    """Resize images by bilinear interpolation, with averaging if they become smaller.
-
-    Args:
-        images: (n, C, H, W).
-        size: the new height and width.
-
-    Returns:
-        (n, C, size, size), within the range of the pixels of each image.
-    """
+    """Resize images (n, C, H, W) by bilinear interpolation, averaged if they become smaller."""
     return torch.nn.functional.interpolate(images, (size, size), mode="bilinear", antialias=True)
 
 
 def epoch_batches(by_class: Tensor, per_class: int, words: Sequence[str | int]) -> Tensor:
     """Draw the batches of an epoch: the same number of images of each class in every batch.
 
-    Images of a class that do not fill a batch are left out in this epoch.
-
-    Args:
-        by_class: indices of the images, (classes, images of a class).
-        per_class: number of images of each class in a batch.
-        words: name of the random stream.
-
-    Returns:
-        Indices (batches, per_class * classes). In a batch the classes take turns: 0, 1, ..., 0, 1,
-        ..., so that the labels are those of `batch_labels`.
+    Images of a class that do not fill a batch are left out in this epoch. ``by_class`` are indices
+    (classes, images of a class); the result are indices (batches, per_class * classes). In a batch
+    the classes take turns: 0, 1, ..., 0, 1, ..., so that the labels are those of `batch_labels`.
+    ``words`` name the random stream.
     """
     stream = generator(*words)
     classes, images = by_class.shape
