@@ -10,9 +10,9 @@ from benchmarks.timing import Comparison, Way
 from benchmarks.work import Work, counted_flops
 from torch import nn
 
-from finitewidth.networks.architecture import Architecture, layers_of
-from finitewidth.training.gated import train
-from finitewidth.training.gated_stack import Images
+from finitewidth.networks.architecture import Architecture
+from finitewidth.training.gated import build_stack, train
+from finitewidth.training.images import Images
 from finitewidth.training.run import Replica, TrainingRun
 
 NAME, UNIT, OUTPUTS = "stacked", "step of one network", 10
@@ -69,7 +69,7 @@ def least_work(training: Callable[[], object], run: TrainingRun, data: Images, u
 
     In each step, these are read and written once, and the images of a batch are read once.
     """
-    layers = layers_of(run.architecture, data.shape, OUTPUTS)
+    layers = build_stack(run, data).layers
     weights = sum(tensor.numel() for tensor in modules(layers, data).parameters())
     tensors = {"sgd": 1, "adam": 3}[run.optimiser]
     moved = 4 * (2 * tensors * weights + BATCH * data.train_x[0].numel())
@@ -93,7 +93,7 @@ def one_by_one(run: TrainingRun, data: Images) -> Callable[[], None]:
 
 def plain(run: TrainingRun, data: Images) -> Callable[[], None]:
     """Return a function that trains modules of torch, and sums loss and accuracy as we do."""
-    layers = layers_of(run.architecture, data.shape, OUTPUTS)
+    layers = build_stack(run, data).layers
     optimiser = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[run.optimiser]
 
     def one() -> None:

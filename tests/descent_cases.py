@@ -2,8 +2,7 @@
 
 import torch
 
-from finitewidth.training.descent import descend
-from finitewidth.training.descent_run import DescentPlan
+from finitewidth.training.descent import DescentPlan, descend
 from finitewidth.training.fully_connected import Draw, initial_stack
 
 OUTPUTS = 10
@@ -23,11 +22,11 @@ def stack_of(activation, sigma_w2, depth=5, width=32, inputs=16, seeds=(0,), **m
     more = {"dtype": torch.float32, "outputs": OUTPUTS, **more}
     draws = [Draw(value, 1.0, seed) for seed in seeds for value in sigma_w2]
     widths = [inputs, *[width] * (depth - 1), more["outputs"]]
-    return initial_stack(("descent test",), draws, widths, activation, more["dtype"])
+    return initial_stack(("descent test",), draws, widths, activation).copy(more["dtype"])
 
 
-def descended(stack, data, *, rate=1e-3, store=None, seconds=60.0, **plan):
+def descended(stack, data, *, rate=1e-3, store=None, **plan):
     """A descent with a common rate."""
     x, y = data
     plan = DescentPlan(rates=(rate,) * stack.count, **plan)
-    return descend(stack, x, y, plan, store, seconds)
+    return descend(stack, x, y, plan, store)

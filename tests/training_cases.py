@@ -7,7 +7,7 @@ import torch
 from finitewidth.common.declarations import read_papers
 from finitewidth.networks.architecture import Architecture
 from finitewidth.pipeline.jobs import Jobs
-from finitewidth.training.gated_stack import Images
+from finitewidth.training.images import Images
 from finitewidth.training.run import Replica, TrainingRun
 
 ROOT = Path(__file__).parents[1]

@@ -87,11 +87,11 @@ def test_a_training_goes_on_from_a_checkpoint_on_either_device(optimiser, gpu, t
     expected = train(run, training_cases.IMAGES)
     half = replace(run, epochs=2)
     for first, second in (("cpu", "cuda"), ("cuda", "cpu")):
-        store = CheckpointStore(tmp_path / first, "a training")
+        store = CheckpointStore(tmp_path / first, "a training", 0.0)
         with gpu():
             on = {"cpu": training_cases.IMAGES, "cuda": moved(training_cases.IMAGES)}
-            train(half, on[first], None, store, 0.0)
-            found = train(run, on[second], None, store, 0.0)
+            train(half, on[first], None, store)
+            found = train(run, on[second], None, store)
         assert_same(found, expected)
 
 

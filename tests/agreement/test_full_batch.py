@@ -32,20 +32,23 @@ def networks(gates, depth=4, inputs=2, width=WIDTH):
     return Networks(x, y, weights, gates)
 
 
+def outputs_of(found, run, weights):
+    """Outputs of one network in plain torch, (S,)."""
+    z = found.x[run]
+    for layer, weight in enumerate(weights):
+        z = z @ weight
+        if layer < len(weights) - 1 and found.gates != "open":
+            z = torch.relu(z) if found.gates == "own" else z * found.gates[layer][run]
+    return z[:, 0]
+
+
 def plain_descent(found, run, step, steps, loss_half):
     """Train one network with torch autograd and torch.optim.SGD."""
     weights = [w[run].clone().requires_grad_() for w in found.weights]
     optimiser = torch.optim.SGD(weights, lr=step)
     errors = []
     for _ in range(steps + 1):
-        z = found.x[run]
-        for layer, weight in enumerate(weights):
-            z = z @ weight
-            if layer < len(weights) - 1 and found.gates == "own":
-                z = torch.relu(z)
-            elif layer < len(weights) - 1 and found.gates != "open":
-                z = z * found.gates[layer][run]
-        errors.append(z[:, 0] - found.y[run])
+        errors.append(outputs_of(found, run, weights) - found.y[run])
         optimiser.zero_grad()
         ((errors[-1] ** 2).sum() / (2 if loss_half else 1)).backward()
         optimiser.step()
@@ -82,22 +85,14 @@ def test_kernels_are_gram_matrices_of_autograd_gradients(gates):
     found = networks(gates)
     kernel, outputs = found.kernel(), found.outputs()
     for run in range(RUNS):
-
-        def output(*weights, run=run):
-            z = found.x[run]
-            for layer, weight in enumerate(weights):
-                z = z @ weight
-                if layer < len(weights) - 1 and found.gates == "own":
-                    z = torch.relu(z)
-                elif layer < len(weights) - 1 and found.gates != "open":
-                    z = z * found.gates[layer][run]
-            return z[:, 0]
-
         weights = tuple(weight[run] for weight in found.weights)
-        jacobian = torch.autograd.functional.jacobian(output, weights)
+        jacobian = torch.autograd.functional.jacobian(
+            lambda *weights, run=run: outputs_of(found, run, weights), weights
+        )
         flat = torch.cat([part.flatten(1) for part in jacobian], 1)
         torch.testing.assert_close(kernel[run], flat @ flat.T, rtol=1e-11, atol=1e-12)
-        torch.testing.assert_close(outputs[run], output(*weights), rtol=1e-12, atol=1e-13)
+        wanted = outputs_of(found, run, weights)
+        torch.testing.assert_close(outputs[run], wanted, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("loss_half", [True, False])

@@ -4,8 +4,6 @@ import pytest
 import torch
 from tests.normalised_networks import SMALL, network_of, random_state
 
-from finitewidth.kernels.trained import traced_kernel
-from finitewidth.networks.normalised.initial import initial_state
 from finitewidth.networks.normalised.plain import build
 from finitewidth.networks.normalised.stacked import StackedNetwork
 
@@ -37,7 +35,7 @@ def made(case, replicas=REPLICAS):
     modules = [build(network, shape, CLASSES).double() for _ in states]
     for module, state in zip(modules, states, strict=True):
         module.load_state_dict(state)
-    return StackedNetwork.from_states(network, shape, CLASSES, states), modules, images(shape)
+    return StackedNetwork(network, shape, CLASSES, states), modules, images(shape)
 
 
 def images(shape, seed=0):
@@ -79,22 +77,12 @@ def test_outputs_statistics_and_gradients_are_those_of_the_plain_networks(case, 
 
 
 @EACH
-def test_statistics_change_in_training_only(case):
-    stack, _, x = made(case)
-    before = {name: tensor.clone() for name, tensor in stack.buffers.items()}
-    stack.forward(x, training=False)
-    assert all(torch.equal(before[name], tensor) for name, tensor in stack.buffers.items())
-    stack.forward(x, training=True)
-    assert not any(torch.equal(before[name], tensor) for name, tensor in stack.buffers.items())
-
-
-@EACH
 @BOTH
 def test_a_replica_removed_or_diverged_changes_no_other(case, training):
     settings, shape = CASES[case]
     stack, _, x = made(case)
     states = [stack.state(r) for r in range(REPLICAS)]
-    some = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states[::2])
+    some = StackedNetwork(network_of(settings), shape, CLASSES, states[::2])
     with torch.no_grad():
         for parameter in stack.parameters.values():
             parameter[1] = torch.nan
@@ -114,7 +102,7 @@ def test_a_replica_removed_or_diverged_changes_no_other(case, training):
 def test_states_are_copied_in_and_out(case):
     settings, shape = CASES[case]
     states = [random_state(network_of(settings), shape, CLASSES, seed) for seed in range(2)]
-    stack = StackedNetwork.from_states(network_of(settings), shape, CLASSES, states)
+    stack = StackedNetwork(network_of(settings), shape, CLASSES, states)
     taken = stack.state(1)
     assert list(taken) == list(states[1])
     assert all(torch.equal(taken[name], states[1][name]) for name in taken)
@@ -125,64 +113,3 @@ def test_states_are_copied_in_and_out(case):
     assert all(torch.equal(taken[name], states[1][name]) for name in taken)
     assert not any(torch.equal(stack.state(1)[name], tensor) for name, tensor in taken.items())
     build(network_of(settings), shape, CLASSES).load_state_dict(stack.state(1))
-
-
-def test_parameters_are_leaves_whose_changes_are_seen():
-    stack, _, x = made("resnet")
-    assert all(p.is_leaf and p.requires_grad for p in stack.parameters.values())
-    assert not any(b.requires_grad for b in stack.buffers.values())
-    _, before = stack.forward(x, training=False)
-    with torch.no_grad():
-        stack.parameters["head.bias"] += 1
-        stack.buffers["features.norm.running_mean"][2] += 1
-    _, after = stack.forward(x, training=False)
-    close(after[:2], before[:2] + 1)
-    assert (after[2] - before[2] - 1).abs().max() > 1e-3
-
-
-@EACH
-@pytest.mark.parametrize("of", ["outputs", "features"])
-def test_the_kernel_of_a_state_is_that_of_the_gradients_of_the_stack(case, of):
-    """Kernels are taken of plain networks in eval mode, which must have every layer."""
-    stack, modules, x = made(case, 2)
-    module, x = modules[1].eval(), x[:3]
-    features, outputs = stack.forward(x, training=False)
-    value = {"features": features, "outputs": outputs}[of][1]
-    rows = [
-        torch.cat([
-            g[1].flatten() for g in torch.autograd.grad(
-                one, list(stack.parameters.values()), retain_graph=True, materialize_grads=True,
-                allow_unused=True,
-            )
-        ])
-        for one in value.flatten()
-    ]  # fmt: skip
-    jacobian = torch.stack(rows).view(*value.shape, -1)
-    chosen = {"of": module.features} if of == "features" else {}
-    close(traced_kernel(module, x, **chosen), torch.einsum("iks,jks->ij", jacobian, jacobian))
-
-
-@pytest.mark.parametrize("case", ["vgg", "resnet", "densenet"])
-def test_a_stack_learns_what_its_plain_networks_learn(case):
-    settings, shape = CASES[case]
-    network = network_of(settings)
-    modules = [build(network, shape, CLASSES).double() for _ in range(REPLICAS)]
-    for module, init in zip(modules, ("lecun", "torch", "he"), strict=True):
-        module.load_state_dict(initial_state(module, init, "learns"))
-    states = [module.state_dict() for module in modules]
-    stack = StackedNetwork.from_states(network, shape, CLASSES, states)
-    targets = torch.eye(CLASSES, dtype=torch.float64)[torch.arange(BATCH) % CLASSES]
-    options = {"lr": 0.03, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}
-    ours = torch.optim.SGD(stack.parameters.values(), **options)
-    theirs = torch.optim.SGD([p for m in modules for p in m.parameters()], **options)
-    for step in range(5):
-        x = images(shape, step)
-        for optimiser in (ours, theirs):
-            optimiser.zero_grad()
-        (stack.forward(x, training=True)[1] - targets).square().mean((1, 2)).sum().backward()
-        sum((module(x) - targets).square().mean() for module in modules).backward()
-        for optimiser in (ours, theirs):
-            optimiser.step()
-    for r, module in enumerate(modules):
-        for name, tensor in module.state_dict().items():
-            torch.testing.assert_close(stack.state(r)[name], tensor, rtol=1e-7, atol=1e-7)

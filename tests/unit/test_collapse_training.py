@@ -9,14 +9,13 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
 from finitewidth.data.bundled import digits
 from finitewidth.measures import collapse
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
 from finitewidth.papers.collapse.experiments import training
 from finitewidth.papers.collapse.experiments.heat_maps import trained_network
 from finitewidth.papers.collapse.experiments.training import kernels_of, measured
-from finitewidth.training.balanced import balanced_images
+from finitewidth.training.images import balanced_images
 
 NETWORKS = [
     {"kind": "vgg", "convolutions": [4, "M", 8, "M"], "dense": [8, 6]},
@@ -82,7 +81,7 @@ def stack_of(network):
     spec = Network.from_mapping(network)
     module = build(spec, (1, 8, 8), 10).double()
     states = [initial_state(module, init, "test") for init in ("lecun", "he")]
-    stack = StackedNetwork.from_states(spec, (1, 8, 8), 10, states)
+    stack = StackedNetwork(spec, (1, 8, 8), 10, states)
     images = torch.rand(30, 1, 8, 8, generator=torch.Generator().manual_seed(0)).double()
     stack.forward(images, training=True)
     return spec, stack, images, torch.arange(10).repeat(3)

@@ -9,19 +9,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.descent_cases import OUTPUTS, descended, images, stack_of
+from tests.kills import KilledError, killing
 
 from finitewidth.common.provenance import base_seed
 from finitewidth.kernels.trained import full_kernel, traced_kernel
 from finitewidth.training import descent, flow
-from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.descent_run import DescentPlan
+from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import (
     Draw,
     Passes,
     in_span_of_inputs,
     initial_stack,
-    joined,
 )
 from finitewidth.training.graded import steps_at_once
 from finitewidth.training.stopping import NEVER, Stops
@@ -262,7 +261,7 @@ def test_a_diverged_network_is_marked_and_keeps_what_it_had():
     """The others go on as they would without it."""
     data, stack = images(), stack_of("relu", (1.5, 1.5), seeds=(0,))
     x, y = data
-    plan = DescentPlan(rates=(1e-3, 3.0), steps=300, times=(1, 100), mode="graded")
+    plan = descent.DescentPlan(rates=(1e-3, 3.0), steps=300, times=(1, 100), mode="graded")
     result = descent.descend(stack, x, y, plan)
     fine, lost = result.ends
     assert (fine["diverged"], lost["diverged"]) == (0, 1)
@@ -302,22 +301,6 @@ def test_removing_a_replica_changes_no_other(activation, mode):
             assert [{**row, "replica": place} for row in found] == wanted
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
-def killed_after(count):
-    """A replacement of `Passes.gradient` that fails at its call of this number."""
-    calls, gradient = itertools.count(1), Passes.gradient
-
-    def counted(self, *args, **words):
-        if next(calls) > count:
-            raise KilledError
-        return gradient(self, *args, **words)
-
-    return counted
-
-
 @pytest.mark.parametrize(
     ("activation", "mode"),
     [("relu", "steps"), ("relu", "graded"), ("tanh", "flow"), ("tanh", "flow, then graded")],
@@ -340,11 +323,10 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
         methods = [row["method"] for row in whole.ends]
         handed_over = ["flow", "flow, then graded", "graded"]
         assert methods == (handed_over if "then" in mode else ["flow"] * 3)
-    store, kills = CheckpointStore(tmp_path, "a"), 0
-    plan |= {"store": store, "seconds": -1.0}
+    plan["store"], kills = CheckpointStore(tmp_path, "a", -1.0), 0
     for count in itertools.chain((3, 30, 1, 5, 40), itertools.repeat(60)):
         with monkeypatch.context() as patch:
-            patch.setattr(Passes, "gradient", killed_after(count))
+            patch.setattr(Passes, "gradient", killing(Passes.gradient, count))
             try:
                 found = descended(stack, data, **plan)
                 break
@@ -353,7 +335,7 @@ def test_an_interrupted_descent_ends_as_one_that_was_not(
     assert kills > 4
     assert found == whole
     with caplog.at_level(logging.INFO, "finitewidth"), monkeypatch.context() as patch:
-        patch.setattr(Passes, "gradient", killed_after(0))  # nothing is computed again
+        patch.setattr(Passes, "gradient", killing(Passes.gradient, 0))  # nothing is computed again
         assert descended(stack, data, **plan) == whole
     assert "finished in an earlier run" in caplog.text
 
@@ -412,9 +394,3 @@ def test_adam_is_that_of_torch_on_each_network(activation):
         for tensor, gradient in zip(plain.parameters, gradients_by_torch(plain, x, y), strict=True):
             tensor.grad = gradient
         optimiser.step()
-
-
-def test_stacks_are_joined_and_selected():
-    stack = stack_of("relu", (1.0, 2.0, 3.0))
-    again = joined([stack.select([2]), stack.select([0, 1])]).select([1, 2, 0])
-    assert all(torch.equal(a, b) for a, b in zip(stack.parameters, again.parameters, strict=True))

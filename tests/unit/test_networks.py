@@ -261,21 +261,6 @@ def test_forward_and_gradients_agree_with_a_plain_module(kind, name, bias):
                 torch.testing.assert_close(tensor.grad[0], turned, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("name", REGIMES)
-def test_stacked_networks_compute_what_each_computes_alone(kind, name):
-    layers, this = small_layers(ALL[kind]), regime(name, beta=4.0, eps=0.1)
-    values = [random_weights(layers, seed) for seed in range(4)]
-    features = [random_weights(layers[:-1], 10 + seed) for seed in range(4)]
-    x = images(layers, replicas=4)
-    together = forward(layers, this.gating, stacked(values), stacked(features), x)
-    assert together.shape == (4, 5, 4)
-    for r in range(4):  # to rounding; where bit for bit: tests/agreement/test_stacked_training.py
-        alone = stacked(values[r : r + 1]), stacked(features[r : r + 1])
-        found = forward(layers, this.gating, *alone, x[r : r + 1])
-        torch.testing.assert_close(found, together[r : r + 1], rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind != "fc"])
 @pytest.mark.parametrize("name", REGIMES)

@@ -10,8 +10,7 @@ from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import base_seed
-from finitewidth.networks.normalised.initial import CUT, CUT_STD, DRAWS, initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import CUT, CUT_STD, DRAWS, build, initial_state
 from finitewidth.networks.normalised.specs import feature_count
 
 MNIST, MNIST32, CIFAR, DIGITS = (1, 28, 28), (1, 32, 32), (3, 32, 32), (1, 8, 8)

@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
+from tests.kills import KilledError, killing
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.bundled import digits
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import (
-    BalancedImages,
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.images import (
+    Images,
     balanced_images,
     batch_labels,
     epoch_batches,
     resized,
 )
-from finitewidth.training.checkpoints import CheckpointStore
 from finitewidth.training.normalised import NormalisedPlan, losses_of, train
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
@@ -49,7 +49,7 @@ def images(per_class=9, tested=14, dtype=torch.float32):
     def near(y):
         return (centres[y] + torch.rand(len(y), *SHAPE, generator=stream, dtype=dtype)) / 2
 
-    return BalancedImages(near(labels), labels, near(test), test, CLASSES)
+    return Images(near(labels), labels, near(test), test, CLASSES)
 
 
 def modules(kind, count=3, dtype=torch.float32):
@@ -61,7 +61,7 @@ def modules(kind, count=3, dtype=torch.float32):
 
 def stack(kind, count=3, dtype=torch.float32):
     states = [module.state_dict() for module in modules(kind, count, dtype)]
-    return StackedNetwork.from_states(NETWORKS[kind], SHAPE, CLASSES, states)
+    return StackedNetwork(NETWORKS[kind], SHAPE, CLASSES, states)
 
 
 def nothing(network, x, y, epoch):
@@ -335,23 +335,12 @@ def test_a_network_with_one_infinite_loss_stays_out():
     assert network.parameters["features.conv1.weight"][1].isnan().all()
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
 def killed(network, data, plan, store, at):
     """Train with a checkpoint after every step, and be killed after number ``at`` of them."""
     with pytest.MonkeyPatch.context() as patch:
-        save, count = CheckpointStore.save, iter(range(10**6))
-
-        def failing(self, *words):
-            save(self, *words)
-            if next(count) == at:
-                raise KilledError
-
-        patch.setattr(CheckpointStore, "save", failing)
+        patch.setattr(CheckpointStore, "save", killing(CheckpointStore.save, at, after=True))
         with pytest.raises(KilledError):
-            train(network, data, plan, seen, store, checkpoint_seconds=-1)
+            train(network, data, plan, seen, store)
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
@@ -360,14 +349,13 @@ def test_an_interrupted_training_ends_with_the_bits_of_one_that_was_not(kind, tm
     data, plan = images(), replace(PLAN, rates=(0.02, 0.4, 1e38))
     whole = stack(kind)
     expected = train(whole, data, plan, seen)
-    store = CheckpointStore(tmp_path, "a")
+    store = CheckpointStore(tmp_path, "a", -1.0)
     for at in (1, 5, 4, 0):  # after 2, 8, 13 and 14 steps; an epoch has 4
         killed(stack(kind), data, plan, store, at)
     network = stack(kind)
-    result = train(network, data, plan, seen, store)
+    result = train(network, data, plan, seen, CheckpointStore(tmp_path, "a"))
     for name, tensor in numbers(whole).items():
         torch.testing.assert_close(numbers(network)[name], tensor, rtol=0, atol=0, equal_nan=True)
     assert repr(result) == repr(expected)
     # the last network must have started anew from the checkpoint, not from its first weights
-    assert store.latest()["epoch"] == 3
-    assert store.latest()["step"] == 2
+    assert store.latest()["done"] == 14

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.kills import KilledError
 
 from finitewidth.common.declarations import read_papers
 from finitewidth.common.settings import PRESETS, preset_only
@@ -47,18 +48,14 @@ def test_measure_takes_checkpoints_if_and_only_if_the_declaration_says_so(name):
     assert taken == ["inputs", "settings", *["checkpoints"] * declared.resumes]
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
 class Saves:
     """Counts checkpoints as they are written, and raises after one of them."""
 
     def __init__(self, monkeypatch, kill_after=None):
         self.count, save = 0, CheckpointStore.save
 
-        def counted(store, number, state):
-            save(store, number, state)
+        def counted(store, state):
+            save(store, state)
             self.count += 1
             if self.count == kill_after:
                 raise KilledError

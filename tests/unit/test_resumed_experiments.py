@@ -26,7 +26,7 @@ def parts(monkeypatch):
             if state is None:
                 computed.append(part)
                 state = {"value": settings["value"] + len(part)}
-                store.save(1, state)
+                store.save(state)
             values.append(state["value"])
         return {"rows": pd.DataFrame({"value": values}), "weights": {"a/b.c": np.array(values)}}
 

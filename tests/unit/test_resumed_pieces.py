@@ -6,17 +6,13 @@ import logging
 import numpy as np
 import pytest
 import torch
+from tests.kills import KilledError, killing
 
 from finitewidth.kernels import cntk as kernels
 from finitewidth.networks.architecture import Architecture
-from finitewidth.training.checkpoints import Checkpoints, CheckpointStore
-from finitewidth.training.pieces import stored_map
+from finitewidth.training.checkpoints import Checkpoints, CheckpointStore, stored_map
 
 PIECES = list("abcdefg")
-
-
-class KilledError(Exception):
-    """Stands for a kill."""
 
 
 class Work:
@@ -106,18 +102,12 @@ def test_the_cntk_in_pieces(tmp_path, monkeypatch, average):
         part = f"kernel {next(numbers) % 2}"
         return stored_map(function, groups, Checkpoints(tmp_path, "0a", -1.0), part)
 
-    save, kills = CheckpointStore.save, 0
+    kills = 0
     for allowed in itertools.cycle((1, 2)):
-        left = itertools.count(allowed, -1)
-
-        def counted(self, number, state, left=left):
-            save(self, number, state)
-            if next(left) == 0:
-                raise KilledError
-
         numbers = itertools.count()
         with monkeypatch.context() as patch:
-            patch.setattr(CheckpointStore, "save", counted)
+            save = killing(CheckpointStore.save, allowed, after=True)
+            patch.setattr(CheckpointStore, "save", save)
             try:
                 found = computed(storing)
                 break

@@ -9,9 +9,9 @@ import torch
 from tests.training_cases import EPOCHS, IMAGES, described, make_images, replicas_of
 
 from finitewidth.common.errors import ConfigError
-from finitewidth.networks.architecture import Architecture, layers_of
+from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated
-from finitewidth.training.gated_stack import build_stack
+from finitewidth.training.gated import build_stack
 from finitewidth.training.run import DataChoice, Replica, TrainingRun
 from finitewidth.training.selection import chosen_step_sizes, replica_number
 
@@ -63,7 +63,8 @@ def test_labels_mean_what_they_say():
 
 def test_equal_accuracies_are_equal_numbers():
     """6 right among the odd images are as good as 1 among the even and 5 among the odd ones."""
-    training = gated._Training(described(), make_images(tested=100), _stack(100))
+    images = make_images(tested=100)
+    training = gated._Training(described(), images, build_stack(described(), images))
     training.run = replace(training.run, replicas=replicas_of(step_sizes=(0.1, 0.1)))
     right = torch.zeros(2, 100, dtype=torch.bool)
     right[0, [1, 3, 5, 7, 9, 11]] = True
@@ -76,12 +77,6 @@ def test_equal_accuracies_are_equal_numbers():
     assert first.tolist() == [0.0, 0.02]
     assert second.tolist() == [0.12, 0.1]
     assert accuracy.tolist() == [0.06, 0.06]
-
-
-def _stack(tested):
-    images = make_images(tested=tested)
-    run = described()
-    return build_stack(run, layers_of(run.architecture, images.shape, 3), None, "cpu")
 
 
 def test_one_test_image_is_enough():

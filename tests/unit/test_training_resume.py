@@ -11,9 +11,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.kills import KilledError, killing
 from tests.training_cases import EPOCHS, IMAGES, STEPS, described, make_images
 
-from finitewidth.common.provenance import fingerprint
 from finitewidth.data.store import Dataset, write_dataset
 from finitewidth.networks.architecture import Architecture
 from finitewidth.training import gated, job
@@ -24,26 +24,13 @@ AGAIN = settings(
 )
 
 
-class KilledError(Exception):
-    """Stands for a kill."""
-
-
 def interrupted(run, images, store, at, where="before"):
     """Train until step number ``at`` (from 0, of this process), and be killed there."""
     with pytest.MonkeyPatch.context() as patch:
-        step, count = gated._Training._step, iter(range(10**6))
-
-        def failing(self, batch):
-            number = next(count)
-            if number == at and where == "before":
-                raise KilledError
-            step(self, batch)
-            if number == at:
-                raise KilledError
-
-        patch.setattr(gated._Training, "_step", failing)
+        step = killing(gated._Training._step, at, after=where == "after")
+        patch.setattr(gated._Training, "_step", step)
         with pytest.raises(KilledError):
-            gated.train(run, images, checkpoints=store, checkpoint_seconds=-1)
+            gated.train(run, images, checkpoints=store)
 
 
 def assert_same(found, wanted):
@@ -58,10 +45,10 @@ def assert_same(found, wanted):
 @pytest.mark.parametrize("at", range(1, EPOCHS * STEPS))
 def test_interrupted_once_anywhere(tmp_path, at, where, optimiser):
     """Before a step, or after it and before its checkpoint; also at the ends of epochs."""
-    run, store = described(optimiser=optimiser), CheckpointStore(tmp_path, "a")
+    run, store = described(optimiser=optimiser), CheckpointStore(tmp_path, "a", -1.0)
     interrupted(run, IMAGES, store, at, where)
-    assert store.latest()["step"] > 0
-    found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
+    assert store.latest()["done"] > 0
+    found = gated.train(run, IMAGES, checkpoints=store)
     assert_same(found, gated.train(run, IMAGES))
 
 
@@ -76,15 +63,13 @@ def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convoluti
     if convolutional:
         run = replace(run, architecture=Architecture(channels=(2,), dense=(4,)))
         images = make_images(shape=(2, 4, 3))
-    store = CheckpointStore(tmp_path_factory.mktemp("c"), "a")
+    store = CheckpointStore(tmp_path_factory.mktemp("c"), "a", -1.0)
     done = 0
     for pause in pauses:
         if done + pause < EPOCHS * STEPS:
             interrupted(run, images, store, pause)
             done += pause
-    assert_same(
-        gated.train(run, images, checkpoints=store, checkpoint_seconds=-1), gated.train(run, images)
-    )
+    assert_same(gated.train(run, images, checkpoints=store), gated.train(run, images))
 
 
 @pytest.mark.parametrize(
@@ -92,25 +77,18 @@ def test_interrupted_again_and_again(tmp_path_factory, pauses, regime, convoluti
     [("_record", 1), ("_record", 3), ("_scores", 2), ("_keep_snapshots", 3), ("keep_last", 1)],
 )
 def test_interrupted_between_epochs(tmp_path, monkeypatch, method, call):
-    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a")
+    run, store = described(optimiser="adam"), CheckpointStore(tmp_path, "a", -1.0)
     wanted = gated.train(run, IMAGES)
-    original, calls = getattr(gated._Training, method), []
-
-    def failing(self, *batch):
-        calls.append(method)
-        if len(calls) == call:
-            raise KilledError
-        return original(self, *batch)
-
     with monkeypatch.context() as patch:
-        patch.setattr(gated._Training, method, failing)
+        original = getattr(gated._Training, method)
+        patch.setattr(gated._Training, method, killing(original, call - 1))
         with pytest.raises(KilledError):
-            gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1)
-    assert_same(gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=-1), wanted)
+            gated.train(run, IMAGES, checkpoints=store)
+    assert_same(gated.train(run, IMAGES, checkpoints=store), wanted)
 
 
 def test_two_checkpoints_are_kept_and_at_the_end_one(tmp_path):
-    run, store = described(), CheckpointStore(tmp_path, "a")
+    run, store = described(), CheckpointStore(tmp_path, "a", -1.0)
     interrupted(run, IMAGES, store, 7)
     assert sorted(path.name for path in store.folder.iterdir()) == [
         "000000000006.pt",
@@ -174,7 +152,7 @@ DAMAGES = [
 def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, how, both):
     run, store, mark = (
         described(optimiser="adam"),
-        CheckpointStore(tmp_path, "a"),
+        CheckpointStore(tmp_path, "a", -1.0),
         tmp_path / "mark",
     )
     interrupted(run, IMAGES, store, 7)
@@ -187,20 +165,11 @@ def test_damaged_checkpoints_are_left_out_and_never_executed(tmp_path, caplog, h
     caplog.clear()
     with caplog.at_level(logging.INFO, "finitewidth"):
         # so late that no checkpoint is written over the damaged ones
-        found = gated.train(run, IMAGES, checkpoints=store, checkpoint_seconds=3600)
+        found = gated.train(run, IMAGES, checkpoints=CheckpointStore(tmp_path, "a", 3600.0))
     assert sum("damaged" in line for line in caplog.messages) == 1 + both
     assert ("continuing after 6 of 12 steps" in caplog.text) is not both
     assert_same(found, gated.train(run, IMAGES))
     assert not mark.exists()
-
-
-def test_checkpoints_of_other_fingerprints_are_not_met(tmp_path):
-    run = described()
-    interrupted(run, IMAGES, CheckpointStore(tmp_path, "a"), 4)
-    assert CheckpointStore(tmp_path, "b").latest() is None
-    other = described(optimiser="adam")
-    identities = {fingerprint(each.to_mapping()) for each in (run, other)}
-    assert len(identities) == 2
 
 
 def job_words(folder, data):

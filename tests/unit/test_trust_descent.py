@@ -14,8 +14,7 @@ from finitewidth.data.bundled import digits
 from finitewidth.papers.trust.experiments import descent
 from finitewidth.papers.trust.figures import change
 from finitewidth.papers.trust.figures.looks import PHASES
-from finitewidth.training.descent import descend
-from finitewidth.training.descent_run import DescentPlan
+from finitewidth.training.descent import DescentPlan, descend
 from finitewidth.training.fully_connected import Draw, initial_stack
 
 CONFIG = read_yaml(Path(__file__).resolve().parents[2] / "config/papers/trust.yaml")["trust"]

@@ -2,7 +2,7 @@
 
 from finitewidth.common.errors import DataError
 from finitewidth.data.build import build_dataset
-from finitewidth.data.content import tree_of
+from finitewidth.data.places import tree_of
 from finitewidth.data.store import write_dataset
 from finitewidth.pipeline.recorded import recorded
 

@@ -5,6 +5,8 @@ digit belongs to the same split in all three datasets. The training and the test
 pixel of the photographs.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from finitewidth.common.provenance import fixed_seed_for
@@ -23,9 +25,7 @@ def digits() -> Dataset:
 
     Source: scikit-learn's copy of the UCI optical digits (Alpaydin & Kaynak 1998).
     """
-    grey, labels = _base_digits()
-    parts = split_indices(labels).items()
-    return _assemble("digits", {s: (grey[index][..., None], labels[index]) for s, index in parts})
+    return _made("digits", lambda grey, split, generator: grey[..., None])
 
 
 def warped_digits() -> Dataset:
@@ -34,13 +34,7 @@ def warped_digits() -> Dataset:
     The dataset is harder than ``digits`` because position and slant carry no information.
     Source: as for ``digits``.
     """
-    grey, labels = _base_digits()
-    parts = {}
-    for split, index in split_indices(labels).items():
-        generator = np.random.default_rng(fixed_seed_for("data", "warped_digits", split))
-        warped = np.stack([_warp(image, generator) for image in grey[index]])
-        parts[split] = (warped[..., None], labels[index])
-    return _assemble("warped_digits", parts)
+    return _made("warped_digits", lambda grey, split, generator: _warp(grey, generator)[..., None])
 
 
 def digits_on_patches() -> Dataset:
@@ -49,15 +43,27 @@ def digits_on_patches() -> Dataset:
     There are two images per base digit. Source: as for ``digits``, and the two sample photographs
     of scikit-learn. The last bit of a pixel may depend on the version of the JPEG decoder.
     """
-    grey, labels = _base_digits()
     blocks = _photo_blocks()
-    parts = {}
+
+    def picture(grey: np.ndarray, split: str, generator: np.random.Generator) -> np.ndarray:
+        return _blend(grey, blocks[split], generator)
+
+    return _made("digits_on_patches", picture, VARIANTS)
+
+
+def _made(name: str, picture: Callable[..., np.ndarray], variants: int = 1) -> Dataset:
+    """Make pictures (H, W, C) of all base digits, of each split from a stream of its own.
+
+    ``picture`` makes one from a grey image (8, 8), the name of the split and its stream.
+    """
+    grey, labels = _base_digits()
+    arrays = {}
     for split, index in split_indices(labels).items():
-        generator = np.random.default_rng(fixed_seed_for("data", "digits_on_patches", split))
-        repeated = np.repeat(index, VARIANTS)
-        pictures = [_blend(grey[i], blocks[split], generator) for i in repeated]
-        parts[split] = (np.stack(pictures), labels[repeated])
-    return _assemble("digits_on_patches", parts)
+        generator = np.random.default_rng(fixed_seed_for("data", name, split))
+        repeated = np.repeat(index, variants)
+        pictures = [picture(grey[i], split, generator) for i in repeated]
+        arrays |= {f"{split}_images": np.stack(pictures), f"{split}_labels": labels[repeated]}
+    return from_catalogue(name, map(str, range(10)), arrays)
 
 
 def split_indices(labels: np.ndarray) -> dict[str, np.ndarray]:
@@ -132,9 +138,3 @@ def _blend(digit: np.ndarray, blocks: np.ndarray, generator: np.random.Generator
     ink *= generator.uniform(0.7, 1.0)
     picture = (1 - ink) * patch + ink * generator.uniform(170, 255, size=3)
     return np.round(np.clip(picture, 0, 255)).astype(np.uint8)
-
-
-def _assemble(name: str, parts: dict[str, tuple[np.ndarray, np.ndarray]]) -> Dataset:
-    arrays = {f"{split}_images": images for split, (images, _) in parts.items()}
-    arrays |= {f"{split}_labels": labels for split, (_, labels) in parts.items()}
-    return from_catalogue(name, map(str, range(10)), arrays)

@@ -1,18 +1,26 @@
-"""Where datasets lie: the data root, and the folders of the user's own images.
+"""Where datasets lie: the data root, and the folders of the user's own images and their content.
 
 A folder of images is named once. ``data.images`` gives a folder that plays the part of every
 dataset of the papers; ``data.mnist: mytree`` gives the folder ``mytree`` below the data root for
 one of them. `registered` adds such folders to the setting ``data.imagefolder``.
 
+A dataset depends on the content of its folder. Reading many pictures takes a while. A digest is
+therefore stored with the state of the folder (names, sizes, times and numbers of all files) and
+computed again only when the state differs. The time of the last change of a file (``ctime``) is
+part of the state: unlike the time of modification, no program can set it back.
+
 This module imports only the standard library, because the workflow imports it at every start.
 """
 
+import contextlib
+import hashlib
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from finitewidth.common.disk_cache import remembered
 from finitewidth.common.errors import ConfigError
 from finitewidth.data.catalogue import IMAGE_FOLDERS, ROLES, SOURCES
 
@@ -23,6 +31,8 @@ SUFFIXES = (
     ".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
 LONGEST_NAME = 24
+LARGEST = 1 << 30  # bytes; no picture is as large, and reading the dataset refuses it
+KNOWN = Path("results/data/.contents.json")
 _LAYOUT = "a folder of images contains train/<class>/* and test/<class>/*"
 
 
@@ -118,10 +128,72 @@ def is_own(source: Any, trees: Mapping[str, str]) -> bool:
     return source in trees and source not in IMAGE_FOLDERS
 
 
-def entries(folder: Path) -> list[os.DirEntry[str]]:
-    """Return what a folder contains, by name; nothing if it cannot be listed."""
+def tree_of(source: str, data_config: Mapping[str, Any], known: Path | None = KNOWN) -> str | None:
+    """Return the folder of images that a source is read from, and a digest of its content.
+
+    Args:
+        source: name of a dataset.
+        data_config: the ``data:`` section of the settings.
+        known: as for `content_of`.
+
+    Returns:
+        The folder and the digest; None if the source is read from no folder of images.
+    """
+    tree = registered(data_config)["imagefolder"].get(source)
+    if tree is None:
+        return None
+    return f"{tree} {content_of(folder_of(tree, data_config), known)}".strip()
+
+
+def content_of(folder: Path, known: Path | None = KNOWN) -> str:
+    """Return a digest (16 hex digits) of the names and bytes of all files of an image folder.
+
+    It is "" if the folder contains no files. A file that cannot be read counts by its name, and
+    reading the dataset says what is wrong with it. The file ``known`` has digests that are known
+    already; with None all files are read.
+    """
+    files = [
+        os.path.join(split, label, file)
+        for split in SPLITS for label in _names(folder / split)
+        for file in _names(folder / split / label)
+    ]  # fmt: skip
+    if not files:
+        return ""
+    if known is None:
+        return _digest(folder, files)
+    digests = remembered(known)
+    state = _state(folder, files)
+    if state not in digests:
+        digests[state] = _digest(folder, files)
+    return digests[state]
+
+
+def _names(folder: Path) -> list[str]:
+    """What a folder contains, sorted; nothing if it cannot be listed."""
     try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
+        return sorted(os.listdir(folder))
     except OSError:  # no folder, or not readable: reading the dataset says so
         return []
+
+
+def _state(folder: Path, files: list[str]) -> str:
+    digest = hashlib.sha256(os.fsencode(folder.absolute()))
+    for file in files:
+        facts: tuple[int, ...] = ()
+        with contextlib.suppress(OSError):
+            found = os.stat(os.path.join(folder, file), follow_symlinks=False)
+            facts = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        digest.update(os.fsencode(f"\0{file} {facts}"))
+    return digest.hexdigest()
+
+
+def _digest(folder: Path, files: list[str]) -> str:
+    digest = hashlib.sha256()
+    for name in files:
+        digest.update(os.fsencode(f"\0{name} "))
+        file = folder / name
+        with contextlib.suppress(OSError):
+            if file.is_file() and file.stat().st_size <= LARGEST:  # a pipe would wait for ever
+                with file.open("rb") as stream:
+                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:16]

@@ -103,7 +103,7 @@ def _images(
     """Arrays as `Images`, after checks of their shapes."""
     import torch
 
-    from finitewidth.training.gated_stack import Images
+    from finitewidth.training.images import Images
 
     axes = 4 if architecture.channels else 2
     tensors = []

@@ -16,7 +16,8 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.gated_ntk import value_kernel
 from finitewidth.kernels.npk import trace
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
-from finitewidth.training.full_batch import Gates, error_ratios, gradient_descent
+from finitewidth.training.full_batch import error_ratios, gradient_descent
+from finitewidth.training.fully_connected import Gates
 
 # type of the arithmetic, and the share of the first squared errors below which it becomes float64
 PRECISIONS = {
@@ -39,7 +40,7 @@ class Networks:
         x: inputs (S, n0), shared by all replicas, or (R, S, n0).
         y: targets (R, S).
         weights: one tensor (R, fan_in, fan_out) per layer; the output layer has one unit.
-        gates: see `finitewidth.training.full_batch.Gates`.
+        gates: see `finitewidth.training.fully_connected.Gates`.
     """
 
     x: Tensor

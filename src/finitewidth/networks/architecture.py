@@ -72,18 +72,13 @@ class Architecture:
                 ``hidden`` layers and their common ``width``; or ``{kind: convolutional, …}`` with
                 the attributes of this class. ``bias`` and ``init`` are optional.
         """
-        common = {key: settings[key] for key in ("bias", "init") if key in settings}
         if settings["kind"] == "fully_connected":
+            common = {key: settings[key] for key in ("bias", "init") if key in settings}
             widths = settings.get("widths") or (settings["width"],) * settings["hidden"]
             return cls(dense=tuple(widths), **common)
-        return cls(
-            channels=tuple(settings["channels"]),
-            padding=settings["padding"],
-            stride=settings["stride"],
-            global_average_pooling=settings["global_average_pooling"],
-            dense=tuple(settings["dense"]),
-            **common,
-        )
+        values = {key: value for key, value in settings.items() if key != "kind"}
+        lists = {"channels": tuple(values["channels"]), "dense": tuple(values["dense"])}
+        return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
@@ -45,31 +46,20 @@ def forward(
     size = _replicas_at_once(layers, x)
     if size >= len(x):
         return _forward(layers, gating, value, feature, x, gates)
-    count = ceil(len(x) / size)
-    given = [None] * count if gates is None else zip(*(g.split(size) for g in gates), strict=True)
-    parts = zip(
-        _gatings(gating, size, count), _split(value, size, count), _split(feature, size, count),
-        x.split(size), given, strict=True,
-    )  # fmt: skip
+    parts = _split([gating, value, feature, x, gates], size, ceil(len(x) / size))
     return torch.cat([_forward(layers, *part) for part in parts])
 
 
 def hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
     """Compute the hard gates that R stacked feature networks give, each on its own inputs.
 
-    Args:
-        layers: as for `forward`.
-        feature: weights of the feature networks.
-        x: (R, batch, inputs) or (R, batch, channels, height, width).
-
-    Returns:
-        For each hidden layer, bool (R, batch, units) or (R, batch, height, width, channels).
+    Arguments are as for `forward`. Each hidden layer gives a tensor of type bool, (R, batch, units)
+    or (R, batch, height, width, channels).
     """
     size = _replicas_at_once(layers, x)
-    count = ceil(len(x) / size)
-    parts = zip(_split(feature, size, count), x.split(size), strict=True)
-    found = [_hard_gates(layers, *part) for part in parts]
-    return [torch.cat(layer) for layer in zip(*found, strict=True)]
+    parts = _split([feature, x], size, ceil(len(x) / size))
+    gates = [_hard_gates(layers, *part) for part in parts]
+    return [torch.cat(layer) for layer in zip(*gates, strict=True)]
 
 
 def _replicas_at_once(layers: Sequence[Layer], x: Tensor) -> int:
@@ -85,30 +75,31 @@ def _replicas_at_once(layers: Sequence[Layer], x: Tensor) -> int:
     return ceil(len(x) / ceil(len(x) / at_most))  # parts of similar sizes
 
 
-def _split(weights: Weights | None, size: int, count: int) -> list[Weights | None]:
-    """Return the weights of ``count`` parts of a stack, with ``size`` replicas each."""
-    if weights is None:
-        return [None] * count
-    parts = {name: tensor.split(size) for name, tensor in weights.items()}
-    return [{name: part[i] for name, part in parts.items()} for i in range(count)]
+def _split(value: Any, size: int, count: int) -> list[Any]:
+    """Return weights, gates, inputs or the gating of ``count`` parts with ``size`` replicas each.
 
-
-def _gatings(gating: Gating, size: int, count: int) -> list[Gating]:
-    """Return the gating of each part; ``beta`` and ``eps`` are split if they are tensors."""
-    each = [
-        number.split(size) if isinstance(number, Tensor) else [number] * count
-        for number in (gating.beta, gating.eps)
-    ]
-    return [replace(gating, beta=beta, eps=eps) for beta, eps in zip(*each, strict=True)]
+    What is the same for all replicas is the same for all parts.
+    """
+    if isinstance(value, Tensor):
+        return list(value.split(size))
+    if isinstance(value, dict):
+        parts = _split(list(value.values()), size, count)
+        return [dict(zip(value, part, strict=True)) for part in parts]
+    if isinstance(value, Gating):
+        numbers = _split([value.beta, value.eps], size, count)
+        return [replace(value, beta=beta, eps=eps) for beta, eps in numbers]
+    if isinstance(value, list):
+        return list(zip(*(_split(each, size, count) for each in value), strict=True))
+    return [value] * count
 
 
 def _hard_gates(layers: Sequence[Layer], feature: Weights, x: Tensor) -> list[Tensor]:
-    z, found = _joined(x) if x.dim() == 5 else x, []
+    z, gates = _joined(x) if x.dim() == 5 else x, []
     for number, layer in enumerate(layers[:-1]):
         z = torch.relu(preactivation(layer, number, feature, z))
         on = z > 0
-        found.append(_by_replica(on, len(x)).contiguous() if on.dim() == 4 else on)
-    return found
+        gates.append(_by_replica(on, len(x)).contiguous() if on.dim() == 4 else on)
+    return gates
 
 
 def _by_replica(images: Tensor, replicas: int) -> Tensor:

@@ -58,14 +58,8 @@ def equal_variance_weights(
 ) -> list[Tensor]:
     """Draw networks as `draw_weights` does, in float64, each from its own stream.
 
-    Args:
-        sizes: as for `draw_weights`.
-        sigma: as for `draw_weights`.
-        networks: the name of each network's stream.
-        law: as for `draw_weights`.
-
-    Returns:
-        One tensor (networks, fan_in, fan_out) per layer.
+    ``networks`` are the names of the streams. There is one tensor (networks, fan_in, fan_out) per
+    layer.
     """
     drawn = [
         draw_weights(sizes, sigma, 1, np.random.default_rng(seed_for(*purpose)), law)
@@ -111,18 +105,10 @@ def draw_gates(shape: Sequence[int], mu: float, stream: torch.Generator) -> Tens
 def bernoulli_gates(
     samples: int, widths: Sequence[int], mu: float, networks: Sequence[Purpose]
 ) -> list[Tensor]:
-    """Draw gates as `draw_gates` does, each network from its own stream.
+    """Draw gates as `draw_gates` does, each network from its own stream, of which this is the name.
 
-    Source: npf appendix D, dgn experiment 1.
-
-    Args:
-        samples: number of inputs S.
-        widths: widths of the hidden layers.
-        mu: probability that a gate is open.
-        networks: the name of each network's stream.
-
-    Returns:
-        One tensor (networks, samples, width) per hidden layer.
+    Each hidden layer gives a tensor (networks, samples, width). Source: npf appendix D, dgn
+    experiment 1.
     """
     drawn = []
     for purpose in networks:

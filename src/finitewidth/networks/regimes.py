@@ -64,27 +64,21 @@ def regime(name: str, beta: float | None = None, eps: float = 0.0) -> Regime:
     soft = Gating(source="feature", beta=beta, eps=eps)
     soft_throughout = replace(soft, feature_hidden="soft")
     value, both = frozenset({"value"}), frozenset({"value", "feature"})
-    known = {
-        "relu": Regime(gating=own, feature_start=None, learns=value),
-        "frnpf_ii": Regime(gating=hard, feature_start="independent", learns=value),
-        "frnpf_di": Regime(gating=hard, feature_start="value", learns=value),
-        "dlnpf": Regime(gating=soft, feature_start="independent", learns=both),
-        "flnpf": Regime(gating=hard, feature_start="pretrained", learns=value),
-        "galu": Regime(gating=hard, feature_start="independent", learns=value),
-        "soft_galu": Regime(gating=soft_throughout, feature_start="independent", learns=both),
-        "gates_only": Regime(
-            gating=soft_throughout, feature_start="independent", learns=frozenset({"feature"})
-        ),
-        "gates_and_output": Regime(
-            gating=soft_throughout,
-            feature_start="independent",
-            learns=frozenset({"feature", "output"}),
-        ),
-        "linear": Regime(gating=Gating(source="open"), feature_start=None, learns=value),
-        "soft_relu": Regime(
-            gating=Gating(source="own", beta=beta, eps=eps), feature_start=None, learns=value
-        ),
+    soft_own = Gating(source="own", beta=beta, eps=eps)
+    known = {  # gates, start of the feature network, what is trained
+        "relu": (own, None, value),
+        "frnpf_ii": (hard, "independent", value),
+        "frnpf_di": (hard, "value", value),
+        "dlnpf": (soft, "independent", both),
+        "flnpf": (hard, "pretrained", value),
+        "galu": (hard, "independent", value),
+        "soft_galu": (soft_throughout, "independent", both),
+        "gates_only": (soft_throughout, "independent", frozenset({"feature"})),
+        "gates_and_output": (soft_throughout, "independent", frozenset({"feature", "output"})),
+        "linear": (Gating(source="open"), None, value),
+        "soft_relu": (soft_own, None, value),
     }
     if name not in known:
         raise ConfigError(f"regime {name!r} is unknown; it must be one of {', '.join(known)}")
-    return known[name]
+    gating, start, learns = known[name]
+    return Regime(gating=gating, feature_start=start, learns=learns)

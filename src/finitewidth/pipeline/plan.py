@@ -18,8 +18,7 @@ from finitewidth.common.errors import ConfigError
 from finitewidth.common.paper_files import text_file
 from finitewidth.common.provenance import code_of
 from finitewidth.data.catalogue import ROLES, describe, source_for
-from finitewidth.data.content import tree_of
-from finitewidth.data.places import registered
+from finitewidth.data.places import registered, tree_of
 from finitewidth.pipeline import configuration, forecast
 from finitewidth.pipeline.costs import TABLE, Cost, read_costs
 from finitewidth.pipeline.footers import Footers

@@ -1,5 +1,10 @@
 """Checkpoints, from which an interrupted training or experiment continues.
 
+Trainings store their state (`finitewidth.training.loop`). Other long computations are a `map` over
+pieces that do not depend on each other: blocks of a kernel, batches of runs, cells of a map. Their
+results are stored as they come, and a restarted job computes only those that are missing. Every
+piece draws from random streams of its own name, so results do not depend on where it stopped.
+
 Torch writes and reads the files. It is imported then only, for the sake of experiments without it.
 """
 
@@ -8,40 +13,21 @@ import hashlib
 import io
 import os
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from finitewidth.common.errors import ResultError
-from finitewidth.common.progress import LOG
+from finitewidth.common.progress import LOG, Progress
 from finitewidth.common.result_files import atomic
 
 LONG_SAVE = 1.0  # seconds; after a longer save the pause before the next one depends on its length
 PAUSE = 19  # pause after a long save, as a multiple of it: saving takes 1/20 of the time
-
-
-class SavingTimes:
-    """When to write checkpoints: at least some seconds apart, longer apart if saving takes long."""
-
-    def __init__(self, seconds: float):
-        """Start the clock; two checkpoints are at least some seconds apart."""
-        self.seconds = seconds
-        self._next = time.monotonic() + seconds
-
-    def due(self) -> bool:
-        """Whether it is time for a checkpoint."""
-        return time.monotonic() > self._next
-
-    @contextmanager
-    def saving(self) -> Iterator[None]:
-        """Measure how long the block takes that saves, and set the next time."""
-        started = time.monotonic()
-        yield
-        ended = time.monotonic()
-        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
-        self._next = ended + max(self.seconds, pause)
+RESULTS = "results"  # the only entry of a checkpoint: number of a piece -> its result
+PLAIN = (bool, int, float, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,8 @@ class Checkpoints:
     def store(self, part: str, keep_all: bool = False) -> "CheckpointStore":
         """Return the checkpoints of one part, whose name says all that tells it from the others."""
         digest = hashlib.sha256(f"{self.identity}/{part}".encode()).hexdigest()
-        return CheckpointStore(Path(self.folder) / self.identity, digest, part, keep_all)
+        folder = Path(self.folder) / self.identity
+        return CheckpointStore(folder, digest, self.seconds, part, keep_all)
 
 
 class CheckpointStore:
@@ -71,32 +58,41 @@ class CheckpointStore:
     other settings or other code therefore uses another folder. A checkpoint copied from another
     training is rejected, because the digest at its end covers the fingerprint too. The folder is
     not an output of the Snakemake rule, because Snakemake deletes the outputs of a failed job.
+
+    Two checkpoints are at least ``seconds`` apart, and longer if saving takes long.
     """
 
     KEPT = 2
 
     def __init__(
-        self, folder: str | Path, fingerprint: str, part: str = "", keep_all: bool = False
+        self,
+        folder: str | Path,
+        fingerprint: str,
+        seconds: float = 60.0,
+        part: str = "",
+        keep_all: bool = False,
     ):
-        self.folder = Path(folder) / fingerprint
+        self.folder, self.seconds = Path(folder) / fingerprint, seconds
         self.part, self.keep_all = part, keep_all
-        self._owner = fingerprint.encode()
+        self._owner, self._next = fingerprint.encode(), time.monotonic() + seconds
 
-    def save(self, number: int, state: dict[str, Any]) -> None:
-        """Write ``state`` and delete all checkpoints but the last two, unless all are kept.
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() > self._next
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Write tensors and plain values; delete all checkpoints but the last two or keep all.
 
         Another run may delete the folder when it has finished the same training. This training then
         continues without the checkpoint.
-
-        Args:
-            number: increases from one call to the next.
-            state: tensors and plain values.
 
         Raises:
             ResultError: the file cannot be written, e.g. because the disk is full.
         """
         import torch
 
+        started = time.monotonic()
+        number = max((int(path.stem) for path in self._paths()), default=0) + 1
         content = io.BytesIO()  # in memory first: torch does not report a full disk as such
         torch.save(state, content)
         content.write(_digest(content, content.tell(), self._owner))
@@ -109,6 +105,9 @@ class CheckpointStore:
             LOG.warning("checkpoint not written: another run has deleted %s", self.folder)
         if not self.keep_all:
             self._remove(self._paths()[: -self.KEPT])
+        ended = time.monotonic()
+        pause = PAUSE * (ended - started) if ended - started > LONG_SAVE else 0.0
+        self._next = ended + max(self.seconds, pause)
 
     def latest(self) -> dict[str, Any] | None:
         """Load the newest checkpoint that is not damaged; None if there is none. Log what is.
@@ -122,10 +121,6 @@ class CheckpointStore:
     def every(self) -> list[dict[str, Any]]:
         """Load all checkpoints that are not damaged, oldest first, as `latest` does."""
         return list(self._sound(self._paths()))
-
-    def next_number(self) -> int:
-        """Return a number larger than that of any checkpoint, damaged ones included."""
-        return max((int(path.stem) for path in self._paths()), default=0) + 1
 
     def _sound(self, paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
         """Load what is not damaged, and log each damaged file."""
@@ -178,3 +173,77 @@ def _digest(stream: BinaryIO, length: int, owner: bytes) -> bytes:
         length -= len(block)
     digest.update(owner)
     return digest.digest()
+
+
+def stored_map(
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    checkpoints: Checkpoints | None = None,
+    part: str = "pieces",
+    progress: bool = True,
+) -> Iterator[Any]:
+    """Do what ``map(function, items)`` does, and store the results in checkpoints.
+
+    A checkpoint holds the results since the one before and is written at most every
+    ``checkpoints.seconds``. All are kept until the run of the pipeline has ended. Results from
+    damaged checkpoints are computed again, with a message in the log.
+
+    Args:
+        function: computes one piece. It must not depend on other pieces. Its result consists of
+            tensors, plain values, lists, tuples and dictionaries; numpy's numbers become plain.
+        items: arguments of the pieces. The settings of the experiment determine their order.
+        checkpoints: of the experiment; None for none.
+        part: what the pieces are, such as ``batches of runs``. It tells them from other pieces of
+            the same experiment.
+        progress: whether to show how many pieces are done; False if each shows its own progress.
+
+    Yields:
+        The results in the order of ``items``.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
+        TypeError: a result has a part that cannot be stored.
+    """
+    items = list(items)
+    store = checkpoints.store(part, keep_all=True) if checkpoints else None
+    states = store.every() if store else []
+    found = {place: result for state in states for place, result in state[RESULTS].items()}
+    if found:
+        LOG.info("%s: continuing after %d of %d pieces", part, len(found), len(items))
+    shown = Progress(len(items), part, done=len(found)) if progress else None
+    fresh: dict[int, Any] = {}
+    for place, item in enumerate(items):
+        if place in found:
+            yield found.pop(place)
+            continue
+        result = plain(function(item))
+        if shown:
+            shown.advance()
+        if store:
+            fresh[place] = plain(result)  # a copy: who gets the result may change it
+            if store.due():
+                store.save({RESULTS: fresh})
+                fresh = {}
+        yield result
+    if shown:
+        shown.close()
+
+
+def plain(value: Any) -> Any:
+    """Copy tensors and plain values, nested, with numpy's numbers as Python's.
+
+    Raises:
+        TypeError: it contains something else, such as an array.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, PLAIN):
+        return value
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(plain, value))
+    if hasattr(value, "detach"):  # a tensor; torch is not imported where it is not used
+        return value.detach().cpu().clone()
+    raise TypeError(f"the result of a piece contains {type(value).__name__}; return numbers, "
+                    "texts, tensors, lists, tuples and dictionaries")  # fmt: skip

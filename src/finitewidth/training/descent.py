@@ -6,23 +6,65 @@ up to rounding otherwise, as in `finitewidth.training.gated`).
 """
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from finitewidth.kernels.trained import FullyConnected
+from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.descent_run import Clocks, DescentPlan, DescentRun
 from finitewidth.training.flow import Flow
 from finitewidth.training.fully_connected import Passes
 from finitewidth.training.graded import GradedSteps
-from finitewidth.training.loop import Training, carry_out, moved
-from finitewidth.training.stopping import Stops
+from finitewidth.training.loop import Training, carry_out, packed, unpacked
+from finitewidth.training.stopping import NEVER, Stops
 
-KEPT = ("phase", "count", "vectors", "kernels", "snapshots", "ends")  # of a run, as they are
+START_ITERATIONS = 30  # of the power iteration, at the start
+RATE_ITERATIONS = 100  # for a rate that is set by the largest eigenvalue
+RECORD_ITERATIONS = 10  # at a recorded time, from the last vector
 PHASES = {"steps": ("steps",), "graded": ("graded",), "flow": ("start", "flow", "graded")}
+KEPT = (  # of a descent in a checkpoint, as they are
+    "rates", "places", "waiting", "phase", "count", "vectors", "kernels", "snapshots", "ends",
+    "solver",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescentPlan:
+    """What a descent does.
+
+    Attributes:
+        steps: number of steps of gradient descent.
+        rates: rate of each network, (R,).
+        times: numbers of steps after which a network is recorded, besides 0 and its last step.
+        mode: ``steps`` for gradient descent as written; ``graded`` for steps that are several at
+            once where that is accurate, see `graded`; ``flow`` for gradient flow where that is
+            accurate, see `flow`, and graded steps elsewhere.
+        cap: largest rate of a graded step in units of 1/lambda_max, at most 0.5.
+        share: a graded step makes at most t/share steps at once after t steps. For tanh a cap of
+            0.5 and a share of 32 are accurate to about 0.1 %.
+        flow_from: number of steps after which the flow takes over from graded steps.
+        tolerance: error of a step of the flow, relative to the way from the initial weights.
+        steepest: largest rate in units of 1/lambda_max for which the flow is used.
+        stop: reading of the stopping rule by which networks stop, ``window`` or ``each``; None if
+            they do not stop. Both readings are recorded in any case.
+        fall, patience: of the stopping rule.
+    """
+
+    steps: int
+    rates: tuple[float, ...]
+    times: tuple[int, ...] = ()
+    mode: str = "graded"
+    cap: float = 0.25
+    share: int = 64
+    flow_from: int = 128
+    tolerance: float = 3e-4
+    steepest: float = 0.25
+    stop: str | None = "window"
+    fall: float = 1e-7
+    patience: int = 100
 
 
 @dataclass(frozen=True)
@@ -53,7 +95,6 @@ def descend(
     y: Tensor,
     plan: DescentPlan,
     checkpoints: CheckpointStore | None = None,
-    checkpoint_seconds: float = 60.0,
     title: str = "descent",
 ) -> Descent:
     """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 for all networks, from the newest checkpoint.
@@ -65,47 +106,118 @@ def descend(
         plan: what is done.
         checkpoints: where to store checkpoints and at last the result, by an identity that
             settings, data and code determine; None for none.
-        checkpoint_seconds: time between two checkpoints.
         title: of the progress that is shown, in steps of all networks together.
 
     Raises:
         ResultError: a checkpoint cannot be written.
     """
-    training = _Training(DescentRun(plan, stack, x, y), title)
-    return Descent(**carry_out(training, checkpoints, checkpoint_seconds))
+    return Descent(**carry_out(DescentRun(stack, x, y, plan, title), checkpoints))
 
 
-class _Training(Training):
-    """A descent in progress: its phases, one after the other."""
+class DescentRun(Training):
+    """A descent in progress: its phases, one after the other.
 
-    def __init__(self, run: DescentRun, title: str):
-        self.run, self.title = run, title
-        self.total = run.plan.steps * run.initial.count
+    Attributes:
+        plan: what is done.
+        initial: the initial networks; never changed.
+        x, y: inputs (S, n_0) and targets (S, K).
+        places: numbers, within ``initial``, of the networks that are descending now, ascending.
+        stack: these networks, changed in place.
+        waiting: name of a later phase -> numbers and parameters of networks that take part in it.
+        phase: number of the phase.
+        count: gradients of each descending network since the phase began.
+        stops: of all networks.
+        clocks: counters of all networks, (R,) each: ``time``, steps of gradient descent made;
+            ``jump``, steps that the last gradient made, until its result has been taken account of;
+            ``gradients`` computed; ``largest_jump``, steps made with one gradient; ``flowed``,
+            steps made by the flow; ``recorded``, the last recorded time; ``eta_lambda``, the last
+            estimate of rate times lambda_max, with that at the start and the largest at recorded
+            times.
+        vectors: of the power iteration, (R, S, K).
+        kernels: at the start, (R, S, S).
+        snapshots, ends: rows so far, see `Descent`.
+        solver: tensors and arrays of the method of the phase.
+    """
+
+    def __init__(
+        self, stack: FullyConnected, x: Tensor, y: Tensor, plan: DescentPlan, title: str
+    ) -> None:
+        self.initial, self.x, self.y, self.plan, self.title = stack, x, y, plan, title
+        self.total = plan.steps * stack.count
+        self.rates = np.asarray(plan.rates, dtype=np.float64)
+        ends = [plan.steps, *([plan.flow_from] if plan.mode == "flow" else [])]
+        self.is_recorded = np.zeros(plan.steps + 1, dtype=bool)
+        self.is_recorded[[0, *plan.times, plan.steps]] = True
+        self.wanted = np.unique([0, *plan.times, *ends])  # steps are cut at these
+        self.places, self.stack = np.arange(stack.count), stack.copy()
+        self.waiting: dict[str, list[tuple[np.ndarray, list[Tensor]]]] = {}
+        self.phase = self.count = 0
+        self.stops = Stops(stack.count, plan.fall, plan.patience)
+        counts = ("time", "jump", "gradients", "largest_jump", "flowed")
+        self.clocks = SimpleNamespace(
+            **{name: np.zeros(stack.count, dtype=np.int64) for name in counts},
+            recorded=np.full(stack.count, NEVER),
+            eta_lambda=np.full(stack.count, np.nan),
+            eta_lambda_start=np.full(stack.count, np.nan),
+            eta_lambda_max=np.zeros(stack.count),
+        )
+        self.vectors, self.kernels = _first_vectors(self.stack, y), None
+        self.snapshots: list[dict[str, Any]] = []
+        self.ends: list[dict[str, Any]] = []
+        self.solver: dict[str, Any] = {}
         self._method: GradedSteps | Flow | None = None  # of the phase
         self._passes: Passes | None = None  # of the networks that descend now
 
+    @property
     def done(self) -> int:
-        """Return the number of steps of all networks together."""
-        return self.run.made()
+        """Steps that all networks together have made; those of a network that has ended are all."""
+        ended = [row["replica"] for row in self.ends]
+        time = self.clocks.time
+        return int(time.sum() - time[ended].sum()) + len(ended) * self.plan.steps
 
     def measure(self) -> None:
         """Take account of the losses, until no network leaves; begin the next phase after that."""
-        run, phases = self.run, PHASES[self.run.plan.mode]
-        while run.places.size or run.phase + 1 < len(phases):
-            if not run.places.size:
-                run.begin(run.phase + 1, phases[run.phase + 1])
-                self._method = self._passes = None
+        phases = PHASES[self.plan.mode]
+        while self.places.size or self.phase + 1 < len(phases):
+            if not self.places.size:
+                self._begin(self.phase + 1, phases[self.phase + 1])
                 continue
-            self._method = self._method or _method(run, phases[run.phase])
-            self._passes = self._passes or Passes(run.stack, run.x, run.y)
+            self._method = self._method or self._method_of(phases[self.phase])
+            self._passes = self._passes or Passes(self.stack, self.x, self.y)
             self._passes.forward()
             leaving = self._method.arrive(self._passes)
             if not leaving.any():
                 return
-            positions = np.flatnonzero(~leaving)
-            run.keep(positions)
-            self._method.keep(positions)
-            self._passes = None
+            self._keep(np.flatnonzero(~leaving))
+
+    def _method_of(self, phase: str) -> GradedSteps | Flow:
+        if phase == "flow":
+            return Flow(self)
+        if phase == "start":
+            return GradedSteps(self, self.plan.cap, until=self.plan.flow_from)
+        return GradedSteps(self, self.plan.cap if phase == "graded" else 0.0)
+
+    def _begin(self, number: int, name: str) -> None:
+        """Begin a phase with the networks that wait for it."""
+        parked = self.waiting.pop(name, [])
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each, _ in parked)])
+        order = np.argsort(places)
+        self.places = places[order]
+        if parked:
+            tensors = zip(*(parameters for _, parameters in parked), strict=True)
+            joined = self.initial.with_parameters([torch.cat(parts) for parts in tensors])
+            self.stack = joined.select(order)
+        self.phase, self.count, self.solver = number, 0, {}
+        self._method = self._passes = None
+
+    def _keep(self, positions: np.ndarray) -> None:
+        """Let only the networks at some positions of ``stack`` go on."""
+        self.places, self.stack = self.places[positions], self.stack.select(positions)
+        index = torch.from_numpy(positions).to(self.x.device)
+        for name, value in self.solver.items():
+            is_list = isinstance(value, list)
+            self.solver[name] = [t[index] for t in value] if is_list else value[positions]
+        self._passes = None
 
     def step(self) -> None:
         """Compute a gradient of each network that descends now, and move it."""
@@ -113,63 +225,152 @@ class _Training(Training):
 
     def result(self) -> dict[str, Any]:
         """Return the entries of `Descent`."""
-        run = self.run
-        run.ends.sort(key=lambda row: row["replica"])
-        run.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
-        return {"snapshots": run.snapshots, "ends": run.ends}
+        self.ends.sort(key=lambda row: row["replica"])
+        self.snapshots.sort(key=lambda row: (row["replica"], row["time"]))
+        return {"snapshots": self.snapshots, "ends": self.ends}
 
     def checkpoint(self) -> dict[str, Any]:
         """Return the state of the run as tensors and plain values."""
-        run = self.run
-        return {
-            **{name: getattr(run, name) for name in KEPT},
-            "rates": torch.from_numpy(run.rates),
-            "places": torch.from_numpy(run.places),
-            "stack": run.stack.parameters,
-            "waiting": {
-                name: [(torch.from_numpy(places), stack.parameters) for places, stack in parked]
-                for name, parked in run.waiting.items()
-            },
-            "stops": _tensors({name: getattr(run.stops, name) for name in Stops.NAMES}),
-            "clocks": _tensors(vars(run.clocks)),
-            "solver": _tensors(run.solver),
-        }
+        kept = {name: getattr(self, name) for name in KEPT}
+        counted = {"stops": vars(self.stops), "clocks": vars(self.clocks)}
+        return packed({**kept, **counted, "stack": self.stack.parameters})
 
     def restore(self, state: dict[str, Any]) -> None:
         """Bring the run into a state that `checkpoint` returned."""
-        run, device = self.run, self.run.x.device
+        saved = unpacked(state, self.x.device)
+        self.stack = self.initial.with_parameters(saved.pop("stack"))
+        for name in ("stops", "clocks"):
+            vars(getattr(self, name)).update(saved.pop(name))
+        vars(self).update(saved)
 
-        def stack(parameters: list[Tensor]) -> FullyConnected:
-            return run.initial.with_parameters(moved(parameters, device))
+    def arrive(self, at: np.ndarray, losses: np.ndarray) -> np.ndarray:
+        """Take account of the losses of networks that have reached a new point.
 
-        for name in KEPT:
-            setattr(run, name, moved(state[name], device))
-        run.rates = state["rates"].numpy()
-        run.places, run.stack = state["places"].numpy(), stack(state["stack"])
-        run.waiting = {
-            name: [(places.numpy(), stack(parameters)) for places, parameters in parked]
-            for name, parked in state["waiting"].items()
+        Records those that are due, and ends those that have diverged, stopped or made all steps.
+        A second call at the same point changes nothing. Returns for each position ``at`` in
+        ``stack`` whether its descent has ended.
+        """
+        plan, clocks, places = self.plan, self.clocks, self.places[at]
+        times = clocks.time[places]
+        new = (clocks.jump[places] > 0) | np.isnan(self.stops.first[places])
+        fresh = places[new]
+        self.stops.note(fresh, times[new], clocks.jump[fresh], losses[new])
+        clocks.jump[places] = 0
+        diverged = ~np.isfinite(losses)
+        ended = diverged | (times >= plan.steps)
+        if plan.stop is not None:
+            ended |= getattr(self.stops, plan.stop)[places] != NEVER
+        due = (self.is_recorded[times] | ended) & (clocks.recorded[places] != times)
+        self._record(at[due & ~diverged], losses[due & ~diverged])
+        for place, lost in zip(places[ended], diverged[ended], strict=True):
+            self.ends.append(self._end(int(place), bool(lost)))
+        return ended
+
+    def _record(self, at: np.ndarray, losses: np.ndarray) -> None:
+        """Add a row for each position, with the change of its kernel."""
+        if not at.size:
+            return
+        clocks, places = self.clocks, self.places[at]
+        part = self.stack.select(at)
+        kernels = traced_kernel(part, self.x).to(self.x.device)
+        index = torch.from_numpy(places).to(kernels.device)
+        first = self.kernels is None  # all networks at time 0
+        if first:
+            shape = (self.initial.count, *kernels.shape[1:])
+            self.kernels = kernels.new_full(shape, torch.nan)
+            self.kernels[index] = kernels
+        before = self.kernels[index]
+        change = (kernels - before).flatten(1).norm(dim=1) / before.flatten(1).norm(dim=1)
+        passes = Passes(part, self.x, self.y)
+        passes.forward()
+        self.measure_slope(passes, at, START_ITERATIONS if first else RECORD_ITERATIONS)
+        steep = clocks.eta_lambda[places]
+        if first:
+            clocks.eta_lambda_start[places] = steep
+        clocks.eta_lambda_max[places] = np.fmax(clocks.eta_lambda_max[places], steep)
+        clocks.recorded[places] = clocks.time[places]
+        columns = {
+            "replica": places, "time": clocks.time[places], "loss": losses,
+            "change": change.cpu().numpy(), "eta_lambda": steep,
+        }  # fmt: skip
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        self.snapshots += [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def _end(self, place: int, diverged: bool) -> dict[str, Any]:
+        stops, clocks = self.stops, self.clocks
+        numbers = {
+            "steps_taken": clocks.time, "gradients": clocks.gradients,
+            "largest_jump": clocks.largest_jump, "first_loss": stops.first,
+            "lowest_loss": stops.lowest, "last_loss": stops.last, "stop_window": stops.window,
+            "stop_each": stops.each, "eta_lambda_start": clocks.eta_lambda_start,
+            "eta_lambda_end": clocks.eta_lambda, "eta_lambda_max": clocks.eta_lambda_max,
+            "exceeded": 1 * (clocks.eta_lambda_max > 2),
+        }  # fmt: skip
+        return {
+            "replica": place,
+            "rate": self.rates[place].item(),
+            "method": self._method_name(place),
+            **{name: column[place].item() for name, column in numbers.items()},
+            "diverged": int(diverged),
         }
-        for name, value in state["stops"].items():
-            setattr(run.stops, name, value.numpy())
-        run.clocks = Clocks(**{name: value.numpy() for name, value in state["clocks"].items()})
-        run.solver = {
-            name: moved(value, device) if isinstance(value, list) else value.numpy()
-            for name, value in state["solver"].items()
-        }
+
+    def _method_name(self, place: int) -> str:
+        """How the network descended. Graded steps that never joined steps are plain steps."""
+        clocks = self.clocks
+        if clocks.flowed[place]:
+            whole = clocks.flowed[place] == clocks.time[place] - self.plan.flow_from
+            return "flow" if whole else "flow, then graded"
+        return "graded" if clocks.largest_jump[place] > 1 else "steps"
+
+    def advance(self, places: np.ndarray, jumps: np.ndarray) -> None:
+        """Count the steps that networks have made at once."""
+        clocks = self.clocks
+        clocks.time[places] += jumps
+        clocks.jump[places] = jumps
+        clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
+
+    def measure_slope(self, passes: Passes, at: np.ndarray, iterations: int) -> None:
+        """Go on with the power iteration of the networks at some positions in ``stack``.
+
+        ``passes`` are of these networks, after `Passes.forward`.
+        """
+        places = self.places[at]
+        index = torch.from_numpy(places).to(self.vectors.device)
+        values, vectors = passes.largest_eigenvalue(self.vectors[index], iterations)
+        self.vectors[index] = vectors
+        self.clocks.eta_lambda[places] = values * self.rates[places]
+
+    def gaps(self, places: np.ndarray) -> np.ndarray:
+        """Steps from the present time of networks to their next wanted time."""
+        times = self.clocks.time[places]
+        last = len(self.wanted) - 1
+        return self.wanted[np.minimum(np.searchsorted(self.wanted, times, "right"), last)] - times
+
+    def park(self, positions: np.ndarray, phase: str) -> None:
+        """Let copies of the networks at some positions of ``stack`` take part in a later phase."""
+        if positions.size:
+            parked = (self.places[positions], self.stack.select(positions).parameters)
+            self.waiting.setdefault(phase, []).append(parked)
 
 
-def _method(run: DescentRun, phase: str) -> "GradedSteps | Flow":
-    if phase == "flow":
-        return Flow(run)
-    if phase == "start":
-        return GradedSteps(run, run.plan.cap, until=run.plan.flow_from)
-    return GradedSteps(run, run.plan.cap if phase == "graded" else 0.0)
+def largest_eigenvalues(stack: FullyConnected, x: Tensor, y: Tensor) -> np.ndarray:
+    """Estimate lambda_max of the tangent kernel over S of each network of a stack, (R,).
+
+    Gradient descent is stable up to a rate of 2/lambda_max. The power iteration approaches it from
+    below.
+
+    Args:
+        stack: the networks.
+        x: inputs, (S, n_0).
+        y: targets, (S, K).
+    """
+    passes = Passes(stack, x, y)
+    passes.forward()
+    return passes.largest_eigenvalue(_first_vectors(stack, y), RATE_ITERATIONS)[0]
 
 
-def _tensors(values: dict[str, Any]) -> dict[str, Any]:
-    """Replace numpy arrays by tensors."""
-    return {
-        name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
-        for name, value in values.items()
-    }
+def _first_vectors(stack: FullyConnected, y: Tensor) -> Tensor:
+    """Return the vectors (R, S, K) from which power iterations start, the same for all networks."""
+    start = torch.randn(y.shape, generator=torch.Generator().manual_seed(0))
+    start = (start / start.norm()).to(stack.weights[0])
+    return start.expand(stack.count, *start.shape).clone()

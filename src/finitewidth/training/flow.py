@@ -27,7 +27,7 @@ from torch import Tensor
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from finitewidth.training.descent_run import DescentRun
+    from finitewidth.training.descent import DescentRun
 
 DAMPING = 2 / 13
 TRACKED = 10  # gradients between two iterations of the power iteration
@@ -39,14 +39,11 @@ STEP_FACTORS = (0.1, 5.0)  # by which a step may shrink and grow
 
 @cache
 def coefficients(stages: int) -> np.ndarray:
-    """Coefficients of the stages, (stages, 4).
+    """Coefficients of the stages, (stages, 4), of which there are at least 2.
 
     Row j - 1 holds mu_j, nu_j, mu~_j and gamma~_j of the paper's recursion. With differences
     Z_j = Y_j - Y_0 it reads Z_j = mu_j Z_(j-1) + nu_j Z_(j-2) + h mu~_j F_(j-1) + h gamma~_j F_0;
     the first stage is Z_1 = h mu~_1 F_0, whose coefficient stands in the last column.
-
-    Args:
-        stages: s, at least 2.
     """
     w0 = 1 + DAMPING / stages**2
     t, d, dd = _chebyshev(stages, w0)
@@ -87,8 +84,6 @@ class Flow:
     at the present weights.
     """
 
-    TENSORS = ("start", "force", "near", "far")
-
     def __init__(self, run: "DescentRun"):
         self.run, self.of, self.here = run, run.solver, []
         if self.of:
@@ -103,21 +98,10 @@ class Flow:
         initial = run.initial.select(run.places).parameters
         self.of["moved"] = _norms([a - b for a, b in zip(parameters, initial, strict=True)])
 
-    def keep(self, positions: np.ndarray) -> None:
-        """Keep the networks at some positions."""
-        index = torch.from_numpy(positions).to(self.of["start"][0].device)
-        for name, value in self.of.items():
-            tensors = name in self.TENSORS
-            self.of[name] = [t[index] for t in value] if tensors else value[positions]
-
     def arrive(self, passes: Passes) -> np.ndarray:
         """Accept or reject the steps that are complete, and plan the next ones.
 
-        Args:
-            passes: of the networks, after `Passes.forward`.
-
-        Returns:
-            For each network whether it leaves the flow.
+        Return for each network of ``passes``, after `Passes.forward`, whether it leaves the flow.
         """
         of, run = self.of, self.run
         force = self.here = passes.gradient(-run.rates[run.places])
@@ -168,16 +152,14 @@ class Flow:
         of["proposal"][done] = np.where(of["stages"][done] == 0, FIRST_STEP, proposal)
 
     def _accept(self, accepted: np.ndarray, force: list[Tensor]) -> None:
-        of, run, clocks = self.of, self.run, self.run.clocks
+        of, run = self.of, self.run
         index = torch.from_numpy(accepted)
         for kind, new in (("start", run.stack.parameters), ("force", force)):
             for old, tensor in zip(of[kind], new, strict=True):
                 old[index] = tensor[index]
         places, h = run.places[accepted], of["h"][accepted]
-        clocks.time[places] += h
-        clocks.jump[places] = h
-        clocks.flowed[places] += h
-        clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], h)
+        run.advance(places, h)
+        run.clocks.flowed[places] += h
 
     def _plan(self, done: np.ndarray) -> None:
         """Choose steps and stages, and start the first stage."""

@@ -1,19 +1,23 @@
-"""Full-batch gradient descent of gated networks without biases, for all replicas at once.
+"""Full-batch training of a stack: gradient descent of gated networks without biases, and Adam.
 
-The gradients are written out by hand. One step of all replicas takes three batched matrix products
-per layer. Nothing is recorded for autograd, and no activation is allocated twice. With a constant
-tangent kernel, the errors are known in closed form: `error_ratios`.
+With a constant tangent kernel, the errors of gradient descent are known in closed form:
+`error_ratios`.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-# given gates, one tensor (R, S, width) of zeros and ones per hidden layer; "own" for those of a
-# ReLU network; "open" for a deep linear network
-Gates = Sequence[Tensor] | Literal["own", "open"]
+from finitewidth.kernels.trained import FullyConnected
+from finitewidth.training.checkpoints import CheckpointStore
+from finitewidth.training.fully_connected import Gates, Passes
+from finitewidth.training.loop import Training, carry_out
+
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+Observed = dict[str, Any]  # tensors and plain values, so that it can be in a checkpoint
 
 
 class State(NamedTuple):
@@ -58,70 +62,26 @@ def gradient_descent(
             replica fall below this share of their first value. Their uncertainty then falls with
             them; for 1e-6 it stays at about a thousandth of the errors. None for no change.
     """
-    network = _Network(x, y, weights, gates, dtype)
+
+    def passes_of(weights: Sequence[Tensor], dtype: torch.dtype) -> Passes:
+        stack = FullyConnected(weights, None, "relu").copy(dtype)
+        return Passes(stack, x, y[..., None], gates)
+
+    passes = passes_of(weights, dtype)
     scale = (step * (1 if loss_half else 2)).to(dtype)[:, None, None]
     wanted, first = set(times), None
     for time in range(times[-1] + 1):
-        errors = network.forward()
+        errors = passes.forward()[..., 0]
         if double_below is not None and scale.dtype == torch.float32:
             squares = errors.square().sum(-1)
             first = squares if first is None else first
             if bool((squares < double_below * first).any()):
-                network = _Network(x, y, network.weights, gates, torch.float64)
-                scale, errors = scale.double(), network.forward()
+                passes = passes_of(passes.stack.weights, torch.float64)
+                scale, errors = scale.double(), passes.forward()[..., 0]
         if time in wanted:
-            yield State(time, errors, network.weights)
+            yield State(time, errors.clone(), list(passes.stack.weights))
         if time < times[-1]:
-            network.descend(scale)
-
-
-class _Network:
-    """Weights of all replicas, with preallocated memory for one activation per layer."""
-
-    def __init__(
-        self, x: Tensor, y: Tensor, weights: Sequence[Tensor], gates: Gates, dtype: torch.dtype
-    ):
-        self.weights = [weight.to(dtype, copy=True).contiguous() for weight in weights]
-        self.targets = y.to(dtype)
-        replicas, samples = y.shape
-        self.gates = gates if isinstance(gates, str) else [gate.to(dtype) for gate in gates]
-        widths = [weight.shape[-1] for weight in weights]
-        self.z = [x.to(dtype).expand(replicas, samples, x.shape[-1])]
-        self.z += [torch.empty(replicas, samples, width, dtype=dtype) for width in widths]
-        self.delta = [torch.empty_like(z) for z in self.z[1:]]
-
-    def forward(self) -> Tensor:
-        """Compute the activations of all layers and return the errors, (R, S)."""
-        last = len(self.weights) - 1
-        for layer, weight in enumerate(self.weights):
-            q = torch.bmm(self.z[layer], weight, out=self.z[layer + 1])
-            if layer < last:
-                self._gate(q, layer)
-        return self.z[-1][..., 0] - self.targets
-
-    def descend(self, scale: Tensor) -> None:
-        """Take one step of size ``scale`` (R, 1, 1), using the activations of ``forward``."""
-        delta = torch.sub(self.z[-1], self.targets[..., None], out=self.delta[-1]).mul_(scale)
-        for layer in reversed(range(len(self.weights))):
-            weight, z, above = self.weights[layer], self.z[layer], delta
-            if layer:
-                delta = torch.bmm(above, weight.mT, out=self.delta[layer - 1])
-                self._gate_signal(delta, layer - 1)
-            weight.baddbmm_(z.mT, above, alpha=-1)
-
-    def _gate(self, q: Tensor, layer: int) -> None:
-        if self.gates == "own":
-            q.clamp_(min=0)
-        elif self.gates != "open":
-            q.mul_(self.gates[layer])
-
-    def _gate_signal(self, delta: Tensor, layer: int) -> None:
-        if self.gates == "own":
-            # eight times as fast as a product with z > 0
-            z = self.z[layer + 1]
-            torch.ops.aten.threshold_backward.grad_input(delta, z, 0, grad_input=delta)
-        elif self.gates != "open":
-            delta.mul_(self.gates[layer])
+            passes.descend(scale)
 
 
 def error_ratios(
@@ -151,3 +111,66 @@ def error_ratios(
     steepness = (1 if loss_half else 2) * step.double()[:, None]
     shrinking = (1 - steepness * eigenvalues) ** 2
     return torch.stack([(energy * shrinking**time).sum(-1) for time in times])
+
+
+def adam(
+    stack: FullyConnected,
+    x: Tensor,
+    y: Tensor,
+    *,
+    rate: float,
+    times: Sequence[int],
+    observe: Callable[[FullyConnected, int], Observed],
+    checkpoints: CheckpointStore | None = None,
+    title: str = "steps of Adam",
+) -> list[Observed]:
+    """Minimise 1/(2S) sum_s |f(x_s) - y_s|^2 by Adam with full batches, from the newest checkpoint.
+
+    Each network is trained as it would be alone: Adam acts on each number by itself.
+
+    Args:
+        stack: the initial networks; not changed.
+        x: inputs, (S, n_0), on the device of the stack.
+        y: targets, (S, K).
+        rate: common to all networks.
+        times: numbers of steps after which to observe, ascending; the last one ends the training.
+        observe: what to keep, of the networks and the number of steps. It must not change them.
+        checkpoints: where to store checkpoints, and at last what was observed; None for none.
+        title: of the progress that is shown, in steps.
+
+    Returns:
+        What was observed, in the order of ``times``.
+
+    Raises:
+        ResultError: a checkpoint cannot be written.
+    """
+    return carry_out(_Adam(stack.copy(), x, y, rate, times, observe, title), checkpoints)
+
+
+class _Adam(Training):
+    """A training by Adam in progress."""
+
+    def __init__(self, stack, x, y, rate, times, observe, title):
+        words = {"lr": rate, "betas": BETAS, "eps": EPSILON, "foreach": True}
+        optimiser = torch.optim.Adam(stack.parameters, **words)
+        super().__init__(title, times[-1], stack.parameters, optimiser, observed=[])
+        self.stack, self.times, self.observe = stack, times, observe
+        self.passes = Passes(stack, x, y)
+        for tensor in stack.parameters:
+            tensor.grad = torch.empty_like(tensor)
+
+    def step(self) -> None:
+        """Make a step of all networks."""
+        self.passes.forward()
+        self.passes.gradient(out=[tensor.grad for tensor in self.weights])
+        self.optimiser.step()
+        self.state.done += 1
+
+    def measure(self) -> None:
+        """Observe the networks if it is time to."""
+        if self.done in self.times:
+            self.state.observed.append(self.observe(self.stack, self.done))
+
+    def result(self) -> list[Observed]:
+        """Return what was observed."""
+        return self.state.observed

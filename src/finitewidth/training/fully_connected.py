@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import sqrt
+from typing import Literal
 
 import numpy as np
 import torch
@@ -16,16 +17,14 @@ from torch import Tensor
 from finitewidth.kernels.trained import FullyConnected
 from finitewidth.networks.weights import generator
 
+# given gates, one tensor (R, S, width) of zeros and ones per hidden layer; "own" for those of the
+# network's activation; "open" for a deep linear network
+Gates = Sequence[Tensor] | Literal["own", "open"]
+
 
 def per_network(values: Tensor | np.ndarray, tensor: Tensor) -> Tensor:
     """Numbers (R,) in the type of a tensor (R, ...) and with as many axes, to multiply it with."""
     return torch.as_tensor(values).to(tensor).view(-1, *(1,) * (tensor.dim() - 1))
-
-
-def joined(stacks: Sequence[FullyConnected]) -> FullyConnected:
-    """Return one stack with the networks of several stacks of equal shape, in their order."""
-    tensors = zip(*(stack.parameters for stack in stacks), strict=True)
-    return stacks[0].with_parameters([torch.cat(parts) for parts in tensors])
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,8 @@ def initial_stack(
     draws: Sequence[Draw],
     widths: Sequence[int],
     activation: str,
-    dtype: torch.dtype = torch.float32,
 ) -> FullyConnected:
-    """Draw Gaussian networks in the standard parametrisation, on the CPU.
+    """Draw Gaussian networks in the standard parametrisation, on the CPU in float32.
 
     Weights have variance sigma_w2 / fan_in and biases sigma_b2. Networks of the same seed use the
     same standard normal numbers, whatever their variances are, so that curves over sigma_w2 are
@@ -56,11 +54,10 @@ def initial_stack(
         draws: one per network.
         widths: n_0, ..., n_L; n_L is the number of outputs.
         activation: ``relu`` or ``tanh``.
-        dtype: of the weights. Numbers are drawn in float32 and scaled in float64.
     """
     layers = list(pairwise(widths))
-    weights = [torch.empty(len(draws), *shape, dtype=dtype) for shape in layers]
-    biases = [torch.empty(len(draws), fan_out, dtype=dtype) for _, fan_out in layers]
+    weights = [torch.empty(len(draws), *shape) for shape in layers]
+    biases = [torch.empty(len(draws), fan_out) for _, fan_out in layers]
     for seed in dict.fromkeys(draw.seed for draw in draws):
         stream = generator(*name, seed, *widths)
         normal = [
@@ -106,37 +103,47 @@ def in_span_of_inputs(stack: FullyConnected, x: Tensor) -> tuple[FullyConnected,
 class Passes:
     """Forward and backward passes of a stack on fixed inputs, in memory allocated once.
 
-    All methods but `forward` use the activations of the last call of `forward`.
+    All methods but `forward` use the activations of the last call of `forward`. `gradient` and
+    `largest_eigenvalue` are for networks with biases, `descend` is for those without.
     """
 
-    def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor | None = None):
+    def __init__(self, stack: FullyConnected, x: Tensor, y: Tensor, gates: Gates = "own"):
         """Allocate the memory.
 
         Args:
-            stack: ReLU or tanh networks with biases. Passes see changes of its tensors.
-            x: inputs, (S, n_0).
-            y: targets, (S, K); zeros if they are left out.
+            stack: ReLU or tanh networks. Passes see changes of its tensors.
+            x: inputs, (S, n_0) or (R, S, n_0).
+            y: targets, (S, K) or (R, S, K).
+            gates: see `Gates`.
         """
         self.stack, self.relu = stack, stack.activation.name == "relu"
         like = stack.weights[0]
-        count, replicas = len(x), stack.count
-        self.samples = count
-        shapes = [(replicas, count, weight.shape[-1]) for weight in stack.weights]
-        self.z = [x.to(like).expand(replicas, *x.shape), *(like.new_empty(s) for s in shapes)]
+        self.samples = x.shape[-2]
+        self.gates = gates if isinstance(gates, str) else [gate.to(like) for gate in gates]
+        shapes = [(stack.count, self.samples, weight.shape[-1]) for weight in stack.weights]
+        x = x.to(like).expand(stack.count, *x.shape[-2:])
+        self.z = [x, *(like.new_empty(shape) for shape in shapes)]
         self.signals = [torch.empty_like(z) for z in self.z[1:]]
-        self.scratch = [torch.empty_like(z) for z in self.z[1:-1]]
-        self.targets = like.new_zeros(shapes[-1][1:]) if y is None else y.to(like)
+        self.scratch = [] if self.relu else [torch.empty_like(z) for z in self.z[1:-1]]
+        self.targets = y.to(like)
 
     def forward(self) -> Tensor:
         """Compute all activations and return the errors f - y, (R, S, K)."""
-        last = len(self.stack.weights) - 1
-        for layer, (weight, bias) in enumerate(
-            zip(self.stack.weights, self.stack.biases, strict=True)
-        ):
-            h = torch.baddbmm(bias[:, None], self.z[layer], weight, out=self.z[layer + 1])
-            if layer < last:
-                self._activate(h)
+        weights, biases = self.stack.weights, self.stack.biases
+        for layer, weight in enumerate(weights):
+            z, h = self.z[layer : layer + 2]
+            if biases is None:
+                torch.bmm(z, weight, out=h)
+            else:
+                torch.baddbmm(biases[layer][:, None], z, weight, out=h)
+            if layer < len(weights) - 1:
+                self._activate(h, layer)
         return self.z[-1].sub_(self.targets)
+
+    def descend(self, scale: Tensor) -> None:
+        """Take a step of gradient descent with 1/2 sum_s |f - y|^2, of size ``scale`` (R, 1, 1)."""
+        for layer in self._backward(torch.mul(self.z[-1], scale, out=self.signals[-1])):
+            self.stack.weights[layer].baddbmm_(self.z[layer].mT, self.signals[layer], alpha=-1)
 
     def losses(self) -> np.ndarray:
         """Loss of each network, (R,), summed in float64."""
@@ -206,8 +213,12 @@ class Passes:
                 signal = below
             yield layer
 
-    def _activate(self, h: Tensor) -> None:
-        if self.relu:
+    def _activate(self, h: Tensor, hidden: int) -> None:
+        if self.gates == "open":
+            return
+        if self.gates != "own":
+            h.mul_(self.gates[hidden])
+        elif self.relu:
             h.clamp_(min=0)
         elif h.device.type == "cpu":
             array = h.numpy()
@@ -218,7 +229,11 @@ class Passes:
     def _times_slope(self, signal: Tensor, hidden: int) -> None:
         """Multiply a signal in place by the slope of the activation of a hidden layer."""
         z = self.z[hidden + 1]
-        if self.relu:
+        if self.gates == "open":
+            return
+        if self.gates != "own":
+            signal.mul_(self.gates[hidden])
+        elif self.relu:
             # eight times as fast as a product with z > 0
             torch.ops.aten.threshold_backward.grad_input(signal, z, 0, grad_input=signal)
         else:

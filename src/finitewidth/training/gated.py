@@ -1,41 +1,179 @@
 """Training of stacked replicas of gated networks, on batches of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from finitewidth.common.progress import LOG
-from finitewidth.networks.architecture import layers_of
-from finitewidth.networks.weights import generator
+from finitewidth.networks.architecture import Layer, layers_of
+from finitewidth.networks.forward import forward, hard_gates
+from finitewidth.networks.regimes import Gating
+from finitewidth.networks.weights import Weights, generator, initial_weights, stacked
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.gated_stack import GatedStack, Images, Trained, build_stack
-from finitewidth.training.loop import EpochTraining, Position, carry_out
+from finitewidth.training.images import Images
+from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import StackedOptimiser
-from finitewidth.training.run import TrainingRun
+from finitewidth.training.run import Replica, TrainingRun
+from finitewidth.training.selection import replica_number
 
-EVALUATION_BATCH = 500
+# bytes of the gates of all replicas and images of one kind, above which they are not kept
+GATES_AT_MOST = 2**28
+IMAGES_AT_ONCE = 500
+DESCRIBED = ("regime", "stage", "beta", "eps", "variant", "seed", "step_size")  # of a replica
 
 
-@dataclass
-class State(Position):
-    """The progress of a training.
+@dataclass(frozen=True)
+class Trained:
+    """The result of a training.
 
     Attributes:
-        sums: (R, 2), loss and number of correct outputs, summed over the images of this epoch.
-        history: one row per finished epoch and replica.
-        best: criterion -> each replica's best score (R,) and its weights at that time.
-        kept: label -> weights kept so far.
+        history: one row per epoch and replica.
+        weights: ``<label>/value/0.weight`` and the like -> array (R, …).
     """
 
-    sums: Tensor
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, dict[str, Any]] = field(default_factory=dict)
-    kept: dict[str, dict[str, Tensor]] = field(default_factory=dict)
+    history: list[dict[str, Any]]
+    weights: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class GatedStack:
+    """The networks of all replicas.
+
+    Attributes:
+        layers: of the value network.
+        gating: of all replicas.
+        value: weights of the value networks.
+        feature: weights of the feature networks, or None.
+        learns: the parts that are trained.
+        spoilt: for each replica whether its given feature weights are not finite. Such a feature
+            network closes all gates, so the loss alone would not show it.
+    """
+
+    layers: tuple[Layer, ...]
+    gating: Gating
+    value: Weights
+    feature: Weights | None
+    learns: frozenset[str]
+    spoilt: tuple[bool, ...]
+
+    def trained(self) -> list[Tensor]:
+        """The tensors that training changes, in a fixed order."""
+        last = f"{len(self.layers) - 1}."
+        output = {name: tensor for name, tensor in self.value.items() if name.startswith(last)}
+        parts = {"value": self.value, "output": output, "feature": self.feature}
+        return [
+            tensor
+            for part, weights in parts.items()
+            if part in self.learns
+            for tensor in weights.values()
+        ]
+
+    def outputs(self, x: Tensor, gates: Sequence[Tensor] | None = None) -> Tensor:
+        """Outputs (R, batch, outputs) for ``x`` (R, batch, …), from its `fixed_gates` if given."""
+        return forward(self.layers, self.gating, self.value, self.feature, x, gates)
+
+    @torch.no_grad()
+    def fixed_gates(self, x: Tensor) -> list[Tensor] | None:
+        """Gates of ``x`` (n, …) as `hard_gates` returns them, if training does not change them.
+
+        They take a third to a half of a step of networks with frozen gates, and need to be computed
+        only once. None if gates are learnt or soft, or take more than `GATES_AT_MOST` bytes.
+        """
+        learnt = self.gating.source != "feature" or "feature" in self.learns
+        if learnt or self.gating.beta is not None or not len(x):
+            return None
+
+        inputs = x.expand(len(self.spoilt), *x.shape)
+        first = hard_gates(self.layers, self.feature, inputs[:, :1])
+        if len(x) * sum(gates.numel() for gates in first) > GATES_AT_MOST:
+            return None
+        parts = [hard_gates(self.layers, self.feature, part)
+                 for part in inputs.split(IMAGES_AT_ONCE, dim=1)]  # fmt: skip
+        return [torch.cat(layer, dim=1) for layer in zip(*parts, strict=True)]
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy of all weights: ``value/0.weight`` … and ``feature/0.weight`` … ."""
+        parts = {"value": self.value, "feature": self.feature or {}}
+        return {
+            f"{part}/{name}": tensor.detach().clone()
+            for part, weights in parts.items()
+            for name, tensor in weights.items()
+        }
+
+
+def build_stack(run: TrainingRun, images: Images, earlier: Trained | None = None) -> GatedStack:
+    """Draw the initial weights of every replica from the random streams of its name.
+
+    Args:
+        run: the description.
+        images: of the training, on whose device the stack is.
+        earlier: a finished training; needed if a feature network starts ``pretrained``.
+    """
+    flat, device = len(images.shape) == 1, images.train_x.device
+    channels, height, width = (*images.shape, 1, 1) if flat else images.shape
+    layers = layers_of(run.architecture, (height, width, channels), images.outputs)
+    values, features = [], []
+    for replica in run.replicas:
+        stream = generator(replica.name, "value weights")
+        values.append(initial_weights(layers, run.architecture.init, stream))
+        features.append(_feature_start(run, replica, layers, values[-1], earlier))
+    stack = GatedStack(
+        layers,
+        _gating(run, device),
+        _on(device, stacked(values)),
+        None if features[0] is None else _on(device, stacked(features)),
+        run.replicas[0].gate_regime.learns,
+        tuple(
+            not all(bool(tensor.isfinite().all()) for tensor in (weights or {}).values())
+            for weights in features
+        ),
+    )
+    for tensor in stack.trained():
+        tensor.requires_grad_()
+    return stack
+
+
+def _gating(run: TrainingRun, device: torch.device) -> Gating:
+    """The gating of the whole stack; beta or eps is a float64 tensor (R,) if it differs."""
+    gatings, differing = [replica.gate_regime.gating for replica in run.replicas], {}
+    for name in ("beta", "eps"):
+        numbers = [getattr(one, name) for one in gatings]
+        if len(set(numbers)) > 1:
+            differing[name] = torch.tensor(numbers, dtype=torch.float64, device=device)
+    return replace(gatings[0], **differing)
+
+
+def _on(device: torch.device, weights: Weights) -> Weights:
+    return {name: tensor.to(device) for name, tensor in weights.items()}
+
+
+def _feature_start(
+    run: TrainingRun,
+    replica: Replica,
+    layers: Sequence[Layer],
+    value: Weights,
+    earlier: Trained | None,
+) -> Weights | None:
+    """Initial weights of one feature network, which has no output layer."""
+    start, hidden = replica.gate_regime.feature_start, layers[:-1]
+    if start is None:
+        return None
+    if start == "independent":
+        stream = generator(replica.name, "feature weights")
+        return initial_weights(hidden, run.architecture.init, stream)
+    names = [name for name in value if int(name.split(".")[0]) < len(hidden)]
+    if start == "value":
+        return {name: value[name].clone() for name in names}
+    # those that the earlier training kept for the same seed and its chosen step size
+    number = replica_number(earlier.history, replica.seed)
+    kept = {name: earlier.weights[f"{replica.pretrained}/value/{name}"] for name in names}
+    return {name: torch.from_numpy(array[number].copy()) for name, array in kept.items()}
 
 
 def train(
@@ -43,7 +181,6 @@ def train(
     images: Images,
     earlier: Trained | None = None,
     checkpoints: CheckpointStore | None = None,
-    checkpoint_seconds: float = 60.0,
 ) -> Trained:
     """Train all replicas of a run, starting from the newest checkpoint if there is one.
 
@@ -57,15 +194,12 @@ def train(
         images: for training and testing. The training takes place on their device.
         earlier: the training that provides the weights of ``pretrained`` feature networks.
         checkpoints: where to store checkpoints; None for none.
-        checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
         ResultError: a checkpoint cannot be written.
     """
-    layers = layers_of(run.architecture, images.shape, images.outputs)
-    stack = build_stack(run, layers, earlier, str(images.train_x.device))
-    training = _Training(run, images, stack)
-    carry_out(training, checkpoints, checkpoint_seconds)
+    training = _Training(run, images, build_stack(run, images, earlier))
+    carry_out(training, checkpoints)
     training.keep_last()
     arrays = {
         f"{label}/{name}": tensor.cpu().numpy()
@@ -81,21 +215,22 @@ class _Training(EpochTraining):
     def __init__(self, run: TrainingRun, images: Images, stack: GatedStack):
         self.run, self.images, self.stack = run, images, stack
         weights, step_sizes = stack.trained(), [replica.step_size for replica in run.replicas]
+        regimes = dict.fromkeys(replica.regime for replica in run.replicas)
         super().__init__(
+            f"{'+'.join(regimes)}, {len(run.replicas)} replicas",
             weights,
             StackedOptimiser(run.optimiser, weights, step_sizes),
-            State(epoch=0, step=0, sums=self._no_sums()),
             run.epochs,
             steps_per_epoch=-(-images.train_count // run.batch_size),
+            # loss and number of correct outputs over the images of this epoch
+            sums=torch.zeros(len(run.replicas), 2, device=images.train_x.device),
+            history=[],  # one row per finished epoch and replica
+            best={},  # criterion -> each replica's best score (R,) and its weights at that time
+            kept={},  # label -> weights kept so far
         )
         self.train_gates = stack.fixed_gates(images.train_x)
         self.test_gates = stack.fixed_gates(images.test_x)
-        regimes = dict.fromkeys(replica.regime for replica in run.replicas)
-        self.title = f"{'+'.join(regimes)}, {len(run.replicas)} replicas"
-        self._keep_snapshots()
-
-    def _no_sums(self) -> Tensor:
-        return torch.zeros(len(self.run.replicas), 2, device=self.images.train_x.device)
+        self._keep_snapshots(0)
 
     def _drawn(self, epoch: int) -> Sequence[Tensor]:
         """Return the indices of the images of each batch, (R, b), in an order for each replica.
@@ -104,7 +239,7 @@ class _Training(EpochTraining):
         """
         images = self.images
         orders = [
-            images.first_of(replica.variant)
+            images.variants.index(replica.variant) * images.train_count
             + torch.randperm(images.train_count, generator=generator(replica.name, "order", epoch))
             for replica in self.run.replicas
         ]
@@ -131,8 +266,8 @@ class _Training(EpochTraining):
         """
         x, y, replicas = self.images.test_x, self.images.test_y, len(self.run.replicas)
         losses, right = [], []
-        for start in range(0, len(x), EVALUATION_BATCH):
-            part = slice(start, start + EVALUATION_BATCH)
+        for start in range(0, len(x), IMAGES_AT_ONCE):
+            part = slice(start, start + IMAGES_AT_ONCE)
             gates = self.test_gates and [layer[:, part] for layer in self.test_gates]
             outputs = self.stack.outputs(x[part].expand(replicas, *x[part].shape), gates)
             targets = y[part].expand(replicas, -1)
@@ -143,41 +278,31 @@ class _Training(EpochTraining):
         # not computed from the halves: equal counts must give exactly equal numbers to keep ties
         return loss, *(part.mean(dim=1) for part in (right, right[:, 0::2], right[:, 1::2]))
 
-    def _record(self, batch: Tensor) -> None:
+    def _record(self, epoch: int) -> None:
         """Add the rows of this epoch to the history and keep the weights that are wanted."""
         state, count = self.state, self.images.train_count
         loss, accuracy, first, second = self._scores()
         train_loss, train_accuracy = (state.sums / count).T.tolist()
+        numbers = {
+            "train_loss": train_loss, "train_accuracy": train_accuracy, "test_loss": loss.tolist(),
+            "test_accuracy": accuracy.tolist(), "test_accuracy_first": first.tolist(),
+            "test_accuracy_second": second.tolist(),
+        }  # fmt: skip
         for number, replica in enumerate(self.run.replicas):
-            state.history.append(
-                {
-                    "row": self.run.row,
-                    "regime": replica.regime,
-                    "stage": replica.stage,
-                    "beta": replica.beta,
-                    "eps": None if replica.beta is None else replica.eps,
-                    "variant": replica.variant,
-                    "seed": replica.seed,
-                    "step_size": replica.step_size,
-                    "epoch": state.epoch,
-                    "train_loss": train_loss[number],
-                    "train_accuracy": train_accuracy[number],
-                    "test_loss": loss[number].item(),
-                    "test_accuracy": accuracy[number].item(),
-                    "test_accuracy_first": first[number].item(),
-                    "test_accuracy_second": second[number].item(),
-                    "diverged": int(self.stack.spoilt[number] or not isfinite(train_loss[number])),
-                }
-            )
-        self._tell_diverged()
+            row = {"row": self.run.row, **{name: getattr(replica, name) for name in DESCRIBED}}
+            row |= {"eps": None if replica.beta is None else replica.eps, "epoch": epoch}
+            row |= {name: values[number] for name, values in numbers.items()}
+            row["diverged"] = int(self.stack.spoilt[number] or not isfinite(train_loss[number]))
+            state.history.append(row)
+        self._tell_diverged(epoch)
         wanted = set(self.run.keep) | ({"best_test"} if self.run.best_so_far else set())
         for criterion, score in (("best_test", accuracy), ("best_validation", first)):
             if criterion in wanted:
                 self._keep_best(criterion, score)
-        state.sums = self._no_sums()
-        self._keep_snapshots()
+        state.sums.zero_()
+        self._keep_snapshots(epoch)
 
-    def _tell_diverged(self) -> None:
+    def _tell_diverged(self, epoch: int) -> None:
         """Log the replicas that have diverged in this epoch, and how many there are by now."""
         count = len(self.run.replicas)
         rows, before = self.state.history[-count:], self.state.history[-2 * count : -count]
@@ -188,8 +313,7 @@ class _Training(EpochTraining):
         if new:
             LOG.warning(
                 "epoch %d: loss is not finite; %d of %d replicas have diverged, now %s",
-                self.state.epoch, sum(row["diverged"] for row in rows), count,
-                ", ".join(names),
+                epoch, sum(row["diverged"] for row in rows), count, ", ".join(names),
             )  # fmt: skip
 
     def _keep_best(self, criterion: str, score: Tensor) -> None:
@@ -203,13 +327,13 @@ class _Training(EpochTraining):
         for name, tensor in weights.items():
             best["weights"][name][better] = tensor[better]
 
-    def _keep_snapshots(self) -> None:
+    def _keep_snapshots(self, epoch: int) -> None:
         state = self.state
-        if state.epoch in self.run.snapshots:
-            state.kept[f"epoch{state.epoch}"] = self.stack.weights()
-        if state.epoch in self.run.best_so_far:
+        if epoch in self.run.snapshots:
+            state.kept[f"epoch{epoch}"] = self.stack.weights()
+        if epoch in self.run.best_so_far:
             best = state.best["best_test"]["weights"]
-            state.kept[f"best_so_far{state.epoch}"] = {k: v.clone() for k, v in best.items()}
+            state.kept[f"best_so_far{epoch}"] = {k: v.clone() for k, v in best.items()}
 
     def keep_last(self) -> None:
         """Keep the weights at the end, or the best ones, where they are wanted."""

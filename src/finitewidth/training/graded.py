@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from finitewidth.training.fully_connected import Passes, per_network
 
 if TYPE_CHECKING:
-    from finitewidth.training.descent_run import DescentRun
+    from finitewidth.training.descent import DescentRun
 
 TRACKED = 20  # gradients between two iterations of the power iteration
 LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is used
@@ -35,14 +34,10 @@ LONGEST_RATIO = 2  # of a step to the last one, up to which the second term is u
 def steps_at_once(
     times: np.ndarray, eta_lambda: np.ndarray, gaps: np.ndarray, *, cap: float, share: int
 ) -> np.ndarray:
-    """Number of steps that the next gradient of each network makes, at least 1.
+    """Number of steps that the next gradient of each network makes, at least 1; see the module.
 
-    Args:
-        times: steps made.
-        eta_lambda: rate times lambda_max; NaN gives single steps.
-        gaps: steps to the next time that must be hit, at least 1.
-        cap: largest rate in units of 1/lambda_max.
-        share: at most 1/share of the number of steps made are made at once.
+    ``times`` are steps made, ``eta_lambda`` is rate times lambda_max (NaN gives single steps), and
+    ``gaps`` are steps to the next time that must be hit.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         limit = np.minimum(times / share, cap / eta_lambda)
@@ -59,16 +54,11 @@ class GradedSteps:
     the first.
     """
 
-    TENSORS = ("base", "away", "now", "last")
-
     def __init__(self, run: "DescentRun", cap: float, until: int | None = None):
-        """Begin the phase, or go on with it.
+        """Begin the phase, or go on with it; with a ``cap`` of 0 steps are made one by one.
 
-        Args:
-            run: changed in place.
-            cap: see the module; 0 for steps one by one.
-            until: number of steps after which networks are parked: for the flow where it may be
-                used, and elsewhere for graded steps. None for no such end.
+        ``until`` is the number of steps after which networks are parked: for the flow where it may
+        be used, and elsewhere for graded steps. None for no such end.
         """
         self.run, self.of, self.cap, self.until = run, run.solver, cap, until
         if not self.of:
@@ -77,13 +67,6 @@ class GradedSteps:
             for name in ("away", "now", "last"):
                 self.of[name] = [torch.zeros_like(tensor) for tensor in parameters]
             self.of["jump"] = np.zeros(run.places.size, dtype=np.int64)
-
-    def keep(self, positions: np.ndarray) -> None:
-        """Keep the networks at some positions."""
-        index = torch.from_numpy(positions).to(self.of["base"][0].device)
-        for name in self.TENSORS:
-            self.of[name] = [tensor[index] for tensor in self.of[name]]
-        self.of["jump"] = self.of["jump"][positions]
 
     def arrive(self, passes: Passes) -> np.ndarray:
         """Take account of the losses of ``passes``; return which networks leave the phase."""
@@ -111,10 +94,8 @@ class GradedSteps:
             share=run.plan.share,
         )
         self._move(passes, jumps)
-        clocks.time[places] += jumps
-        clocks.jump[places] = jumps
+        run.advance(places, jumps)
         clocks.gradients[places] += 1
-        clocks.largest_jump[places] = np.maximum(clocks.largest_jump[places], jumps)
         run.count += 1
 
     def _move(self, passes: Passes, jumps: np.ndarray) -> None:
@@ -133,11 +114,7 @@ class GradedSteps:
             if single:  # the same numbers in a third of the time
                 away.sub_(now)
             else:
-                _add(away, now, ahead)
-                _add(away, last, back)
+                away.addcmul_(now, per_network(ahead, now))
+                away.addcmul_(last, per_network(back, last))
             torch.add(base, away, out=weight)
         of["now"], of["last"], of["jump"] = of["last"], of["now"], jumps
-
-
-def _add(total: Tensor, term: Tensor, factors: Tensor) -> None:
-    total.addcmul_(term, per_network(factors, term))

@@ -3,26 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import torch
-
 from finitewidth.common import result_files
 from finitewidth.common.digests import digest_of
 from finitewidth.common.progress import LOG
 from finitewidth.common.provenance import base_seed, fingerprint
 from finitewidth.common.torch_setup import device_facts, prepare_torch
-from finitewidth.data.select import (
-    altered,
-    averaged,
-    binary,
-    channels_first,
-    scaled,
-    stratified_subset,
-)
-from finitewidth.data.store import Dataset, read_dataset
+from finitewidth.data.store import read_dataset
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.gated import train
-from finitewidth.training.gated_stack import Images, Trained
+from finitewidth.training.gated import Trained, train
+from finitewidth.training.images import load_images
 from finitewidth.training.run import TrainingRun
 
 
@@ -58,7 +47,8 @@ def run_training(
     # all that the weights depend on: with another base seed, these checkpoints are not found
     digests = [digest_of(path) for path in inputs.values()]
     identity = fingerprint({"run": settings, "base_seed": seed, "code": code, "inputs": digests})
-    checkpoints = CheckpointStore(runtime["checkpoints"], identity)
+    folder, seconds = runtime["checkpoints"], runtime["checkpoint_seconds"]
+    checkpoints = CheckpointStore(folder, identity, seconds)
     with base_seed(seed):
         images = load_images(read_dataset(inputs["data"]), run, device)
     facts, earlier = device_facts(device), None
@@ -69,7 +59,7 @@ def run_training(
         history = result_files.read_rows(inputs["history"])
         earlier = Trained(history, result_files.read_arrays(inputs["weights"]))
     with base_seed(seed):
-        trained = train(run, images, earlier, checkpoints, runtime["checkpoint_seconds"])
+        trained = train(run, images, earlier, checkpoints)
     result_files.write_arrays(outputs["weights"], **trained.weights)
     result_files.write_rows(outputs["history"], trained.history)
     checkpoints.keep_newest()
@@ -80,33 +70,3 @@ def run_training(
         **facts,
         "threads": runtime["threads"],
     }
-
-
-def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
-    """Return the part of the dataset that a run uses, as tensors.
-
-    Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
-    are the same for all variants.
-    """
-    subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
-    if run.data.classes is not None:
-        subset = binary(subset, *run.data.classes)
-    variants = [altered(subset, variant) for variant in run.variants]
-
-    def tensor(images: np.ndarray) -> torch.Tensor:
-        pixels = channels_first(averaged(scaled(images), run.data.pool))
-        pixels = pixels if run.architecture.channels else pixels.reshape(len(pixels), -1)
-        return torch.from_numpy(pixels).to(device)
-
-    def targets(labels: np.ndarray) -> torch.Tensor:
-        kind = torch.float32 if run.data.classes is not None else torch.int64
-        return torch.from_numpy(labels).to(device, kind)
-
-    return Images(
-        train_x=torch.cat([tensor(variant.train_images) for variant in variants]),
-        train_y=torch.cat([targets(variant.train_labels) for variant in variants]),
-        test_x=tensor(subset.test_images),
-        test_y=targets(subset.test_labels),
-        outputs=1 if run.data.classes is not None else len(dataset.class_names),
-        variants=run.variants,
-    )

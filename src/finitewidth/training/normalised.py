@@ -5,7 +5,7 @@ decay, rates divided by ten at given times, and the squared error of one-hot tar
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,9 +14,9 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import BalancedImages, batch_labels, epoch_batches
 from finitewidth.training.checkpoints import CheckpointStore
-from finitewidth.training.loop import EpochTraining, Position, carry_out
+from finitewidth.training.images import Images, batch_labels, epoch_batches
+from finitewidth.training.loop import EpochTraining, carry_out
 from finitewidth.training.optimisers import NesterovSGD, Schedule
 
 RECENT = 10  # number of batches of train_accuracy_last10
@@ -74,32 +74,12 @@ class Result:
     measures: list[Row]
 
 
-@dataclass
-class State(Position):
-    """The progress of a training.
-
-    Attributes:
-        sums: (2, R), loss and accuracy, summed over the batches of this epoch.
-        recent: (10, R), accuracies on the last ten batches, in turn.
-        diverged: (R,), whether a loss was not finite.
-        history: see `Result`.
-        measures: see `Result`.
-    """
-
-    sums: Tensor
-    recent: Tensor
-    diverged: Tensor
-    history: list[Row] = field(default_factory=list)
-    measures: list[Row] = field(default_factory=list)
-
-
 def train(
     network: StackedNetwork,
-    images: BalancedImages,
+    images: Images,
     plan: NormalisedPlan,
     measure: Measure,
     checkpoints: CheckpointStore | None = None,
-    checkpoint_seconds: float = 60.0,
 ) -> Result:
     """Train all networks of a stack, starting from the newest checkpoint if there is one.
 
@@ -114,7 +94,6 @@ def train(
             the epoch, called after the epochs ``plan.measure_at`` without gradients. It returns
             numbers or texts by name, one dict per replica, and must not change the network.
         checkpoints: where to store checkpoints; None for none.
-        checkpoint_seconds: time between two checkpoints. It is longer if saving takes long.
 
     Raises:
         ConfigError: a batch has more images of a class than there are.
@@ -126,7 +105,7 @@ def train(
             f"images of each class; set a number from 1 to {images.per_class}"
         )
     training = _Training(network, images, plan, measure)
-    carry_out(training, checkpoints, checkpoint_seconds)
+    carry_out(training, checkpoints)
     return Result(training.state.history, training.state.measures)
 
 
@@ -150,31 +129,28 @@ class _Training(EpochTraining):
     def __init__(
         self,
         network: StackedNetwork,
-        images: BalancedImages,
+        images: Images,
         plan: NormalisedPlan,
         measure: Measure,
     ):
         self.network, self.images, self.plan, self.measure_of = network, images, plan, measure
-        self.title = f"{plan.order}, {network.replicas} replicas"
         replicas, device = network.replicas, images.train_x.device
         wide = {"dtype": torch.float64, "device": device}
-        state = State(
-            epoch=0,
-            step=0,
-            sums=torch.zeros(2, replicas, **wide),
-            recent=torch.zeros(RECENT, replicas, **wide),
-            diverged=torch.zeros(replicas, dtype=torch.bool, device=device),
-        )
         self.parameters = list(network.parameters.values())
         super().__init__(
+            f"{plan.order}, {replicas} replicas",
             [*self.parameters, *network.buffers.values()],
             NesterovSGD(network.parameters, plan.momentum, plan.decay),
-            state,
             plan.epochs,
             steps_per_epoch=images.per_class // plan.batch_per_class,
+            sums=torch.zeros(2, replicas, **wide),  # loss and accuracy over batches of this epoch
+            recent=torch.zeros(RECENT, replicas, **wide),  # accuracies on the last ten, in turn
+            diverged=torch.zeros(replicas, dtype=torch.bool, device=device),
+            history=[],
+            measures=[],
         )
         self.by_class = images.by_class()
-        self.labels = batch_labels(images.classes, plan.batch_per_class).to(device)
+        self.labels = batch_labels(images.outputs, plan.batch_per_class).to(device)
         self.schedule = Schedule(plan.decay_rate_at, self.total)
         self.rates = torch.tensor(plan.rates, dtype=torch.float64)
         self.factor, self.scaled_rates = None, None
@@ -188,7 +164,7 @@ class _Training(EpochTraining):
     def _step(self, batch: Tensor) -> None:
         """Take one step of all replicas on a batch of images."""
         state = self.state
-        factor = self.schedule.factor(self.done())
+        factor = self.schedule.factor(self.done)
         if factor != self.factor:
             self.factor, self.scaled_rates = factor, (self.rates * factor).to(self.parameters[0])
         x = self.images.train_x.index_select(0, batch)
@@ -204,43 +180,45 @@ class _Training(EpochTraining):
             accuracies = (outputs.argmax(dim=2) == self.labels).double().mean(dim=1)
             state.sums[0] += losses
             state.sums[1] += accuracies
-            state.recent[self.done() % RECENT] = accuracies
+            state.recent[self.done % RECENT] = accuracies
 
-    def _rows(self) -> list[Row]:
-        """The beginning of the rows of this epoch, one per replica."""
-        epoch = self.state.epoch
+    def _rows(self, epoch: int, **columns: Sequence[Any]) -> list[Row]:
+        """The rows of an epoch, one per replica, with further columns (R,)."""
         return [
             {"replica": number, "rate": float(rate), "epoch": epoch}
+            | {name: values[number] for name, values in columns.items()}
             for number, rate in enumerate(self.plan.rates)
         ]
 
-    def _record(self, batch: Tensor) -> None:
-        """Add the rows of this epoch to the history, and to the measures if it is due."""
+    def _record(self, epoch: int) -> None:
+        """Add the rows of an epoch to the history, and to the measures if it is due."""
         state = self.state
         loss, accuracy = (state.sums / self.steps_per_epoch).tolist()
-        last = (state.recent.sum(dim=0) / min(self.done(), RECENT)).tolist()
-        diverged = state.diverged.tolist()
-        for number, row in enumerate(self._rows()):
-            row["train_loss"] = loss[number]
-            row["train_accuracy"] = accuracy[number]
-            row["train_accuracy_last10"] = last[number]
-            row["diverged"] = int(diverged[number])
-            state.history.append(row)
+        last = (state.recent.sum(dim=0) / min(self.done, RECENT)).tolist()
+        state.history += self._rows(
+            epoch, train_loss=loss, train_accuracy=accuracy, train_accuracy_last10=last,
+            diverged=state.diverged.int().tolist(),
+        )  # fmt: skip
         state.sums.zero_()
-        if state.epoch in self.plan.measure_at:
-            self._measure(self.images.train_x.index_select(0, batch))
+        if epoch in self.plan.measure_at:
+            self._measure(epoch)
 
     @torch.no_grad()
-    def _measure(self, x: Tensor) -> None:
-        """Add the rows of this epoch to the measures; ``x`` is the last batch."""
-        plan, state = self.plan, self.state
-        measured = self.measure_of(self.network, x, self.labels, state.epoch)
+    def _measure(self, epoch: int) -> None:
+        """Add the rows of an epoch to the measures."""
+        plan, last_batch = self.plan, self.batches(epoch)[-1]
+        x = self.images.train_x.index_select(0, last_batch)
+        measured = self.measure_of(self.network, x, self.labels, epoch)
         loss, accuracy = self._test()
-        sum_of_factors = self.schedule.total(self.done())
-        for number, (row, extra) in enumerate(zip(self._rows(), measured, strict=True)):
-            tau = row["rate"] * sum_of_factors * plan.decays[number] / (1 - plan.momentum)
-            row |= {"tau": tau, "test_loss": loss[number], "test_accuracy": accuracy[number]}
-            state.measures.append(row | _plain(extra))
+        sum_of_factors = self.schedule.total(self.done)
+        tau = [
+            float(rate) * sum_of_factors * decay / (1 - plan.momentum)
+            for rate, decay in zip(plan.rates, plan.decays, strict=True)
+        ]
+        rows = self._rows(epoch, tau=tau, test_loss=loss, test_accuracy=accuracy)
+        self.state.measures += [
+            row | _plain(extra) for row, extra in zip(rows, measured, strict=True)
+        ]
 
     def _test(self) -> tuple[list[float], list[float]]:
         """Loss and accuracy of each replica on all test images, in eval mode."""

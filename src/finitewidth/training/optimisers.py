@@ -23,11 +23,13 @@ class StackedOptimiser:
 
     def __init__(self, kind: str, weights: Sequence[Tensor], step_sizes: Sequence[float]):
         """Create ``sgd``, ``adam`` or ``rmsprop`` for tensors (R, …), with R step sizes."""
-        self._parts = [part for part, _ in _runs(step_sizes)]
-        groups = [
-            {"params": _pieces([weight.detach() for weight in weights], part), "lr": step_size}
-            for part, step_size in _runs(step_sizes)
-        ]
+        self._parts, groups, start = [], [], 0
+        for step_size, equal in groupby(step_sizes):
+            part = slice(start, start + len(list(equal)))
+            views = _pieces([weight.detach() for weight in weights], part)
+            groups.append({"params": views, "lr": step_size})
+            self._parts.append(part)
+            start = part.stop
         if kind == "sgd":
             self._torch: torch.optim.Optimizer = torch.optim.SGD(groups, lr=0.0, fused=True)
         elif kind == "adam":
@@ -35,6 +37,8 @@ class StackedOptimiser:
         else:
             words = {"alpha": KERAS_RHO, "eps": KERAS_EPSILON, "foreach": True}
             self._torch = torch.optim.RMSprop(groups, **words)
+        self.state_dict = self._torch.state_dict  # for checkpoints
+        self.load_state_dict = self._torch.load_state_dict
 
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Update the weights in place; ``gradients`` have the shapes of the weights."""
@@ -45,23 +49,6 @@ class StackedOptimiser:
             for view, gradient in zip(group["params"], _pieces(gradients, part), strict=True):
                 view.grad = gradient
         self._torch.step()
-
-    def state(self) -> dict:
-        """Return the state for a checkpoint; it can be loaded with ``weights_only=True``."""
-        return self._torch.state_dict()
-
-    def restore(self, state: dict) -> None:
-        """Restore a state returned by `state`."""
-        self._torch.load_state_dict(state)
-
-
-def _runs(step_sizes: Sequence[float]) -> list[tuple[slice, float]]:
-    parts, start = [], 0
-    for step_size, group in groupby(step_sizes):
-        length = len(list(group))
-        parts.append((slice(start, start + length), step_size))
-        start += length
-    return parts
 
 
 def _pieces(tensors: Sequence[Tensor], part: slice) -> list[Tensor]:
@@ -135,16 +122,14 @@ class NesterovSGD:
         by_replica = [rates.view(-1, *[1] * (step.dim() - 1)) for step in steps]
         torch._foreach_addcmul_(self._weights, steps, by_replica, value=-1)
 
-    def state(self) -> list[Tensor]:
+    def state_dict(self) -> dict[str, list[Tensor]]:
         """Return the velocities, for a checkpoint."""
-        return self._velocities
+        return {"velocities": self._velocities}
 
-    def restore(self, velocities: Sequence[Tensor]) -> None:
-        """Restore the velocities that `state` returned."""
+    def load_state_dict(self, state: dict[str, list[Tensor]]) -> None:
+        """Restore what `state_dict` returned, on the device of the weights."""
         # not copied into the old ones: another order in memory could change the last bits of steps
-        self._velocities = [
-            value.to(tensor.device) for tensor, value in zip(self._weights, velocities, strict=True)
-        ]
+        self._velocities = state["velocities"]
 
 
 class Schedule:

@@ -1,5 +1,6 @@
 """Description of a training. Equal descriptions give equal weights. Does not import torch."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -114,11 +115,6 @@ class TrainingRun:
                 )
 
     @property
-    def regime(self) -> Regime:
-        """The regime of the first replica; all replicas share its kind of gates and what learns."""
-        return self.replicas[0].gate_regime
-
-    @property
     def variants(self) -> tuple[str, ...]:
         """The variants of the training images, in the order of their first replica."""
         return tuple(dict.fromkeys(replica.variant for replica in self.replicas))
@@ -134,14 +130,8 @@ class TrainingRun:
 
     def to_mapping(self) -> dict[str, Any]:
         """Return plain JSON types, for the parameters of a rule and for the provenance."""
-        return _lists(asdict(self))
+        return json.loads(json.dumps(asdict(self)))
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-
-
-def _lists(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _lists(entry) for key, entry in value.items()}
-    return [_lists(entry) for entry in value] if isinstance(value, list | tuple) else value

@@ -20,8 +20,6 @@ class Stops:
         first, last: first and last loss.
     """
 
-    NAMES = ("window", "each", "lowest", "first", "last", "best", "idle", "small")
-
     def __init__(self, replicas: int, fall: float = 1e-7, patience: int = 100):
         """Start without any loss; it must fall by ``fall`` within ``patience`` steps."""
         self.fall, self.patience = fall, patience
@@ -35,13 +33,9 @@ class Stops:
         self.small = np.zeros(replicas, dtype=np.int64)  # consecutive steps with a small fall
 
     def note(self, which: np.ndarray, times: np.ndarray, jumps: np.ndarray, losses: np.ndarray):
-        """Take account of new losses.
+        """Take account of the losses of some networks after numbers of steps.
 
-        Args:
-            which: places of the networks.
-            times: numbers of steps after which they have these losses.
-            jumps: steps since their last losses; ignored at the first loss.
-            losses: one per network.
+        ``jumps`` are the steps since their last losses, and are ignored at the first loss.
         """
         finite = np.isfinite(losses)
         self.lowest[which] = np.where(

@@ -44,22 +44,6 @@ def test_base_digits_belong_to_one_split_in_all_three_sets():
     np.testing.assert_array_equal(bundled.digits().test_images[..., 0], grey[parts["test"]])
 
 
-@pytest.mark.parametrize("name", ["warped_digits", "digits_on_patches"])
-def test_derived_sets_draw_base_digits_of_their_own_split_only(name, monkeypatch):
-    """Blacken the training digits: no test picture may change, and the other way round."""
-    before = BUNDLED[name]()
-    grey, labels = bundled._base_digits()
-    parts = bundled.split_indices(labels)
-    for split, other in (("train", "test"), ("test", "train")):
-        changed = grey.copy()
-        changed[parts[split]] = 0
-        monkeypatch.setattr(bundled, "_base_digits", lambda pixels=changed: (pixels, labels))
-        after = BUNDLED[name]()
-        for part, same in ((other, True), (split, False)):
-            images = getattr(before, f"{part}_images"), getattr(after, f"{part}_images")
-            assert np.array_equal(*images) is same
-
-
 def test_photograph_blocks_are_in_one_split_only():
     blocks = bundled._photo_blocks()
     train = {block.tobytes() for block in blocks["train"]}

@@ -1,12 +1,16 @@
-"""A folder of images is named once: by ``data.images``, or by the dataset whose part it plays."""
+"""A folder of images is named once: by ``data.images``, or by the dataset whose part it plays.
 
+A dataset depends on the content of its folder, which is read again only if its state differs.
+"""
+
+import os
 import shutil
 
 import pytest
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.data import places
-from finitewidth.data.places import folder_of, name_of, own_images, registered
+from finitewidth.data.places import content_of, folder_of, name_of, own_images, registered
 
 PRESET = {
     "root": None, "download": False, "images": None, "mnist": "digits",
@@ -91,3 +95,35 @@ def test_other_names_are_left_to_the_catalogue(root):
 )  # fmt: skip
 def test_names_of_sources(tmp_path, folder, name):
     assert name_of(tmp_path / folder) == name
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """A store of digests in memory, in place of one that is written when the process ends."""
+    digests = {}
+    monkeypatch.setattr(places, "remembered", lambda file: digests)
+    return digests
+
+
+def test_other_bytes_of_equal_size_and_time_are_noticed(root, known):
+    before = content_of(root / "insects")
+    picture = root / "insects" / "train" / "ant" / "0.png"
+    times = picture.stat().st_atime_ns, picture.stat().st_mtime_ns
+    picture.write_bytes(b"1")
+    os.utime(picture, ns=times)
+    assert content_of(root / "insects") != before
+
+
+def test_other_names_are_noticed_and_other_times_are_not(root, known):
+    before = content_of(root / "insects")
+    picture = root / "insects" / "train" / "ant" / "0.png"
+    os.utime(picture, (1, 1))
+    assert content_of(root / "insects") == before
+    picture.rename(picture.with_name("1.png"))
+    assert content_of(root / "insects") != before
+
+
+def test_a_pipe_is_not_read(root, known):
+    before = content_of(root / "insects")
+    os.mkfifo(root / "insects" / "train" / "ant" / "1.png")
+    assert content_of(root / "insects") != before

@@ -1,6 +1,7 @@
 """Many networks with batch normalisation of equal shape, computed at once on the same images."""
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (the usual name in torch code)
@@ -10,15 +11,13 @@ from finitewidth.networks.normalised.plain import (
     DenseLayer,
     FlatImages,
     GlobalMean,
-    NormalisedNetwork,
     ResidualBlock,
     build,
 )
 from finitewidth.networks.normalised.specs import Network
 
 COUNT = "num_batches_tracked"
-# (activations, training) -> activations
-Step = Callable[[Tensor, bool], Tensor]
+Step = Callable[[Tensor], Tensor]  # activations -> activations
 
 
 class StackedNetwork:
@@ -39,24 +38,11 @@ class StackedNetwork:
 
     def __init__(
         self,
-        module: NormalisedNetwork,
-        parameters: dict[str, Tensor],
-        buffers: dict[str, Tensor],
-    ) -> None:
-        self.parameters, self.buffers = parameters, buffers
-        self.replicas = len(next(iter(parameters.values())))
-        self._names = list(module.state_dict())
-        self._counts = [name for name in buffers if name.endswith(COUNT)]
-        self._features = self._sequence(module.features, "features")
-
-    @classmethod
-    def from_states(
-        cls,
         network: Network,
         shape: tuple[int, int, int],
         classes: int,
         states: Sequence[dict[str, Tensor]],
-    ) -> "StackedNetwork":
+    ) -> None:
         """Stack networks; the states are copied.
 
         Args:
@@ -72,12 +58,13 @@ class StackedNetwork:
             name: torch.stack([state[name].detach() for state in states])
             for name in module.state_dict()
         }
-        trained = dict(module.named_parameters())
-        return cls(
-            module,
-            {name: stacks[name].requires_grad_() for name in stacks if name in trained},
-            {name: stacks[name] for name in stacks if name not in trained},
-        )
+        self.replicas, self._names = len(states), list(stacks)
+        self.parameters = {name: stacks[name].requires_grad_()
+                           for name, _ in module.named_parameters()}  # fmt: skip
+        self.buffers = {name: stacks[name] for name, _ in module.named_buffers()}
+        self._counts = [name for name in self.buffers if name.endswith(COUNT)]
+        self._training = False  # in the present forward pass
+        self._features = self._sequence(module.features, "features")
 
     def forward(self, x: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
         """Compute features and outputs of all networks.
@@ -92,7 +79,8 @@ class StackedNetwork:
         """
         if training and self._counts:
             torch._foreach_add_([self.buffers[name] for name in self._counts], 1)
-        features = self._features(_channels_last(x), training)
+        self._training = training
+        features = self._features(_channels_last(x))
         outputs = self._dense(features, "head")
         return features.mT, outputs.mT
 
@@ -103,18 +91,6 @@ class StackedNetwork:
 
     def _step(self, module: nn.Module, name: str) -> Step:
         """Return the stacked form of one module."""
-        if isinstance(module, nn.Sequential):
-            return self._sequence(module, name)
-        if isinstance(module, nn.Conv2d):
-            return lambda x, _: self._convolution(x, name, module)
-        if isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
-            return lambda x, training: self._normalised(x, name, module, training)
-        if isinstance(module, nn.Linear):
-            return lambda x, _: self._dense(x, name)
-        if isinstance(module, ResidualBlock):
-            return self._residual_block(module, name)
-        if isinstance(module, DenseLayer):
-            return self._dense_layer(module, name)
         simple = {
             nn.ReLU: F.relu_,
             nn.Identity: lambda x: x,
@@ -123,8 +99,20 @@ class StackedNetwork:
             nn.Flatten: self._vectors,
             FlatImages: lambda x: x.flatten(1).T.expand(self.replicas, -1, -1),
             GlobalMean: lambda x: self._vectors(x.mean((2, 3), keepdim=True)),
-        }[type(module)]
-        return lambda x, _: simple(x)
+        }
+        if type(module) in simple:
+            return simple[type(module)]
+        if isinstance(module, nn.Sequential):
+            return self._sequence(module, name)
+        if isinstance(module, ResidualBlock | DenseLayer):
+            parts = {
+                key: self._step(part, f"{name}.{key}") for key, part in module.named_children()
+            }
+            block = self._residual_block if isinstance(module, ResidualBlock) else self._dense_layer
+            return partial(block, **parts)
+        layers = {nn.Conv2d: self._convolution, nn.Linear: self._dense}
+        layer = layers.get(type(module), self._normalised)
+        return lambda x: layer(x, name, module)
 
     def _sequence(self, modules: nn.Sequential, name: str) -> Step:
         parts = [(f"{name}.{key}", module) for key, module in modules.named_children()]
@@ -133,38 +121,21 @@ class StackedNetwork:
             if isinstance(parts[i][1], nn.ReLU) and isinstance(parts[i + 1][1], nn.MaxPool2d):
                 parts[i], parts[i + 1] = parts[i + 1], parts[i]
         steps = [self._step(module, key) for key, module in parts]
+        return lambda x: reduce(lambda z, step: step(z), steps, x)
 
-        def sequence(x: Tensor, training: bool) -> Tensor:
-            for step in steps:
-                x = step(x, training)
-            return x
+    def _residual_block(
+        self, x: Tensor, *, conv1: Step, norm1: Step, conv2: Step, norm2: Step, shortcut: Step
+    ) -> Tensor:
+        inner = F.relu_(norm1(conv1(x)))
+        return F.relu_(norm2(conv2(inner)).add_(shortcut(x)))
 
-        return sequence
-
-    def _residual_block(self, block: ResidualBlock, name: str) -> Step:
-        conv1, norm1, conv2, norm2, shortcut = (
-            self._step(getattr(block, part), f"{name}.{part}")
-            for part in ("conv1", "norm1", "conv2", "norm2", "shortcut")
-        )
-
-        def step(x: Tensor, training: bool) -> Tensor:
-            inner = F.relu_(norm1(conv1(x, training), training))
-            inner = norm2(conv2(inner, training), training)
-            return F.relu_(inner.add_(shortcut(x, training)))
-
-        return step
-
-    def _dense_layer(self, layer: DenseLayer, name: str) -> Step:
-        norm1, conv1, norm2, conv2 = (
-            self._step(getattr(layer, part), f"{name}.{part}")
-            for part in ("norm1", "conv1", "norm2", "conv2")
-        )
-
-        def step(x: Tensor, training: bool) -> Tensor:
-            inner = conv1(F.relu_(norm1(x, training)), training)
-            return self._appended(x, conv2(F.relu_(norm2(inner, training)), training))
-
-        return step
+    def _dense_layer(
+        self, x: Tensor, *, norm1: Step, conv1: Step, norm2: Step, conv2: Step
+    ) -> Tensor:
+        """Append channels to those of each replica: (b, R·C, H, W) becomes (b, R·(C + D), H, W)."""
+        new = conv2(F.relu_(norm2(conv1(F.relu_(norm1(x))))))
+        parts = [t.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1)) for t in (x, new)]
+        return torch.cat(parts, dim=4).flatten(3).permute(0, 3, 1, 2)
 
     def _convolution(self, x: Tensor, name: str, module: nn.Conv2d) -> Tensor:
         """Convolve (b, R·C, H, W); the first convolution gets (b, C, H, W), equal for all."""
@@ -173,9 +144,7 @@ class StackedNetwork:
         groups = x.shape[1] // module.in_channels
         return F.conv2d(x, weight.flatten(0, 1), bias, module.stride, module.padding, groups=groups)
 
-    def _normalised(
-        self, x: Tensor, name: str, module: nn.BatchNorm1d | nn.BatchNorm2d, training: bool
-    ) -> Tensor:
+    def _normalised(self, x: Tensor, name: str, module: nn.BatchNorm1d | nn.BatchNorm2d) -> Tensor:
         """Normalise (b, R·C, H, W) over b, H, W, or (R, n, b) over b."""
         images = x.dim() == 4
         result = F.batch_norm(
@@ -184,13 +153,13 @@ class StackedNetwork:
             self.buffers[f"{name}.running_var"].view(-1),
             self.parameters[f"{name}.weight"].view(-1),
             self.parameters[f"{name}.bias"].view(-1),
-            training,
+            self._training,
             module.momentum,
             module.eps,
         )
         return result if images else result.view(x.shape)
 
-    def _dense(self, x: Tensor, name: str) -> Tensor:
+    def _dense(self, x: Tensor, name: str, module: nn.Linear | None = None) -> Tensor:
         """Compute W x + b for x (R, n, b), or W x if the layer has no bias."""
         weight, bias = self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias")
         if bias is None:
@@ -200,11 +169,6 @@ class StackedNetwork:
     def _vectors(self, x: Tensor) -> Tensor:
         """Return images (b, R·C, H, W) as vectors (R, C·H·W, b)."""
         return x.unflatten(1, (self.replicas, -1)).flatten(2).permute(1, 2, 0)
-
-    def _appended(self, x: Tensor, new: Tensor) -> Tensor:
-        """Append channels to those of each replica: (b, R·C, H, W), (b, R·D, H, W)."""
-        parts = [t.permute(0, 2, 3, 1).unflatten(3, (self.replicas, -1)) for t in (x, new)]
-        return torch.cat(parts, dim=4).flatten(3).permute(0, 3, 1, 2)
 
 
 def _channels_last(x: Tensor) -> Tensor:

@@ -121,7 +121,7 @@ class Descent(Section):
     fall: positive(1) = paper("share of the loss")
     patience: whole(1, 1_000_000) = paper("steps")
     mode: Literal["steps", "graded", "flow"] = paper(
-        "steps one by one; graded and flow: see training/descent_run.py"
+        "steps one by one; graded and flow: see training/descent.py"
     )
     cap: between(0, 0.5) = ours("of graded steps, in units of 1/lambda_max")
     share: whole(1, 1_000_000) = ours("a graded step makes at most t/share steps at once")

@@ -18,8 +18,7 @@ from finitewidth.kernels.ntk_init.pair_chain import sample_pairs
 from finitewidth.kernels.ntk_init.tail_errors import log_variance, robust_error
 from finitewidth.papers.beyond.experiments.grids import depths, dispersion_curves, network
 from finitewidth.papers.beyond.experiments.power_sums import PairSums, TailedSums
-from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.pieces import stored_map
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 RATIO, DISPERSIONS = "ratio", ("phases", "near")
 POWER = 2.0  # the ratio changes fast in the first few layers and slowly afterwards

@@ -16,8 +16,8 @@ from finitewidth.data.select import first_per_class, scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import FullyConnected, traced_kernel
 from finitewidth.measures.blocks import block_means, gap, label_alignment
-from finitewidth.training.adam import adam
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.full_batch import adam
 from finitewidth.training.fully_connected import Draw, Passes, initial_stack
 
 NAME = "beyond/training"
@@ -77,7 +77,7 @@ def measure(
                 rows.append({"sigma_w2": float(sigma_w2), "seed": seed, "step": step,
                              **observed["row"]})  # fmt: skip
                 if "kernel" in observed and seed == 0:
-                    kernels.append(_entries(place, observed["kernel"].numpy(), images.labels))
+                    kernels.append(_entries(place, observed["kernel"].cpu().numpy(), images.labels))
     table = pd.DataFrame(rows)
     return {"rows": table, "curves": curves(table),
             "kernels": pd.concat(kernels, ignore_index=True)}  # fmt: skip
@@ -141,11 +141,9 @@ def _train(
         return _observed(now, images, keep=step in settings["maps"])
 
     name = f"sigma_w2 {sigma_w2}, seed {seed}"
-    stored = {} if checkpoints is None else {
-        "checkpoints": checkpoints.store(name), "checkpoint_seconds": checkpoints.seconds,
-    }  # fmt: skip
+    store = checkpoints.store(name) if checkpoints else None
     return adam(stack, x, y, rate=settings["rate"], times=settings["times"], observe=observe,
-                title=name, **stored)  # fmt: skip
+                title=name, checkpoints=store)  # fmt: skip
 
 
 def _observed(stack: FullyConnected, images: _Images, *, keep: bool) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from finitewidth.papers.collapse.experiments.training import (
     kernels_of,
     pixels_of,
 )
-from finitewidth.training.balanced import balanced_images
+from finitewidth.training.images import balanced_images
 
 DIGITS = 6  # of the entries of kernels in the tables
 END = 0.995  # of the entries of a map are at most where its colours end

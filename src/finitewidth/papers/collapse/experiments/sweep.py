@@ -17,12 +17,11 @@ from torch import Tensor
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.torch_setup import prepare_torch
 from finitewidth.measures.collapse import class_parts, nc1_ratio, nc2, nc3
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network, title
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.images import Images, balanced_images
 from finitewidth.training.normalised import NormalisedPlan, train
 from finitewidth.training.optimisers import Schedule
 
@@ -99,7 +98,7 @@ def cases_of(settings: Mapping[str, Any], steps: int) -> list[Case]:
 
 def _trained(
     network: Network,
-    images: BalancedImages,
+    images: Images,
     cases: Sequence[Case],
     seed: int,
     settings: Mapping[str, Any],
@@ -107,8 +106,8 @@ def _trained(
 ) -> list[dict[str, float]]:
     """Train the networks of a seed; what is measured of each at the end."""
     name = f"{NAME}/{settings['sweep']}/{seed}"
-    state = initial_state(build(network, images.shape, images.classes), settings["init"], name)
-    stack = StackedNetwork.from_states(network, images.shape, images.classes, [state] * len(cases))
+    state = initial_state(build(network, images.shape, images.outputs), settings["init"], name)
+    stack = StackedNetwork(network, images.shape, images.outputs, [state] * len(cases))
     plan = NormalisedPlan(
         rates=tuple(case.rate for case in cases),
         order=name,
@@ -118,8 +117,8 @@ def _trained(
         **{key: settings[key] for key in ("epochs", "batch_per_class", "momentum", "loss")},
     )
     ends = partial(_ends, network, state)
-    stored = () if checkpoints is None else (checkpoints.store(name), checkpoints.seconds)
-    result = train(stack, images, plan, ends, *stored)
+    store = checkpoints.store(name) if checkpoints else None
+    result = train(stack, images, plan, ends, store)
     last = [row for row in result.history if row["epoch"] == settings["epochs"]]
     return [
         {name: row[name] for name in (*MEASURED, "test_accuracy")}

@@ -21,12 +21,11 @@ from finitewidth.data.select import first_per_class
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.trained import traced_kernel
 from finitewidth.measures.collapse import KERNELS, collapse_measures, kernel_measures
-from finitewidth.networks.normalised.initial import initial_state
-from finitewidth.networks.normalised.plain import build
+from finitewidth.networks.normalised.plain import build, initial_state
 from finitewidth.networks.normalised.specs import Network
 from finitewidth.networks.normalised.stacked import StackedNetwork
-from finitewidth.training.balanced import BalancedImages, balanced_images
 from finitewidth.training.checkpoints import Checkpoints
+from finitewidth.training.images import Images, balanced_images
 from finitewidth.training.normalised import NormalisedPlan, Result, train
 
 NAME = "collapse"
@@ -70,13 +69,13 @@ def measure(
     size = settings["stack"] or len(runs)
     parts = [runs[start : start + size] for start in range(0, len(runs), size)]
     history, measures, kept = [], [], []
-    about, states = (network, images.shape, images.classes), {}
+    about, states = (network, images.shape, images.outputs), {}
     module = build(*about)
     for init in settings["inits"]:
         state = initial_state(module, init, f"{NAME}/{settings['pair']}/{init}")
         states[init] = {name: tensor.to(device) for name, tensor in state.items()}
     for part in parts:
-        stack = StackedNetwork.from_states(*about, [states[run["init"]] for run in part])
+        stack = StackedNetwork(*about, [states[run["init"]] for run in part])
         result = _trained(stack, module, images, part, settings, checkpoints)
         # rows name the replica of the part; the run has its number among all
         for table, rows in ((history, result.history), (measures, result.measures)):
@@ -121,7 +120,7 @@ def grid_rate(settings: Mapping[str, Any], index: int) -> float:
 def _trained(
     stack: StackedNetwork,
     module: nn.Module,
-    images: BalancedImages,
+    images: Images,
     part: Sequence[Mapping[str, Any]],
     settings: Mapping[str, Any],
     checkpoints: Checkpoints | None,
@@ -136,11 +135,9 @@ def _trained(
         measure_at=tuple(sorted({*range(every, epochs + 1, every), epochs})),
         **{name: settings[name] for name in chosen},
     )
-    measuring = partial(measured, module, settings)
-    if checkpoints is None:
-        return train(stack, images, plan, measuring)
-    store = checkpoints.store(f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}")
-    return train(stack, images, plan, measuring, store, checkpoints.seconds)
+    name = f"replicas {part[0][REPLICA]} to {part[-1][REPLICA]}"
+    store = checkpoints.store(name) if checkpoints else None
+    return train(stack, images, plan, partial(measured, module, settings), store)
 
 
 def measured(

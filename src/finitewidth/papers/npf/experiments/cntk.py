@@ -19,8 +19,7 @@ from finitewidth.kernels.cntk import cntk
 from finitewidth.measures.accuracy import scores_by_replica, train_accuracies, with_trained
 from finitewidth.networks.architecture import Architecture
 from finitewidth.papers.npf.experiments.regimes import in_percent
-from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.pieces import stored_map
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 CHECKED = 6  # images on which float32 is compared with float64
 

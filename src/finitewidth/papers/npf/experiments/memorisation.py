@@ -25,8 +25,7 @@ from finitewidth.measures.dynamics import (
 )
 from finitewidth.networks.random_gated import bernoulli_gates, equal_variance_weights
 from finitewidth.networks.weights import generator
-from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.pieces import stored_map
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 NAME = "npf/memorisation"
 PLACE = ["network", "width", "depth"]

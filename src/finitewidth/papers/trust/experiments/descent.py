@@ -18,8 +18,7 @@ from finitewidth.data.select import scaled, stratified_subset
 from finitewidth.data.store import Dataset
 from finitewidth.kernels.ntk_init.phases import border
 from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.descent import Descent, descend
-from finitewidth.training.descent_run import DescentPlan, largest_eigenvalues
+from finitewidth.training.descent import Descent, DescentPlan, descend, largest_eigenvalues
 from finitewidth.training.fully_connected import Draw, in_span_of_inputs, initial_stack
 
 NAME = "trust/descent"
@@ -159,8 +158,7 @@ def _descended(
         times=tuple(settings["times"]),
         **{name: settings[name] for name in chosen},
     )
-    seconds = checkpoints.seconds if checkpoints else 0.0
-    return descend(stack, x, y, plan, store, seconds, title=part)
+    return descend(stack, x, y, plan, store, title=part)
 
 
 def _at_times(

@@ -21,8 +21,7 @@ from finitewidth.papers.trust.experiments.estimates import (
     exact,
     known_error,
 )
-from finitewidth.training.checkpoints import Checkpoints
-from finitewidth.training.pieces import stored_map
+from finitewidth.training.checkpoints import Checkpoints, stored_map
 
 ACTIVATIONS = ("tanh", "relu")
 

@@ -1,4 +1,4 @@
-"""Images with the same number of each class, and batches with the same number of each class."""
+"""Images of a training as tensors: parts and variants of a dataset, and balanced classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,40 +9,86 @@ from torch import Tensor
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.common.provenance import seed_for
-from finitewidth.data.select import averaged, channels_first, scaled, stratified_subset
+from finitewidth.data.select import (
+    altered,
+    averaged,
+    binary,
+    channels_first,
+    scaled,
+    stratified_subset,
+)
 from finitewidth.data.store import Dataset
 from finitewidth.networks.weights import generator
+from finitewidth.training.run import TrainingRun
 
 
 @dataclass(frozen=True, eq=False)
-class BalancedImages:
-    """Images and labels on the device of the training, with equally many training images per class.
+class Images:
+    """Images and targets on the device of the training.
 
     Attributes:
-        train_x, test_x: (n, C, H, W), pixels in [0, 1].
-        train_y, test_y: (n,), int64, classes counted from 0.
-        classes: number of classes.
+        train_x, test_x: (n, inputs) for fully connected, (n, C, H, W) for convolutional networks.
+        train_y, test_y: (n,), classes counted from 0 (int64) or ±1 (float32).
+        outputs: number of outputs of a network: the number of classes, or 1.
+        variants: of the training images. ``train_x`` and ``train_y`` contain them one after the
+            other, with the same number of images each.
     """
 
     train_x: Tensor
     train_y: Tensor
     test_x: Tensor
     test_y: Tensor
-    classes: int
+    outputs: int
+    variants: tuple[str, ...] = ("original",)
+
+    @property
+    def train_count(self) -> int:
+        """Number of training images that each replica sees."""
+        return len(self.train_x) // len(self.variants)
 
     @property
     def per_class(self) -> int:
-        """Number of training images of each class."""
-        return len(self.train_y) // self.classes
+        """Number of training images of each class, of `balanced_images`."""
+        return len(self.train_y) // self.outputs
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """(C, H, W) of one image."""
+    def shape(self) -> tuple[int, ...]:
+        """(C, H, W) of one image, or (inputs,)."""
         return tuple(self.train_x.shape[1:])
 
     def by_class(self) -> Tensor:
-        """Indices of the training images, (classes, per_class), on the CPU."""
-        return self.train_y.cpu().argsort(stable=True).view(self.classes, self.per_class)
+        """Indices of the training images of `balanced_images`, (classes, per_class), on the CPU."""
+        return self.train_y.cpu().argsort(stable=True).view(self.outputs, self.per_class)
+
+
+def load_images(dataset: Dataset, run: TrainingRun, device: str) -> Images:
+    """Return the part of the dataset that a run uses, as tensors.
+
+    Pixels are scaled to [0, 1]. Images are flattened for fully connected networks. The test images
+    are the same for all variants.
+    """
+    subset = stratified_subset(dataset, run.data.train, run.data.test, ("subset", dataset.name))
+    if run.data.classes is not None:
+        subset = binary(subset, *run.data.classes)
+    variants = [altered(subset, variant) for variant in run.variants]
+
+    def tensor(images: np.ndarray) -> Tensor:
+        pixels = channels_first(averaged(scaled(images), run.data.pool))
+        pixels = pixels if run.architecture.channels else pixels.reshape(len(pixels), -1)
+        return torch.from_numpy(pixels).to(device)
+
+    def targets(labels: np.ndarray) -> Tensor:
+        kind = torch.float32 if run.data.classes is not None else torch.int64
+        return torch.from_numpy(labels).to(device, kind)
+
+    return Images(
+        train_x=torch.cat([tensor(variant.train_images) for variant in variants]),
+        train_y=torch.cat([targets(variant.train_labels) for variant in variants]),
+        test_x=tensor(subset.test_images),
+        test_y=targets(subset.test_labels),
+        outputs=1 if run.data.classes is not None else len(dataset.class_names),
+        variants=run.variants,
+    )
 
 
 def balanced_images(
@@ -53,7 +99,7 @@ def balanced_images(
     size: int | None = None,
     test: int | None = None,
     device: str = "cpu",
-) -> BalancedImages:
+) -> Images:
     """Take equally many training images of each class, and test images.
 
     The images of a class are drawn from a random stream that the name of the dataset determines. A
@@ -81,12 +127,12 @@ def balanced_images(
         pixels = torch.from_numpy(channels_first(averaged(scaled(images), pool)))
         return (pixels if size is None else resized(pixels, size)).to(device)
 
-    return BalancedImages(
+    return Images(
         train_x=tensor(dataset.train_images[chosen]),
         train_y=torch.from_numpy(dataset.train_labels[chosen]).to(device),
         test_x=tensor(dataset.test_images),
         test_y=torch.from_numpy(dataset.test_labels).to(device),
-        classes=len(dataset.class_names),
+        outputs=len(dataset.class_names),
     )
 
 
@@ -109,31 +155,17 @@ def _chosen(dataset: Dataset, per_class: int | None) -> np.ndarray:
 
 
 def resized(images: Tensor, size: int) -> Tensor:
-    """Resize images by bilinear interpolation, with averaging if they become smaller.
-
-    Args:
-        images: (n, C, H, W).
-        size: the new height and width.
-
-    Returns:
-        (n, C, size, size), within the range of the pixels of each image.
-    """
+    """Resize images (n, C, H, W) by bilinear interpolation, averaged if they become smaller."""
     return torch.nn.functional.interpolate(images, (size, size), mode="bilinear", antialias=True)
 
 
 def epoch_batches(by_class: Tensor, per_class: int, words: Sequence[str | int]) -> Tensor:
     """Draw the batches of an epoch: the same number of images of each class in every batch.
 
-    Images of a class that do not fill a batch are left out in this epoch.
-
-    Args:
-        by_class: indices of the images, (classes, images of a class).
-        per_class: number of images of each class in a batch.
-        words: name of the random stream.
-
-    Returns:
-        Indices (batches, per_class * classes). In a batch the classes take turns: 0, 1, ..., 0, 1,
-        ..., so that the labels are those of `batch_labels`.
+    Images of a class that do not fill a batch are left out in this epoch. ``by_class`` are indices
+    (classes, images of a class); the result are indices (batches, per_class * classes). In a batch
+    the classes take turns: 0, 1, ..., 0, 1, ..., so that the labels are those of `batch_labels`.
+    ``words`` name the random stream.
     """
     stream = generator(*words)
     classes, images = by_class.shape
