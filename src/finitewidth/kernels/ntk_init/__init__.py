@@ -6,10 +6,9 @@ width, S the number of inputs and C the number of outputs. This package imports 
 Modules that do not import torch:
 
 * ``initialisation``: `Initialisation` and `constant_width`, the description of a network.
-* ``scalar_chain``: `sample_scalar_chain` and `scalar_chain_blocks` for ReLU and one input; cost
-  O(L) per draw.
+* ``scalar_chain``: `sample_scalar_chain` for ReLU and one input; cost O(L) per draw.
 * ``depth_sweep``: `sample_depths`, the same for all depths and weight variances in one pass.
-* ``pair_chain``, ``pair_layers``: `sample_pairs` for ReLU and two inputs, all depths in one pass.
+* ``pair_chain``: `sample_pairs` for ReLU and two inputs, all depths in one pass.
 * ``moments``, ``moment_recursion``: `log_moments` and `log_kernel_moments`, exact moments without
   biases.
 * ``limits``, ``printed_moments``, ``off_diagonal``: the theorems as printed and as corrected.

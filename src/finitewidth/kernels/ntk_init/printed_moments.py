@@ -7,8 +7,13 @@ O(M^(-3/2)). The exact expression in place of C is (2 Q + P) / 3, see docs/theor
 import numpy as np
 
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_choice
-from finitewidth.kernels.ntk_init.log_sums import log_chained_pairs, log_pairs, sums_from
-from finitewidth.kernels.ntk_init.moments import LogMoments, checked_without_biases
+from finitewidth.kernels.ntk_init.moments import (
+    LogMoments,
+    checked_without_biases,
+    log_chained_pairs,
+    log_pairs,
+    sums_from,
+)
 
 
 def printed_log_moments(init: Initialisation, *, reading: str = "as_proved") -> LogMoments:
