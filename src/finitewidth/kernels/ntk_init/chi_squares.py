@@ -29,18 +29,10 @@ def _alias_table(width: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def half_units_on(rng: np.random.Generator, width: int, size: int) -> np.ndarray:
-    """Draw K / 2, half the number of active units, with K ~ Bin(``width``, 1/2).
+    """Draw ``size`` numbers K / 2, half the number of active units, with K ~ Bin(``width``, 1/2).
 
     Up to a width of 4,096 an alias table is used, which is exact to 2^-53 and whose time does not
     depend on the width. Above, numpy's rejection sampler is used.
-
-    Args:
-        rng: source of random numbers.
-        width: number of units.
-        size: number of draws.
-
-    Returns:
-        (size,) in float64.
     """
     if width > LARGEST_TABLE:
         return rng.binomial(width, 0.5, size) * 0.5

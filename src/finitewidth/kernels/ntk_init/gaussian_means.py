@@ -9,12 +9,7 @@ WIDEST, NARROWEST = 0.1, 0.01  # bounds of the integration step
 
 
 def mean_products(activation: Activation, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), each (S, S).
-
-    Args:
-        activation: phi.
-        q: covariance matrix (S, S).
-    """
+    """Return E phi(u_s) phi(u_r) and E phi'(u_s) phi'(u_r) for u ~ N(0, q), q and both (S, S)."""
     if activation.name == "relu":
         return _relu(q)
     if activation.name == "erf":
@@ -32,11 +27,8 @@ def _relu(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def relu_means(q: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return E relu(u) relu(v) and E relu'(u) relu'(v) for centred Gaussian u and v.
 
-    They are the arc-cosine kernels of orders 1 and 0 (``trust`` E.1, with a^2 instead of a).
-
-    Args:
-        q: covariances of u and v.
-        deviations: products of their standard deviations, > 0, in the shape of ``q``.
+    They are the arc-cosine kernels of orders 1 and 0 (``trust`` E.1, with a^2 instead of a), for
+    covariances q and products of standard deviations, > 0, of the same shape.
     """
     c = np.clip(q / deviations, -1.0, 1.0)
     angle = np.pi / 2 + np.arcsin(c)

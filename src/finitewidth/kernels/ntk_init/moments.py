@@ -57,11 +57,7 @@ class LogMoments:
 
 
 def checked_without_biases(init: Initialisation, input_norm2: float) -> float:
-    """Return the squared input norm after checking that sigma_b2 = 0 and that there is one output.
-
-    Raises:
-        ConfigError: biases are random, there are several outputs, or the norm is not positive.
-    """
+    """Return the squared input norm, > 0; refuse random biases and several outputs."""
     if init.sigma_b2 != 0:
         raise refuse(
             "sigma_b2",

@@ -58,13 +58,6 @@ class PairDraws:
 
         Activations and errors are homogeneous in the weights: with a = sigma_w2 / 2, |x^l|^2 is
         proportional to a^l M / n_0 for l >= 1, and |delta^l|^2 is proportional to a^(L-l).
-
-        Args:
-            sigma_w2: variance of a weight times its fan-in.
-            input_width: n_0.
-
-        Raises:
-            ConfigError: an argument is out of range.
         """
         log_a = np.log(checked_number("sigma_w2", sigma_w2, above=0) / 2)
         log_growth = (self.depth - 1) * max(log_a, 0.0)
@@ -180,9 +173,8 @@ def _group_sums(
     float32, which takes half the time; sums are known to some 1e-7 of their size. All that follows
     is float64.
 
-    Returns:
-        (4, 3, cosines, draws): numbers of units and sums of z1^2, z1 z2 and z2^2, in the units that
-        are active for both inputs, for input 1 only and for input 2 only.
+    The result, (4, 3, cosines, draws), is numbers of units and sums of z1^2, z1 z2 and z2^2, in the
+    units that are active for both inputs, for input 1 only and for input 2 only.
     """
     cosines, size = scale.shape
     sums = np.empty((size, 3 * cosines, 4), np.float32)
@@ -217,17 +209,12 @@ def _group_sums(
 
 
 class Layer:
-    """The results of the forward pass of a hidden layer.
+    """The results of the forward pass of a hidden layer, with ``rate`` sigma_w2 / M.
 
-    Attributes:
-        counts: numbers of units that are active for both inputs, for input 1 only and for input 2
-            only.
-        both: triangular factor of the Gram matrix of the pre-activations of the units that are
-            active for both inputs, for the inputs in the order (1, 2).
-        one: the same for the units that are active for input 1 only, in the order (1, 2).
-        two: the same for the units that are active for input 2 only, in the order (2, 1).
-        activations: Gram matrix of the activations.
-        rate: sigma_w2 / M.
+    Units form three groups: active for both inputs, for input 1 only and for input 2 only.
+    ``counts`` are their numbers; ``both``, ``one`` and ``two`` are triangular factors of the Gram
+    matrices of their pre-activations, for the inputs in the order (1, 2), in ``two`` in the order
+    (2, 1). ``activations`` is the Gram matrix of the activations.
     """
 
     def __init__(self, rng: np.random.Generator, width: int, gram: Triple):
@@ -248,10 +235,9 @@ class Layer:
 class Errors:
     """Errors of a layer at both inputs.
 
-    Attributes:
-        gram: <delta_r, delta_s>, with arrays (depths, cosines, draws).
-        tied: u[s][r] = <h_s, delta_r>, the products of pre-activations and errors. They determine
-            the component of the errors below in the span of the activations.
+    ``gram`` is <delta_r, delta_s>, with arrays (depths, cosines, draws). ``tied`` is u[s][r] =
+    <h_s, delta_r>, the products of pre-activations and errors, which determine the component of the
+    errors below in the span of the activations.
     """
 
     gram: Triple

@@ -56,11 +56,7 @@ def drawn_block(rng: np.random.Generator, init: Initialisation, norm2: float) ->
 
 
 def checked_scalar(init: Initialisation, input_norm2: float) -> float:
-    """Return the squared input norm after checking that there is one output.
-
-    Raises:
-        ConfigError: there are several outputs, or the norm is not positive.
-    """
+    """Return the squared input norm; refuse several outputs and norms that are not positive."""
     if init.outputs != 1:
         raise refuse("outputs", init.outputs, "1 here", "for several outputs use sample_kernels")
     return checked_number("input_norm2", input_norm2, above=0)

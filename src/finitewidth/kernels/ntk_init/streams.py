@@ -26,23 +26,13 @@ def generator(seed: int, block: int) -> np.random.Generator:
 
 
 def block_size(numbers_per_draw: int) -> int:
-    """Return the number of draws per block, which depends on the network only.
-
-    Args:
-        numbers_per_draw: random numbers per draw.
-    """
+    """Return the number of draws per block, which depends on the random numbers per draw only."""
     return max(1, min(LARGEST_BLOCK, NORMALS_PER_BLOCK // max(1, numbers_per_draw)))
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The division of draws into blocks.
-
-    Attributes:
-        draws: number of draws.
-        block: draws per block.
-        at_once: number of blocks that are in memory at the same time.
-    """
+    """The division of draws into blocks, of which ``at_once`` are in memory at the same time."""
 
     draws: int
     block: int
@@ -62,11 +52,7 @@ class Blocks:
 def planned(draws: int, block: int, bytes_per_draw: int, result: int) -> Blocks:
     """Choose how many blocks are processed at the same time, within `MEMORY`.
 
-    Args:
-        draws: number of draws, >= 1.
-        block: draws per block.
-        bytes_per_draw: working memory of one draw.
-        result: bytes per draw of the results.
+    ``bytes_per_draw`` is working memory, and ``result`` the bytes per draw of the results.
 
     Raises:
         ConfigError: one block and the results do not fit.

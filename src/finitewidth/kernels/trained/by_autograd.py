@@ -13,18 +13,10 @@ from finitewidth.kernels.trained.recording import Holder, Request, gradients_on
 
 
 def rows(request: Request, names: Sequence[str], outputs: slice, at_once: int) -> list[Tensor]:
-    """Compute the Jacobian of some outputs by some parameters.
+    """Return the Jacobians (N, k, size) of k outputs by some parameters.
 
-    Args:
-        request: the network, the function and its inputs.
-        names: the parameters.
-        outputs: the outputs, k of them.
-        at_once: how many inputs `torch.func.vmap` may compute at once, if the network allows it; 0
-            for one input after another without it.
-
-    Returns:
-        One tensor (N, k, size) for each parameter. It is zero where an output does not depend on
-        the parameter.
+    They are zero where an output does not depend on the parameter. `torch.func.vmap` computes
+    ``at_once`` inputs together, if the network allows it; at 0, one input follows after another.
     """
     x = request.padded()
     if at_once:
@@ -82,13 +74,10 @@ def _one_by_one(request: Request, x: Tensor, names: Sequence[str], outputs: slic
 def backward(
     outputs: Tensor, edges: Sequence[GradientEdge | Tensor], cotangents: Tensor
 ) -> list[Tensor | None]:
-    """Return the gradients (k, ...) at edges of a graph; None where no gradient arrives.
+    """Return the gradients (k, ...) of outputs (N, K) at edges of a graph; None where none arrives.
 
-    Args:
-        outputs: (N, K), the root of the graph.
-        edges: the edges.
-        cotangents: (k, N, K). They are sent back at once, or one after another where an operation
-            does not allow it.
+    The cotangents (k, N, K) are sent back at once, or one after another where an operation does not
+    allow it.
     """
     if len(cotangents) > 1:
         with contextlib.suppress(RuntimeError, NotImplementedError), warnings.catch_warnings():

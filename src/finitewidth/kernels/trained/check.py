@@ -23,11 +23,7 @@ from finitewidth.kernels.trained.units import ProductUnit, Unit
 
 
 class Check:
-    """Sums of c_ik times the signals that a kernel is made of.
-
-    Args:
-        recording: the forward pass, and what autograd gives.
-    """
+    """Sums of c_ik times the signals that a kernel is made of."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording, self.reference = recording, recording.reference
@@ -63,14 +59,9 @@ class Check:
         self.sums[op] = self.sums[op] + total if op in self.sums else total
 
     def compare_signals(self, op: Operation, wanted: Tensor, terms: Tensor) -> None:
-        """Compare the sum of signals with that of autograd.
+        """Compare the sum of signals with that of autograd, (N, ...), which the terms add up to.
 
         Only the part that belongs to the two inputs is kept.
-
-        Args:
-            op: the operation.
-            wanted: the signals (N, ...) of the sum.
-            terms: what adds up to them.
         """
         total = self.sums[op]
         if isinstance(op, Elementwise):
@@ -183,11 +174,7 @@ CLOSED_FORM_INPUTS = 8  # all inputs take the same steps in a closed form
 def closed_form_agrees(stack: FullyConnected, network: nn.Module, x: Tensor, flat: Tensor) -> bool:
     """Tell whether a closed form gives the outputs and gradients of a module, for some inputs.
 
-    Args:
-        stack: the closed form.
-        network: the module.
-        x: its inputs, (N, ...).
-        flat: the inputs of the closed form, (N, n0).
+    The inputs of the module are ``x`` (N, ...), those of the closed form ``flat`` (N, n0).
     """
     at = torch.linspace(0, len(x) - 1, min(len(x), CLOSED_FORM_INPUTS)).long()
     parameters = [p for module in network.modules() for p in module._parameters.values()
@@ -225,14 +212,10 @@ def _norm(tensor: Tensor) -> Tensor:
 def _agree(
     ours: Tensor | float, wanted: Tensor | None, size: Callable[[], Tensor | float], eps: float
 ) -> bool:
-    """Tell whether two gradients are the same up to rounding.
+    """Tell whether the sum of our gradients is that of autograd (None for zero) up to rounding.
 
-    Args:
-        ours: the sum of our gradients.
-        wanted: that of autograd; None for zero.
-        size: returns the root of the sum of squares of the terms that add up to it. It is asked
-            only where the sums themselves do not tell, because terms cancel.
-        eps: of the type of the network.
+    ``size`` returns the root of the sum of squares of the terms that add up to it. It is asked only
+    where the sums themselves do not tell, because terms cancel.
     """
     if not isinstance(ours, Tensor):
         return wanted is None or not bool(wanted.any())

@@ -53,19 +53,10 @@ def dense_terms(
     budget: int,
     dtype: torch.dtype = torch.float64,
 ) -> dict[str, Tensor]:
-    """Compute the parts of a kernel that belong to the layers of a stack.
+    """Compute the parts of a kernel that belong to the layers of a stack, or their sum as "".
 
-    Args:
-        network: the networks.
-        x: inputs (S, n0) or (R, S, n0).
-        what: "traced", "full" or "diagonal".
-        by_layer: False to add all layers up, under the name "".
-        budget: bytes for temporary arrays.
-        dtype: type of the computation and of the result.
-
-    Returns:
-        For each layer a tensor: traced (..., S, S), full (..., K, S, K, S), diagonal
-        (..., K, S). The leading axes are the replicas.
+    Each is traced (..., S, S), full (..., K, S, K, S) or diagonal (..., K, S), for inputs (S, n0)
+    or (R, S, n0). The leading axes are the replicas.
 
     Raises:
         ConfigError: the shapes do not match, or one replica does not fit into the budget.
@@ -92,15 +83,7 @@ def dense_terms(
 
 @torch.no_grad()
 def dense_norms(network: FullyConnected, x: Tensor, budget: int) -> Tensor:
-    """Compute the norms over inputs of the full kernel, without keeping it.
-
-    Args:
-        network: the networks.
-        x: inputs (S, n0) or (R, S, n0).
-        budget: bytes for temporary arrays, the full kernels among them.
-
-    Returns:
-        (..., K, K). The leading axes are the replicas.
+    """Compute the norms over inputs of the full kernel, (..., K, K), without keeping it.
 
     Raises:
         ConfigError: see `dense_terms`.
@@ -141,13 +124,9 @@ def forward(
     chosen: slice = slice(None),
     dtype: torch.dtype = torch.float64,
 ) -> Pass:
-    """Run the forward pass of some replicas. Autograd can differentiate it and what follows.
+    """Run the forward pass of some replicas, with networks and inputs from `stacked`.
 
-    Args:
-        network: the networks, from `stacked`.
-        x: inputs (R, S, n0), from `stacked`.
-        chosen: the replicas.
-        dtype: type of the computation.
+    Autograd can differentiate it and what follows.
     """
     weights = [weight[chosen].to(dtype) for weight in network.weights]
     biases = network.biases and [bias[chosen].to(dtype) for bias in network.biases]
@@ -165,15 +144,7 @@ def forward(
 
 
 def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
-    """Yield the layers, last first, with the derivatives of some outputs by h_l.
-
-    Args:
-        run: the forward pass.
-        outputs: the outputs, k of them.
-
-    Yields:
-        The number of the layer from 0, and a tensor (R, S, k, n_l).
-    """
+    """Yield layers from 0, last first, with the derivatives (R, S, k, n_l) of k outputs by h_l."""
     last = len(run.weights) - 1
     R, S, K = *run.inputs[0].shape[:2], run.weights[-1].shape[-1]
     signal = torch.eye(K, dtype=run.inputs[0].dtype, device=run.inputs[0].device)[outputs]
@@ -197,15 +168,7 @@ def signals(run: Pass, outputs: slice) -> Iterator[tuple[int, Tensor]]:
 
 @torch.no_grad()
 def times(run: Pass, vectors: Tensor) -> Tensor:
-    """Multiply the full kernels by vectors: J J^T v by one backward and one tangent pass.
-
-    Args:
-        run: the forward pass.
-        vectors: v, (R, S, K).
-
-    Returns:
-        (R, S, K).
-    """
+    """Return J J^T v for vectors v (R, S, K), by one backward and one tangent pass."""
     last = len(run.weights) - 1
     signal = vectors * run.slopes[last] if run.activated else vectors
     back = [signal]

@@ -30,22 +30,15 @@ class Eigenpair:
 def largest_eigenpair(
     times: Callable[[Tensor], Tensor], start: Tensor, products: int, tolerance: float
 ) -> Eigenpair:
-    """Estimate the largest eigenvalue from the products of a power iteration.
+    """Estimate the largest eigenvalues of R matrices from the products of a power iteration.
 
     The estimate is the largest Ritz value in the span of v, Theta v, Theta^2 v, .. (Lanczos, with
     full reorthogonalisation). It is at least as large as the Rayleigh quotient of power iteration
     after the same number of products, and at most the eigenvalue. It matters here because the K
     outputs of a wide network have almost equal largest eigenvalues, between which power iteration
-    hardly moves. Each matrix stops for itself, so its result does not depend on the others.
-
-    Args:
-        times: multiplies the R matrices by vectors (R, D).
-        start: start vectors, (R, D).
-        products: largest number of products, at least 2.
-        tolerance: relative residual at which a matrix stops.
-
-    Returns:
-        Estimates for R matrices; ``vector`` is (R, D). They are nan where a matrix is not finite.
+    hardly moves. Each matrix stops for itself, at the relative residual ``tolerance``, so its
+    result does not depend on the others. Vectors are (R, D); estimates are nan where a matrix is
+    not finite.
     """
     R = len(start)
     best = Eigenpair(

@@ -35,10 +35,8 @@ class InputAxis:
     def split(self, tensor: Tensor, axis: int | None = None, *, before: int = 0) -> Tensor:
         """Return a tensor as (..., N, T, ...), with its further axes in their order.
 
-        Args:
-            tensor: a tensor with the inputs on an axis of length N T.
-            axis: this axis, if it is not that of the output.
-            before: number of axes in front of those that are counted, such as that of the outputs.
+        The inputs are on an axis of length N T, that of the output by default. ``before`` counts
+        the axes in front of those that are numbered, such as that of the outputs.
         """
         moved = tensor.movedim((self.axis if axis is None else axis) + before, before)
         if self.inputs_first:
@@ -133,16 +131,9 @@ def coarsest(nodes: Iterable[Node]) -> torch.dtype:
 def paired(
     outputs: Tensor, two: Tensor, chosen: tuple[int, int], nodes: Iterable[Node]
 ) -> Graph | None:
-    """Compare the graphs of N outputs and of two of them.
+    """Compare the graphs of N outputs (N, K) and of those for two ``chosen`` inputs, (2, K).
 
-    Args:
-        outputs: (N, K), with N at least `FEWEST`.
-        two: (2, K), the outputs for the inputs ``chosen``.
-        chosen: their positions.
-        nodes: those of the first graph, see `children_first`.
-
-    Returns:
-        The graphs side by side; None if they have other nodes.
+    ``nodes`` are those of the first graph, from `children_first`. None if the graphs differ.
     """
     partners = _partners(outputs.grad_fn, two.grad_fn)
     if partners is None:

@@ -291,11 +291,7 @@ def _request(network: nn.Module, x: Tensor, by_layer: bool, options: Options) ->
 def _closed_form(
     network: Network, x: Inputs, options: Options
 ) -> tuple[FullyConnected | None, Tensor]:
-    """Return a network in closed form, if it has one, and its inputs.
-
-    Raises:
-        ConfigError: an option is unknown or does not suit the network.
-    """
+    """Return a network in closed form, if it has one, and its inputs; refuse unknown options."""
     unknown = set(options) - set(Options.__annotations__)
     if unknown:
         raise ConfigError(
@@ -344,11 +340,7 @@ def _in_autocast(x: Tensor) -> bool:
 
 
 def _counted(network: nn.Module, chosen: Callable[[str], bool] | None) -> dict[str, nn.Parameter]:
-    """Return the parameters of the kernel by name.
-
-    Raises:
-        ConfigError: there are none.
-    """
+    """Return the parameters of the kernel by name."""
     counted = {
         name: parameter
         for name, parameter in network.named_parameters()

@@ -66,14 +66,10 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Elementwise:
-    """An operation in which a weight acts on each element.
+    """An operation in which a weight acts on each element, with its result in the graph.
 
-    Attributes:
-        edge: the result, in the graph.
-        weight: the weight, in the graph.
-        size: number of elements of the weight.
-        signals: turns the signals of k outputs into the gradients of all inputs, (k, N, size), and
-            their terms, whose sums over positions they are.
+    ``signals`` turns the signals of k outputs into the gradients of all inputs, (k, N, size), and
+    their terms, whose sums over positions they are.
     """
 
     edge: GradientEdge
@@ -97,14 +93,9 @@ CONVOLVED = 10**7  # multiplications for one input and output, from which on pat
 
 @dataclass(frozen=True)
 class Use:
-    """A node that uses a weight, in both graphs.
+    """A node that uses a weight as its argument ``at``, and its twin in the graph of two inputs.
 
-    Attributes:
-        node: the node.
-        twin: its node in the graph of two inputs.
-        chosen: the positions of these two.
-        axis: where the inputs lie in its output.
-        at: which argument the weight is.
+    ``chosen`` are the positions of these two, and ``axis`` is where the inputs lie in the output.
     """
 
     node: Node
@@ -124,14 +115,9 @@ class Use:
         return GradientEdge(*self.node.next_functions[self.at])
 
     def argument(self, name: str, axis: int) -> tuple[Tensor, InputAxis] | None:
-        """Return what the node keeps of an argument, and where it holds the inputs.
+        """Return what the node keeps of an argument, and where it holds the inputs on an axis.
 
-        Args:
-            name: the argument, as autograd calls it.
-            axis: its axis of inputs.
-
-        Returns:
-            None if the inputs do not lie there.
+        None if the inputs do not lie there.
         """
         many, two = saved(self.node, name), saved(self.twin, name)
         if many is None or two is None or many.is_complex():
@@ -148,15 +134,7 @@ class Use:
 
 
 def operation(graph: Graph, node: Node, at: int) -> Operation | None:
-    """Return the operation of a node on a weight.
-
-    Args:
-        graph: the graph of the forward pass.
-        node: a node that holds the inputs.
-        at: which of its arguments the weight is.
-
-    Returns:
-        None if there is no rule for it.
+    """Return the operation of a node on its argument ``at``, a weight; None without a rule.
 
     Raises:
         RuntimeError: an argument was changed in place after the operation.
@@ -299,10 +277,7 @@ def _convolved(
 def unfolded(x: Tensor, taps: tuple[tuple[int, int, int, int], ...], groups: int) -> Tensor:
     """Return what the weights of a convolution see at each position, (N, G, D, P).
 
-    Args:
-        x: its input, (N, channels, ...).
-        taps: size, stride, padding and dilation along each axis of space.
-        groups: G.
+    ``taps`` are size, stride, padding and dilation along each axis of space of (N, channels, ...).
     """
     sides = [side for _, _, padding, _ in reversed(taps) for side in (padding, padding)]
     x = functional.pad(x, sides) if any(sides) else x
@@ -370,10 +345,8 @@ def _elementwise(
 ) -> Elementwise | None:
     """The rule of an operation that adds a weight, or multiplies by it, with broadcasting.
 
-    Args:
-        use: the node.
-        factor: returns what the signal is multiplied by, with the axes of the output; None for 1.
-        align: the axis of the output on which a weight of one axis acts; the last by default.
+    ``factor`` returns what the signal is multiplied by, with the axes of the output; None for 1. A
+    weight of one axis acts on the axis ``align`` of the output, the last by default.
     """
     output, sizes = shape_of(use.node), edge_shape(use.weight)
     if align is not None:

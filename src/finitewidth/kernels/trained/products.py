@@ -21,9 +21,6 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
     parameters J^T v is J J^T v: a second backward sweep through the first. Where an operation
     cannot be differentiated twice, the kernel is formed.
 
-    Args:
-        request: what is wanted of a network.
-
     Raises:
         ConfigError: the kernel would be wrong, or has to be formed and is larger than the budget.
     """
@@ -65,11 +62,7 @@ def module_times(request: Request) -> tuple[Callable[[Tensor], Tensor], Tensor]:
 
 
 def _check_together(request: Request, run: Pass) -> None:
-    """Check that gradients of some inputs in the batch are those of the same inputs alone.
-
-    Raises:
-        ConfigError: they differ.
-    """
+    """Check that gradients of some inputs in the batch are those of the same inputs alone."""
     x, parameters = request.padded(), list(run.counted.values())
     stream = torch.Generator().manual_seed(0)
     given, wanted = torch.zeros_like(run.outputs), [0.0] * len(parameters)

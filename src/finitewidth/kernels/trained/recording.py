@@ -86,12 +86,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Reference:
-    """Gradients by autograd of the sum of c_ik f_k(x_i) over two inputs, to compare ours with.
+    """Gradients of the sum of c_ik f_k(x_i) over two inputs by autograd, to compare ours with.
 
-    Attributes:
-        cotangent: c, random, (N, K).
-        chosen: the positions of the two inputs.
-        gradients: the gradients by the names of the parameters.
+    c is random, (N, K); ``chosen`` are the positions of the two inputs; gradients have the names of
+    their parameters.
     """
 
     cotangent: Tensor
@@ -174,9 +172,7 @@ def checked_pass(request: Request) -> Pass:
 def record(request: Request, apart: frozenset[str] = frozenset()) -> Recording:
     """Run a network with all inputs, and find the weights in the graph.
 
-    Args:
-        request: what is wanted.
-        apart: parameters that are left to autograd although there are rules for them.
+    Parameters in ``apart`` are left to autograd although there are rules for them.
 
     Raises:
         ConfigError: the kernel would be wrong. The message says why.
@@ -240,11 +236,7 @@ def _rounding(request: Request, x: Tensor, outputs: Tensor, dtype: torch.dtype) 
 def _check_missing(
     request: Request, missing: Mapping[str, nn.Parameter], x: Tensor, outputs: Tensor
 ) -> None:
-    """Check that outputs do not depend on parameters from which no gradient arrives.
-
-    Raises:
-        ConfigError: they do.
-    """
+    """Check that outputs do not depend on parameters from which no gradient arrives."""
     stream = torch.Generator().manual_seed(0)
     moved = {}
     for name, parameter in missing.items():
@@ -266,12 +258,7 @@ def _check_missing(
 
 
 class Holder(nn.Module):
-    """A function of inputs, as a module that has the parameters of its network.
-
-    Args:
-        network: the network.
-        of: the function.
-    """
+    """A function of inputs, as a module that has the parameters of its network."""
 
     def __init__(self, network: nn.Module, of: Function) -> None:
         super().__init__()

@@ -47,19 +47,11 @@ class GradientError(Exception):
 
 
 def module_terms(request: Request, what: str) -> dict[str, Tensor]:
-    """Compute the parts of a kernel that belong to the modules of a network.
+    """Compute the parts of a kernel that belong to the modules of a network, in float64.
 
-    Gradients that do not agree with those of autograd are computed again by autograd, with a
-    warning.
-
-    Args:
-        request: what is wanted.
-        what: "traced", "full", "diagonal" or "norms".
-
-    Returns:
-        For each module a float64 tensor: traced (N, N), or the block (r, N - r) of the first r rows
-        and the other columns, full (K, N, K, N), diagonal (K, N), norms of all pairs of outputs
-        (K, K).
+    They are traced (N, N), or the block (r, N - r) of the first r rows and the other columns, full
+    (K, N, K, N), diagonal (K, N), and norms of all pairs of outputs (K, K). Gradients that do not
+    agree with those of autograd are computed again by autograd, with a warning.
 
     Raises:
         ConfigError: the kernel would be wrong, or the budget is too small.
@@ -112,11 +104,7 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
 class Sweeps:
     """The backward sweeps of a forward pass, one for each output.
 
-    Args:
-        recording: the forward pass.
-        request: what is wanted.
-        check: takes what is compared with autograd.
-        vectorise: whether `torch.func.vmap` may compute parameters without rules.
+    ``vectorise`` tells whether `torch.func.vmap` may compute parameters without rules.
     """
 
     def __init__(
@@ -131,11 +119,8 @@ class Sweeps:
         The signals of an operation are (N, k, G c, P) for products and (N, k, size) else, for the k
         outputs of a step, in any order in memory; they are overwritten in the next.
 
-        Args:
-            share: bytes for signals.
-
         Raises:
-            ConfigError: the signals of one output do not fit.
+            ConfigError: the signals of one output do not fit into ``share`` bytes.
         """
         operations = [op for unit in self.recording.units for op in _operations(unit)]
         if not operations:
@@ -198,10 +183,7 @@ class Sweeps:
     ) -> Iterator[tuple[Operation, Tensor, Tensor]]:
         """Yield operations, their signals (k, N, ...), and terms (k, ...) that add up to these.
 
-        Args:
-            operations: the operations.
-            edges: their edges, each once.
-            cotangents: (k, N, K).
+        Edges are those of the operations, each once; cotangents are (k, N, K).
         """
         outputs = self.recording.outputs
         found = by_autograd.backward(outputs, edges, cotangents)
@@ -302,10 +284,6 @@ def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
     left out follows from symmetry.
 
-    Args:
-        stores: what is kept of the parameters.
-        sweeps: the forward pass.
-
     Raises:
         ConfigError: the part of one input does not fit.
     """
@@ -359,12 +337,8 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
 def structured_units(recording: Recording, share: int, work: int) -> list[ProductUnit]:
     """Choose the products whose signals are kept, and not their gradients, for the full kernel.
 
-    The cheaper order is chosen for each, as far as what is kept fits into the share of the budget.
-
-    Args:
-        recording: the forward pass.
-        share: bytes for everything that is kept.
-        work: bytes for what is made on the way.
+    The cheaper order is chosen for each, as far as what is kept fits into ``share`` bytes, and what
+    is made on the way into ``work``.
 
     Raises:
         ConfigError: even what takes the least does not fit.

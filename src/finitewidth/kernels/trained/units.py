@@ -25,12 +25,7 @@ SCALING = {"MulBackward0", "DivBackward0"}  # by a number
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Parameters, and the operations on what is derived from them.
-
-    Attributes:
-        parameters: the parameters by name.
-        operations: all operations on them.
-    """
+    """Parameters by name, and all operations on what is derived from them."""
 
     parameters: dict[str, nn.Parameter]
     operations: tuple[Operation, ...]
@@ -41,14 +36,9 @@ class Weights:
         return module_of(next(iter(self.parameters)))
 
     def gradients(self, operation: Operation, rows: Tensor) -> list[Tensor | None]:
-        """Carry gradients by the weight of an operation on to the parameters.
+        """Carry gradients (n, ...) by the weight of an operation on to the parameters.
 
-        Args:
-            operation: the operation.
-            rows: gradients (n, ...) as the weight.
-
-        Returns:
-            (n, ...) for each parameter; None where the weight does not depend on it.
+        None where the weight does not depend on one.
         """
         if is_leaf(operation.weight.node):
             leaf = operation.weight.node.variable
@@ -170,14 +160,9 @@ def module_of(name: str) -> str:
 
 
 def units_of(graph: Graph, counted: dict[str, nn.Parameter]) -> tuple[list[Unit], list[str]]:
-    """Find the operations on parameters, and group what is computed together.
+    """Find the operations on the counted parameters, and group what is computed together.
 
-    Args:
-        graph: the graph of the forward pass.
-        counted: the parameters of the kernel by name.
-
-    Returns:
-        The units, and the names of parameters in the graph that have none.
+    Returns the units, and the names of parameters in the graph that have none.
 
     Raises:
         RuntimeError: an argument of an operation was changed in place after it.
