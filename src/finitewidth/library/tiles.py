@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels.trained import Options, traced_kernel
-from finitewidth.kernels.trained.inputs import Inputs, as_inputs
+from finitewidth.kernels.trained.interface import Inputs, as_inputs
 from finitewidth.library.modules import cross_kernel
 
 TILE = 250

@@ -13,6 +13,7 @@ from math import prod
 
 import torch
 from torch import Tensor, nn
+from torch.linalg import vector_norm
 
 from finitewidth.kernels.trained import dense
 from finitewidth.kernels.trained.fully_connected import FullyConnected
@@ -65,8 +66,8 @@ class Check:
         """
         total = self.sums[op]
         if isinstance(op, Elementwise):
-            self.sizes[op] = _norm(terms)
-        if not _agree(total, wanted, lambda: _norm(terms), self._eps):
+            self.sizes[op] = vector_norm(terms)
+        if not _agree(total, wanted, lambda: vector_norm(terms), self._eps):
             self.differing.add(op)
         self.sums[op] = total[self._two]
 
@@ -85,8 +86,7 @@ class Check:
             return []
         wanted, wrong = self.reference.gradients, []
         for unit in self.recording.units:
-            operations = {*unit.operations, *([unit.bias] if _has_bias(unit) else [])}
-            if operations & self.differing:
+            if self.differing.intersection([*unit.operations, unit.bias]):
                 wrong += unit.parameters
                 continue
             totals, size = self._totals(unit)
@@ -131,9 +131,9 @@ class Check:
             if arranged and not is_leaf(op.weight.node):
                 # a kernel has this length, whatever autograd multiplies by
                 name = next(iter(totals))
-                length, wanted = _norm(totals[name]), _norm(gradient) * abs(unit.factor)
+                length, wanted = vector_norm(totals[name]), vector_norm(gradient) * abs(unit.factor)
                 totals[name] = totals[name] * (wanted / length if length else 1.0)
-        if _has_bias(unit):
+        if unit.bias:
             rows = self._gradient(unit.bias, self.sums.pop(unit.bias))
             totals[list(totals)[-1]] = unit.bias.as_weight(rows)
 
@@ -162,10 +162,6 @@ class Check:
         G, c, _, P = op.shape
         g, a = signals.reshape(2, G, c, P), op.patches(self._two)
         return (a.square().sum(2) * g.square().sum(2)).sum()
-
-
-def _has_bias(unit: Unit) -> bool:
-    return isinstance(unit, ProductUnit) and unit.bias is not None
 
 
 CLOSED_FORM_INPUTS = 8  # all inputs take the same steps in a closed form
@@ -205,10 +201,6 @@ def _size(a: Tensor, g: Tensor) -> Tensor:
     return (a.square().sum(1) * g.square().sum(1)).sum().sqrt()
 
 
-def _norm(tensor: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(tensor)
-
-
 def _agree(
     ours: Tensor | float, wanted: Tensor | None, size: Callable[[], Tensor | float], eps: float
 ) -> bool:
@@ -220,7 +212,7 @@ def _agree(
     if not isinstance(ours, Tensor):
         return wanted is None or not bool(wanted.any())
     if wanted is None:
-        return bool(_norm(ours) <= eps**0.5 * size())
+        return bool(vector_norm(ours) <= eps**0.5 * size())
     wanted = wanted.to(ours.dtype).view_as(ours)
-    error, length = float(torch.dist(ours, wanted)), float(_norm(wanted))
+    error, length = float(torch.dist(ours, wanted)), float(vector_norm(wanted))
     return error <= eps**0.5 * length or error <= eps**0.5 * (length + float(size()))

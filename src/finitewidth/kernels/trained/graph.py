@@ -4,6 +4,8 @@ A graph of N inputs and one of two of them have the same nodes; an axis that dif
 the inputs. What has the same shape in both, and follows from parameters alone, is a weight.
 """
 
+import contextlib
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -190,14 +192,38 @@ def saved(node: Node, name: str) -> Any:
 
 def settings_of(node: Node) -> tuple[tuple[str, Any], ...]:
     """Return what a node keeps beside tensors, such as the axes of a transposition."""
-    names = [name for name in dir(node) if name.startswith("_saved_")]
-    kept = [(name, getattr(node, name)) for name in names]
-    return tuple(
-        (name, tuple(value) if isinstance(value, Sequence) else value)
-        for name, value in kept
-        if not isinstance(value, Tensor) and not _holds_tensors(value)
-    )
+    settings = []
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            value = getattr(node, name)
+            several = isinstance(value, Sequence)
+            parts = value if several else [value]
+            if not any(isinstance(part, Tensor) for part in parts):
+                settings.append((name, tuple(value) if several else value))
+    return tuple(settings)
 
 
-def _holds_tensors(value: Any) -> bool:
-    return isinstance(value, Sequence) and any(isinstance(part, Tensor) for part in value)
+def backward(
+    outputs: Tensor | GradientEdge, edges: Sequence[GradientEdge | Tensor], cotangents: Tensor
+) -> list[Tensor | None]:
+    """Return the gradients (k, ...) of a tensor at edges of a graph; None where none arrives.
+
+    The cotangents (k, ...) are sent back at once, or one after another where an operation does not
+    allow it.
+    """
+    if len(cotangents) > 1:
+        with contextlib.suppress(RuntimeError, NotImplementedError), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="There is a performance drop")
+            return list(
+                torch.autograd.grad(
+                    outputs, edges, cotangents, retain_graph=True, allow_unused=True,
+                    is_grads_batched=True,
+                )
+            )  # fmt: skip
+    singly = [
+        torch.autograd.grad(outputs, edges, one, retain_graph=True, allow_unused=True)
+        for one in cotangents
+    ]
+    if len(singly) == 1:
+        return [None if g is None else g[None] for g in singly[0]]
+    return [None if found[0] is None else torch.stack(found) for found in zip(*singly, strict=True)]

@@ -1,4 +1,7 @@
-"""Networks for which the kernel of single inputs is not defined or would come out wrong."""
+"""Networks for which the kernel of single inputs is not defined or would come out wrong.
+
+Each check raises a `ConfigError`, whose message says what to do.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

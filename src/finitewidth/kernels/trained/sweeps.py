@@ -26,16 +26,10 @@ from finitewidth.kernels.trained.contractions import (
     pairs_fit,
     put_rows,
 )
-from finitewidth.kernels.trained.graph import edge_shape, graph_size
+from finitewidth.kernels.trained.graph import backward, edge_shape, graph_size
 from finitewidth.kernels.trained.operations import Operation, Product, real, real_dtype
 from finitewidth.kernels.trained.recording import Recording, Request, record
-from finitewidth.kernels.trained.units import (
-    OfOperation,
-    ProductUnit,
-    RowUnit,
-    Unit,
-    module_of,
-)
+from finitewidth.kernels.trained.units import OfOperation, ProductUnit, RowUnit, module_of
 
 Store = SignalStore | RowStore
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
@@ -122,7 +116,8 @@ class Sweeps:
         Raises:
             ConfigError: the signals of one output do not fit into ``share`` bytes.
         """
-        operations = [op for unit in self.recording.units for op in _operations(unit)]
+        operations = [op for unit in self.recording.units
+                      for op in (*unit.operations, unit.bias) if op]  # fmt: skip
         if not operations:
             return
         outputs = self.recording.outputs
@@ -186,7 +181,7 @@ class Sweeps:
         Edges are those of the operations, each once; cotangents are (k, N, K).
         """
         outputs = self.recording.outputs
-        found = by_autograd.backward(outputs, edges, cotangents)
+        found = backward(outputs, edges, cotangents)
         by_edge = dict(zip(edges, found, strict=True))
         for op in operations:
             g = by_edge[op.edge]
@@ -224,11 +219,6 @@ class Sweeps:
                     rows = torch.cat([rows[:given], torch.zeros_like(rows[given:])])
                 self.check.add_rows(name, part, rows)
                 yield module_of(name), part, rows
-
-
-def _operations(unit: Unit) -> list[Operation]:
-    bias = unit.bias if isinstance(unit, ProductUnit) else None
-    return [*unit.operations, bias] if bias else list(unit.operations)
 
 
 def _traced(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
