@@ -155,7 +155,11 @@ def study(
         >>> sorted(result.tables)
         ['dispersion', 'draws', 'entries', 'kernels', 'layers', 'training']
     """
+    import pandas as pd
     import torch
+
+    from finitewidth.library.study_tables import images_of, initialisation_tables, training_tables
+    from finitewidth.networks.user_network import check, draw, placed
 
     settings = {
         "draws": draws, "steps": steps, "times": _times(steps, times), "per_class": per_class,
@@ -164,38 +168,23 @@ def study(
     _check(settings, device)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    initial, left_out = {}, {}
     # on a GPU, convolutions are as exact as on a CPU
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-        return _computed(network, images, test, settings, device, progress)
-
-
-def _computed(
-    network: Any, images: Any, test: Any, settings: dict[str, Any], device: str, progress: bool
-) -> Study:
-    import pandas as pd
-    from torch import nn
-
-    from finitewidth.library.study_tables import (
-        images_of,
-        initialisation_tables,
-        training_tables,
-    )
-    from finitewidth.networks.user_network import check, draw, placed
-
-    data = images_of(images, test, settings["per_class"], device)
-    few, seed, initial = data.kernel[:2], settings["seed"], {}
-    left_out = {}
-    if isinstance(network, nn.Module):
-        left_out["dispersion"] = "the network is a module; give a function that makes one"
-        trained = placed(copy.deepcopy(network), few)
-        check(trained, few, data.classes)
-    else:
-        trained = draw(network, few, data.classes, seed_for("study", seed, "training", "weights"))
-        if settings["draws"]:
-            initial = initialisation_tables(network, data, settings["draws"], seed, progress)
+        data = images_of(images, test, per_class, device)
+        few = data.kernel[:2]
+        if isinstance(network, torch.nn.Module):
+            left_out["dispersion"] = "the network is a module; give a function that makes one"
+            trained = placed(copy.deepcopy(network), few)
+            check(trained, few, data.classes)
         else:
-            left_out["dispersion"] = "draws = 0"
-    during, missing = training_tables(trained, data, settings, progress)
+            weights = seed_for("study", seed, "training", "weights")
+            trained = draw(network, few, data.classes, weights)
+            if draws:
+                initial = initialisation_tables(network, data, draws, seed, progress)
+            else:
+                left_out["dispersion"] = "draws = 0"
+        during, missing = training_tables(trained, data, settings, progress)
     kernels = [tables["entries"] for tables in (initial, during) if tables]
     tables = initial | during | {"entries": pd.concat(kernels, ignore_index=True)}
     sizes = {"device": device, "images": len(data.train[0]),

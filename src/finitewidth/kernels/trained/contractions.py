@@ -32,10 +32,10 @@ GRAM_ROWS = 48  # at least in a block, because products of few rows are slow
 def add_gram(total: Tensor, rows: Tensor) -> None:
     """Add rows rows^T, forming little more than the part above the diagonal.
 
-    The rows are (n, m), the total (n, n); or (r, n - r), the block of the first r rows and the
+    The rows are (n, ...), the total (n, n); or (r, n - r), the block of the first r rows and the
     other columns.
     """
-    count = len(rows)
+    rows, count = rows.flatten(1), len(rows)
     if total.shape != (count, count):
         total += rows[: len(total)] @ rows[len(total) :].mT
         return
@@ -44,6 +44,11 @@ def add_gram(total: Tensor, rows: Tensor) -> None:
         part = rows[block] @ rows[block.start :].mT
         total[block, block.start :] += part
         total[block.stop :, block] += part[:, block.stop - block.start :].mT
+
+
+def add_squares(total: Tensor, rows: Tensor) -> None:
+    """Add the squared lengths (n, k) of rows (n, k, size)."""
+    total += rows.square().sum(-1)
 
 
 def traced_costs(unit: ProductUnit, samples: int, outputs: int) -> tuple[float, float]:
@@ -120,7 +125,7 @@ def _add_traced_direct(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -
             rows = g.new_empty(N, G, block.stop - block.start, D)
             for some in pieces(N, samples):
                 rows[some] = unit.gradients_of(some, signals[some, :, block])
-        add_gram(total, rows.flatten(1))
+        add_gram(total, rows)
 
 
 def add_diagonal(total: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:

@@ -379,7 +379,12 @@ def as_inputs(network: Network, x: Inputs, name: str = "x") -> Tensor:
         ConfigError: they are not numbers, there are none, or one is not finite.
     """
     if not isinstance(x, Tensor):
-        x = _as_tensor(network, x, name)
+        weights = network.weights if isinstance(network, FullyConnected) else network.parameters()
+        like = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
+        array, words = array_of_numbers(x, name), False
+        if array.dtype.kind != "f" and isinstance(network, nn.Module):
+            words = any(isinstance(m, nn.Embedding | nn.EmbeddingBag) for m in network.modules())
+        x = torch.tensor(array, dtype=None if words else like.dtype, device=like.device)
     if not x.dim() or not len(x):
         raise ConfigError(
             f"{name}: shape {tuple(x.shape)} holds no inputs; it must be (N, ...), N > 0"
@@ -390,16 +395,3 @@ def as_inputs(network: Network, x: Inputs, name: str = "x") -> Tensor:
         kind = "NaN" if bool(x.isnan().any()) else "infinite numbers"
         raise ConfigError(f"{name}: holds {kind}, first in input {at}; leave such inputs out")
     return x
-
-
-def _as_tensor(network: Network, x: ArrayLike, name: str) -> Tensor:
-    weights = network.weights if isinstance(network, FullyConnected) else network.parameters()
-    like = next((weight for weight in weights if weight.is_floating_point()), torch.empty(0))
-    array = array_of_numbers(x, name)
-    words = (
-        array.dtype.kind != "f"
-        and isinstance(network, nn.Module)
-        and any(isinstance(module, nn.Embedding | nn.EmbeddingBag) for module in network.modules())
-    )
-    dtype = None if words else like.dtype
-    return torch.tensor(array, dtype=dtype, device=like.device)

@@ -21,6 +21,7 @@ from finitewidth.kernels.trained.contractions import (
     SignalStore,
     add_diagonal,
     add_gram,
+    add_squares,
     add_traced,
     full_plans,
     pairs_fit,
@@ -81,7 +82,11 @@ def _terms(recording: Recording, request: Request, what: str, vectorise: bool) -
         for name in (names or [""])
     }
     check = Check(recording)
-    FORMS[what](Sweeps(recording, request, check, vectorise), totals)
+    sweeps = Sweeps(recording, request, check, vectorise)
+    if what in ("traced", "diagonal"):
+        _sum_up(sweeps, totals, what == "diagonal")
+    else:
+        _form(sweeps, totals, what == "norms")
     wrong = check.disagreements()
     if wrong:
         raise GradientError(wrong)
@@ -221,51 +226,38 @@ class Sweeps:
                 yield module_of(name), part, rows
 
 
-def _traced(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
+    """Add the diagonal, or else the traced kernel, of all units and outputs."""
     half = sweeps.request.budget // 2
-    for _, of_operation in sweeps.steps(half):
-        for unit in sweeps.recording.units:
-            if isinstance(unit, ProductUnit):
-                total = _total(totals, unit.name)
-                add_traced(total, unit, unit.signals(of_operation), half)
-            else:
-                for name, rows in unit.rows(of_operation).items():
-                    add_gram(_total(totals, module_of(name)), rows.flatten(1))
-    for name, _, rows in sweeps.other_rows(half):
-        add_gram(_total(totals, name), rows.flatten(1))
-
-
-def _diagonal(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
-    half = sweeps.request.budget // 2
+    add_product, add_rows = (add_diagonal, add_squares) if diagonal else (add_traced, add_gram)
     for part, of_operation in sweeps.steps(half):
+        at = (slice(None), part) if diagonal else ...
         for unit in sweeps.recording.units:
             if isinstance(unit, ProductUnit):
-                total = _total(totals, unit.name)[:, part]
-                add_diagonal(total, unit, unit.signals(of_operation), half)
+                total = _total(totals, unit.name)[at]
+                add_product(total, unit, unit.signals(of_operation), half)
             else:
                 for name, rows in unit.rows(of_operation).items():
-                    _total(totals, module_of(name))[:, part] += rows.square().sum(-1)
+                    add_rows(_total(totals, module_of(name))[at], rows)
     for name, part, rows in sweeps.other_rows(half):
-        _total(totals, name)[:, part] += rows.square().sum(-1)
+        add_rows(_total(totals, name)[(slice(None), part) if diagonal else ...], rows)
 
 
-def _full(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
+def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
+    """Form the full kernel, or its norms over inputs without keeping it."""
     stores = _filled(sweeps)
     for name, total in totals.items():
         for block, part in _blocks(stores.pop(name, []), sweeps):
-            total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
-            later = part[:, :, len(part) :]
-            total[:, block.stop :, :, block] = later.permute(3, 2, 1, 0)
-
-
-def _norms(sweeps: Sweeps, totals: dict[str, Tensor]) -> None:
-    stores = _filled(sweeps)
-    for name, total in totals.items():
-        for _, part in _blocks(stores.pop(name, []), sweeps):
-            squares = part.square_().sum(0)  # (K, n, K)
-            total += squares.sum(1)
-            total += squares[:, len(part) :].sum(1).mT
-        total.sqrt_()
+            if norms:
+                squares = part.square_().sum(0)  # (K, n, K)
+                total += squares.sum(1)
+                total += squares[:, len(part) :].sum(1).mT
+            else:
+                total[:, block, :, block.start :] = part.permute(1, 0, 3, 2)
+                later = part[:, :, len(part) :]
+                total[:, block.stop :, :, block] = later.permute(3, 2, 1, 0)
+        if norms:
+            total.sqrt_()
 
 
 def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
@@ -369,6 +361,3 @@ def structured_units(recording: Recording, share: int, work: int) -> list[Produc
 
 def _total(totals: dict[str, Tensor], name: str) -> Tensor:
     return totals[name] if name in totals else totals[""]
-
-
-FORMS = {"traced": _traced, "full": _full, "diagonal": _diagonal, "norms": _norms}
