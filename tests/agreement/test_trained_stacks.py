@@ -6,15 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels_by_definition import tangent_kernel_by_jacobian
 from tests.peak_memory import PeakMemory
-from tests.trained_networks import from_features
+from tests.unusual_modules import jacobian_kernel
 from torch import nn
 
 from finitewidth.common.errors import ConfigError
 from finitewidth.kernels import trained
-from finitewidth.kernels.gated_ntk import soft_relu_ntk
-from finitewidth.kernels.ntk_init.given_network import tangent_kernel
 from finitewidth.kernels.trained import FullyConnected, as_fully_connected, dense
 
 TOLERANCE = 1e-12
@@ -73,7 +70,7 @@ def test_equals_the_jacobian(sizes, activation, biased, activated):
     network = stack(sizes, activation, biased=biased, activated_output=activated)
     x = inputs(sizes)
     modules = [module_of(network, replica) for replica in range(3)]
-    wanted = torch.stack([tangent_kernel_by_jacobian(module, x) for module in modules])
+    wanted = torch.stack([jacobian_kernel(module, x) for module in modules])
     agree(trained.full_kernel(network, x), wanted)
     agree(trained.traced_kernel(network, x), traced(wanted))
     agree(trained.diagonal(network, x), diagonal(wanted))
@@ -120,29 +117,14 @@ def test_random_stacks(sizes, activation, replicas, own_inputs, budget, seed):
         agree(found[index], torch.einsum("ikp,jkp->ij", rows, rows))
 
 
-def test_equals_the_other_closed_forms():
-    sizes = (4, 6, 5, 3)
-    network, x = stack(sizes, "relu"), inputs(sizes)
-    gated = soft_relu_ntk(x, network.weights, network.biases, beta=None, with_biases=True)
-    agree(trained.traced_kernel(network, x), gated)
-    of_weights, of_biases, _ = tangent_kernel(
-        [w.mT for w in network.weights], network.biases, x, activation="relu"
-    )
-    full = trained.full_kernel(network, x).permute(0, 2, 1, 4, 3).reshape(3, 15, 15)
-    agree(full, of_weights + of_biases)
-
-
 def test_features():
     sizes = (4, 6, 5, 3)
     network, x = stack(sizes), inputs(sizes)
     theta_h = trained.full_kernel(network.without_output(), x)
     for replica in range(3):
         module = module_of(network, replica)
-        agree(theta_h[replica], tangent_kernel_by_jacobian(module[:-1], x))
+        agree(theta_h[replica], jacobian_kernel(module[:-1], x))
         agree(trained.full_kernel(module[:-1], x), theta_h[replica])
-        features, head = module[:-1](x), module[-1]
-        whole = from_features(theta_h[replica], head.weight, features)
-        agree(whole, tangent_kernel_by_jacobian(module, x))
     with pytest.raises(ConfigError, match="at least one hidden layer"):
         stack((3, 2)).without_output()
 
@@ -254,7 +236,7 @@ def test_sequentials(name):
     network = network.double().eval()
     x = inputs((6,)).view(SAMPLES, 2, 3) if name == "flattened" else inputs((6,))
     assert (as_fully_connected(network) is not None) == closed
-    agree(trained.full_kernel(network, x), tangent_kernel_by_jacobian(network, x))
+    agree(trained.full_kernel(network, x), jacobian_kernel(network, x))
 
 
 def test_refusals():

@@ -125,15 +125,6 @@ def test_a_column_does_not_depend_on_the_others(network, data, ridge, columns):
         torch.testing.assert_close(model.fit(x, y[:, k : k + 1]).predict(test)[:, 0], alone)
 
 
-def test_the_kernel_is_the_mean_over_outputs(network, data):
-    x, y, test = data
-    theta = fw.traced_kernel(network, torch.cat([x, test])) / 3
-    regular = theta[:INPUTS, :INPUTS] + 0.1 * torch.eye(INPUTS)
-    wanted = theta[INPUTS:, :INPUTS] @ torch.linalg.solve(regular, y[:, 0])
-    found = fw.KernelRegression(network, ridge=0.1).fit(x, y[:, 0]).predict(test)
-    torch.testing.assert_close(found, wanted)
-
-
 @pytest.mark.parametrize("kind", ["traced", "full"])
 def test_one_output_takes_targets_of_one_axis(data, kind):
     x, y, test = data
