@@ -33,16 +33,26 @@ def inputs(sizes, leading=(), seed=99):
     return torch.randn(*leading, SAMPLES, sizes[0], generator=stream, dtype=torch.float64)
 
 
+class Elementwise(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
 def module_of(network, replica):
     """One network of a stack as a torch module."""
-    layers = []
+    layers, name = [], network.activation.name
+    phi = MODULES[name]() if name in MODULES else Elementwise(network.activation.value)
     for layer, weight in enumerate(network.weights):
         linear = nn.Linear(*weight.shape[-2:], bias=network.biases is not None).double()
         with torch.no_grad():
             linear.weight.copy_(weight[replica].mT)
             if network.biases is not None:
                 linear.bias.copy_(network.biases[layer][replica])
-        layers += [linear, MODULES[network.activation.name]()]
+        layers += [linear, phi]
     return nn.Sequential(*(layers if network.activated_output else layers[:-1]))
 
 
@@ -100,21 +110,9 @@ def test_random_stacks(sizes, activation, replicas, own_inputs, budget, seed):
     found = trained.traced_kernel(network, x, budget=budget)
     assert found.shape == (*replicas, SAMPLES, SAMPLES)
     agree(found, traced(trained.full_kernel(network, x)))
-    phi = network.activation.value
-
-    def outputs(weights, biases, x):
-        for layer, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-            x = (phi(x) if layer else x) @ weight + bias
-        return x
-
-    if activation == "tanh":  # the value by numpy cannot be differentiated
-        phi = torch.tanh
     for index in itertools.product(*(range(size) for size in replicas)):
-        parts = [w[index] for w in network.weights], [b[index] for b in network.biases]
-        own = x[index] if own_inputs else x
-        jacobians = torch.func.jacrev(outputs, argnums=(0, 1))(*parts, own)
-        rows = torch.cat([j.flatten(2) for part in jacobians for j in part], dim=2)
-        agree(found[index], torch.einsum("ikp,jkp->ij", rows, rows))
+        jacobians = jacobian_kernel(module_of(network, index), x[index] if own_inputs else x)
+        agree(found[index], traced(jacobians))
 
 
 def test_features():

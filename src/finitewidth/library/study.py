@@ -165,9 +165,7 @@ def study(
         "draws": draws, "steps": steps, "times": _times(steps, times), "per_class": per_class,
         "optimiser": optimiser, "rate": rate, "batch_size": batch_size, "loss": loss, "seed": seed,
     }  # fmt: skip
-    _check(settings, device)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = _checked(settings, device)
     initial, left_out = {}, {}
     # on a GPU, convolutions are as exact as on a CPU
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
@@ -200,8 +198,8 @@ def _times(steps: int, times: Sequence[int] | None) -> list[int]:
     return [0, *(time for time in powers if time < steps), steps]
 
 
-def _check(settings: dict[str, Any], device: str) -> None:
-    """Refuse arguments of `study` that are out of range."""
+def _checked(settings: dict[str, Any], device: str) -> str:
+    """Return the device that is meant; refuse arguments of `study` that are out of range."""
     import torch
 
     from finitewidth.training.module import LOSSES, OPTIMISERS
@@ -221,7 +219,7 @@ def _check(settings: dict[str, Any], device: str) -> None:
     times, steps = settings["times"], settings["steps"]
     if times[:1] != [0] or sorted(set(times)) != times or times[-1] > steps or len(times) < 2:
         raise ConfigError(f"times: {times} must ascend from 0 to at most steps = {steps}")
-    if device not in ("cpu", "auto") and not (
-        device.startswith("cuda") and torch.cuda.is_available()
-    ):
+    cuda = torch.cuda.is_available()
+    if device not in ("cpu", "auto") and not (device.startswith("cuda") and cuda):
         raise ConfigError(f"device: {device!r} is not here; use cpu, auto, or cuda with a GPU")
+    return device if device != "auto" else "cuda" if cuda else "cpu"

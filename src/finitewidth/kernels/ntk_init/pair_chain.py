@@ -40,7 +40,6 @@ class PairDraws:
     Attributes:
         depth: L.
         width: M.
-        cosine: cosine of the unit vectors x and x~.
         first: (2, draws), part of the first layer in Theta_W at sigma_w2 = 2.
         above: (2, draws), part of the other layers in Theta_W at sigma_w2 = 2 and n_0 = M.
         errors: (2, L, draws), <delta^l, delta~^l> at sigma_w2 = 2.
@@ -48,7 +47,6 @@ class PairDraws:
 
     depth: int
     width: int
-    cosine: float
     first: np.ndarray
     above: np.ndarray
     errors: np.ndarray
@@ -101,7 +99,7 @@ def sample_pairs(
         kept = plan.kept(blocks)
         yield {
             (depth, float(cosines[c])): PairDraws(
-                depth, width, float(cosines[c]), first[:, c, :kept], above[:, c, :kept],
+                depth, width, first[:, c, :kept], above[:, c, :kept],
                 errors[:, :, c, :kept],
             )
             for depth, (first, above, errors) in _block(rng, width, wanted, angles, block).items()

@@ -34,13 +34,12 @@ class InputAxis:
     inner: int
     inputs_first: bool = True
 
-    def split(self, tensor: Tensor, axis: int | None = None, *, before: int = 0) -> Tensor:
+    def split(self, tensor: Tensor, *, before: int = 0) -> Tensor:
         """Return a tensor as (..., N, T, ...), with its further axes in their order.
 
-        The inputs are on an axis of length N T, that of the output by default. ``before`` counts
-        the axes in front of those that are numbered, such as that of the outputs.
+        ``before`` counts the axes in front of those that are numbered, such as that of the outputs.
         """
-        moved = tensor.movedim((self.axis if axis is None else axis) + before, before)
+        moved = tensor.movedim(self.axis + before, before)
         if self.inputs_first:
             return moved.unflatten(before, (self.samples, self.inner))
         return moved.unflatten(before, (self.inner, self.samples)).transpose(before, before + 1)
@@ -62,9 +61,9 @@ class Graph:
     partners: dict[Node, Node]
     weights: set[Node]
 
-    def input_axis(self, node: Node, output: int = 0) -> InputAxis | None:
-        """Return where the inputs lie in an output of a node; None if it does not tell."""
-        many, two = shape_of(node, output), shape_of(self.partners[node], output)
+    def input_axis(self, node: Node) -> InputAxis | None:
+        """Return where the inputs lie in the output of a node; None if it does not tell."""
+        many, two = shape_of(node), shape_of(self.partners[node])
         if len(many) != len(two):
             return None
         apart = [

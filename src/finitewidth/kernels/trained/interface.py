@@ -117,18 +117,9 @@ def traced_kernel(network: Network, x: Inputs, **options: Unpack[Options]) -> Te
 
 
 def traced_block(network: Network, x: Inputs, other: Inputs, **options: Unpack[Options]) -> Tensor:
-    """Compute the traced kernel between two sets of inputs.
+    """Compute the traced kernel (N, N') between inputs of the rows and of the columns.
 
-    Arguments and errors are those of `traced_kernel`.
-
-    Args:
-        network: networks or a module.
-        x: inputs of the rows, (N, ...).
-        other: inputs of the columns, (N', ...).
-        **options: see `Options`.
-
-    Returns:
-        Float64, (N, N').
+    Further arguments and errors are those of `traced_kernel`.
     """
     _check_network(network)
     x, other = as_inputs(network, x), as_inputs(network, other, "other")
@@ -276,9 +267,7 @@ def _closed_terms(
     stack: FullyConnected, x: Inputs, kernel: str, by_layer: bool, options: Options
 ) -> dict[str, Tensor]:
     budget = options.get("budget", DEFAULT_BUDGET)
-    if kernel == "norms":
-        return {"": dense.dense_norms(stack, x, budget)}
-    dtype = options.get("dtype", torch.float64)
+    dtype = options.get("dtype", torch.float64) if kernel != "norms" else torch.float64
     return dense.dense_terms(stack, x, kernel, by_layer, budget, dtype)
 
 
