@@ -200,15 +200,9 @@ def training_tables(
     left_out: dict[str, str] = {}
 
     def add(step: int, name: str, kernel: np.ndarray) -> None:
-        before, means = first.setdefault(name, kernel), block_means(kernel, images.labels)
-        kernels.append({
-            "kernel": name, "step": step, "diagonal": float(means.diagonal),
-            "same_class": float(means.same_class / means.diagonal),
-            "other_class": float(means.other_class / means.diagonal),
-            "alignment": float(label_alignment(kernel, images.labels)),
-            "change": float(np.linalg.norm(kernel - before) / np.linalg.norm(before)),
-        })  # fmt: skip
-        parts.append(entries(kernel, images.labels, name, step))
+        labels, before = images.labels, first.setdefault(name, kernel)
+        kernels.append({"kernel": name, "step": step, **_properties(kernel, before, labels)})
+        parts.append(entries(kernel, labels, name, step))
 
     def observe(step: int) -> None:
         row: dict[str, Any] = {"step": step}
@@ -244,3 +238,15 @@ def training_tables(
         "entries": pd.concat(parts, ignore_index=True),
     }  # fmt: skip
     return tables | ({"layers": pd.DataFrame(layers)} if layers else {}), left_out
+
+
+def _properties(kernel: np.ndarray, first: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Return what the table ``kernels`` says of a kernel, with ``first`` that of step 0."""
+    means = block_means(kernel, labels)
+    return {
+        "diagonal": float(means.diagonal),
+        "same_class": float(means.same_class / means.diagonal),
+        "other_class": float(means.other_class / means.diagonal),
+        "alignment": float(label_alignment(kernel, labels)),
+        "change": float(np.linalg.norm(kernel - first) / np.linalg.norm(first)),
+    }
