@@ -36,7 +36,7 @@ from finitewidth.kernels.gated_moments import (
     value_kernel_moments,
 )
 from finitewidth.kernels.npk import npk, nu
-from finitewidth.kernels.ntk_init.given_network import tangent_kernel
+from finitewidth.kernels.ntk_init.brute_force import tangent_kernel
 from finitewidth.kernels.ntk_init.infinite_width import infinite_width
 from finitewidth.kernels.ntk_init.initialisation import Initialisation
 from finitewidth.kernels.ntk_init.limits import dispersion_limit

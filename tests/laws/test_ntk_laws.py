@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from finitewidth.kernels.ntk_init.depth_sweep import sample_depths
 from finitewidth.kernels.ntk_init.estimators import ESTIMATORS, dispersion, mean_ratio, naive
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, constant_width
-from finitewidth.kernels.ntk_init.leading_order import layer_coefficients, leading_excess
 from finitewidth.kernels.ntk_init.limits import dispersion_limit, limit_parts, relu_phase
 from finitewidth.kernels.ntk_init.matrix_sampler import sample_kernels
 from finitewidth.kernels.ntk_init.moment_recursion import log_theta_moment
-from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.moments import layer_coefficients, leading_excess, log_moments
 from finitewidth.kernels.ntk_init.off_diagonal import (
     infinite_width_mean_ratio,
     printed_mean_ratio,

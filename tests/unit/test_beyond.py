@@ -7,9 +7,8 @@ from tests.redrawn import redrawn, reported
 
 from finitewidth.figures import style
 from finitewidth.kernels.ntk_init.estimators import dispersion, mean_ratio
-from finitewidth.kernels.ntk_init.leading_order import leading_excess
 from finitewidth.kernels.ntk_init.limits import dispersion_limit
-from finitewidth.kernels.ntk_init.moments import log_moments
+from finitewidth.kernels.ntk_init.moments import leading_excess, log_moments
 from finitewidth.kernels.ntk_init.scalar_chain import sample_scalar_chain
 from finitewidth.kernels.ntk_init.tail_errors import exact_dispersion_error
 from finitewidth.papers.beyond.experiments import diagonal, off_diagonal, shapes, theorem31, theory

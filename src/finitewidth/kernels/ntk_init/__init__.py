@@ -6,16 +6,15 @@ width, S the number of inputs and C the number of outputs. This package imports 
 Without torch, `initialisation` describes a network, `scalar_chain` (`sample_scalar_chain`, O(L) per
 draw) samples ReLU networks at one input, `depth_sweep` (`sample_depths`) at all depths and weight
 variances in one pass, `pair_chain` (`sample_pairs`) at two inputs. `moments` and `moment_recursion`
-are exact moments without biases, `limits`, `printed_moments` and `off_diagonal` the theorems as
+are exact moments without biases, and those as printed, `limits` and `off_diagonal` the theorems as
 printed and as corrected, `infinite_width` and `phases` mean-field recursions, chi_1 and the borders
 between phases; for tanh and callables they import torch. `estimators` gives ratios with bootstrap
 errors, `tail_errors` standard errors of dispersions that hold up with heavy tails.
 
 With torch, on CPU or CUDA, `vector_sampler` (`sample_vectors`, O(L M) per draw) samples any
 activation at one input, `vector_sweep` (`sweep_vectors`) all depths and weight variances in one
-pass, and `matrix_sampler` (`sample_kernels`, O(L M S^2)) S inputs and C outputs. `given_network` is
-the closed form for a given network, and `brute_force`, which draws the weight matrices, the
-reference.
+pass, and `matrix_sampler` (`sample_kernels`, O(L M S^2)) S inputs and C outputs. `brute_force`
+has the closed form for a given network, and the reference, which draws the weight matrices.
 
 Samplers return `draws.NtkDraws`. Bad arguments raise a `finitewidth.common.errors.ConfigError`.
 """

@@ -13,7 +13,6 @@ import numpy as np
 
 from finitewidth.common.provenance import seed_for
 from finitewidth.kernels.ntk_init import scalar_chain, streams
-from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
 from finitewidth.kernels.ntk_init.draws import NtkDraws
 from finitewidth.kernels.ntk_init.growth import Growth, growth_of
 from finitewidth.kernels.ntk_init.initialisation import (
@@ -22,6 +21,7 @@ from finitewidth.kernels.ntk_init.initialisation import (
     checked_number,
     refuse,
 )
+from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
 BLOCK = scalar_chain.BLOCK
 Cell = tuple[int, float]

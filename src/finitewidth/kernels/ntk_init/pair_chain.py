@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.chi_squares import half_chi_square
 from finitewidth.kernels.ntk_init.initialisation import checked_count, checked_number, refuse
 from finitewidth.kernels.ntk_init.off_diagonal import checked_cosine
+from finitewidth.kernels.ntk_init.streams import half_chi_square
 
 UNITS_PER_BLOCK = 2**16
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]

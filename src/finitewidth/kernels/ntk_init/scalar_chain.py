@@ -10,10 +10,10 @@ docs/theory.md, section 2.
 import numpy as np
 
 from finitewidth.kernels.ntk_init import streams
-from finitewidth.kernels.ntk_init.chi_squares import half_chi_square, half_units_on
 from finitewidth.kernels.ntk_init.draws import NtkDraws, joined
 from finitewidth.kernels.ntk_init.growth import growth_of
 from finitewidth.kernels.ntk_init.initialisation import Initialisation, checked_number, refuse
+from finitewidth.kernels.ntk_init.streams import half_chi_square, half_units_on
 
 BLOCK = streams.LARGEST_BLOCK
 

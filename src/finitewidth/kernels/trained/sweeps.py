@@ -132,14 +132,9 @@ class Sweeps:
         made = 2 * item * N * sum(prod(edge_shape(edge)) // N for edge in edges)
         kept = item * N * sum(prod(op.kept) for op in operations)
         # signals of several operations on a weight are joined
-        joined = (
-            item
-            * N
-            * max(
-                sum(prod(op.kept) for op in unit.operations) if len(unit.operations) > 1 else 0
-                for unit in self.recording.units
-            )
-        )
+        several = [unit for unit in self.recording.units if len(unit.operations) > 1]
+        sizes = (sum(prod(op.kept) for op in unit.operations) for unit in several)
+        joined = item * N * max(sizes, default=0)
         at_once = K * (made + kept) <= AT_ONCE
         made += self.check.kept_bytes(operations)
         fitting(share, made + kept + joined, K, "a backward sweep for one output")
