@@ -13,7 +13,6 @@ counted in multiplications. An element of an intermediate array counts as `ELEME
 because it is written and read.
 """
 
-from dataclasses import dataclass
 from itertools import product
 
 from torch import Tensor
@@ -202,18 +201,10 @@ class SignalStore:
             total[some, :, seen] += part.view(n, K, m, K)
 
 
-@dataclass(frozen=True)
-class RowStore:
-    """Gradients (N, K, size) by the parameters of a module, side by side, for the full kernel."""
-
-    name: str
-    array: Tensor
-
-    def add_to(self, total: Tensor, block: slice, work: int) -> None:
-        """Add the part of these parameters, see `SignalStore.add_to`."""
-        here, rest = self.array[block], self.array[block.start :]
-        products = here.flatten(0, 1) @ rest.flatten(0, 1).mT
-        total += products.view(total.shape)
+def add_products(rows: Tensor, total: Tensor, block: slice, work: int) -> None:
+    """Add the part of gradients (N, K, size) of a module, see `SignalStore.add_to`."""
+    products = rows[block].flatten(0, 1) @ rows[block.start :].flatten(0, 1).mT
+    total += products.view(total.shape)
 
 
 def put_rows(rows: Tensor, unit: ProductUnit, g: Tensor, work: int) -> None:

@@ -2,7 +2,8 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from math import prod
 
@@ -17,10 +18,10 @@ from finitewidth.kernels.trained.budget import fitting, megabytes, pieces
 from finitewidth.kernels.trained.check import Check
 from finitewidth.kernels.trained.contractions import (
     GRAM_ROWS,
-    RowStore,
     SignalStore,
     add_diagonal,
     add_gram,
+    add_products,
     add_squares,
     add_traced,
     full_plans,
@@ -32,7 +33,7 @@ from finitewidth.kernels.trained.operations import Operation, Product, real, rea
 from finitewidth.kernels.trained.recording import Recording, Request, record
 from finitewidth.kernels.trained.units import OfOperation, ProductUnit, RowUnit, module_of
 
-Store = SignalStore | RowStore
+Adder = Callable[[Tensor, slice, int], None]  # adds its part of some inputs to the full kernel
 FULL_BLOCKS = 4  # of inputs in the full kernel, so that little more than half of it is formed
 AT_ONCE = 2**27  # bytes of signals of all outputs up to which they are sent back at once
 
@@ -240,9 +241,9 @@ def _sum_up(sweeps: Sweeps, totals: dict[str, Tensor], diagonal: bool) -> None:
 
 def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
     """Form the full kernel, or its norms over inputs without keeping it."""
-    stores = _filled(sweeps)
+    adders = _filled(sweeps)
     for name, total in totals.items():
-        for block, part in _blocks(stores.pop(name, []), sweeps):
+        for block, part in _blocks(adders.pop(name, []), sweeps):
             if norms:
                 squares = part.square_().sum(0)  # (K, n, K)
                 total += squares.sum(1)
@@ -255,7 +256,7 @@ def _form(sweeps: Sweeps, totals: dict[str, Tensor], norms: bool) -> None:
             total.sqrt_()
 
 
-def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
+def _blocks(adders: Sequence[Adder], sweeps: Sweeps) -> Iterator[tuple[slice, Tensor]]:
     """Yield some inputs after another, with their part of the full kernel.
 
     The part belongs to these inputs and to all from the first of them on, (b, K, n, K). What is
@@ -272,13 +273,13 @@ def _blocks(stores: Sequence[Store], sweeps: Sweeps) -> Iterator[tuple[slice, Te
     for block in pieces(N, size):
         shape = (block.stop - block.start, K, N - block.start, K)
         part = sweeps.recording.outputs.new_zeros(shape, dtype=torch.float64)
-        for store in stores:
-            store.add_to(part, block, share // 2)
+        for add in adders:
+            add(part, block, share // 2)
         yield block, part
 
 
-def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
-    """Run all sweeps, and return by name what is kept of the parameters."""
+def _filled(sweeps: Sweeps) -> dict[str, list[Adder]]:
+    """Run all sweeps, and return by name what adds the parts of the parameters."""
     quarter, by_layer = sweeps.request.budget // 4, sweeps.request.by_layer
     outputs = real(sweeps.recording.outputs.detach())
     N, K = outputs.shape
@@ -291,23 +292,25 @@ def _filled(sweeps: Sweeps) -> dict[str, list[Store]]:
         module = module_of(name) if by_layer else ""
         places[name] = module, slice(width[module], width[module] + size)
         width[module] += size
-    rows = {name: RowStore(name, outputs.new_empty(N, K, size)) for name, size in width.items()}
+    rows = {name: outputs.new_empty(N, K, size) for name, size in width.items()}
     for part, of_operation in sweeps.steps(quarter):
         for store in signals:
             store.put(part, of_operation)
         for unit in formed:
             if isinstance(unit, ProductUnit):
                 module, place = places[next(iter(unit.sizes))]
-                put_rows(rows[module].array[:, part, place], unit, unit.signals(of_operation),
+                put_rows(rows[module][:, part, place], unit, unit.signals(of_operation),
                          quarter)  # fmt: skip
                 continue
             for name, some in unit.rows(of_operation).items():
                 module, place = places[name]
-                rows[module].array[:, part, place] = some
-    others = [RowStore(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
-    grouped: dict[str, list[Store]] = {}
-    for store in (*signals, *rows.values(), *others):
-        grouped.setdefault(store.name if by_layer else "", []).append(store)
+                rows[module][:, part, place] = some
+    others = [(name, found) for name, _, found in sweeps.other_rows(quarter, slice(0, K))]
+    adders = [(store.name, store.add_to) for store in signals]
+    adders += [(name, partial(add_products, array)) for name, array in (*rows.items(), *others)]
+    grouped: dict[str, list[Adder]] = defaultdict(list)
+    for name, add in adders:
+        grouped[name if by_layer else ""].append(add)
     return grouped
 
 
