@@ -6,6 +6,7 @@ the dtype of ``weights``.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -126,6 +127,15 @@ def npk_by_jacobian(x: Tensor, gates: Sequence[Tensor]) -> Tensor:
 
     rows = [row(x[s], *(gate[s] for gate in gates)) for s in range(len(x))]
     return torch.stack(rows)
+
+
+def limiting_dispersion(ratio: float) -> float:
+    """Return the limit of E[K(x, x)^2] / E[K(x, x)]^2 as depth / (open units) tends to r.
+
+    It is the same for every law of the value weights.
+    """
+    bracket = 1 / 3 + 4 / (9 * ratio) + 4 * math.expm1(-3 * ratio) / (27 * ratio**2)
+    return math.exp(2 * ratio) * bracket
 
 
 def _layer_shapes(x: Tensor, gates: Sequence[Tensor]) -> list[tuple[int, int]]:

@@ -27,12 +27,12 @@ from held_out import (
 )
 from held_out import inputs as drawn_inputs
 from plain_autograd import gram_of_jacobian, limit_kernels, perceptron
+from tests.kernels_by_definition import limiting_dispersion
 
 from finitewidth.kernels import gated_networks, gated_ntk
 from finitewidth.kernels.gated_moments import (
     GAUSSIAN,
     GateCounts,
-    limiting_dispersion,
     value_kernel_moments,
 )
 from finitewidth.kernels.npk import npk, nu

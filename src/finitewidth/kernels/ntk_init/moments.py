@@ -102,16 +102,16 @@ def log_moments(init: Initialisation, *, input_norm2: float = 1.0) -> LogMoments
     )
     return LogMoments(
         w=float(log_norm2 + (depth - 1) * log_a + np.logaddexp.reduce(size)),
-        b=_scaled(init, np.logaddexp.reduce(from_top + own_alive), 1),
+        b=_scaled(init, np.logaddexp.reduce(from_top + own_alive)),
         w2=float(2 * log_norm2 + 2 * (depth - 1) * log_a + spread[0] + w2),
-        b2=_scaled(init, b2, 2),
-        wb=_scaled(init, log_norm2 + (depth - 1) * log_a + _weight_bias(size, from_top, n), 1),
+        b2=_scaled(init, b2),
+        wb=_scaled(init, log_norm2 + (depth - 1) * log_a + _weight_bias(size, from_top, n)),
     )
 
 
-def _scaled(init: Initialisation, log_value: float, power: int) -> float:
-    """Add the logarithm of the bias gain to a power; the gain is 0 for "ntk", as sigma_b2 = 0."""
-    return float(log_value) if init.bias_gain else -np.inf * power
+def _scaled(init: Initialisation, log_value: float) -> float:
+    """Add the logarithm of the bias gain; the gain is 0 for "ntk", as sigma_b2 = 0."""
+    return float(log_value) if init.bias_gain else -np.inf
 
 
 def _weight_bias(size: np.ndarray, from_top: np.ndarray, n: np.ndarray) -> float:
@@ -183,8 +183,8 @@ def printed_log_moments(init: Initialisation, *, reading: str = "as_proved") -> 
     )
 
 
-def layer_coefficients(init: Initialisation, *, input_norm2: float = 1.0) -> np.ndarray:
-    """Coefficients c_k in E[Theta^2] / E[Theta]^2 = 1 + sum_k c_k / n_k + O(1/n^2).
+def layer_coefficients(init: Initialisation) -> np.ndarray:
+    """Coefficients c_k in E[Theta^2] / E[Theta]^2 = 1 + sum_k c_k / n_k + O(1/n^2), at |x| = 1.
 
     docs/theory.md, section 5, derives them from the exact moments.
     With the share w = E[Theta_W] / E[Theta], and with F_k and B_k for the shares of the layers
@@ -193,16 +193,15 @@ def layer_coefficients(init: Initialisation, *, input_norm2: float = 1.0) -> np.
 
     Args:
         init: the law of a network with one output and sigma_b2 = 0.
-        input_norm2: |x|^2 > 0.
 
     Returns:
         (L - 1,): c_1, ..., c_(L-1), between 0 and 5. Their limits are 5 w^2 at the input and 5 at
         the output.
 
     Raises:
-        ConfigError: biases are random, there are several outputs, or the norm is not positive.
+        ConfigError: biases are random, or there are several outputs.
     """
-    log_norm2 = np.log(checked_without_biases(init, input_norm2))
+    checked_without_biases(init, 1.0)
     depth, log_a = init.depth, np.log(init.sigma_w2 / 2)
     n = np.array(init.widths, dtype=float)
     sizes = np.log(n * init.weight_gains / n[0])
@@ -210,21 +209,21 @@ def layer_coefficients(init: Initialisation, *, input_norm2: float = 1.0) -> np.
     of_biases = np.logaddexp.accumulate((depth - np.arange(1, depth + 1)) * log_a)
     f, b = np.exp(of_weights[:-1] - of_weights[-1]), np.exp(of_biases[:-1] - of_biases[-1])
     if init.bias_gain:
-        log_w = log_norm2 + (depth - 1) * log_a + of_weights[-1]
+        log_w = (depth - 1) * log_a + of_weights[-1]
         w = float(np.exp(log_w - np.logaddexp(log_w, of_biases[-1])))
     else:
         w = 1.0
     return w**2 * (5 - 8 * f * (1 - f)) + 2 * w * (1 - w) * b * (1 + 4 * f) + 5 * ((1 - w) * b) ** 2
 
 
-def leading_excess(init: Initialisation, *, input_norm2: float = 1.0) -> float:
+def leading_excess(init: Initialisation) -> float:
     """The first-order term of the dispersion minus 1, sum_k c_k / n_k; see `layer_coefficients`.
 
     Raises:
-        ConfigError: biases are random, there are several outputs, or the norm is not positive.
+        ConfigError: biases are random, or there are several outputs.
     """
     widths = np.array(init.widths[1:], dtype=float)
-    return float((layer_coefficients(init, input_norm2=input_norm2) / widths).sum())
+    return float((layer_coefficients(init) / widths).sum())
 
 
 def sums_from(terms: np.ndarray) -> np.ndarray:
