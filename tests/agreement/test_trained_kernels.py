@@ -233,11 +233,6 @@ class Changed(nn.Module):
         return self.head(self.around(self.inner, torch.tanh(x)))
 
 
-def without_gradients(layer, x):
-    with torch.no_grad():
-        return layer(x)
-
-
 def changed_input(layer, x):
     y = layer(x)
     x.mul_(2)
@@ -251,12 +246,10 @@ REFUSED = {
     ).eval(),
     "draws random numbers": lambda: in_train_mode(vgg(), nn.Dropout),
     "Transformer|Attention.* draws": lambda: nn.MultiheadAttention(4, 2, dropout=0.1),
-    "mixes inputs": lambda: Changed(lambda layer, x: layer(x - x.mean(0))).eval(),
     "mixes inputs or is random": lambda: Changed(
         lambda layer, x: functional.dropout(layer(x), 0.5)
     ).eval(),
     "changed in place": lambda: Changed(changed_input).eval(),
-    "no gradient arrives": lambda: Changed(without_gradients).eval(),
     "has no shape yet": lambda: nn.Sequential(nn.LazyLinear(2)),
     r"network: the outputs of 2 inputs are \(2, 2, 3\)": lambda: nn.Sequential(
         nn.Linear(3, 6), nn.Unflatten(1, (2, 3))

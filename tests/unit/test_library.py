@@ -214,21 +214,6 @@ def test_trust_of_other_networks_states_errors():
     assert set(answer.to_frame().columns) == {"quantity", "value"}
 
 
-def test_the_largest_stable_step_separates_descent_from_divergence():
-    torch.manual_seed(0)
-    x = torch.randn(6, 3).double()
-    network = small(1)
-    theta = fw.traced_kernel(network, x)
-    step = 2 * len(x) / float(torch.linalg.eigvalsh(theta)[-1])
-    y, start = torch.zeros(6, 1).double(), network(x).detach()
-    # gradient descent on the linearised network
-    for factor, grows in ((0.9, False), (1.1, True)):
-        error = start - y
-        for _ in range(200):
-            error = error - factor * step / len(x) * theta @ error
-        assert bool(error.norm() > start.norm()) is grows
-
-
 def test_trained_weights_have_the_shapes_that_are_stated():
     x = np.random.default_rng(0).standard_normal((32, 1, 6, 6)).astype("float32")
     y = np.arange(32) % 2
